@@ -1,0 +1,128 @@
+"""A discrete distribution given by its atoms: what enumeration and lattice convolution return."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import lgamma
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.stats.tails import bennett_window
+from assay.stats.units import Floats, Units, weighted_mean
+
+_EDGE = 1e-11  # cumulative probabilities closer than this are the same: rounding must not decide a limit
+_SMALLEST_LATTICE = 1e-7  # of the span: how far a value may lie from its lattice point
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """Sorted support points and their probabilities."""
+
+    points: Floats
+    masses: Floats
+    method: str
+    note: str | None = None
+
+    def cdf(self, x: float) -> float:
+        """P(X < x) + P(X = x)/2: ties count half."""
+        reach = 1e-9 * float(self.points[-1] - self.points[0])
+        below = int(np.searchsorted(self.points, x - reach))
+        upto = int(np.searchsorted(self.points, x + reach, side="right"))
+        return float(self.masses[:below].sum() + self.masses[below:upto].sum() / 2)
+
+    def quantiles(self, p: Sequence[float]) -> Floats:
+        return np.array([self.quantile(q) for q in p])
+
+    def quantile(self, p: float) -> float:
+        """The smallest point with P(X ≤ point) ≥ p; half-way to the next where that holds with equality."""
+        cumulative = np.cumsum(self.masses)
+        at = min(int(np.searchsorted(cumulative, p - _EDGE)), len(self.points) - 1)
+        if abs(cumulative[at] - p) <= _EDGE and at + 1 < len(self.points):
+            return float(self.points[at] + self.points[at + 1]) / 2
+        return float(self.points[at])
+
+
+def enumerated(units: Units) -> Atoms:
+    """Every resample of a handful of units, with its probability: C(2n − 1, n) of them instead of nⁿ."""
+    n = units.n
+    counts = np.array([np.bincount(c, minlength=n) for c in combinations_with_replacement(range(n), n)])  # (m, n)
+    log_share = np.log(np.full(n, 1 / n) if units.probabilities is None else units.probabilities)
+    log_factorial = np.array([lgamma(i + 1) for i in range(n + 1)])
+    mass = np.exp(log_factorial[n] - log_factorial[counts].sum(axis=1) + counts @ log_share)
+    points = (counts @ units.numerators) / (counts @ units.denominators)
+    return _merged(points, mass, "enumeration")
+
+
+def _merged(points: Floats, masses: Floats, method: str) -> Atoms:
+    """Sort, and join points that differ by rounding only."""
+    order = np.argsort(points, kind="stable")
+    points, masses = points[order], masses[order]
+    reach = 1e-12 * max(float(np.abs(points).max()), float(points[-1] - points[0]))
+    first = np.flatnonzero(np.concatenate([[True], np.diff(points) > reach]))
+    return Atoms(points[first], np.add.reduceat(masses, first), method)
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Values that all lie on ``base + span·integer``."""
+
+    base: float
+    span: float
+    steps: NDArray[np.int64]  # (n,) the integers
+
+
+def find_lattice(values: Floats, *, most_distinct: int = 256, most_steps: int = 20_000) -> Lattice | None:
+    """The coarsest lattice that carries all values, if they are few distinct ones; ``None`` otherwise."""
+    few = values[:: max(1, len(values) // 64)][:64].tolist()
+    if len(few) > 8 and len(set(few)) > 0.75 * len(few):  # mostly different: not worth sorting them all
+        return None
+    distinct = np.unique(values)
+    if not 1 < len(distinct) <= most_distinct:
+        return None
+    offsets = distinct - distinct[0]
+    span = _common_span(offsets, float(offsets[-1]) / most_steps)
+    if span is None:
+        return None
+    steps = np.rint((values - distinct[0]) / span).astype(np.int64)
+    return Lattice(float(distinct[0]), span, steps)
+
+
+def _common_span(offsets: Floats, smallest: float) -> float | None:
+    """Euclid's algorithm on floats: the largest span of which every offset is a multiple."""
+    tolerance = _SMALLEST_LATTICE * float(offsets[-1])
+    span = float(offsets[-1])
+    for offset in offsets[1:].tolist():
+        a, b = max(span, offset), min(span, offset)
+        while b > max(tolerance, smallest / 2):
+            remainder = a - b * round(a / b)
+            a, b = b, abs(remainder)
+        span = a
+        if span < smallest:
+            return None
+    span = float(offsets[-1]) / round(float(offsets[-1]) / span)
+    misfit = np.abs(offsets / span - np.rint(offsets / span)).max()
+    return span if misfit < 1e-6 else None
+
+
+def convolved(units: Units, lattice: Lattice) -> Atoms | None:
+    """The bootstrap distribution of a mean of lattice values: the n-th convolution power, by one FFT pair.
+
+    Exact but for 1e-13 of wrapped tail; ``None`` when the window would not fit in 2²⁰ points.
+    """
+    n, steps, share = units.n, lattice.steps, units.probabilities
+    mean = weighted_mean(steps.astype(np.float64), share)
+    centred = steps - mean
+    deviation = (n * weighted_mean(centred * centred, share)) ** 0.5
+    low, high = bennett_window(float(centred.min()) / deviation, float(centred.max()) / deviation, 1e-13)
+    start = max(0, int(np.floor(n * mean + low * deviation)))
+    stop = min(n * int(steps.max()), int(np.ceil(n * mean + high * deviation)))
+    size = 1 << int(stop - start + 1).bit_length()
+    if size > 1 << 20:
+        return None
+    histogram = np.bincount(steps % size, weights=share, minlength=size)
+    transform = np.fft.rfft(histogram / histogram.sum()) ** n
+    masses = np.roll(np.fft.irfft(transform, size), -(start % size))[: stop - start + 1]
+    masses = np.maximum(masses, 0.0)
+    points = (lattice.base + lattice.span * np.arange(start, stop + 1) / n) / units.denominators[0]
+    return Atoms(points, masses / masses.sum(), "lattice")

@@ -1,0 +1,155 @@
+"""Confidence intervals of a ratio of sums: BCa, percentile, studentized and linearised t.
+
+References: Efron (1987), *Better bootstrap confidence intervals*; DiCiccio and Efron (1996), *Bootstrap confidence
+intervals*; Hesterberg (2015), *What teachers should know about the bootstrap*, for the widened levels.
+"""
+
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from typing import Literal
+
+import numpy as np
+
+from assay.stats.exact import Distribution, bootstrap_distribution
+from assay.stats.records import Fallback, Interval
+from assay.stats.resampling import replicates, studentized_replicates
+from assay.stats.special import normal_cdf, normal_quantile, t_quantile
+from assay.stats.units import Shape, Units, shape, standard_error
+
+IntervalMethod = Literal["bca", "bca-plain", "percentile", "t", "studentized"]
+
+STAND_IN_RESAMPLES = 10_000  # where the exact distribution cannot be had and no number was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalResult:
+    """An interval, where its distribution came from, and what could not be done as asked."""
+
+    interval: Interval
+    source: str  # "characteristic function", "lattice", "enumeration", "resampling", "closed form"
+    resamples: int | None  # random replicates used, if any
+    degenerate: bool = False
+    fallbacks: tuple[Fallback, ...] = ()
+
+
+def interval(
+    units: Units,
+    *,
+    method: IntervalMethod = "bca",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+) -> IntervalResult:
+    """The interval of Σ num / Σ den; ``n_resamples=None`` takes the distribution over infinitely many resamples.
+
+    >>> import numpy as np
+    >>> from assay.stats.units import Units
+    >>> data = Units(np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3]), np.ones(10))
+    >>> found = interval(data, method="bca-plain")
+    >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
+    ('lattice', 2.7, 5.6)
+    """
+    if units.n < 2 or units.degenerate:
+        return _collapsed(units, method, confidence_level)
+    if method == "t":
+        return _linearised(units, confidence_level)
+    if method == "studentized":
+        return _studentized(units, confidence_level, n_resamples, seed)
+    distribution, fallbacks, used = _distribution(units, method, n_resamples, seed)
+    limits = _levels(units, method, confidence_level, distribution)
+    if limits is None:
+        fallbacks.append(
+            Fallback(
+                method, "percentile", "the acceleration is undefined: the jackknife variance is zero or too skewed"
+            )
+        )
+        method, limits = "percentile", _central(confidence_level)
+    low, high = (float(limit) for limit in distribution.quantiles(limits))
+    return IntervalResult(
+        Interval(low, high, confidence_level, method), distribution.method, used, fallbacks=tuple(fallbacks)
+    )
+
+
+def _collapsed(units: Units, method: str, level: float) -> IntervalResult:
+    why = "one unit" if units.n < 2 else "all units have the same value"
+    fallback = Fallback(method, "collapsed interval", f"{why}: there is no spread to resample")
+    return IntervalResult(
+        Interval(units.estimate, units.estimate, level, "degenerate"),
+        "closed form",
+        None,
+        degenerate=True,
+        fallbacks=(fallback,),
+    )
+
+
+def _linearised(units: Units, level: float) -> IntervalResult:
+    """R̂ ± t·se with n − 1 degrees of freedom, se by linearisation (Taylor, delta method)."""
+    error = standard_error(units)
+    assert error is not None  # n ≥ 2 was checked
+    reach = t_quantile(0.5 + level / 2, units.n - 1) * error
+    return IntervalResult(Interval(units.estimate - reach, units.estimate + reach, level, "t"), "closed form", None)
+
+
+def _studentized(units: Units, level: float, n_resamples: int | None, seed: int) -> IntervalResult:
+    """R̂ − q·se with the quantiles q of (R* − R̂)/se*."""
+    count = n_resamples or STAND_IN_RESAMPLES
+    error, values = standard_error(units), studentized_replicates(units, count, seed)
+    assert error is not None
+    tail = 0.5 - level / 2
+    high, low = np.quantile(values, [tail, 1 - tail]).tolist()
+    found = Interval(units.estimate - low * error, units.estimate - high * error, level, "studentized")
+    lost = count - len(values)
+    why = f"{lost} of {count} resamples drew units without spread and have no standard error"
+    return IntervalResult(
+        found, "resampling", count, fallbacks=(Fallback("studentized", "the other resamples", why),) if lost else ()
+    )
+
+
+def _distribution(
+    units: Units, method: str, n_resamples: int | None, seed: int
+) -> tuple[Distribution, list[Fallback], int | None]:
+    if n_resamples is not None:
+        return replicates(units, n_resamples, seed), [], n_resamples
+    exact = bootstrap_distribution(units)
+    if exact is None:
+        why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"
+        used = Fallback(f"exact {method}", f"{STAND_IN_RESAMPLES} random resamples", why)
+        return replicates(units, STAND_IN_RESAMPLES, seed), [used], STAND_IN_RESAMPLES
+    if exact.note is None:
+        return exact, [], None
+    why = "its characteristic function does not decay: few units carry the spread"
+    return exact, [Fallback(f"exact {method}", f"exact {method}, {exact.note}", why)], None
+
+
+def _central(level: float) -> tuple[float, float]:
+    return 0.5 - level / 2, 0.5 + level / 2
+
+
+def _levels(units: Units, method: str, level: float, distribution: Distribution) -> tuple[float, float] | None:
+    """The two probabilities at which the bootstrap distribution is read; ``None`` where BCa's are undefined."""
+    low, high = _central(level)
+    if method == "percentile":
+        return low, high
+    form = shape(units)
+    bias = normal_quantile(distribution.cdf(units.estimate))
+    if form is None or not isfinite(bias):
+        return None
+    if method == "bca-plain":
+        z, trust = normal_quantile(high), 1.0
+    else:
+        z, trust = _widened(form, units.n, high), form.trust
+    return _corrected(trust * bias, trust * form.acceleration, z)
+
+
+def _widened(form: Shape, n: int, high: float) -> float:
+    """Student's t for the normal quantile, and n/(n − 1): the variance was estimated, from few units or heavy tails."""
+    return t_quantile(high, round(form.degrees_of_freedom, 6)) * sqrt(n / (n - 1))
+
+
+def _corrected(bias: float, acceleration: float, z: float) -> tuple[float, float] | None:
+    """Efron's Φ(z0 + (z0 ± z)/(1 − a(z0 ± z)))."""
+    divisors = [1 - acceleration * (bias + side) for side in (-z, z)]
+    if min(divisors) <= 0:
+        return None
+    low, high = (normal_cdf(bias + (bias + side) / d) for side, d in zip((-z, z), divisors, strict=True))
+    return low, high

@@ -1,0 +1,101 @@
+"""The atoms of every result: an interval, an estimate with its error, a test, a fallback.
+
+All are frozen and hold plain Python values. What is undefined is ``None`` with a reason, never 0 and never NaN.
+"""
+
+from dataclasses import asdict, dataclass
+from math import exp
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two limits, the level they were computed for and the method that gave them."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+    def exp(self) -> "Interval":
+        """The same interval on the ratio scale: both limits exponentiated."""
+        return Interval(exp(self.low), exp(self.high), self.level, self.method)
+
+    def scaled(self, factor: float) -> "Interval":
+        """The same interval in another unit; a negative factor swaps the limits."""
+        low, high = sorted((self.low * factor, self.high * factor))
+        return Interval(low, high, self.level, self.method)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Interval":
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A method that was wanted and could not be used, what was used instead, and why."""
+
+    wanted: str
+    used: str
+    why: str
+
+    def to_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, str]) -> "Fallback":
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval and standard error; ``reason`` says why a part is ``None``."""
+
+    value: float | None
+    interval: Interval | None
+    standard_error: float | None
+    n: int
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "value": self.value,
+            "interval": None if self.interval is None else self.interval.to_dict(),
+            "standard_error": self.standard_error,
+            "n": self.n,
+            "reason": self.reason,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Estimate":
+        interval = data["interval"]
+        return cls(
+            data["value"],
+            None if interval is None else Interval.from_dict(interval),
+            data["standard_error"],
+            data["n"],
+            data["reason"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test of "no difference": its name, its statistic and its p-value, which is never 0."""
+
+    __test__ = False  # pytest would otherwise take the name for a test class
+
+    name: str
+    statistic: float | None
+    p_value: float | None
+    n: int
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Test":
+        return cls(**data)

@@ -1,0 +1,130 @@
+"""The characteristic function of a sum of independent draws, and how far it must be followed."""
+
+from dataclasses import dataclass
+from math import log, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.stats.tails import bennett_window
+from assay.stats.units import Floats, weighted_mean
+
+Complexes = NDArray[np.complex128]
+
+_WRAPPED = 1e-10  # probability that may fall outside the Fourier window
+DECAYED = 1e-10  # |ψ| below which the series ends
+BLOCK = 32  # frequencies per pass
+CHUNK = 4096  # units per pass: 32 × 4096 complex numbers stay in the cache
+WORK = 4e7  # units × frequencies before the series is cut off and smoothed, and at most
+LONGEST = 16_384  # frequencies
+FINEST = 0.01  # lattice-like structure finer than this part of a standard error may stay unresolved
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """n independent draws from values of mean 0 and variance 1/n, so that their sum has variance 1.
+
+    ``tilt`` holds the small values g that shift y to y − τg when the ratio is asked at another point.
+    """
+
+    y: Floats  # (n,)
+    tilt: Floats | None = None  # (n,)
+    p: Floats | None = None  # (n,) drawing probabilities, or None when uniform
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    def mean(self, values: Floats) -> float:
+        return weighted_mean(values, self.p)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Σ p g^m exp(iuy) at the frequencies of a window, and the kernel that ends it if it did not decay by itself."""
+
+    start: float  # left end of the window, in standard errors
+    period: float  # its length
+    frequencies: Floats  # (K,)
+    sums: Complexes  # (K, M)
+    width: float  # of the smoothing kernel, in standard errors; 0: none
+
+    @property
+    def taper(self) -> Floats:
+        return np.asarray(np.exp(-0.5 * (self.width * self.frequencies) ** 2))
+
+
+def series_of(draws: Draws, terms: int = 1) -> Series:
+    """Follow ψ until it has decayed or the budget is spent; what has not decayed by then is smoothed."""
+    low, high = bennett_window(float(draws.y.min()), float(draws.y.max()), _WRAPPED)
+    first = 2 * pi / (high - low)
+    sums = _until_decay(draws, first, terms)
+    frequencies: Floats = first * np.arange(1.0, len(sums) + 1)
+    finished = abs(sums[-1, 0]) ** draws.n < DECAYED
+    width = 0.0 if finished else sqrt(-2 * log(DECAYED)) / float(frequencies[-1])
+    return Series(low, high - low, frequencies, sums, width)
+
+
+def _until_decay(draws: Draws, first: float, terms: int) -> Complexes:
+    budget = min(max(int(WORK / draws.n), 4 * BLOCK), LONGEST)
+    least = 2 * pi / FINEST / first if lumpy(draws.y) else 0
+    blocks: list[Complexes] = []
+    done, size = 0, BLOCK
+    while True:
+        blocks.append(_transform(draws, first, size, terms, skip=done))
+        done += size
+        decayed = bool((np.abs(blocks[-1][-4:, 0]) ** draws.n < DECAYED).all())
+        if (decayed and done >= least) or done >= budget:
+            break
+        size = min(256, done)
+    sums = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    if decayed:
+        alive = np.flatnonzero(np.abs(sums[:, 0]) ** draws.n >= DECAYED)
+        sums = sums[: alive[-1] + 2] if len(alive) else sums[:1]
+    return sums
+
+
+def _transform(draws: Draws, first: float, count: int, terms: int, skip: int) -> Complexes:
+    """(count, terms) Σ p g^m exp(iu y) at the frequencies first·(skip + 1 … skip + count)."""
+    total = np.zeros((count, terms), dtype=np.complex128)
+    for low in range(0, draws.n, CHUNK):
+        part = slice(low, low + CHUNK)
+        angle = first * draws.y[part]
+        powers = powers_of(angle, count)
+        if skip:
+            powers *= np.cos(skip * angle) + 1j * np.sin(skip * angle)
+        if draws.p is None and terms == 1:
+            total[:, 0] += powers.sum(axis=1) / draws.n
+        else:  # no BLAS product: on a busy machine its threads wait for each other far longer than this takes
+            total += np.einsum("kn,mn->km", powers, _weights(draws, part, terms))
+    return total
+
+
+def powers_of(angle: Floats, count: int) -> Complexes:
+    """(count, n) exp(i·k·angle) for k = 1 … count, by doubling: one sine and cosine per unit."""
+    out = np.empty((count, len(angle)), dtype=np.complex128)
+    out[0].real, out[0].imag = np.cos(angle), np.sin(angle)
+    have = 1
+    while have < count:
+        more = min(have, count - have)
+        np.multiply(out[:more], out[have - 1], out=out[have : have + more])
+        have += more
+    return out
+
+
+def _weights(draws: Draws, part: slice, terms: int) -> Complexes:
+    """(terms, n) p·g^m, complex because a mixed product would convert it each time."""
+    rows = np.empty((terms, len(draws.y[part])), dtype=np.complex128)
+    rows[0] = 1 / draws.n if draws.p is None else draws.p[part]
+    for m in range(1, terms):
+        assert draws.tilt is not None
+        rows[m] = rows[m - 1] * draws.tilt[part]
+    return rows
+
+
+def lumpy(values: Floats) -> bool:
+    """Do values, in standard errors, sit in several tight clumps? Then ψ may revive after its first decay."""
+    gaps = np.diff(np.sort(values[:: max(1, len(values) // 512)]))
+    wide = gaps > 2 * FINEST
+    clumps = int(wide.sum()) + 1
+    return clumps > 1 and float(gaps[~wide].sum()) < 2 * FINEST * clumps

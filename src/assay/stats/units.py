@@ -1,0 +1,115 @@
+"""What is resampled: units with a numerator and a denominator, and what follows from them in closed form.
+
+The statistic is the ratio of sums R = Σ num / Σ den of n units drawn with replacement. Two schemes (C4):
+
+- *windows*: units are drawn uniformly and the ratio is recomputed; right whatever the denominators are.
+- *tokens*: units are drawn with probability ∝ den and the plain mean of num/den is taken, as the sources do; its
+  variance is right only when the denominators are nearly equal.
+
+Both are one `Units`: the second has the values num/den, denominators 1 and unequal drawing probabilities.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """n units to draw from: numerators, denominators, and drawing probabilities unless they are uniform."""
+
+    numerators: Floats  # (n,)
+    denominators: Floats  # (n,), positive
+    probabilities: Floats | None = None  # (n,), summing to 1
+
+    @property
+    def n(self) -> int:
+        return len(self.numerators)
+
+    @property
+    def equal_denominators(self) -> bool:
+        return bool(np.all(self.denominators == self.denominators[0]))
+
+    @property
+    def estimate(self) -> float:
+        """Σ num / Σ den, each expected under the drawing probabilities."""
+        numerator = weighted_mean(self.numerators, self.probabilities)
+        return numerator / weighted_mean(self.denominators, self.probabilities)
+
+    @property
+    def degenerate(self) -> bool:
+        """Every unit has the same num/den (or there is only one): no spread to resample."""
+        values = self.numerators / self.denominators
+        spread = float(values.max() - values.min())
+        return spread <= 1e-12 * float(np.abs(values).max())
+
+
+def weighted_mean(values: Floats, probabilities: Floats | None) -> float:
+    """Σ p·value; no BLAS product, whose order of summation depends on the machine and its threads."""
+    return float(values.mean() if probabilities is None else (probabilities * values).sum())
+
+
+def mean_of_draws(units: Units) -> Units:
+    """The tokens scheme: units drawn ∝ den, and the plain mean of num/den."""
+    share = None if units.equal_denominators else units.denominators / units.denominators.sum()
+    return Units(units.numerators / units.denominators, np.ones(units.n), share)
+
+
+def design_effect(denominators: Floats) -> float:
+    """Kish's n Σt²/(Σt)²: 1 when all counts are equal; the factor by which token-weighted draws understate variance."""
+    scaled = denominators / denominators.mean()
+    return float((scaled * scaled).mean())
+
+
+def influence(units: Units) -> Floats:
+    """(n,) How each unit pulls the estimate: (num − R·den) / mean den. Its drawing-weighted mean is 0."""
+    residual = units.numerators - units.estimate * units.denominators
+    return residual / weighted_mean(units.denominators, units.probabilities)
+
+
+def standard_error(units: Units) -> float | None:
+    """The linearised standard error of R; ``None`` for a single unit, whose error nobody can know."""
+    if units.n < 2:
+        return None
+    pull = influence(units)
+    return sqrt(weighted_mean(pull * pull, units.probabilities) / (units.n - 1))
+
+
+def deviations(units: Units) -> Floats:
+    """(n,) Jackknife deviations mean(R₋ᵢ) − R₋ᵢ for uniform draws; influence values for unequal ones."""
+    if units.probabilities is not None:
+        return influence(units)
+    num, den = units.numerators, units.denominators
+    left_out = (num.sum() - num) / (den.sum() - den)
+    return np.asarray(left_out.mean() - left_out, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the jackknife says of the sampling distribution: skewness, and how far the tails can be trusted."""
+
+    acceleration: float  # Efron's a
+    trust: float  # 0..1: the part of the skewness that is not explained by a few units; shrinks z0 and a
+    degrees_of_freedom: float  # Satterthwaite's, of the estimated variance
+
+
+def shape(units: Units) -> Shape | None:
+    """Acceleration, trust and degrees of freedom; ``None`` when the jackknife variance is zero (P5)."""
+    pull = deviations(units)
+    scale = float(np.abs(pull).max())
+    if not (units.n > 1 and scale > 0):
+        return None
+    pull = pull / scale  # no power below can over- or underflow
+    square, p = pull * pull, units.probabilities
+    second, third = weighted_mean(square, p), weighted_mean(square * pull, p)
+    fourth = weighted_mean(square * square, p)
+    sixth = float((square * square * square * (1 / units.n**2 if p is None else p * p)).sum())
+    skewness = third / second**1.5
+    kurtosis = fourth / second**2
+    trust = max(0.0, 1 - sixth / third**2) if third**2 > 0 else 0.0
+    df = units.n - 1 if kurtosis <= 1 else min(units.n - 1, 2 * units.n / (kurtosis - 1))
+    return Shape(skewness / (6 * sqrt(units.n)), trust, df)
