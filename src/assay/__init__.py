@@ -1,0 +1,72 @@
+"""Assay: model B scores better than model A. Is that real?
+
+>>> import assay
+>>> before = {"item": ["q1", "q2", "q3", "q4"], "score": [1, 0, 1, 0]}
+>>> after = {"item": ["q1", "q2", "q3", "q4"], "score": [1, 1, 1, 0]}
+>>> assay.compare(before, after).verdict
+'no difference shown'
+
+The verbs and records are imported when first used, so that ``import assay`` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from assay.version import VERSION
+
+__version__ = VERSION
+
+if TYPE_CHECKING:
+    from assay.analyses.compare import compare
+    from assay.analyses.comparison import Comparison
+    from assay.data import Panel, Table, pair, read_table
+    from assay.design import Design
+    from assay.errors import AssayError, InputError, UsageError
+    from assay.stats.records import Estimate, Fallback, Interval, Test
+
+_HOMES = {
+    "compare": "assay.analyses.compare",
+    "Comparison": "assay.analyses.comparison",
+    "Panel": "assay.data",
+    "Table": "assay.data",
+    "pair": "assay.data",
+    "read_table": "assay.data",
+    "Design": "assay.design",
+    "AssayError": "assay.errors",
+    "InputError": "assay.errors",
+    "UsageError": "assay.errors",
+    "Estimate": "assay.stats.records",
+    "Fallback": "assay.stats.records",
+    "Interval": "assay.stats.records",
+    "Test": "assay.stats.records",
+}
+
+__all__ = [
+    "AssayError",
+    "Comparison",
+    "Design",
+    "Estimate",
+    "Fallback",
+    "InputError",
+    "Interval",
+    "Panel",
+    "Table",
+    "Test",
+    "UsageError",
+    "__version__",
+    "compare",
+    "pair",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

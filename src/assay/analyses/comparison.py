@@ -1,0 +1,198 @@
+"""The record that `compare` returns."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from assay.analyses import wording
+from assay.analyses.result import Result, Row
+from assay.data import Dropped, Kind
+from assay.design import Design
+from assay.errors import InputError
+from assay.stats.records import Estimate, Fallback, Test
+
+SCHEMA = "assay/comparison/1"
+
+Verdict = Literal["better", "worse", "no difference shown", "equivalent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A quantity of both systems and the difference B − A."""
+
+    a: float
+    b: float
+    difference: Estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"a": self.a, "b": self.b, "difference": self.difference.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Shown":
+        return cls(data["a"], data["b"], Estimate.from_dict(data["difference"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """How the numbers came about: what ran, as opposed to what the design asked for."""
+
+    scheme: str  # "windows" or "tokens"
+    scheme_reason: str
+    distribution: str  # "characteristic function", "lattice", "enumeration", "resampling", "closed form"
+    resamples: int | None  # random replicates used; None: none, the distribution is exact
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Result):
+    """Everything that was found out about B against A."""
+
+    kind: Kind
+    unit: str  # "window", "item"
+    systems: tuple[str, str]
+    lower_is_better: bool
+    verdict: Verdict
+    sentence: str
+    value: Shown  # mean loss or mean score
+    ratio: Estimate | None  # losses: perplexity of B over A
+    sizes: dict[str, Shown]  # bits_per_byte, bits_per_character, where the columns exist
+    test: Test
+    effect_sizes: dict[str, Estimate]
+    n_pairs: int
+    n_clusters: int | None
+    cluster_by: str | None
+    degenerate: bool
+    dropped: Dropped
+    fallbacks: tuple[Fallback, ...]
+    notes: tuple[str, ...]
+    design: Design
+    computed: Computed
+    signature: str
+
+    @property
+    def difference(self) -> Estimate:
+        """B − A: nats per token, or points of score."""
+        return self.value.difference
+
+    @property
+    def p_value(self) -> float | None:
+        return self.test.p_value
+
+    def rows(self) -> list[Row]:
+        return [*self._main_rows(), *self._evidence_rows(), *self._caution_rows(), ("signature", self.signature)]
+
+    def _main_rows(self) -> list[Row]:
+        name = "loss (nats per token)" if self.kind == "losses" else "score"
+        rows = [(f"{name}, A", wording.number(self.value.a, 6)), (f"{name}, B", wording.number(self.value.b, 6))]
+        rows.append(("difference B − A", _with_interval(self.difference, sign=True)))
+        if self.ratio is not None:
+            rows.append(("perplexity B / A", _with_interval(self.ratio, digits=5)))
+        for label, shown in self.sizes.items():
+            values = f"{wording.number(shown.a, 6)} → {wording.number(shown.b, 6)}, "
+            rows.append((label.replace("_", " "), values + _with_interval(shown.difference, sign=True)))
+        return rows
+
+    def _evidence_rows(self) -> list[Row]:
+        rows = [(f"test ({self.test.name})", _p_text(self.test))]
+        for name, estimate in self.effect_sizes.items():
+            rows.append((f"effect size {name}", _with_interval(estimate, sign=True, digits=3)))
+        pairs = wording.count(self.n_pairs, self.unit)
+        clusters = (
+            "" if self.n_clusters is None else f" in {wording.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
+        )
+        rows.append(("pairs", pairs + clusters))
+        rows.append(("interval", _how(self.design, self.computed)))
+        if self.kind == "losses":
+            rows.append(("scheme", f"{self.computed.scheme}: {self.computed.scheme_reason}"))
+        return rows
+
+    def _caution_rows(self) -> list[Row]:
+        rows = []
+        lost = self.dropped.only_a + self.dropped.only_b
+        if lost:
+            examples = ", ".join(self.dropped.examples)
+            text = f"{lost} not paired ({self.dropped.only_a} only in A, {self.dropped.only_b} only in B): {examples}"
+            rows.append(("dropped", text))
+        rows += [("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
+        rows += [("note", note) for note in self.notes]
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact and versioned: `from_dict` gives the same record back."""
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "unit": self.unit,
+            "systems": {"a": self.systems[0], "b": self.systems[1]},
+            "lower_is_better": self.lower_is_better,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "a": self.value.a,
+            "b": self.value.b,
+            "difference": self.difference.to_dict(),
+            **({} if self.ratio is None else {"ratio": self.ratio.to_dict()}),
+            **{name: shown.to_dict() for name, shown in self.sizes.items()},
+            "p_value": self.p_value,
+            "test": self.test.to_dict(),
+            "effect_sizes": {name: estimate.to_dict() for name, estimate in self.effect_sizes.items()},
+            "n_pairs": self.n_pairs,
+            "n_clusters": self.n_clusters,
+            "cluster_by": self.cluster_by,
+            "degenerate": self.degenerate,
+            "dropped": asdict(self.dropped) | {"examples": list(self.dropped.examples)},
+            "fallbacks": [fallback.to_dict() for fallback in self.fallbacks],
+            "notes": list(self.notes),
+            "design": asdict(self.design),
+            "computed": asdict(self.computed),
+            "signature": self.signature,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Comparison":
+        """The record that `to_dict` wrote."""
+        if data.get("schema") != SCHEMA:
+            raise InputError(f"this is not a comparison: schema must be {SCHEMA!r}, but got {data.get('schema')!r}.")
+        dropped = data["dropped"] | {"examples": tuple(data["dropped"]["examples"])}
+        return cls(
+            kind=data["kind"],
+            unit=data["unit"],
+            systems=(data["systems"]["a"], data["systems"]["b"]),
+            lower_is_better=data["lower_is_better"],
+            verdict=data["verdict"],
+            sentence=data["sentence"],
+            value=Shown.from_dict(data),
+            ratio=Estimate.from_dict(data["ratio"]) if "ratio" in data else None,
+            sizes={n: Shown.from_dict(data[n]) for n in ("bits_per_byte", "bits_per_character") if n in data},
+            test=Test.from_dict(data["test"]),
+            effect_sizes={name: Estimate.from_dict(value) for name, value in data["effect_sizes"].items()},
+            n_pairs=data["n_pairs"],
+            n_clusters=data["n_clusters"],
+            cluster_by=data["cluster_by"],
+            degenerate=data["degenerate"],
+            dropped=Dropped(**dropped),
+            fallbacks=tuple(Fallback.from_dict(f) for f in data["fallbacks"]),
+            notes=tuple(data["notes"]),
+            design=Design(**data["design"]),
+            computed=Computed(**data["computed"]),
+            signature=data["signature"],
+        )
+
+
+def _with_interval(estimate: Estimate, *, sign: bool = False, digits: int = 4) -> str:
+    if estimate.value is None:
+        return f"undefined: {estimate.reason}"
+    value = wording.signed(estimate.value, digits) if sign else wording.number(estimate.value, digits)
+    if estimate.interval is None:
+        return f"{value} (no interval: {estimate.reason})"
+    return f"{value}  [{wording.interval(estimate.interval, sign=sign, digits=digits)}]"
+
+
+def _p_text(test: Test) -> str:
+    return f"undefined: {test.reason}" if test.p_value is None else wording.p_value(test.p_value)
+
+
+def _how(design: Design, computed: Computed) -> str:
+    sources = {
+        "closed form": "closed form",
+        "resampling": f"{computed.resamples or 0:,} random resamples, seed {design.seed}",
+    }
+    how = sources.get(computed.distribution, f"exact, all resamples ({computed.distribution})")
+    return f"{wording.percent(design.level)} {design.method}, {how}"

@@ -1,0 +1,64 @@
+"""What the numbers allow one to say, and the sentence that says it."""
+
+from assay.analyses import wording
+from assay.analyses.comparison import Shown, Verdict
+from assay.data import Panel
+from assay.design import Design
+from assay.stats.records import Estimate, Test
+
+FEW = 10  # fewer units than this, and the sentence says so
+
+
+def verdict_of(difference: Estimate, test: Test, design: Design, *, lower_is_better: bool, degenerate: bool) -> Verdict:
+    """The interval decides. A collapsed one shows nothing by itself: then the test must also reject."""
+    limits = difference.interval
+    if limits is None:
+        return "no difference shown"
+    if degenerate and not (test.p_value is not None and test.p_value <= 1 - design.level):
+        return "no difference shown"
+    if design.margin is not None and -design.margin < limits.low and limits.high < design.margin:
+        return "equivalent"
+    if limits.low <= 0 <= limits.high:
+        return "no difference shown"
+    return "better" if (limits.low > 0) != lower_is_better else "worse"
+
+
+def sentence_of(
+    verdict: Verdict, panel: Panel, value: Shown, ratio: Estimate | None, test: Test, design: Design
+) -> str:
+    """One sentence that a person can paste in a pull request."""
+    a, b = panel.systems
+    heads = {
+        "better": f"{b} is better than {a}",
+        "worse": f"{b} is worse than {a}",
+        "equivalent": f"{b} is equivalent to {a} within ±{wording.number(design.margin or 0)} {_scale(panel)}",
+        "no difference shown": f"No difference shown between {a} and {b}",
+    }
+    return f"{heads[verdict]}: {_finding(value, ratio)} ({_evidence(panel, value, ratio, test)})."
+
+
+def _scale(panel: Panel) -> str:
+    return "nats per token" if panel.metric.kind == "losses" else "points of score"
+
+
+def _finding(value: Shown, ratio: Estimate | None) -> str:
+    if ratio is not None and ratio.value is not None:
+        return f"perplexity × {wording.number(ratio.value, 5)}"
+    shift = "no shift" if value.difference.value is None else wording.signed(value.difference.value, 3)
+    return f"mean score {wording.number(value.a)} → {wording.number(value.b)}, {shift}"
+
+
+def _evidence(panel: Panel, value: Shown, ratio: Estimate | None, test: Test) -> str:
+    shown = ratio if ratio is not None else value.difference
+    parts = []
+    if shown.interval is not None:
+        limits = wording.interval(shown.interval, sign=ratio is None, digits=5 if ratio is not None else 3)
+        parts.append(f"{wording.percent(shown.interval.level)} interval {limits}")
+    if test.p_value is not None:
+        parts.append(wording.p_value(test.p_value))
+    groups = panel.n_clusters
+    units = wording.count(panel.n, panel.metric.unit)
+    parts.append(units if groups is None else f"{units} in {wording.count(groups, 'cluster')}")
+    if (groups or panel.n) < FEW:
+        parts.append("too few to rely on")
+    return ", ".join(parts)

@@ -1,0 +1,102 @@
+"""`assay compare A B`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.design import Design, Method, Scheme, TestName
+
+_DATA = "Data"
+_STATISTICS = "Statistics"
+
+
+def compare(
+    a: Annotated[
+        Path, typer.Argument(metavar="A", help="Results of A (CSV, TSV, JSONL, Parquet), or of both with --a and --b.")
+    ],
+    b: Annotated[Path | None, typer.Argument(metavar="B", help="Results of B.")] = None,
+    a_model: Annotated[
+        str | None, typer.Option("--a", metavar="NAME", help="The model to take from A.", rich_help_panel=_DATA)
+    ] = None,
+    b_model: Annotated[
+        str | None,
+        typer.Option(
+            "--b", metavar="NAME", help="The model to take from B, or from A if it holds both.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,item=id.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Resample whole clusters: document, passage, ...", rich_help_panel=_DATA),
+    ] = None,
+    split: Annotated[
+        Literal["preview", "final"] | None, typer.Option(help="Only this split of the windows.", rich_help_panel=_DATA)
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse ids that do not pair, instead of reporting them.", rich_help_panel=_DATA),
+    ] = False,
+    lower_is_better: Annotated[
+        bool,
+        typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=_DATA),
+    ] = False,
+    method: Annotated[Method, typer.Option(help="Interval.", rich_help_panel=_STATISTICS)] = "bca",
+    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    scheme: Annotated[
+        Scheme,
+        typer.Option(
+            help="Draw windows uniformly or ∝ tokens; auto looks at the token counts.", rich_help_panel=_STATISTICS
+        ),
+    ] = "auto",
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Random resamples.  [default: exact, infinitely many]",
+            rich_help_panel=_STATISTICS,
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random resamples.", rich_help_panel=_STATISTICS)] = 0,
+    test: Annotated[
+        TestName,
+        typer.Option(help="Test; auto is McNemar for 0/1 scores, else sign-flip.", rich_help_panel=_STATISTICS),
+    ] = "auto",
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M",
+            help="Differences below M do not matter: the verdict may be 'equivalent'.",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Is B different from A, by how much, and how sure can one be?
+
+    A and B hold losses (window, tokens, loss) or scores (item, score), paired by id. For losses the difference is in
+    nats per token and the ratio is of perplexities; --margin is on the scale of the difference.
+    """
+    from assay.analyses.compare import compare as run  # late: --help and errors of usage need none of it
+    from assay.data import parse_columns
+
+    design = Design(method=method, level=level, scheme=scheme, resamples=resamples, seed=seed, test=test, margin=margin)
+    result = run(
+        a,
+        b,
+        design=design,
+        models=(a_model, b_model),
+        columns=parse_columns(columns) if columns else None,
+        cluster=cluster,
+        split=split,
+        strict=strict,
+        lower_is_better=True if lower_is_better else None,
+    )
+    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
