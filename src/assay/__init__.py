@@ -19,12 +19,21 @@ __version__ = VERSION
 if TYPE_CHECKING:
     from assay.analyses.compare import compare
     from assay.analyses.comparison import Comparison
+    from assay.certificate.issue import certify
+    from assay.certificate.record import Issued
+    from assay.certificate.requirements import Requirements
+    from assay.certificate.verify import Verification, verify
     from assay.data import Panel, Table, pair, read_table
-    from assay.design import Design
+    from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
     from assay.stats.records import Estimate, Fallback, Interval, Test
 
 _HOMES = {
+    "certify": "assay.certificate.issue",
+    "Issued": "assay.certificate.record",
+    "verify": "assay.certificate.verify",
+    "Verification": "assay.certificate.verify",
+    "Requirements": "assay.certificate.requirements",
     "compare": "assay.analyses.compare",
     "Comparison": "assay.analyses.comparison",
     "Panel": "assay.data",
@@ -32,6 +41,7 @@ _HOMES = {
     "pair": "assay.data",
     "read_table": "assay.data",
     "Design": "assay.design",
+    "Policy": "assay.design",
     "AssayError": "assay.errors",
     "InputError": "assay.errors",
     "UsageError": "assay.errors",
@@ -49,14 +59,20 @@ __all__ = [
     "Fallback",
     "InputError",
     "Interval",
+    "Issued",
     "Panel",
+    "Policy",
+    "Requirements",
     "Table",
     "Test",
     "UsageError",
+    "Verification",
     "__version__",
+    "certify",
     "compare",
     "pair",
     "read_table",
+    "verify",
 ]
 
 

@@ -1,7 +1,7 @@
 """How uncertainty is computed: the one home of every default."""
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 from assay.errors import UsageError
 from assay.version import VERSION
@@ -56,3 +56,74 @@ def signature(estimand: str, **parts: object) -> str:
     return "|".join(
         [f"assay:{version}", estimand, *(f"{name}:{part}" for name, part in parts.items() if part is not None)]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """How much evidence a certificate needs, and what it may find (P10)."""
+
+    windows: int  # at least so many preview windows, and as many final ones; for scores: items
+    replicates: int
+    max_ratio: float  # the largest acceptable perplexity of the subject over the baseline's
+    max_drop: float  # the largest acceptable fall of a mean score
+
+
+TierName = Literal["balanced", "conservative", "aggressive"]
+Profile = Literal["dev", "ci", "release"]
+
+TIERS: dict[TierName, Tier] = {
+    "balanced": Tier(180, 1_200, 1.10, 0.02),
+    "conservative": Tier(220, 1_500, 1.05, 0.01),
+    "aggressive": Tier(140, 800, 1.20, 0.05),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What a certificate is judged by. Overriding a number of the tier needs a note, which the certificate carries."""
+
+    tier: TierName = "balanced"
+    profile: Profile = "dev"
+    max_ratio: float | None = None
+    max_drop: float | None = None
+    min_windows: int | None = None
+    replicates: int | None = None
+    seed: int = 0
+    level: float = 0.95
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice("tier", self.tier, get_args(TierName))
+        _check_choice("profile", self.profile, get_args(Profile))
+        if self.max_ratio is not None and not 0 < self.max_ratio < float("inf"):
+            raise UsageError(f"max_ratio must be positive and finite, but got {self.max_ratio}.")
+        if self.max_drop is not None and not 0 <= self.max_drop < float("inf"):
+            raise UsageError(f"max_drop must be 0 or more, but got {self.max_drop}.")
+        if self.min_windows is not None and self.min_windows < 1:
+            raise UsageError(f"min_windows must be at least 1, but got {self.min_windows}.")
+        self.design()  # checks the level, the replicates and the seed
+        if self.overrides and not (self.note and self.note.strip()):
+            changed = ", ".join(sorted(self.overrides))
+            raise UsageError(f"{changed} of the tier {self.tier} changed: say why with --note TEXT (it is recorded).")
+
+    @property
+    def limits(self) -> Tier:
+        """The tier's numbers with the overrides in place."""
+        return replace(TIERS[self.tier], **self.overrides)
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """What differs from the tier."""
+        wanted = {
+            "windows": self.min_windows,
+            "replicates": self.replicates,
+            "max_ratio": self.max_ratio,
+            "max_drop": self.max_drop,
+        }
+        tier = TIERS[self.tier]
+        return {name: value for name, value in wanted.items() if value is not None and value != getattr(tier, name)}
+
+    def design(self, *, exact: bool = False) -> Design:
+        """How the certificate's interval is computed: by the tier's replicates, or over all resamples."""
+        replicates = self.replicates if self.replicates is not None else TIERS[self.tier].replicates
+        return Design(level=self.level, resamples=None if exact else replicates, seed=self.seed)

@@ -52,12 +52,12 @@ def compare(
     The estimate is the exponential of the token-weighted mean difference of log-losses (P2), not a ratio of mean
     perplexities, which would be 1.12 here.
     """
-    first, second = _arms(a, b, models, columns, cluster)
+    first, second = tables_of(a, b, models, columns, cluster)
     panel = pair(first, second, cluster=cluster, strict=strict, lower_is_better=lower_is_better, split=split)
     return compare_panel(panel, design or Design())
 
 
-def _arms(
+def tables_of(
     a: Source,
     b: Source | None,
     models: tuple[str | None, str | None],

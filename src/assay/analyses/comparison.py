@@ -84,7 +84,7 @@ class Comparison(Result):
         rows = [(f"{name}, A", wording.number(self.value.a, 6)), (f"{name}, B", wording.number(self.value.b, 6))]
         rows.append(("difference B − A", _with_interval(self.difference, sign=True)))
         if self.ratio is not None:
-            rows.append(("perplexity B / A", _with_interval(self.ratio, digits=5)))
+            rows.append(("perplexity B / A", _with_interval(self.ratio)))
         for label, shown in self.sizes.items():
             values = f"{wording.number(shown.a, 6)} → {wording.number(shown.b, 6)}, "
             rows.append((label.replace("_", " "), values + _with_interval(shown.difference, sign=True)))
@@ -93,7 +93,7 @@ class Comparison(Result):
     def _evidence_rows(self) -> list[Row]:
         rows = [(f"test ({self.test.name})", _p_text(self.test))]
         for name, estimate in self.effect_sizes.items():
-            rows.append((f"effect size {name}", _with_interval(estimate, sign=True, digits=3)))
+            rows.append((f"effect size {name}", _with_interval(estimate, sign=True)))
         pairs = wording.count(self.n_pairs, self.unit)
         clusters = (
             "" if self.n_clusters is None else f" in {wording.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
@@ -176,13 +176,10 @@ class Comparison(Result):
         )
 
 
-def _with_interval(estimate: Estimate, *, sign: bool = False, digits: int = 4) -> str:
-    if estimate.value is None:
+def _with_interval(estimate: Estimate, *, sign: bool = False) -> str:
+    if estimate.value is None or estimate.interval is None:
         return f"undefined: {estimate.reason}"
-    value = wording.signed(estimate.value, digits) if sign else wording.number(estimate.value, digits)
-    if estimate.interval is None:
-        return f"{value} (no interval: {estimate.reason})"
-    return f"{value}  [{wording.interval(estimate.interval, sign=sign, digits=digits)}]"
+    return wording.estimate(estimate.value, estimate.interval, sign=sign)
 
 
 def _p_text(test: Test) -> str:

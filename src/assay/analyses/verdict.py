@@ -42,9 +42,11 @@ def _scale(panel: Panel) -> str:
 
 
 def _finding(value: Shown, ratio: Estimate | None) -> str:
-    if ratio is not None and ratio.value is not None:
-        return f"perplexity × {wording.number(ratio.value, 5)}"
-    shift = "no shift" if value.difference.value is None else wording.signed(value.difference.value, 3)
+    shown = value.difference if ratio is None else ratio
+    places = wording.decimals(shown.interval)
+    if ratio is not None:
+        return f"perplexity × {wording.placed(ratio.value or 1.0, places)}"
+    shift = wording.placed(value.difference.value or 0.0, places, sign=True)
     return f"mean score {wording.number(value.a)} → {wording.number(value.b)}, {shift}"
 
 
@@ -52,7 +54,7 @@ def _evidence(panel: Panel, value: Shown, ratio: Estimate | None, test: Test) ->
     shown = ratio if ratio is not None else value.difference
     parts = []
     if shown.interval is not None:
-        limits = wording.interval(shown.interval, sign=ratio is None, digits=5 if ratio is not None else 3)
+        limits = wording.interval(shown.interval, sign=ratio is None)
         parts.append(f"{wording.percent(shown.interval.level)} interval {limits}")
     if test.p_value is not None:
         parts.append(wording.p_value(test.p_value))

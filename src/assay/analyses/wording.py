@@ -1,6 +1,10 @@
 """Numbers as people write them. One home, so that every sentence and table says the same thing the same way."""
 
+from math import floor, log10
+
 from assay.stats.records import Interval
+
+SMALLEST_SHOWN_P = 1e-299
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -11,24 +15,39 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits - 1}e}" if "e" not in text and abs(value) < 1e-4 else text
 
 
-def signed(value: float, digits: int = 4) -> str:
-    """A difference: the sign is always shown."""
-    return ("+" if value > 0 else "") + number(value, digits)
+def decimals(limits: Interval | None) -> int | None:
+    """Decimal places at which an interval's width has three digits: more would be noise, fewer would hide it."""
+    width = 0.0 if limits is None else limits.high - limits.low
+    return min(max(2 - floor(log10(width)), 0), 12) if width > 0 else None
+
+
+def placed(value: float, places: int | None, *, sign: bool = False) -> str:
+    """A number at so many decimal places, or at six significant digits where an interval does not say."""
+    if places is None:
+        text = number(value, 6)
+        return f"+{text}" if sign and value > 0 else text
+    text = f"{value:+.{places}f}" if sign else f"{value:.{places}f}"
+    return text if float(text) else text.lstrip("+-")
+
+
+def interval(limits: Interval, *, sign: bool = False) -> str:
+    """``low to high``."""
+    places = decimals(limits)
+    return f"{placed(limits.low, places, sign=sign)} to {placed(limits.high, places, sign=sign)}"
+
+
+def estimate(value: float, limits: Interval, *, sign: bool = False) -> str:
+    """``value  [low to high]``."""
+    return f"{placed(value, decimals(limits), sign=sign)}  [{interval(limits, sign=sign)}]"
 
 
 def p_value(p: float) -> str:
     """Two significant digits; never 0."""
-    return f"p = {p:.2g}" if p > 1e-299 else "p < 1e-299"
+    return f"p = {p:.2g}" if p > SMALLEST_SHOWN_P else f"p < {SMALLEST_SHOWN_P:g}"
 
 
 def percent(level: float) -> str:
     return f"{100 * level:g} %"
-
-
-def interval(limits: Interval, *, sign: bool = False, digits: int = 4) -> str:
-    """``low to high``."""
-    show = signed if sign else number
-    return f"{show(limits.low, digits)} to {show(limits.high, digits)}"
 
 
 def count(n: int, what: str) -> str:

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.certify import certify
 from assay.cli.compare import compare
+from assay.cli.verify import keygen, schema, verify
 from assay.errors import AssayError
 from assay.version import VERSION
 
@@ -16,7 +18,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(compare)
+for verb in (compare, certify, verify, keygen, schema):
+    app.command()(verb)
 
 
 def _version(asked: bool) -> None:

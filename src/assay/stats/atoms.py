@@ -72,10 +72,13 @@ class Lattice:
     steps: NDArray[np.int64]  # (n,) the integers
 
 
-def find_lattice(values: Floats, *, most_distinct: int = 256, most_steps: int = 20_000) -> Lattice | None:
+def find_lattice(
+    values: Floats, *, most_distinct: int = 256, most_steps: int = 20_000, thorough: bool = False
+) -> Lattice | None:
     """The coarsest lattice that carries all values, if they are few distinct ones; ``None`` otherwise."""
     few = values[:: max(1, len(values) // 64)][:64].tolist()
-    if len(few) > 8 and len(set(few)) > 0.75 * len(few):  # mostly different: not worth sorting them all
+    mostly_different = len(few) > 8 and len(set(few)) > 0.75 * len(few)
+    if mostly_different and not thorough:  # not worth sorting them all
         return None
     distinct = np.unique(values)
     if not 1 < len(distinct) <= most_distinct:

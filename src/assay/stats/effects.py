@@ -8,11 +8,9 @@ denominators the standard error is the linearised one and the degrees of freedom
 from dataclasses import dataclass
 from math import exp, lgamma, log, sqrt
 
-import numpy as np
-
 from assay.stats.records import Estimate, Interval
 from assay.stats.special import noncentrality
-from assay.stats.units import Floats, Units, standard_error
+from assay.stats.units import Floats, Units, standard_error, weighted_deviation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +26,8 @@ def effect_sizes(arms: Arms, drawn: Units, confidence_level: float) -> dict[str,
     """d_z (difference over its own spread), Hedges' g (d_z without its bias), d_av (over the arms' mean spread)."""
     n, difference = len(arms.a), drawn.estimate
     error = standard_error(drawn) if drawn.n > 1 else None
-    spread = _spread(arms.b - arms.a, arms.weights)
-    average = sqrt((_spread(arms.a, arms.weights) ** 2 + _spread(arms.b, arms.weights) ** 2) / 2)
+    spread = weighted_deviation(arms.b - arms.a, arms.weights) or 0.0
+    average = sqrt(sum((weighted_deviation(arm, arms.weights) or 0.0) ** 2 for arm in (arms.a, arms.b)) / 2)
     if error is None or error <= 0 or spread <= 0:
         reason = "one unit" if error is None else "all differences are equal"
         return {name: Estimate(None, None, None, n, reason) for name in ("d_z", "hedges_g", "d_av")}
@@ -54,12 +52,3 @@ def hedges_factor(df: float) -> float:
     """Hedges' J: the exact factor that removes the bias of a standardised difference."""
     return exp(lgamma(df / 2) - lgamma((df - 1) / 2) - 0.5 * log(df / 2)) if df > 1 else 0.0
 
-
-def _spread(values: Floats, weights: Floats) -> float:
-    """Standard deviation (n − 1) under the units' weights."""
-    n = len(values)
-    if n < 2:
-        return 0.0
-    share = weights / weights.sum()
-    centred = values - float((share * values).sum())
-    return float(np.sqrt((share * centred * centred).sum() * n / (n - 1)))

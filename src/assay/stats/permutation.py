@@ -3,13 +3,13 @@
 p is the share of the 2ⁿ sign vectors whose |Σ ±dᵢ| reaches the observed |Σ dᵢ|. It is exact wherever that is
 possible:
 
-- by counting, when few sign vectors reach the observed sum, or there are few units (two sorted halves meet in the
-  middle);
+- by counting, when few sign vectors reach the observed sum;
 - by convolution, when the differences lie on a lattice (for 0/1 scores it is McNemar's exact test);
+- by two sorted halves that meet in the middle, when there are few units, or few that differ from the rest;
 - by inverting the characteristic function Π cos(u dᵢ) otherwise, under an exponential tilt that puts the observed
   sum at the centre, so that a p-value of 10⁻³⁰ has as many correct digits as one of 0.3 (Lugannani and Rice 1980
-  use the same tilt for their approximation);
-- by random flips only where the characteristic function does not decay, p = (1 + #) / (1 + B).
+  use the same tilt for their approximation). Where it does not decay it is cut off and smoothed, and recorded;
+- by random flips only where that would blur p by more than 0.2 %, p = (1 + #) / (1 + B).
 
 The observed sum is one of the 2ⁿ, so p is never 0. Sums equal to the observed one up to rounding count as reaching
 it.
@@ -18,8 +18,9 @@ it.
 from math import exp, expm1, log, pi, sqrt, tanh
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assay.stats.atoms import find_lattice
+from assay.stats.atoms import Lattice, find_lattice
 from assay.stats.records import Fallback, Test
 from assay.stats.roots import increasing_root
 from assay.stats.series import BLOCK, CHUNK, DECAYED, FINEST, LONGEST, WORK, Complexes, lumpy, powers_of
@@ -27,10 +28,15 @@ from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats
 
 _MOST_COUNTED = 1 << 16  # sign vectors
-_MOST_HALVED = 36  # units: 2 × 2¹⁸ half sums
+_ALL_TINY = 1100  # units: with more than these, what can be counted has a probability that underflows
+_MOST_HALVED = 18  # log₂ of the sums of either half
+_EQUAL = 1e-12  # differences closer than this are equal up to rounding
 _TIE = 1e-9  # of Σ|d|: sums closer than this to the observed one are equal to it
 _REACH = 7.7  # Hoeffding: a sum of ±d strays further than this many √Σd² with probability 3e-13
-_MOST_LATTICE = 1 << 18
+_MOST_DISTINCT = 4096  # sizes on one lattice
+_MOST_LATTICE = 1 << 18  # points
+_MOST_FACTORS = 1 << 22  # points × distinct sizes
+_MOST_SMOOTHED = 0.06  # s × kernel width: its square, halved, is the relative bias of p
 STAND_IN_FLIPS = 20_000
 SMALLEST_P = 1e-300  # p is never 0, not even by underflow
 
@@ -59,43 +65,58 @@ def _p_value(size: Floats, observed: float, seed: int) -> tuple[float, tuple[Fal
     """Both tails; ``size`` is sorted, positive, and has Σ size² = 1."""
     if observed <= _TIE:
         return 1.0, ()
-    for exact in (_by_counting, _by_convolution, _by_halves, _by_inversion):
+    for exact in (_by_counting, _by_convolution, _by_halves):
         p = exact(size, observed)
         if p is not None:
             return p, ()
     why = "the characteristic function does not decay: few units carry the spread"
-    used = Fallback("exact sign flips", f"{STAND_IN_FLIPS} random sign flips", why)
-    return by_random_flips(size, observed, STAND_IN_FLIPS, seed), (used,)
+    inverted = _by_inversion(size, observed)
+    if inverted is None:
+        used = Fallback("exact sign flips", f"{STAND_IN_FLIPS} random sign flips", why)
+        return by_random_flips(size, observed, STAND_IN_FLIPS, seed), (used,)
+    p, width = inverted
+    smoothed = Fallback("exact sign flips", f"exact sign flips, smoothed by {width:.1g} standard deviations", why)
+    return p, (smoothed,) if width else ()
 
 
 def _by_counting(size: Floats, observed: float) -> float | None:
     """Count the subsets that may be flipped from all-plus without falling below the observed sum."""
     total = float(size.sum())
     budget = (total - observed + _TIE * total) / 2
+    most = _MOST_COUNTED if len(size) <= _ALL_TINY else _ALL_TINY
     flipped = np.zeros(1)
     for d in size.tolist():
         if d > budget:
             break
         flipped = np.concatenate([flipped, flipped[flipped + d <= budget] + d])
-        if len(flipped) > _MOST_COUNTED:
+        if len(flipped) > most:
             return None
     return float(2 * len(flipped) * 0.5 ** len(size))
 
 
 def _by_halves(size: Floats, observed: float) -> float | None:
-    """All 2ⁿ sums, each as one of the first half plus one of the sorted second half."""
-    if len(size) > _MOST_HALVED:
+    """All sums, each as one of the first half plus one of the sorted second half; equal differences go together."""
+    first = np.flatnonzero(np.diff(size, prepend=-1.0) > _EQUAL)
+    value, count = size[first], np.diff(first, append=len(size))
+    if max(float(np.log2(count[start::2] + 1.0).sum()) for start in (0, 1)) > _MOST_HALVED:
         return None
-    first, second = _all_sums(size[::2]), np.sort(_all_sums(size[1::2]))
-    reached = len(second) - np.searchsorted(second, observed - _TIE * float(size.sum()) - first)
-    return float(2 * int(reached.sum()) * 0.5 ** len(size))
+    sums, mass = _all_sums(value[::2], count[::2])
+    others, weight = _all_sums(value[1::2], count[1::2])
+    order = np.argsort(others)
+    tail = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
+    reached = np.searchsorted(others[order], observed - _TIE * float(size.sum()) - sums)
+    return 2 * float((mass * tail[reached]).sum())
 
 
-def _all_sums(size: Floats) -> Floats:
-    sums = np.zeros(1)
-    for d in size.tolist():
-        sums = np.concatenate([sums + d, sums - d])
-    return sums
+def _all_sums(value: Floats, count: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Every sum of ±value, each ``count`` times, and its probability."""
+    sums, mass = np.zeros(1), np.ones(1)
+    for d, c in zip(value.tolist(), count.tolist(), strict=True):
+        ratios = np.arange(c, 0, -1) / np.arange(1, c + 1)  # C(c, k)/C(c, k − 1)
+        chosen = np.exp(np.append(0.0, np.cumsum(np.log(ratios))) - c * log(2))
+        sums = np.add.outer(sums, d * np.arange(-c, c + 1, 2)).ravel()
+        mass = np.multiply.outer(mass, chosen).ravel()
+    return sums, mass
 
 
 def _tilt(size: Floats, observed: float) -> tuple[float, float]:
@@ -106,9 +127,13 @@ def _tilt(size: Floats, observed: float) -> tuple[float, float]:
     return s, float(log_cosh.sum()) - s * observed
 
 
+def _lattice(size: Floats) -> Lattice | None:
+    return find_lattice(np.concatenate([[0.0], size]), most_distinct=_MOST_DISTINCT, thorough=True)
+
+
 def _by_convolution(size: Floats, observed: float) -> float | None:
     """Differences on a lattice: the distribution of the tilted sum by one FFT pair."""
-    lattice = find_lattice(np.concatenate([[0.0], size]))
+    lattice = _lattice(size)
     if lattice is None:
         return None
     step, count = np.unique(lattice.steps[1:], return_counts=True)  # the distinct sizes, as integers
@@ -118,7 +143,7 @@ def _by_convolution(size: Floats, observed: float) -> float | None:
         return float(2 * 0.5 ** len(size))
     window = int(min(top + 1, _REACH / span + 3))
     width = 1 << window.bit_length()
-    if width > _MOST_LATTICE:
+    if width > _MOST_LATTICE or width * len(step) > _MOST_FACTORS:
         return None
     s, log_scale = _tilt(size, observed)
     angle = 2 * pi / width * np.arange(width // 2 + 1)
@@ -131,33 +156,45 @@ def _by_convolution(size: Floats, observed: float) -> float | None:
     return 2 * exp(log_scale) * float(above.sum())
 
 
-def _by_inversion(size: Floats, observed: float) -> float | None:
-    """P(T ≥ t) = e^{K(s) − st} ∫₀^∞ e^{−sz} f(t + z) dz for the tilted density f, as a Fourier series."""
-    s, log_scale = _tilt(size, observed)
+def _by_inversion(size: Floats, observed: float) -> tuple[float, float] | None:
+    """P(T ≥ t) = e^{K(s) − st} ∫₀^∞ e^{−sz} f(t + z) dz for the tilted density f, as a Fourier series.
+
+    Also how far the series was smoothed, in standard deviations; ``None`` if that would bias p by more than 0.2 %.
+    """
+    lattice = _lattice(size)
+    t = observed - (lattice.span if lattice else 0.0)  # on a fine lattice half-way to the sum below, so that ties count
+    s, log_scale = _tilt(size, t)
     first = pi / _REACH
-    psi = _characteristic(size, np.tanh(s * size), first)
-    if psi is None:
-        return None
+    psi, decayed = _characteristic(size, np.tanh(s * size), first)
     u = first * np.arange(1, len(psi) + 1)
+    width = 0.0 if decayed else sqrt(-2 * log(DECAYED)) / float(u[-1])
+    if s * width > _MOST_SMOOTHED:
+        return None
+    centred = psi * np.exp(-1j * u * t - 0.5 * (width * u) ** 2)
     slope = s + 1j * u
-    area = (psi * np.exp(-1j * u * observed) * (1 - np.exp(-slope * _REACH)) / slope).real.sum()
+    area = (centred * (1 - np.exp(-slope * _REACH)) / slope).real.sum()
     centre = -expm1(-s * _REACH) / s if s > 0 else _REACH
-    one_sided = exp(log_scale) * (centre + 2 * float(area)) / (2 * _REACH)
-    return 2 * one_sided + 0.5 ** len(size)  # the inversion counts half of the observed sum's own atom
+    above = exp(log_scale) * (centre + 2 * float(area)) / (2 * _REACH)
+    own = 0.0 if lattice else 0.5 ** len(size)  # without a lattice, half of the observed sum's own atom is below t
+    return 2 * above + own, width
 
 
-def _characteristic(size: Floats, tilt: Floats, first: float) -> Complexes | None:
-    """(K,) Π (cos ud + i·tanh(sd)·sin ud) until it has decayed; ``None`` if it does not within the budget."""
-    budget = min(WORK / len(size), LONGEST)
-    least = 2 * pi / FINEST / first if lumpy(np.concatenate([size, -size])) else 0
+def _characteristic(size: Floats, tilt: Floats, first: float) -> tuple[Complexes, bool]:
+    """(K,) Π (cos ud + i·tanh(sd)·sin ud) until it has decayed, and whether it has within the budget."""
+    budget = min(max(WORK / len(size), BLOCK), LONGEST)
+    clumps = lumpy(np.concatenate([size, -size]))
+    least = 2 * pi / FINEST / first if clumps else 0
     blocks: list[Complexes] = []
     done = 0
     while done < budget:
         blocks.append(_product(size, tilt, first, done))
         done += BLOCK
         if done >= least and bool((np.abs(blocks[-1][-4:]) < DECAYED).all()):
-            return np.concatenate(blocks)
-    return None
+            psi = np.concatenate(blocks)
+            # Near a lattice ψ decays and revives: one quiet block proves nothing.
+            if not clumps or bool((np.abs(psi[done // 2 :]) < DECAYED).all()):
+                return psi, True
+    return np.concatenate(blocks), False
 
 
 def _product(size: Floats, tilt: Floats, first: float, skip: int) -> Complexes:

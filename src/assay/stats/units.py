@@ -79,6 +79,16 @@ def standard_error(units: Units) -> float | None:
     return sqrt(weighted_mean(pull * pull, units.probabilities) / (units.n - 1))
 
 
+def weighted_deviation(values: Floats, weights: Floats) -> float | None:
+    """Standard deviation (n − 1) of values under weights; ``None`` for a single value."""
+    n = len(values)
+    if n < 2:
+        return None
+    share = weights / weights.sum()
+    centred = values - float((share * values).sum())
+    return sqrt(float((share * centred * centred).sum()) * n / (n - 1))
+
+
 def deviations(units: Units) -> Floats:
     """(n,) Jackknife deviations mean(R₋ᵢ) − R₋ᵢ for uniform draws; influence values for unequal ones."""
     if units.probabilities is not None:

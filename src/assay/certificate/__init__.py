@@ -1,0 +1,1 @@
+"""Certificates: may B replace A? Issued with the evidence beside them, checked by anyone."""

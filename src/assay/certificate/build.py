@@ -1,0 +1,229 @@
+"""From two tables and a policy to every number of a certificate: what `certify` and `verify` both run."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from assay.analyses import wording
+from assay.analyses.compare import compare_panel
+from assay.analyses.comparison import Comparison, Shown
+from assay.certificate.canonical import rounded, rounded_exp
+from assay.certificate.coverage import Arms, Windows, windows_of
+from assay.certificate.decide import Decided, decide
+from assay.certificate.drift import drift
+from assay.certificate.rules import rules_of
+from assay.design import Policy
+from assay.stats.records import Estimate, Interval
+from assay.stats.units import weighted_deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The final windows compared twice: by the tier's replicates and over all resamples."""
+
+    random: Comparison
+    exact: Comparison
+    windows: Windows
+
+    @property
+    def losses(self) -> bool:
+        return self.random.kind == "losses"
+
+
+def computed_fields(arms: Arms, policy: Policy) -> dict[str, Any]:
+    """Everything that follows from the evidence and the policy, as plain data rounded to what is printed."""
+    windows = windows_of(arms)
+    compared = Compared(
+        compare_panel(windows.final, policy.design()), compare_panel(windows.final, policy.design(exact=True)), windows
+    )
+    metric = _primary_metric(compared)
+    bootstrap, summary = _bootstrap(compared), _summary(compared)
+    return {
+        "policy": policy_fields(policy),
+        "primary_metric": metric,
+        "ppl": _ppl(metric, bootstrap, summary) if compared.losses else None,
+        "dataset": {"windows": {"stats": _window_stats(compared, policy, bootstrap, summary)}},
+        "exact": _exact(metric, compared),
+        **{name: _bits(compared.random.sizes.get(name)) for name in ("bits_per_byte", "bits_per_character")},
+        "drift": _drift(windows) if compared.losses else None,
+        "rules": [rule.to_dict() for rule in rules_of(windows, policy)],
+        "decision": _decision(metric, compared, policy),
+        "signature": compared.random.signature,
+    }
+
+
+def policy_fields(policy: Policy) -> dict[str, Any]:
+    """The policy as the certificate states it."""
+    return {
+        "tier": policy.tier,
+        "profile": policy.profile,
+        "level": policy.level,
+        "limits": asdict(policy.limits),
+        "overrides": sorted(policy.overrides),
+        "note": policy.note,
+    }
+
+
+def _limits(estimate: Estimate) -> list[float]:
+    limits = estimate.interval
+    assert limits is not None  # a panel has at least one unit, and a collapsed interval is an interval
+    return [rounded(limits.low), rounded(limits.high)]
+
+
+def _primary_metric(compared: Compared) -> dict[str, Any]:
+    found, windows = compared.random, compared.windows
+    mean, ci = rounded(found.difference.value or 0.0), _limits(found.difference)
+    return {
+        "kind": "perplexity" if compared.losses else "score",
+        "lower_is_better": found.lower_is_better,
+        "preview": None if windows.preview is None else rounded_exp(windows.preview.estimate(1)),
+        "final": rounded_exp(found.value.b) if compared.losses else rounded(found.value.b),
+        "ratio_vs_baseline": rounded_exp(mean) if compared.losses else None,
+        "difference_vs_baseline": mean,
+        "standard_error": _optional(found.difference.standard_error),
+        "ci": ci,
+        "display_ci": [rounded_exp(limit) for limit in ci] if compared.losses else ci,
+        "p_value": _optional(found.p_value),
+        "test": found.test.name,
+    }
+
+
+def _optional(value: float | None) -> float | None:
+    return None if value is None else rounded(value)
+
+
+def _bootstrap(compared: Compared) -> dict[str, Any]:
+    found = compared.random
+    limits = found.difference.interval
+    assert limits is not None
+    return {
+        "replicates": found.design.resamples,
+        "seed": found.design.seed,
+        "method": limits.method,
+        "scheme": found.computed.scheme,
+        "scheme_reason": found.computed.scheme_reason,
+        "fallbacks": [f"{f.wanted} → {f.used}: {f.why}" for f in found.fallbacks],
+    }
+
+
+def _summary(compared: Compared) -> dict[str, Any]:
+    panel = compared.windows.final
+    deltas = (panel.numerators[:, 1] - panel.numerators[:, 0]) / panel.denominators
+    std = weighted_deviation(deltas, panel.denominators)
+    return {
+        "mean": rounded(compared.random.difference.value or 0.0),
+        "std": _optional(std),
+        "degenerate": compared.random.degenerate,
+    }
+
+
+def _ppl(metric: dict[str, Any], bootstrap: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "preview_final_ratio": rounded_exp(summary["mean"]),
+        "logloss_delta_ci": metric["ci"],
+        "ratio_ci": [rounded_exp(limit) for limit in metric["ci"]],
+        "stats": {"bootstrap": bootstrap, "paired_delta_summary": summary},
+    }
+
+
+def _window_stats(
+    compared: Compared, policy: Policy, bootstrap: dict[str, Any], summary: dict[str, Any]
+) -> dict[str, Any]:
+    windows, required = compared.windows, policy.limits.windows
+    counts = {"preview": windows.preview, "final": windows.final}
+    return {
+        "window_match_fraction": rounded(windows.match_fraction),
+        "window_overlap_fraction": rounded(windows.overlap_fraction),
+        "overlap_from": windows.overlap_from,
+        "paired_windows": windows.final.n,
+        "paired_delta_summary": summary,
+        "bootstrap": bootstrap,
+        "coverage": {
+            name: None if panel is None else {"used": panel.n, "required": required, "ok": panel.n >= required}
+            for name, panel in counts.items()
+        },
+        "clusters": windows.final.n_clusters,
+        "cluster_by": windows.final.cluster_by,
+        "tokens": int(windows.final.denominators.sum()) if compared.losses else None,
+    }
+
+
+def _exact(metric: dict[str, Any], compared: Compared) -> dict[str, Any]:
+    ci, error = _limits(compared.exact.difference), compared.random.difference.standard_error
+    gaps = [abs(a - b) for a, b in zip(ci, metric["ci"], strict=True)]
+    return {
+        "ci": ci,
+        "display_ci": [rounded_exp(limit) for limit in ci] if compared.losses else ci,
+        "distance": float(f"{max(gaps) / error:.3g}") if error else None,
+        "source": compared.exact.computed.distribution,
+    }
+
+
+def _bits(shown: Shown | None) -> dict[str, Any] | None:
+    if shown is None:
+        return None
+    difference = shown.difference.value or 0.0
+    return {
+        "baseline": rounded(shown.a),
+        "subject": rounded(shown.b),
+        "difference": rounded(difference),
+        "ci": _limits(shown.difference),
+    }
+
+
+def _drift(windows: Windows) -> dict[str, Any] | None:
+    found = None if windows.preview is None else drift(windows.preview, windows.final, 1)
+    if found is None:
+        return None
+    log_ratio = rounded(found.log_ratio)
+    return {
+        "ratio": rounded_exp(log_ratio),
+        "log_ratio": log_ratio,
+        "standard_error": rounded(found.standard_error),
+        "p_value": rounded(found.p_value),
+        "alarm": found.alarm,
+    }
+
+
+def _decided(metric: dict[str, Any], compared: Compared, policy: Policy) -> Decided:
+    """On the printed numbers, so that a reader decides as the certificate does."""
+    n, (low, high) = compared.windows.final.n, metric["display_ci"]
+    limits, worse = policy.limits, compared.random.lower_is_better
+    if compared.losses:
+        return decide(metric["ratio_vs_baseline"], low, high, limits.max_ratio, n)
+    mean = metric["difference_vs_baseline"]
+    return decide(mean, low, high, limits.max_drop, n) if worse else decide(-mean, -high, -low, limits.max_drop, n)
+
+
+def _decision(metric: dict[str, Any], compared: Compared, policy: Policy) -> dict[str, Any]:
+    decided = _decided(metric, compared, policy)
+    return {
+        "verdict": decided.verdict,
+        "limit": decided.limit,
+        "bound": rounded(decided.bound),
+        "sentence": _sentence(decided, metric, compared),
+        "windows_needed": decided.needed,
+    }
+
+
+def _sentence(decided: Decided, metric: dict[str, Any], compared: Compared) -> str:
+    found = compared.random
+    baseline, subject = found.systems
+    heads = {
+        "pass": f"{subject} may replace {baseline}",
+        "regression": f"{subject} is a regression from {baseline}",
+        "insufficient evidence": f"Insufficient evidence that {subject} may replace {baseline}",
+    }
+    low, high = metric["display_ci"]
+    limits = Interval(low, high, found.design.level, "")
+    if compared.losses:
+        finding = f"perplexity × {wording.placed(metric['ratio_vs_baseline'], wording.decimals(limits))}"
+        shown, limit = wording.interval(limits), f"× {wording.number(decided.limit, 6)}"
+    else:
+        shift = wording.placed(metric["difference_vs_baseline"], wording.decimals(limits), sign=True)
+        finding, worse = f"mean score {shift}", "rise" if found.lower_is_better else "fall"
+        shown, limit = wording.interval(limits, sign=True), f"a {worse} of {wording.number(decided.limit, 6)}"
+    where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decided.verdict]
+    unit = found.unit
+    more = "" if decided.needed is None else f"; about {wording.count(decided.needed, unit)} would settle it"
+    level, n = wording.percent(found.design.level), wording.count(found.n_pairs, unit)
+    return f"{heads[decided.verdict]}: {finding}, {level} interval {shown}, {where} the limit of {limit} ({n}){more}."

@@ -1,0 +1,100 @@
+"""Which windows a certificate is about: preview and final, how many pair, and how many overlap (P9)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from assay.data import Panel, Table, pair
+from assay.errors import InputError
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Arms:
+    """The two tables, what the systems are called, and how they are paired."""
+
+    baseline: Table
+    subject: Table
+    cluster: str | None
+    lower_is_better: bool | None
+
+    def panel(self, split: str | None) -> Panel:
+        names = (self.baseline.name, self.subject.name)
+        if names[0] == names[1]:
+            names = (f"{names[0]} (baseline)", f"{names[1]} (subject)")
+        return pair(
+            self.baseline,
+            self.subject,
+            names=names,
+            cluster=self.cluster,
+            lower_is_better=self.lower_is_better,
+            split=split,
+        )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Windows:
+    """The paired windows of each split, and what was found about all windows together."""
+
+    preview: Panel | None
+    final: Panel
+    windows: int  # of either system, in either split
+    paired: int
+    overlapping: int
+    overlap_from: Literal["token spans", "window ids"]
+
+    @property
+    def match_fraction(self) -> float:
+        return self.paired / self.windows
+
+    @property
+    def overlap_fraction(self) -> float:
+        return self.overlapping / self.windows
+
+
+def windows_of(arms: Arms) -> Windows:
+    """Pair the two tables split by split; without splits every window is a final one."""
+    baseline, subject = arms.baseline, arms.subject
+    splits = _splits(baseline, subject)
+    panels = {split: arms.panel(split) for split in splits}
+    final = panels["final" if splits != (None,) else None]
+    total = sum(panel.n + panel.dropped.only_a + panel.dropped.only_b for panel in panels.values())
+    spans = all({"start", "stop"} <= table.numbers.keys() for table in (baseline, subject))
+    overlapping = overlapping_spans(baseline) if spans else _repeated_ids(baseline)
+    paired = sum(panel.n for panel in panels.values())
+    source: Literal["token spans", "window ids"] = "token spans" if spans else "window ids"
+    return Windows(panels.get("preview"), final, total, paired, overlapping, source)
+
+
+def _splits(baseline: Table, subject: Table) -> tuple[str | None, ...]:
+    have = [set(table.labels["split"].names) if "split" in table.labels else set() for table in (baseline, subject)]
+    if not any(have):
+        return (None,)
+    for table, splits in zip((baseline, subject), have, strict=True):
+        if "final" not in splits:
+            raise InputError(f"{table.label}: no final windows; the ratio is about those, mark them split=final.")
+    return ("preview", "final") if all("preview" in splits for splits in have) else ("final",)
+
+
+def overlapping_spans(table: Table) -> int:
+    """Windows that share a token with another window of the same document."""
+    start, stop = table.numbers["start"], table.numbers["stop"]
+    document = table.labels["document"].codes if "document" in table.labels else np.zeros(len(table), dtype=np.int64)
+    order = np.lexsort((start, document))
+    start, stop, document = start[order], stop[order], document[order]
+    shares = np.zeros(len(table), dtype=bool)
+    for code in np.unique(document):
+        rows = np.flatnonzero(document == code)
+        reach = np.maximum.accumulate(stop[rows])
+        after = np.concatenate([[False], start[rows][1:] < reach[:-1]])
+        before = np.concatenate([stop[rows][:-1] > start[rows][1:], [False]])
+        shares[rows] = after | before
+    return int(shares.sum())
+
+
+def _repeated_ids(table: Table) -> int:
+    """Windows whose id is in both splits."""
+    if "split" not in table.labels:
+        return 0
+    _, counts = np.unique(table.ids.astype(str), return_counts=True)
+    return int(counts[counts > 1].sum())

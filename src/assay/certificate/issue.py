@@ -1,0 +1,98 @@
+"""`certify`: decide, and write the certificate with its evidence beside it."""
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.analyses.compare import Source, tables_of
+from assay.certificate.build import computed_fields
+from assay.certificate.canonical import canonical_bytes, digest_of
+from assay.certificate.coverage import Arms, windows_of
+from assay.certificate.record import Issued
+from assay.certificate.rules import enforce, rules_of
+from assay.certificate.schema import SCHEMA
+from assay.certificate.signing import envelope_path, load_private_key, sign
+from assay.data import Table
+from assay.data.writing import write_bytes, write_tables
+from assay.design import Policy
+from assay.errors import UsageError
+from assay.version import VERSION
+
+
+def certify(
+    baseline: Source,
+    subject: Source | None,
+    output: str | PathLike[str],
+    *,
+    policy: Policy | None = None,
+    models: tuple[str | None, str | None] = (None, None),
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    lower_is_better: bool | None = None,
+    sign_with: str | PathLike[str] | None = None,
+    timestamp: bool = False,
+) -> Issued:
+    """May the subject replace the baseline? Writes ``output`` and, beside it, the evidence from which it was computed.
+
+    The verdict is *pass*, *regression* or *insufficient evidence*; the interval's bound decides, not the point.
+    """
+    policy, path = policy or Policy(), Path(output)
+    if path.suffix != ".json":
+        raise UsageError(f"the certificate must be a .json file, but got {str(output)!r}.")
+    key = None if sign_with is None else load_private_key(Path(sign_with))
+    first, second = tables_of(baseline, subject, models, columns, cluster)
+    arms = Arms(first, second, cluster or first.cluster_by, lower_is_better)
+    enforce(rules_of(windows_of(arms), policy), policy)
+    fields = computed_fields(arms, policy)
+    evidence = evidence_path(path)
+    rows = write_tables(evidence, {"baseline": first, "subject": second})
+    document = {
+        "schema": SCHEMA,
+        "meta": _meta(policy, timestamp=timestamp),
+        "systems": {"baseline": _system(first, baseline), "subject": _system(second, subject or baseline)},
+        **fields,
+        "evidence": {"file": evidence.name, "sha256": file_digest(evidence), "rows": rows},
+    }
+    document["digest"] = digest_of(document)
+    data = canonical_bytes(document)
+    write_bytes(path, data)
+    if key is not None:
+        write_bytes(envelope_path(path), sign(data, key))
+    return Issued(path, document)
+
+
+def evidence_path(certificate: Path) -> Path:
+    """CERT.json → CERT.evidence.parquet."""
+    return certificate.with_name(certificate.stem + ".evidence.parquet")
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _meta(policy: Policy, *, timestamp: bool) -> dict[str, Any]:
+    return {
+        "assay": VERSION,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds") if timestamp else None,
+        "seeds": {"bootstrap": policy.seed},
+    }
+
+
+def _system(table: Table, source: Source) -> dict[str, Any]:
+    named = isinstance(source, str | PathLike)
+    return {
+        "name": table.name,
+        "file": Path(source).name if named else None,  # type: ignore[arg-type]  # `named` says that it is a path
+        "sha256": file_digest(Path(source)) if named else None,  # type: ignore[arg-type]  # likewise
+        "model": None,
+        "tokenizer": None,
+    }

@@ -1,0 +1,85 @@
+"""What `certify` and `verify` return."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.analyses import wording
+from assay.analyses.result import Result, Row
+from assay.stats.records import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Issued(Result):
+    """A certificate that was written."""
+
+    path: Path
+    document: dict[str, Any]
+
+    @property
+    def sentence(self) -> str:  # type: ignore[override]  # here it is part of the document
+        return str(self.document["decision"]["sentence"])
+
+    @property
+    def verdict(self) -> str:
+        """*pass*, *regression* or *insufficient evidence*."""
+        return str(self.document["decision"]["verdict"])
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "pass"
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.document
+
+    def rows(self) -> list[Row]:
+        return [("verdict", self.verdict), *certificate_rows(self.document), ("certificate", str(self.path))]
+
+
+def certificate_rows(document: dict[str, Any]) -> list[Row]:
+    """What a person looks for in a certificate."""
+    policy, boot = document["policy"], document["dataset"]["windows"]["stats"]["bootstrap"]
+    level, limit = wording.percent(policy["level"]), wording.number(document["decision"]["limit"], 6)
+    rows = [
+        *_metric_rows(document),
+        ("limit", f"{limit} (tier {policy['tier']}, profile {policy['profile']})"),
+        ("interval", f"{level} {boot['method']}, {boot['replicates']:,} replicates, seed {boot['seed']}"),
+        ("scheme", f"{boot['scheme']}: {boot['scheme_reason']}"),
+        *_drift_rows(document["drift"]),
+    ]
+    rows += [("rule not met", f"{rule['name']}: {rule['detail']}") for rule in document["rules"] if not rule["ok"]]
+    rows += [("fallback", text) for text in boot["fallbacks"]]
+    if policy["note"]:
+        rows.append(("audit note", policy["note"]))
+    return [*rows, ("evidence", f"{document['evidence']['file']}, {document['evidence']['rows']:,} rows")]
+
+
+def _metric_rows(document: dict[str, Any]) -> list[Row]:
+    metric, level = document["primary_metric"], document["policy"]["level"]
+    scores = metric["ratio_vs_baseline"] is None
+    value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
+    limits, exact = (_interval(part["display_ci"], level) for part in (metric, document["exact"]))
+    rows = [
+        ("score difference" if scores else "perplexity ratio", wording.estimate(value, limits, sign=scores)),
+        ("with all resamples", f"[{wording.interval(exact, sign=scores)}]"),
+    ]
+    for label in ("bits_per_byte", "bits_per_character"):
+        bits = document[label]
+        if bits is not None:
+            change = wording.estimate(bits["difference"], _interval(bits["ci"], level), sign=True)
+            values = f"{wording.number(bits['baseline'], 6)} → {wording.number(bits['subject'], 6)}"
+            rows.append((label.replace("_", " "), f"{values}, {change}"))
+    return rows
+
+
+def _interval(limits: list[float], level: float) -> Interval:
+    low, high = limits
+    return Interval(low, high, level, "")
+
+
+def _drift_rows(drift: dict[str, Any] | None) -> list[Row]:
+    if drift is None:
+        return []
+    alarm = "more than sampling noise" if drift["alarm"] else "within sampling noise"
+    shown = f"× {wording.number(drift['ratio'], 4)}, {wording.p_value(drift['p_value'])}: {alarm}"
+    return [("preview → final drift", shown)]

@@ -1,0 +1,158 @@
+"""Ed25519 signatures over the canonical bytes, in a DSSE-style envelope beside the certificate.
+
+The envelope holds the payload itself, so that a stripped signature, a foreign key and a changed payload can be told
+apart. The `cryptography` package comes with the extra `sign`.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+PAYLOAD_TYPE = "application/vnd.assay.certificate+json"
+
+
+def envelope_path(certificate: Path) -> Path:
+    """CERT.json → CERT.dsse.json."""
+    return certificate.with_name(certificate.stem + ".dsse.json")
+
+
+def generate_keys(private: Path) -> Path:
+    """Write a new private key (mode 600, never over an existing file) and its public key beside it."""
+    crypto = _cryptography()
+    public = private.with_name(private.name + ".pub")
+    for path in (private, public):
+        if path.exists():
+            raise UsageError(f"{path} exists, and a key is never overwritten; name another file.")
+    key = crypto.Ed25519PrivateKey.generate()
+    secret = key.private_bytes(crypto.Encoding.PEM, crypto.PrivateFormat.PKCS8, crypto.NoEncryption())
+    _create(private, secret, 0o600)
+    _create(public, key.public_key().public_bytes(crypto.Encoding.PEM, crypto.PublicFormat.SubjectPublicKeyInfo), 0o644)
+    return public
+
+
+def _create(path: Path, data: bytes, mode: int) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); name a new file in an existing folder."
+        ) from error
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+
+
+def load_private_key(path: Path) -> "Ed25519PrivateKey":
+    crypto = _cryptography()
+    try:
+        key = crypto.load_pem_private_key(_read(path), password=None)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a private key without password; make one with `assay keygen`.") from error
+    if not isinstance(key, crypto.Ed25519PrivateKey):
+        raise InputError(f"{path}: not an Ed25519 key; make one with `assay keygen`.")
+    return key
+
+
+def load_public_key(path: Path) -> "Ed25519PublicKey":
+    crypto = _cryptography()
+    try:
+        key = crypto.load_pem_public_key(_read(path))
+    except ValueError as error:
+        raise InputError(f"{path}: not a public key; give the .pub file that `assay keygen` wrote.") from error
+    if not isinstance(key, crypto.Ed25519PublicKey):
+        raise InputError(f"{path}: not an Ed25519 key; give the .pub file that `assay keygen` wrote.")
+    return key
+
+
+def sign(payload: bytes, key: "Ed25519PrivateKey") -> bytes:
+    """The envelope of a payload."""
+    signature = key.sign(_authenticated(payload))
+    envelope = {
+        "payload": base64.b64encode(payload).decode(),
+        "payloadType": PAYLOAD_TYPE,
+        "signatures": [{"keyid": key_id(key.public_key()), "sig": base64.b64encode(signature).decode()}],
+    }
+    return (json.dumps(envelope, indent=2) + "\n").encode()
+
+
+def signature_fault(certificate: bytes, envelope: bytes | None, key: "Ed25519PublicKey") -> str | None:
+    """What is wrong with the signature of a certificate; ``None`` if it is good."""
+    if envelope is None:
+        return "not signed: there is no envelope beside the certificate"
+    try:
+        content = json.loads(envelope)
+        payload = base64.b64decode(content["payload"], validate=True)
+        signatures = content["signatures"]
+        kind = content["payloadType"]
+    except (ValueError, KeyError, TypeError, binascii.Error):
+        return "the envelope cannot be read"
+    if not signatures:
+        return "not signed: the signature was stripped from the envelope"
+    if payload != certificate or kind != PAYLOAD_TYPE:
+        return "the signed payload is not this certificate"
+    return _key_fault(payload, signatures, key)
+
+
+def _key_fault(payload: bytes, signatures: list[Any], key: "Ed25519PublicKey") -> str | None:
+    wanted = key_id(key)
+    mine = [s for s in signatures if isinstance(s, dict) and s.get("keyid") == wanted]
+    if not mine:
+        return f"signed by another key than {wanted}"
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        key.verify(base64.b64decode(mine[0]["sig"], validate=True), _authenticated(payload))
+    except (InvalidSignature, KeyError, TypeError, ValueError):
+        return "the signature does not fit the payload: it was changed after signing"
+    return None
+
+
+def key_id(key: "Ed25519PublicKey") -> str:
+    """The first 16 hex digits of the sha256 of the raw public key."""
+    crypto = _cryptography()
+    return hashlib.sha256(key.public_bytes(crypto.Encoding.Raw, crypto.PublicFormat.Raw)).hexdigest()[:16]
+
+
+def _authenticated(payload: bytes) -> bytes:
+    """DSSE's pre-authentication encoding: type and payload, each with its length."""
+    kind = PAYLOAD_TYPE.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); name a key file.") from error
+
+
+class _Cryptography:
+    """The names we use, from where the package keeps them."""
+
+    def __init__(self) -> None:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+
+        self.Ed25519PrivateKey = ed25519.Ed25519PrivateKey
+        self.Ed25519PublicKey = ed25519.Ed25519PublicKey
+        self.Encoding = serialization.Encoding
+        self.PrivateFormat = serialization.PrivateFormat
+        self.PublicFormat = serialization.PublicFormat
+        self.NoEncryption = serialization.NoEncryption
+        self.load_pem_private_key = serialization.load_pem_private_key
+        self.load_pem_public_key = serialization.load_pem_public_key
+
+
+def _cryptography() -> _Cryptography:
+    try:
+        return _Cryptography()
+    except ImportError as error:
+        raise UsageError("signing needs the package cryptography: pip install 'assay-eval[sign]'.") from error

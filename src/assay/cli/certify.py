@@ -1,0 +1,125 @@
+"""`assay certify BASELINE SUBJECT -o CERT.json`."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.design import Policy, Profile, TierName
+
+_DATA = "Data"
+_POLICY = "Policy"
+
+
+def certify(
+    baseline: Annotated[
+        Path, typer.Argument(metavar="BASELINE", help="Results of the model in use (losses with splits, or scores).")
+    ],
+    subject: Annotated[
+        Path | None, typer.Argument(metavar="SUBJECT", help="Results of the model that shall replace it.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="CERT.json", help="The certificate; its evidence goes beside it.")
+    ] = Path("certificate.json"),
+    tier: Annotated[TierName, typer.Option(help="Minima, replicates, limits.", rich_help_panel=_POLICY)] = "balanced",
+    profile: Annotated[
+        Profile, typer.Option(help="ci and release refuse what dev only reports.", rich_help_panel=_POLICY)
+    ] = "dev",
+    max_ratio: Annotated[
+        float | None,
+        typer.Option(metavar="R", help="Largest acceptable perplexity ratio (needs --note).", rich_help_panel=_POLICY),
+    ] = None,
+    max_drop: Annotated[
+        float | None,
+        typer.Option(metavar="D", help="Largest acceptable fall of the score (needs --note).", rich_help_panel=_POLICY),
+    ] = None,
+    min_windows: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Windows or items per split (needs --note).", rich_help_panel=_POLICY),
+    ] = None,
+    replicates: Annotated[
+        int | None, typer.Option(metavar="N", help="Random replicates (needs --note).", rich_help_panel=_POLICY)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the replicates.", rich_help_panel=_POLICY)] = 0,
+    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_POLICY)] = 0.95,
+    note: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Why the tier's numbers were changed; recorded.", rich_help_panel=_POLICY),
+    ] = None,
+    baseline_model: Annotated[
+        str | None,
+        typer.Option("--a", metavar="NAME", help="The model to take from BASELINE.", rich_help_panel=_DATA),
+    ] = None,
+    subject_model: Annotated[
+        str | None,
+        typer.Option(
+            "--b", metavar="NAME", help="The model to take from SUBJECT (or BASELINE).", rich_help_panel=_DATA
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="OURS=THEIRS,…", help="Other column names: score=acc,item=id.", rich_help_panel=_DATA),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Resample whole clusters: document, passage, ...", rich_help_panel=_DATA),
+    ] = None,
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="Scores where less is better.", rich_help_panel=_DATA)
+    ] = False,
+    sign: Annotated[Path | None, typer.Option(metavar="KEY", help="Sign with this private key (assay keygen).")] = None,
+    timestamp: Annotated[bool, typer.Option("--timestamp", help="Record the time of issue.")] = False,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a summary for a pull request.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
+) -> None:
+    """May SUBJECT replace BASELINE? Writes a certificate that anyone can check, and exits 1 unless it passes.
+
+    The bound decides, not the point: pass when the whole interval is within the limit, regression when it is
+    beyond it, otherwise insufficient evidence.
+    """
+    from assay.certificate.issue import certify as run
+    from assay.data import parse_columns
+    from assay.data.writing import write_bytes
+    from assay.report.certificate import certificate_markdown
+
+    policy = Policy(
+        tier=tier,
+        profile=profile,
+        max_ratio=max_ratio,
+        max_drop=max_drop,
+        min_windows=min_windows,
+        replicates=replicates,
+        seed=seed,
+        level=level,
+        note=note,
+    )
+    issued = run(
+        baseline,
+        subject,
+        output,
+        policy=policy,
+        models=(baseline_model, subject_model),
+        columns=parse_columns(columns) if columns else None,
+        cluster=cluster,
+        lower_is_better=True if lower_is_better else None,
+        sign_with=sign,
+        timestamp=timestamp,
+    )
+    summary = certificate_markdown(issued.document)
+    if markdown is not None:
+        write_bytes(markdown, summary.encode())
+    _job_summary(summary)
+    typer.echo(json.dumps(issued.to_dict(), ensure_ascii=False, indent=2, sort_keys=True) if as_json else str(issued))
+    raise typer.Exit(0 if issued.passed else 1)
+
+
+def _job_summary(summary: str) -> None:
+    """Under GitHub Actions the summary of the job shows the verdict."""
+    target = os.environ.get("GITHUB_STEP_SUMMARY")
+    if target:
+        with Path(target).open("a", encoding="utf-8") as file:
+            file.write(summary + "\n")

@@ -1,0 +1,101 @@
+"""What the values of a table must be; the first one that is not is an error that names its row."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.panel import Floats, Integers, Texts
+from assay.data.readers import Source, shown
+from assay.errors import InputError
+
+SPLITS = ("preview", "final")
+Truths = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a finite number in a column must be, and what to write there."""
+
+    holds: Callable[[Floats], Truths]
+    must: str
+    write: str
+
+
+def _whole(values: Floats) -> Truths:
+    whole: Truths = (values >= 1) & (values == np.floor(values))
+    return whole
+
+
+def _position(values: Floats) -> Truths:
+    position: Truths = (values >= 0) & (values == np.floor(values))
+    return position
+
+
+RULES: dict[str, Rule] = {
+    "tokens": Rule(_whole, "must be a whole number of at least 1", "count the predicted tokens, or take the row out"),
+    "loss": Rule(lambda x: x >= 0, "must not be negative", "give the mean of -log p per predicted token, in nats"),
+    "bytes": Rule(_whole, "must be a whole number of at least 1", "count its bytes in UTF-8, or take the row out"),
+    "chars": Rule(_whole, "must be a whole number of at least 1", "count its characters, or take the row out"),
+    "start": Rule(_position, "must be a whole number of at least 0", "give the window's first token in its document"),
+    "stop": Rule(_whole, "must be a whole number of at least 1", "give the token after the window's last one"),
+    "score": Rule(lambda x: np.ones(x.shape, dtype=bool), "must be finite", "write a number, or true or false"),
+    "weight": Rule(lambda x: x > 0, "must be positive", "give the item a weight above 0, or take the row out"),
+}
+
+
+def check_number(source: Source, name: str, column: str, values: Floats) -> None:
+    """Refuse what is missing, not a number, not finite or outside the rule of our column ``name``."""
+    rule = RULES[name]
+    good = np.isfinite(values) & rule.holds(values)
+    if good.all():
+        return
+    row = int(np.argmin(good)) + 1
+    text = source.cell(column, row)
+    if not text.strip():
+        raise _refused(source.label, row, column, "the cell is empty", "fill it in or take the row out")
+    if np.isnan(values[row - 1]) and text.strip().lstrip("+-").lower() != "nan":
+        comma = "; decimals are written with a point" if "," in text else ""
+        raise _refused(source.label, row, column, f"{shown(text)} is not a number{comma}", rule.write)
+    must = rule.must if np.isfinite(values[row - 1]) else "must be finite"
+    raise _refused(source.label, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
+
+
+def check_texts(source: Source, column: str, values: Texts) -> None:
+    """Refuse what is missing or blank."""
+    if not all(map(str.strip, values)):
+        row = next(row for row, text in enumerate(values, start=1) if not text.strip())
+        raise _refused(source.label, row, column, "the cell is empty", "fill it in or take the row out")
+
+
+def check_split(source: Source, column: str, names: tuple[str, ...], codes: Integers) -> None:
+    """Refuse a split that is neither preview nor final."""
+    known = np.array([name in SPLITS for name in names])[codes]
+    if not known.all():
+        row = int(np.argmin(known)) + 1
+        what = f"split must be preview or final, but got {shown(names[codes[row - 1]])}"
+        raise _refused(source.label, row, column, what, "correct the cell")
+
+
+def check_unique(source: Source, column: str, ids: Texts, groups: Mapping[str, Integers | None]) -> None:
+    """Refuse an id that is there twice within the same model, split and run (``None``: not in the file)."""
+    if len(set(ids)) == len(ids):
+        return
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(ids))}
+    keys = [np.fromiter(map(numbers.__getitem__, ids), np.int64, len(ids))]
+    keys.extend(codes for codes in groups.values() if codes is not None)
+    order = np.lexsort(keys)  # stable: rows with the same keys stay in the order of the file
+    same = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
+    if same.any():
+        row = int(order[1:][same].min())
+        first = int(order[np.flatnonzero(order == row)[0] - 1])
+        within = " and ".join(f"the same {name}" for name, codes in groups.items() if codes is not None)
+        lacking = " or ".join(repr(name) for name, codes in groups.items() if codes is None)
+        what = f"{shown(ids[row])} is in row {first + 1} already" + (f", with {within}" if within else "")
+        then = "keep one of them" + (f", or tell them apart with a column {lacking}" if lacking else "")
+        raise _refused(source.label, row + 1, column, what, then)
+
+
+def _refused(label: str, row: int, column: str, what: str, then: str) -> InputError:
+    return InputError(f"{label}, row {row}, column {column!r}: {what}; {then}.")

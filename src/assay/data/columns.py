@@ -1,0 +1,182 @@
+"""The columns of each kind of table, and which column of a file is which."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from assay.data.panel import UNITS, Kind
+from assay.data.readers import one_line
+from assay.errors import InputError, UsageError
+
+REQUIRED: dict[Kind, tuple[str, ...]] = {"losses": ("window", "tokens", "loss"), "scores": ("item", "score")}
+OPTIONAL: dict[Kind, tuple[str, ...]] = {
+    "losses": ("model", "document", "split", "bytes", "chars", "start", "stop"),
+    "scores": ("model", "cluster", "weight", "run"),
+}
+#: An id may occur once in each of these.
+GROUPS: dict[Kind, tuple[str, ...]] = {"losses": ("model", "split"), "scores": ("model", "run")}
+OURS = tuple(dict.fromkeys(name for kind in UNITS for name in REQUIRED[kind] + OPTIONAL[kind]))
+
+#: A name this similar to one of ours is taken for a slip of the pen, not for a column of the user's own.
+SIMILAR = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which of our columns a table has, under which name, and what it has besides."""
+
+    kind: Kind
+    columns: dict[str, str]  # our name → the file's
+    cluster: str | None  # the column of the file that was named as the cluster
+    unused: tuple[str, ...]
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """The mapping of a command line: our name = the file's name, an empty one for "do not use it".
+
+    >>> parse_columns('score=acc,item=id')
+    {'score': 'acc', 'item': 'id'}
+    >>> parse_columns('item=doc_id,"score=acc,none",cluster=')
+    {'item': 'doc_id', 'score': 'acc,none', 'cluster': ''}
+    """
+    mapping: dict[str, str] = {}
+    for part in next(csv.reader([text], skipinitialspace=True), []):
+        ours, equals, theirs = (piece.strip() for piece in part.partition("="))
+        if not equals or not ours:
+            raise UsageError(f"--columns must look like score=acc,item=id, but got {part!r} in {text!r}.")
+        if ours in mapping:
+            raise UsageError(f"--columns must give {ours!r} once, but got it twice in {text!r}.")
+        mapping[ours] = theirs
+    if not mapping:
+        raise UsageError("--columns must look like score=acc,item=id, but got nothing.")
+    _check_keys(mapping)
+    return mapping
+
+
+def layout_of(
+    label: str, columns: tuple[str, ...], mapping: Mapping[str, str], kind: Kind | None, cluster: str | None
+) -> Layout:
+    """Find our columns among a file's, or say what is missing, doubtful or misspelt."""
+    _check_keys(mapping)
+    _check_mapped(label, columns, mapping)
+    found = _found(columns, mapping)
+    kind = kind or _kind(label, columns, found, mapping)
+    _check_complete(label, columns, found, kind)
+    _check_kind_of_keys(mapping, kind)
+    used = {name: found[name] for name in REQUIRED[kind] + OPTIONAL[kind] if name in found}
+    named = None if cluster is None else _cluster(label, columns, used, cluster)
+    taken = {*used.values()} | ({named} if named else set())
+    _check_once(label, columns, taken)
+    unused = tuple(name for name in columns if name and name not in taken)
+    _check_spelling(label, unused, [name for name in OPTIONAL[kind] if name not in used and name not in mapping])
+    return Layout(kind, used, named, unused)
+
+
+def _check_once(label: str, columns: tuple[str, ...], taken: Iterable[str]) -> None:
+    for name in taken:
+        if columns.count(name) > 1:
+            raise InputError(f"{label}: {columns.count(name)} columns are called {name!r}; rename all but one.")
+
+
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The most similar of some names, whatever the case."""
+    folded = {other.casefold(): other for other in names}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
+    return folded[close[0]] if close else None
+
+
+def listed(names: Iterable[str], limit: int = 12) -> str:
+    """Names for a message, the first ones if there are many."""
+    every = [name or "(no name)" for name in names]
+    more = f" and {len(every) - limit} more" if len(every) > limit else ""
+    return one_line(", ".join(every[:limit]) + more)
+
+
+def _check_keys(mapping: Mapping[str, str]) -> None:
+    for ours in mapping:
+        if ours not in OURS:
+            close = nearest(ours, OURS)
+            hint = f"did you mean {close!r}?" if close else "score=acc reads the column acc as our score."
+            raise UsageError(f"--columns must name one of {', '.join(OURS)}, but got {ours!r}; {hint}")
+
+
+def _check_mapped(label: str, columns: tuple[str, ...], mapping: Mapping[str, str]) -> None:
+    for ours, theirs in mapping.items():
+        if theirs and theirs not in columns:
+            close = nearest(theirs, columns)
+            hint = f"did you mean --columns {ours}={one_line(close)}?" if close else "name one of them with --columns."
+            raise InputError(f"{label}: no column {theirs!r} for {ours!r} among its columns {listed(columns)}; {hint}")
+
+
+def _check_kind_of_keys(mapping: Mapping[str, str], kind: Kind) -> None:
+    for ours in mapping:
+        if mapping[ours] and ours not in REQUIRED[kind] + OPTIONAL[kind]:
+            hint = f"; use --cluster {one_line(mapping[ours])} instead" if ours == "cluster" else ""
+            own = ", ".join(REQUIRED[kind] + OPTIONAL[kind])
+            raise UsageError(f"--columns must name a column of a table of {kind} ({own}), but got {ours!r}{hint}.")
+
+
+def _found(columns: tuple[str, ...], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Our name → the file's: as mapped, or under our own name unless that column was mapped to something else."""
+    found = {ours: theirs for ours, theirs in mapping.items() if theirs}
+    claimed = set(found.values())
+    found.update({ours: ours for ours in OURS if ours not in mapping and ours in columns and ours not in claimed})
+    return found
+
+
+def _kind(label: str, columns: tuple[str, ...], found: Mapping[str, str], mapping: Mapping[str, str]) -> Kind:
+    whole: list[Kind] = [kind for kind in UNITS if all(name in found for name in REQUIRED[kind])]
+    if len(whole) == 2:
+        # What was mapped by hand says which of the two is meant.
+        whole = [kind for kind in whole if any(name in REQUIRED[kind] for name in mapping)]
+    if len(whole) == 1:
+        return whole[0]
+    if any(all(name in found for name in REQUIRED[kind]) for kind in UNITS):
+        raise InputError(
+            f"{label}: both losses (window, tokens, loss) and scores (item, score) among its columns {listed(columns)};"
+            " say which is meant, with --columns loss=loss or --columns score=score."
+        )
+    # Nothing fits: ask for what is missing of the kind that is nearest, or of scores, which need less.
+    return min(reversed(UNITS), key=lambda kind: _distance(columns, found, kind))
+
+
+def _distance(columns: tuple[str, ...], found: Mapping[str, str], kind: Kind) -> float:
+    missing = [name for name in REQUIRED[kind] if name not in found]
+    near = [name for name in missing if nearest(name, columns, SIMILAR)]
+    return (len(missing) - 0.5 * len(near)) / len(REQUIRED[kind])
+
+
+def _check_complete(label: str, columns: tuple[str, ...], found: Mapping[str, str], kind: Kind) -> None:
+    missing = [name for name in REQUIRED[kind] if name not in found]
+    if not missing:
+        return
+    free = [name for name in columns if name not in found.values()]
+    guesses = {name: nearest(name, free) for name in missing}
+    mapped = ",".join(f"{ours}={one_line(theirs or 'NAME')}" for ours, theirs in guesses.items())
+    hint = f"did you mean --columns {mapped}?" if all(guesses.values()) else f"name them with --columns {mapped}."
+    if len(missing) < len(REQUIRED[kind]):
+        needs = f"{kind} need {', '.join(REQUIRED[kind])}"
+    else:
+        needs = "losses need window, tokens, loss; scores need item, score"
+    lacks = " and no ".join(missing)
+    raise InputError(f"{label}: no column {lacks} among its columns {listed(columns)} ({needs}); {hint}")
+
+
+def _cluster(label: str, columns: tuple[str, ...], used: Mapping[str, str], cluster: str) -> str:
+    name = used.get(cluster, cluster)
+    if name not in columns:
+        close = nearest(cluster, columns)
+        hint = f"did you mean --cluster {one_line(close)}?" if close else "name one of them with --cluster."
+        raise InputError(f"{label}: no column {cluster!r} to cluster by among its columns {listed(columns)}; {hint}")
+    return name
+
+
+def _check_spelling(label: str, unused: tuple[str, ...], absent: list[str]) -> None:
+    for name in unused:
+        close = nearest(name, absent, SIMILAR)
+        if close:
+            raise InputError(
+                f"{label}: unknown column {name!r}, which looks like {close!r}; use it as that with --columns "
+                f"{close}={one_line(name)}, or leave it out with --columns {close}=."
+            )

@@ -1,0 +1,46 @@
+"""Parquet."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.data.readers.duck import REFUSALS, DuckSource, identifier, literal_path
+
+# Exact as doubles, or rounded once. DuckDB divides a decimal by a power of ten, so that goes through its text.
+_NUMBERS = frozenset(
+    "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()  # noqa: SIM905 - a list of words
+)
+
+
+class Parquet(DuckSource):
+    """A Parquet file; its own column types say what is a number."""
+
+    def __init__(self, path: Path, label: str) -> None:
+        super().__init__(path, label)
+        try:
+            described = self.connection().execute(f"DESCRIBE SELECT * FROM {self.scan(())}").fetchall()
+        except REFUSALS as error:
+            raise self.refusal(error, self.fault()) from error
+        self._types = {str(name): str(kind) for name, kind, *_ in described}
+        self.columns = tuple(self._types)
+
+    def scan(self, _columns: Sequence[str], /) -> str:
+        # A directory called model=x must not become a column.
+        return f"read_parquet({literal_path(self.path)}, hive_partitioning=false)"
+
+    def text(self, column: str) -> str:
+        return f"CAST({identifier(column)} AS VARCHAR)"
+
+    def number(self, column: str) -> str:
+        if self._types[column] in _NUMBERS:
+            return f"CAST({identifier(column)} AS DOUBLE)"
+        return super().number(column)
+
+    def score(self, column: str) -> str:
+        return self.number(column) if self._types[column] in _NUMBERS else super().score(column)
+
+    def fault(self) -> str | None:
+        with self.path.open("rb") as file:
+            file.seek(max(0, self.path.stat().st_size - 4))
+            whole = file.read() == b"PAR1"
+        found = "damaged" if whole else "truncated: its last bytes are missing"
+        return f": the Parquet file is {found}; write or copy it again."

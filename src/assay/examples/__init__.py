@@ -1,0 +1,47 @@
+"""The example files that ship with Assay: measured losses and scores of small language models, not invented ones.
+
+``python -m assay.examples FOLDER`` copies them into a folder; ``README.md`` beside this file says how they were made.
+"""
+
+import shutil
+from pathlib import Path
+
+from assay.errors import InputError, UsageError
+
+_FOLDER = Path(__file__).parent
+
+
+def names() -> tuple[str, ...]:
+    """The names of the example files.
+
+    >>> "losses-base.csv" in names()
+    True
+    """
+    return tuple(sorted(file.name for file in _FOLDER.glob("*.csv")))
+
+
+def path(name: str) -> Path:
+    """Where an example file is on disk.
+
+    >>> path("losses-base.csv").name
+    'losses-base.csv'
+    """
+    if name not in names():
+        raise UsageError(f"there is no example file {name!r}; there are {', '.join(names())}.")
+    return _FOLDER / name
+
+
+def copy(folder: Path | str) -> tuple[Path, ...]:
+    """Copy the example files into a folder, made if it does not exist. A file that differs is never overwritten."""
+    target = Path(folder)
+    wanted = {path(name): target / name for name in names()}
+    for source, copied in wanted.items():
+        if copied.exists() and copied.read_bytes() != source.read_bytes():
+            raise InputError(f"{copied} exists and is not the example file; move it away, or choose another folder.")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        return tuple(Path(shutil.copyfile(source, copied)) for source, copied in wanted.items())
+    except OSError as error:
+        raise InputError(
+            f"cannot write the example files to {target}: {error.strerror}; choose another folder."
+        ) from error
