@@ -1,0 +1,114 @@
+# make demo    what Assay does, on the data it ships with
+# make test    every check: style, types, layers, tests, coverage, documentation
+#
+# Both need only Python 3.11 or newer with pip: the first run makes .venv, later runs reuse it.
+# Another interpreter: make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+PIP    := $(PY) -m pip --disable-pip-version-check
+WORKERS ?= 2
+
+# Stamps: an installation is up to date as long as these two files have not changed since.
+RUNTIME  := $(VENV)/.runtime-installed
+DEV      := $(VENV)/.dev-installed
+DECLARED := pyproject.toml constraints.txt
+
+EXAMPLES := src/assay/examples
+SOURCES  := src tests tools $(if $(shell find benchmarks -name '*.py' 2>/dev/null),benchmarks)
+
+# $(call step,NAME) prints what comes next; $(call show,COMMAND) prints a command and runs it.
+step = @printf '\n== %s\n' "$(1)"
+show = @printf '\n$$ %s\n' "$(1)"; PATH="$(CURDIR)/$(BIN):$$PATH" $(1)
+
+.PHONY: help demo test lint types layers unit docs-examples docs docs-outputs format benchmarks examples clean
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+	@echo "make format | docs | docs-outputs | examples | benchmarks | clean    see CONTRIBUTING.md"
+
+# ------------------------------------------------------------------------------------------------------ environment
+
+# pip is the last thing a new environment gets, so its presence says that the environment is whole.
+# Some systems ship Python without ensurepip: there the pip that is installed fills the environment.
+$(BIN)/pip:
+	@command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)'. Install Python 3.11 or newer, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Assay needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + ". Say which one to use, for example: make PYTHON=python3.12")'
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@if $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then $(PYTHON) -m venv $(VENV); \
+	else $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) --quiet install pip; fi
+
+$(RUNTIME): $(DECLARED) | $(BIN)/pip
+	@echo "Installing Assay (only when pyproject.toml or constraints.txt change)"
+	@$(PIP) install --quiet -c constraints.txt -e .
+	@touch $@
+
+$(DEV): $(DECLARED) | $(BIN)/pip
+	@echo "Installing Assay and its development tools (only when pyproject.toml or constraints.txt change)"
+	@$(PIP) install --quiet -c constraints.txt -e '.[dev]'
+	@touch $(RUNTIME) $@
+
+# ------------------------------------------------------------------------------------------------------------- demo
+
+demo: $(RUNTIME)
+	@echo "Measurements of small language models; $(EXAMPLES)/README.md says which."
+	$(call step,Losses: may the model with weights in 3 bits replace the original?)
+	$(call show,assay compare $(EXAMPLES)/losses-base.csv $(EXAMPLES)/losses-int3.csv)
+	$(call step,Scores: can 500 questions tell that model from a smaller one?)
+	$(call show,assay compare $(EXAMPLES)/scores-int3.csv $(EXAMPLES)/scores-trigram.csv)
+
+# ------------------------------------------------------------------------------------------------------------- test
+
+test: lint types layers unit docs-examples docs
+	$(call step,all checks passed)
+
+lint: $(DEV)
+	$(call step,ruff check)
+	@$(PY) -m ruff check .
+	$(call step,ruff format --check)
+	@$(PY) -m ruff format --check .
+
+types: $(DEV)
+	$(call step,mypy --strict)
+	@$(PY) -m mypy $(SOURCES)
+
+layers: $(DEV)
+	$(call step,import-linter)
+	@$(BIN)/lint-imports --no-logo
+
+unit: $(DEV)
+	$(call step,pytest)
+	@$(PY) -m pytest -q -n $(WORKERS) --ignore=tests/docs/test_pages.py --cov --cov-report=
+	$(call step,branch coverage of stats: at least 98 %)
+	@$(PY) -m coverage report --include='*/assay/stats/*' --fail-under=98
+
+docs-examples: $(DEV)
+	$(call step,documentation: examples of docstrings and pages print what they say)
+	@$(PY) -m pytest -q --doctest-modules src/assay tests/docs/test_pages.py
+
+docs: $(DEV)
+	$(call step,documentation: mkdocs build --strict)
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+
+# ------------------------------------------------------------------------------------------------------ maintenance
+
+format: $(DEV)
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+docs-outputs: $(DEV)
+	$(PY) -m tools.docs_outputs
+
+examples: $(RUNTIME)
+	$(PY) -m tools.make_examples $(EXAMPLES)
+
+benchmarks: $(DEV)
+	@for script in benchmarks/*.py; do printf '\n== %s\n' "$$script"; $(PY) "$$script" || exit 1; done
+
+clean:
+	rm -rf $(VENV) site dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
