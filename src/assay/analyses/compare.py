@@ -1,7 +1,7 @@
 """Is B different from A? Two systems on the same units: an interval, a test, a verdict."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from os import PathLike
 from typing import Any
@@ -20,6 +20,8 @@ from assay.stats.paired import mcnemar, t_test, wilcoxon
 from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.units import Units, design_effect, mean_of_draws, standard_error
+
+EPSILON = float(np.finfo(np.float64).eps)
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
 
@@ -95,7 +97,7 @@ def compare_panel(panel: Panel, design: Design) -> Comparison:
     if panel.denominators.ndim != 1:
         raise InputError("compare needs the same denominators (tokens, weights) in both systems; these differ.")
     sums = panel.cluster_sums()
-    whole = Units(sums.numerators[:, 1] - sums.numerators[:, 0], sums.denominators)
+    whole = _difference(sums.numerators, sums.denominators)
     drawn = _drawn(whole, design, panel)
     found = _interval(drawn.units, design)
     value = Shown(panel.estimate(0), panel.estimate(1), _estimate(whole, found))
@@ -129,6 +131,15 @@ def compare_panel(panel: Panel, design: Design) -> Comparison:
     )
 
 
+def _difference(numerators: Floats, denominators: Floats) -> Units:
+    """B − A. Values that are equal up to the rounding of the two arms are made equal: noise must not decide P4."""
+    a, b = numerators[:, 0], numerators[:, 1]
+    whole = Units(b - a, denominators)
+    noise = 8 * EPSILON * float(((np.abs(a) + np.abs(b)) / denominators).max())
+    equal = float(np.ptp(whole.numerators / denominators)) <= noise
+    return Units(whole.estimate * denominators, denominators) if equal else whole
+
+
 def _drawn(whole: Units, design: Design, panel: Panel) -> _Drawn:
     effect = design_effect(whole.denominators)
     unit = "cluster" if panel.clusters is not None else panel.metric.unit
@@ -152,20 +163,27 @@ def _interval(units: Units, design: Design) -> IntervalResult:
 def _estimate(whole: Units, found: IntervalResult) -> Estimate:
     error = standard_error(whole)
     reason = "one unit has no standard error; its interval is collapsed" if error is None else None
-    return Estimate(whole.estimate, found.interval, error, whole.n, reason)
+    value, limits = whole.estimate, found.interval
+    if found.degenerate:  # [μ, μ] exactly: another scheme sums in another order
+        limits = replace(limits, low=value, high=value)
+    return Estimate(value, limits, error, whole.n, reason)
 
 
 def _ratio(difference: Estimate) -> Estimate:
     """The difference and its limits, exponentiated; the standard error by the delta method."""
-    value = None if difference.value is None else exp(difference.value)
-    limits = None if difference.interval is None else difference.interval.exp()
+    try:
+        value = None if difference.value is None else exp(difference.value)
+        limits = None if difference.interval is None else difference.interval.exp()
+    except OverflowError:
+        why = "the ratio is too large for a number; is the loss a mean per token, in nats?"
+        return Estimate(None, None, None, difference.n, why)
     error = None if value is None or difference.standard_error is None else value * difference.standard_error
     return Estimate(value, limits, error, difference.n, difference.reason)
 
 
 def _bits(panel: Panel, numerators: Floats, size: Floats, name: str, design: Design) -> Shown:
     """Bits per byte or character: Σ loss / (ln 2 · Σ size)."""
-    whole = Units((numerators[:, 1] - numerators[:, 0]) / log(2), size)
+    whole = _difference(numerators / log(2), size)
     drawn = _drawn(whole, design, panel)
     total = float(panel.sizes[name].sum()) * log(2)
     a, b = (float(panel.numerators[:, i].sum()) / total for i in range(2))

@@ -99,10 +99,19 @@ class Comparison(Result):
             "" if self.n_clusters is None else f" in {wording.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
         )
         rows.append(("pairs", pairs + clusters))
-        rows.append(("interval", _how(self.design, self.computed)))
+        rows.append(("interval", self._how()))
         if self.kind == "losses":
             rows.append(("scheme", f"{self.computed.scheme}: {self.computed.scheme_reason}"))
         return rows
+
+    def _how(self) -> str:
+        level, limits, computed = wording.percent(self.design.level), self.difference.interval, self.computed
+        sources = {
+            "closed form": "closed form",
+            "resampling": f"{computed.resamples or 0:,} random resamples, seed {self.design.seed}",
+        }
+        how = sources.get(computed.distribution, f"exact, all resamples ({computed.distribution})")
+        return f"{level} {self.design.method if limits is None else limits.method}, {how}"
 
     def _caution_rows(self) -> list[Row]:
         rows = []
@@ -184,12 +193,3 @@ def _with_interval(estimate: Estimate, *, sign: bool = False) -> str:
 
 def _p_text(test: Test) -> str:
     return f"undefined: {test.reason}" if test.p_value is None else wording.p_value(test.p_value)
-
-
-def _how(design: Design, computed: Computed) -> str:
-    sources = {
-        "closed form": "closed form",
-        "resampling": f"{computed.resamples or 0:,} random resamples, seed {design.seed}",
-    }
-    how = sources.get(computed.distribution, f"exact, all resamples ({computed.distribution})")
-    return f"{wording.percent(design.level)} {design.method}, {how}"

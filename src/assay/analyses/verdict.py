@@ -6,19 +6,19 @@ from assay.data import Panel
 from assay.design import Design
 from assay.stats.records import Estimate, Test
 
-FEW = 10  # fewer units than this, and the sentence says so
+FEW = 10  # fewer units (or clusters) than this, and no interval can be relied on by itself
 
 
 def verdict_of(difference: Estimate, test: Test, design: Design, *, lower_is_better: bool, degenerate: bool) -> Verdict:
-    """The interval decides. A collapsed one shows nothing by itself: then the test must also reject."""
-    limits = difference.interval
+    """The interval decides. One that is collapsed, or of few units, does not by itself: the test must also reject."""
+    limits, few = difference.interval, difference.n < FEW
     if limits is None:
         return "no difference shown"
-    if degenerate and not (test.p_value is not None and test.p_value <= 1 - design.level):
-        return "no difference shown"
-    if design.margin is not None and -design.margin < limits.low and limits.high < design.margin:
+    inside = design.margin is not None and -design.margin < limits.low and limits.high < design.margin
+    if inside and not few:
         return "equivalent"
-    if limits.low <= 0 <= limits.high:
+    rejected = test.p_value is not None and test.p_value <= 1 - design.level
+    if limits.low <= 0 <= limits.high or ((degenerate or few) and not rejected):
         return "no difference shown"
     return "better" if (limits.low > 0) != lower_is_better else "worse"
 
@@ -42,19 +42,18 @@ def _scale(panel: Panel) -> str:
 
 
 def _finding(value: Shown, ratio: Estimate | None) -> str:
-    shown = value.difference if ratio is None else ratio
-    places = wording.decimals(shown.interval)
-    if ratio is not None:
-        return f"perplexity × {wording.placed(ratio.value or 1.0, places)}"
-    shift = wording.placed(value.difference.value or 0.0, places, sign=True)
-    return f"mean score {wording.number(value.a)} → {wording.number(value.b)}, {shift}"
+    if ratio is not None and ratio.value is not None:
+        return f"perplexity × {wording.placed(ratio.value, wording.decimals(ratio.interval))}"
+    shift = wording.placed(value.difference.value or 0.0, wording.decimals(value.difference.interval), sign=True)
+    what = "mean score" if ratio is None else "mean loss"
+    return f"{what} {wording.number(value.a)} → {wording.number(value.b)}, {shift}"
 
 
 def _evidence(panel: Panel, value: Shown, ratio: Estimate | None, test: Test) -> str:
-    shown = ratio if ratio is not None else value.difference
+    shown = ratio if ratio is not None and ratio.value is not None else value.difference
     parts = []
     if shown.interval is not None:
-        limits = wording.interval(shown.interval, sign=ratio is None)
+        limits = wording.interval(shown.interval, sign=shown is not ratio)
         parts.append(f"{wording.percent(shown.interval.level)} interval {limits}")
     if test.p_value is not None:
         parts.append(wording.p_value(test.p_value))

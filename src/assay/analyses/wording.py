@@ -16,9 +16,13 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def decimals(limits: Interval | None) -> int | None:
-    """Decimal places at which an interval's width has three digits: more would be noise, fewer would hide it."""
+    """Decimal places at which an interval's width has three digits: more would be noise, fewer would hide it.
+
+    ``None`` where it has no width, or one that only an exponent can show.
+    """
     width = 0.0 if limits is None else limits.high - limits.low
-    return min(max(2 - floor(log10(width)), 0), 12) if width > 0 else None
+    places = 2 - floor(log10(width)) if width > 0 else None
+    return max(places, 0) if places is not None and -6 <= places <= 12 else None
 
 
 def placed(value: float, places: int | None, *, sign: bool = False) -> str:

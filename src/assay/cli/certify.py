@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from assay.design import Policy, Profile, TierName
+from assay.errors import InputError
 
 _DATA = "Data"
 _POLICY = "Policy"
@@ -120,6 +121,10 @@ def certify(
 def _job_summary(summary: str) -> None:
     """Under GitHub Actions the summary of the job shows the verdict."""
     target = os.environ.get("GITHUB_STEP_SUMMARY")
-    if target:
+    if not target:
+        return
+    try:
         with Path(target).open("a", encoding="utf-8") as file:
             file.write(summary + "\n")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({error.strerror}); check GITHUB_STEP_SUMMARY.") from error

@@ -59,7 +59,7 @@ def compare(
         int | None,
         typer.Option(
             metavar="N",
-            help="Random resamples.  [default: exact, infinitely many]",
+            help="Random resamples. (default: exact, infinitely many)",
             rich_help_panel=_STATISTICS,
             show_default=False,
         ),

@@ -1,14 +1,16 @@
 """The `assay` command: one verb per module, one place where errors become exit codes."""
 
 import sys
-from typing import Annotated
+from io import TextIOWrapper
+from typing import Annotated, Any
 
 import typer
 
 from assay.cli.certify import certify
 from assay.cli.compare import compare
+from assay.cli.score import score
 from assay.cli.verify import keygen, schema, verify
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
 from assay.version import VERSION
 
 app = typer.Typer(
@@ -18,7 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for verb in (compare, certify, verify, keygen, schema):
+for verb in (compare, certify, verify, score, keygen, schema):
     app.command()(verb)
 
 
@@ -37,10 +39,33 @@ def _options(
     pass
 
 
+#: What typer raises for an option that does not exist or cannot be read: click's class, or its own copy of it.
+_Misuse: type[Exception] = typer.BadParameter.__mro__[1]
+
+
 def main() -> None:
     """Run the command; what Assay refuses becomes one line on stderr and its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal that has no × or − shows ? instead of a traceback
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except AssayError as error:
-        typer.echo(f"assay: {error}", err=True)
-        sys.exit(error.exit_code)
+        _refuse(str(error), error.exit_code)
+    except _Misuse as error:
+        _refuse(_misuse(error), UsageError.exit_code)
+    except typer.Abort:
+        _refuse("interrupted; nothing was printed.", 130)
+
+
+def _misuse(error: Any) -> str:
+    """One line of what typer says in several; nothing where it has printed the help."""
+    said = " ".join(error.format_message().split()).removesuffix(".")
+    command = error.ctx.command_path if error.ctx else "assay"
+    return f"{said}. See {command} --help." if said else ""
+
+
+def _refuse(message: str, exit_code: int) -> None:
+    if message:
+        typer.echo(f"assay: {message}", err=True)
+    sys.exit(exit_code)

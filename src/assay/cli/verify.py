@@ -13,7 +13,7 @@ _OWN = "Your own requirements"
 def verify(
     certificate: Annotated[Path, typer.Argument(metavar="CERT.json", help="A certificate that `assay certify` wrote.")],
     evidence: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The evidence.  [default: CERT.evidence.parquet beside it]")
+        Path | None, typer.Option(metavar="FILE", help="The evidence. (default: CERT.evidence.parquet beside it)")
     ] = None,
     key: Annotated[Path | None, typer.Option(metavar="PUB", help="The signature must be by this public key.")] = None,
     policy: Annotated[

@@ -90,11 +90,23 @@ def _check_alike(a: Table, b: Table) -> None:
             f"{a.label} holds {a.kind} and {b.label} holds {b.kind}; compare like with like, or say with --columns "
             "what the columns are."
         )
+    tokenizers = [_tokenizer(table) for table in (a, b)]
+    if None not in tokenizers and tokenizers[0] != tokenizers[1]:
+        raise InputError(
+            f"{a.label} and {b.label} were tokenized differently, so their perplexities do not compare; give both per "
+            "byte, in tables of a row per document with its bytes as tokens and its nats per byte as loss."
+        )
     if ("split" in a.labels) != ("split" in b.labels):
         has, lacks = (a, b) if "split" in a.labels else (b, a)
         raise InputError(
             f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with --columns split=."
         )
+
+
+def _tokenizer(table: Table) -> str | None:
+    """The digest of a run's tokenizer, where it is known."""
+    found = table.about.get("model", {}).get("digests", {}).get("tokenizer")
+    return None if found is None else str(found)
 
 
 def _of_split(table: Table, split: str | None) -> Table:

@@ -1,7 +1,7 @@
 """A table of losses or scores: read by column name, every value checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
 from typing import Any
@@ -16,6 +16,7 @@ from assay.data.readers import Reading, Source, open_source
 from assay.errors import InputError, UsageError
 
 _NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
+_NOT_CLUSTERS = _NUMBERS | {"model"}  # as labels they would no longer be read as what they are
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,6 +52,7 @@ class Table:
     columns: dict[str, str]  # our name → the name in the file
     cluster_by: str | None = None  # the labels to cluster by, unless others are asked for
     notes: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)  # the manifest of a run
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -109,10 +111,12 @@ def read_table(
         raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
     opened = open_source(source, name=name)
     layout = layout_of(opened.label, opened.columns, columns or {}, kind, cluster)
+    if cluster in layout.columns and cluster in _NOT_CLUSTERS:
+        raise UsageError(f"cluster must be a column of labels such as document, but {cluster!r} has another use.")
     ids, numbers, labels = _checked(opened, layout, cluster)
     return Table(
         opened.label,
-        name or _name(opened.label, labels),
+        name or _name(opened, labels),
         layout.kind,
         ids,
         numbers,
@@ -121,6 +125,7 @@ def read_table(
         layout.columns,
         cluster_by=cluster or ("cluster" if "cluster" in labels else None),
         notes=_notes(opened.label, layout),
+        about=opened.about,
     )
 
 
@@ -171,10 +176,12 @@ def _labels(source: Source, ours: str, theirs: str, values: Texts) -> Labels:
     return labels
 
 
-def _name(label: str, labels: Mapping[str, Labels]) -> str:
+def _name(source: Source, labels: Mapping[str, Labels]) -> str:
     if "model" in labels and len(labels["model"].names) == 1:
         return labels["model"].names[0]
-    return PurePath(label).stem
+    if source.about:
+        return str(source.about["model"]["name"])
+    return PurePath(source.label).stem
 
 
 def _notes(label: str, layout: Layout) -> tuple[str, ...]:

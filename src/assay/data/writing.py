@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable, Mapping
+from errno import EIO
 from pathlib import Path
 from tempfile import mkstemp
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +56,7 @@ def write_tables(path: Path, tables: Mapping[str, Table]) -> int:
     `read_table` reads it back, every number to the last bit. Returns the number of rows.
     """
     columns = _columns(tables)
-    write_whole(path, lambda part: _copy(columns, part))
+    write_whole(path, lambda part: copy_columns(columns, part))
     return len(columns["model"])
 
 
@@ -62,17 +64,24 @@ def _columns(tables: Mapping[str, Table]) -> dict[str, NDArray[np.object_] | NDA
     parts = [(name, table, _order(table)) for name, table in tables.items()]
     first = next(iter(tables.values()))
     numbers = [name for name in first.numbers if all(name in table.numbers for table in tables.values())]
-    labels = [n for n in first.labels if n != "model" and all(n in table.labels for table in tables.values())]
+    names = dict.fromkeys(name for table in tables.values() for name in table.labels if name != "model")
+    labels = [n for n in names if n == "run" or all(n in table.labels for table in tables.values())]
     columns: dict[str, NDArray[np.object_] | NDArray[np.float64]] = {
         "model": np.concatenate([np.full(len(table), name, dtype=object) for name, table, _ in parts]),
         UNITS[first.kind]: np.concatenate([table.ids[order] for _, table, order in parts]),
     }
     for name in labels:
-        texts = [np.array(table.labels[name].names, dtype=object)[table.labels[name].codes] for _, table, _ in parts]
+        texts = [_texts(table, name) for _, table, _ in parts]
         columns[name] = np.concatenate([text[order] for text, (_, _, order) in zip(texts, parts, strict=True)])
     for name in numbers:
         columns[name] = np.concatenate([table.numbers[name][order] for _, table, order in parts])
     return columns
+
+
+def _texts(table: Table, name: str) -> NDArray[np.object_]:
+    if name not in table.labels:
+        return np.full(len(table), "1", dtype=object)  # a table without runs, beside one with several, has one
+    return np.array(table.labels[name].names, dtype=object)[table.labels[name].codes]
 
 
 def _order(table: Table) -> NDArray[np.int64]:
@@ -84,11 +93,17 @@ def _order(table: Table) -> NDArray[np.int64]:
     return np.lexsort(keys)
 
 
-def _copy(columns: Mapping[str, NDArray[np.object_] | NDArray[np.float64]], part: Path) -> None:
-    from assay.data.readers.duck import identifier, private_database, quoted  # late: duckdb
+def copy_columns(columns: Mapping[str, NDArray[Any]], part: Path) -> None:
+    """Write columns as Parquet, the same columns always as the same bytes."""
+    from duckdb import Error  # late: duckdb
+
+    from assay.data.readers.duck import identifier, private_database, quoted
 
     with private_database() as database:
         database.execute("SET threads = 1")  # several would write the row groups in any order
         database.register("columns", dict(columns))
         names = ", ".join(identifier(name) for name in columns)
-        database.execute(f"COPY (SELECT {names} FROM columns) TO {quoted(str(part))} (FORMAT parquet)")
+        try:
+            database.execute(f"COPY (SELECT {names} FROM columns) TO {quoted(str(part))} (FORMAT parquet)")
+        except Error as error:  # a full disk, which must look like one
+            raise OSError(EIO, str(error).partition("\n")[0]) from error

@@ -26,7 +26,7 @@ class Atoms:
 
     def cdf(self, x: float) -> float:
         """P(X < x) + P(X = x)/2: ties count half."""
-        reach = 1e-9 * float(self.points[-1] - self.points[0])
+        reach = 1e-12 * float(self.points[-1] - self.points[0]) + 1e-14 * abs(x)  # what rounding may do
         below = int(np.searchsorted(self.points, x - reach))
         upto = int(np.searchsorted(self.points, x + reach, side="right"))
         return float(self.masses[:below].sum() + self.masses[below:upto].sum() / 2)

@@ -4,7 +4,7 @@ References: Efron (1987), *Better bootstrap confidence intervals*; DiCiccio and 
 intervals*; Hesterberg (2015), *What teachers should know about the bootstrap*, for the widened levels.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 from typing import Literal
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.stats.exact import Distribution, bootstrap_distribution
 from assay.stats.records import Fallback, Interval
-from assay.stats.resampling import replicates, studentized_replicates
+from assay.stats.resampling import Engine, replicates, studentized_replicates
 from assay.stats.special import normal_cdf, normal_quantile, t_quantile
 from assay.stats.units import Shape, Units, shape, standard_error
 
@@ -39,6 +39,7 @@ def interval(
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     seed: int = 0,
+    engine: Engine = "auto",
 ) -> IntervalResult:
     """The interval of Σ num / Σ den; ``n_resamples=None`` takes the distribution over infinitely many resamples.
 
@@ -49,14 +50,18 @@ def interval(
     >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
     ('lattice', 2.7, 5.6)
     """
+    if engine == "compiled" and n_resamples is None and method not in ("t", "studentized"):
+        found = _compiled(units, method, confidence_level)
+        if found is not None:
+            return found
     if units.n < 2 or units.degenerate:
         return _collapsed(units, method, confidence_level)
     if method == "t":
         return _linearised(units, confidence_level)
     if method == "studentized":
-        return _studentized(units, confidence_level, n_resamples, seed)
-    distribution, fallbacks, used = _distribution(units, method, n_resamples, seed)
-    limits = _levels(units, method, confidence_level, distribution)
+        return _studentized(units, confidence_level, n_resamples, seed, engine)
+    distribution, fallbacks, used = _distribution(units, method, n_resamples, seed, engine)
+    limits = _levels(units.n, shape(units), method, confidence_level, distribution.cdf(units.estimate))
     if limits is None:
         fallbacks.append(
             Fallback(
@@ -64,7 +69,8 @@ def interval(
             )
         )
         method, limits = "percentile", _central(confidence_level)
-    low, high = (float(limit) for limit in distribution.quantiles(limits))
+    ratios = units.numerators / units.denominators  # no resample leaves their range, though a smoothed distribution may
+    low, high = np.clip(distribution.quantiles(limits), ratios.min(), ratios.max()).tolist()
     return IntervalResult(
         Interval(low, high, confidence_level, method), distribution.method, used, fallbacks=tuple(fallbacks)
     )
@@ -90,11 +96,14 @@ def _linearised(units: Units, level: float) -> IntervalResult:
     return IntervalResult(Interval(units.estimate - reach, units.estimate + reach, level, "t"), "closed form", None)
 
 
-def _studentized(units: Units, level: float, n_resamples: int | None, seed: int) -> IntervalResult:
+def _studentized(units: Units, level: float, n_resamples: int | None, seed: int, engine: Engine) -> IntervalResult:
     """R̂ − q·se with the quantiles q of (R* − R̂)/se*."""
     count = n_resamples or STAND_IN_RESAMPLES
-    error, values = standard_error(units), studentized_replicates(units, count, seed)
+    error, values = standard_error(units), studentized_replicates(units, count, seed, engine)
     assert error is not None
+    if len(values) < 2 or not np.ptp(values) > 1e-9:
+        why = "every resample with spread has the same studentized value: too few different units"
+        return replace(_linearised(units, level), fallbacks=(Fallback("studentized", "t", why),))
     tail = 0.5 - level / 2
     high, low = np.quantile(values, [tail, 1 - tail]).tolist()
     found = Interval(units.estimate - low * error, units.estimate - high * error, level, "studentized")
@@ -106,10 +115,10 @@ def _studentized(units: Units, level: float, n_resamples: int | None, seed: int)
 
 
 def _distribution(
-    units: Units, method: str, n_resamples: int | None, seed: int
+    units: Units, method: str, n_resamples: int | None, seed: int, engine: Engine
 ) -> tuple[Distribution, list[Fallback], int | None]:
     if n_resamples is not None:
-        return replicates(units, n_resamples, seed), [], n_resamples
+        return replicates(units, n_resamples, seed, engine), [], n_resamples
     exact = bootstrap_distribution(units)
     if exact is None:
         why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"
@@ -125,19 +134,32 @@ def _central(level: float) -> tuple[float, float]:
     return 0.5 - level / 2, 0.5 + level / 2
 
 
-def _levels(units: Units, method: str, level: float, distribution: Distribution) -> tuple[float, float] | None:
+def _compiled(units: Units, method: IntervalMethod, level: float) -> IntervalResult | None:
+    """The exact interval in compiled passes, where they apply."""
+    from assay.stats.compiled import compiled_series  # late: importing numba takes half a second
+
+    series = compiled_series(units)
+    limits = None if series is None else _levels(units.n, series.shape, method, level, series.cdf(series.estimate))
+    if series is None or limits is None:
+        return None
+    low, high = series.quantiles(limits).tolist()
+    if not low <= high:  # also where Newton's method gave up
+        return None
+    return IntervalResult(Interval(low, high, level, method), series.method, None)
+
+
+def _levels(n: int, form: Shape | None, method: str, level: float, below: float) -> tuple[float, float] | None:
     """The two probabilities at which the bootstrap distribution is read; ``None`` where BCa's are undefined."""
     low, high = _central(level)
     if method == "percentile":
         return low, high
-    form = shape(units)
-    bias = normal_quantile(distribution.cdf(units.estimate))
+    bias = normal_quantile(below)
     if form is None or not isfinite(bias):
         return None
     if method == "bca-plain":
         z, trust = normal_quantile(high), 1.0
     else:
-        z, trust = _widened(form, units.n, high), form.trust
+        z, trust = _widened(form, n, high), form.trust
     return _corrected(trust * bias, trust * form.acceleration, z)
 
 

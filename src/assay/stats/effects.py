@@ -6,7 +6,7 @@ denominators the standard error is the linearised one and the degrees of freedom
 """
 
 from dataclasses import dataclass
-from math import exp, lgamma, log, sqrt
+from math import exp, hypot, lgamma, log, sqrt
 
 from assay.stats.records import Estimate, Interval
 from assay.stats.special import noncentrality
@@ -27,8 +27,8 @@ def effect_sizes(arms: Arms, drawn: Units, confidence_level: float) -> dict[str,
     n, difference = len(arms.a), drawn.estimate
     error = standard_error(drawn) if drawn.n > 1 else None
     spread = weighted_deviation(arms.b - arms.a, arms.weights) or 0.0
-    average = sqrt(sum((weighted_deviation(arm, arms.weights) or 0.0) ** 2 for arm in (arms.a, arms.b)) / 2)
-    if error is None or error <= 0 or spread <= 0:
+    average = hypot(*(weighted_deviation(arm, arms.weights) or 0.0 for arm in (arms.a, arms.b))) / sqrt(2)
+    if error is None or error <= 0 or spread <= 0 or drawn.degenerate:
         reason = "one unit" if error is None else "all differences are equal"
         return {name: Estimate(None, None, None, n, reason) for name in ("d_z", "hedges_g", "d_av")}
     df = drawn.n - 1
@@ -39,16 +39,19 @@ def effect_sizes(arms: Arms, drawn: Units, confidence_level: float) -> dict[str,
         low, high = (limit * error * by for limit in limits)
         return Estimate(difference * by, Interval(low, high, confidence_level, "noncentral t"), None, n)
 
-    missing = Estimate(None, None, None, n, "neither arm varies")
+    def missing(reason: str) -> Estimate:
+        return Estimate(None, None, None, n, reason)
+
     unbiased = hedges_factor(df)
     return {
         "d_z": scaled(1 / spread),
-        "hedges_g": scaled(unbiased / spread),
-        "d_av": scaled(1 / average) if average > 0 else missing,
+        "hedges_g": missing("two units: d_z has no expectation to correct")
+        if unbiased is None
+        else scaled(unbiased / spread),
+        "d_av": scaled(1 / average) if average > 0 else missing("neither arm varies"),
     }
 
 
-def hedges_factor(df: float) -> float:
-    """Hedges' J: the exact factor that removes the bias of a standardised difference."""
-    return exp(lgamma(df / 2) - lgamma((df - 1) / 2) - 0.5 * log(df / 2)) if df > 1 else 0.0
-
+def hedges_factor(df: float) -> float | None:
+    """Hedges' J: the exact factor that removes the bias of a standardised difference; none for 1 degree of freedom."""
+    return exp(lgamma(df / 2) - lgamma((df - 1) / 2) - 0.5 * log(df / 2)) if df > 1 else None

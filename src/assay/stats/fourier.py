@@ -7,8 +7,8 @@ a series of its own (`Pointwise`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import e, factorial, pi, sqrt
+from dataclasses import dataclass, replace
+from math import e, exp, factorial, pi, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +22,16 @@ _WIDEST = 0.01  # the widest smoothing kernel, in standard errors, that still co
 _EXPANSION = 1e-7  # the error in probability that the expansion in g may cause
 _MOST_TERMS = 8
 _FARTHEST = 6.0  # standard errors from the estimate at which that error is judged
+_OUTERMOST = 1e-9  # of probability: the series is not good enough to tell what lies nearer to 0 or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """A Fourier series ready to be evaluated."""
+
+    density: Complexes  # (K,) ψ
+    distribution: Complexes  # (K,) ψ/u
+    constant: float  # what makes the distribution function 0 at the left end of the window
 
 
 def invert(units: Units) -> "Fourier | Pointwise | None":
@@ -31,13 +41,23 @@ def invert(units: Units) -> "Fourier | Pointwise | None":
     series = series_of(draws, max(terms, 1))
     if series.width > _WIDEST:
         return None
-    note = f"smoothed by {series.width:.1g} standard errors" if series.width else None
     psi = series.sums[:, 0] ** draws.n
     if draws.tilt is not None and (not terms or _expansion_error(draws, series, np.abs(psi)) > _EXPANSION):
-        return Pointwise(units, error, note)
+        return _pointwise(units, error)
     skewness = draws.n * draws.mean(draws.y * draws.y * draws.y)
-    fixed = psi * series.taper if draws.tilt is None else None
-    return Fourier(draws.n, units.estimate, error, skewness, series, fixed, note)
+    fixed = _coefficients(series, psi * series.taper if series.width else psi) if draws.tilt is None else None
+    return Fourier(draws.n, units.estimate, error, skewness, series, fixed, _note(series.width))
+
+
+def _pointwise(units: Units, error: float) -> "Pointwise | None":
+    """The same with a series at every point, judged by the kernels that points on either side need."""
+    found = Pointwise(units, error, None)
+    width = max(found.smoothing(units.estimate + side * error) for side in (-2, 0, 2))
+    return None if width > _WIDEST else replace(found, note=_note(width))
+
+
+def _note(width: float) -> str | None:
+    return f"smoothed by {width:.1g} standard errors" if width else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,50 +69,42 @@ class Fourier:
     error: float  # bootstrap standard error
     skewness: float
     series: Series
-    fixed: Complexes | None  # (K,) ψ, where it is the same for every τ: all denominators equal
+    fixed: Coefficients | None  # where ψ is the same for every τ: all denominators equal
     note: str | None
 
     method: ClassVar[str] = "characteristic function"
 
     def cdf(self, x: float) -> float:
         """P(R ≤ x); an atom at x counts half."""
-        return float(self._at(np.array([(x - self.estimate) / self.error]))[0][0])
+        return self._at((x - self.estimate) / self.error)[0]
 
     def quantiles(self, p: Sequence[float]) -> Floats:
         """The limits x with P(R ≤ x) = p."""
-        z = np.array([normal_quantile(q) for q in p])
+        return np.array([self.estimate + self.error * self._standard_quantile(q) for q in p])
+
+    def _standard_quantile(self, p: float) -> float:
+        """Newton's method on the normal scale, where the distribution is nearly a line: two or three steps suffice."""
+        z = _z_of(p)
         tau = z + min(max(self.skewness, -1.0), 1.0) * (z * z - 1) / 6  # Cornish and Fisher's start
         near = 1e-8 if self.fixed is None else 1e-5  # a fixed ψ makes Newton's steps quadratic
-        done = np.zeros(len(z), dtype=bool)
         for _ in range(8):
-            step = self._newton_step(tau, z)
-            tau = tau + step
-            done = np.abs(step) < near
-            if done.all():
+            step = _newton_step(*self._at(tau), z)
+            if step is None:
                 break
-        for i in np.flatnonzero(~done).tolist():
-            tau[i] = increasing_root(
-                _excess(lambda t: float(self._at(np.array([t]))[0][0]), p[i]), float(tau[i]), 0.1, 1e-8
-            )
-        return np.asarray(self.estimate + self.error * tau)
+            tau += step
+            if abs(step) < near:
+                return tau
+        return increasing_root(_excess(lambda t: self._at(t)[0], p), tau, 0.1, 1e-8)
 
-    def _newton_step(self, tau: Floats, z: Floats) -> Floats:
-        """On the normal scale the distribution is nearly a line, so two or three steps suffice."""
-        value, density = self._at(tau)
-        seen = np.array([normal_quantile(v) for v in value.tolist()])
-        with np.errstate(all="ignore"):
-            step = (z - seen) / (density * sqrt(2 * pi) * np.exp(0.5 * seen * seen))
-        return np.where(np.isfinite(step), np.minimum(np.maximum(step, -1), 1), 0.5 * np.sign(z - tau))
+    def _at(self, tau: float) -> tuple[float, float]:
+        """Distribution function and density at τ; the density ignores how ψ itself moves with τ."""
+        of = self.fixed if self.fixed is not None else _coefficients(self.series, self._psi(tau))
+        return _evaluate(self.series, of, tau)
 
-    def _at(self, tau: Floats) -> tuple[Floats, Floats]:
-        """(T,) distribution function and density at τ; the density ignores how ψ itself moves with τ."""
-        psi = self._psi(tau) if self.fixed is None else self.fixed
-        return _evaluate(self.series, psi, tau)
-
-    def _psi(self, tau: Floats) -> Complexes:
-        """(T, K) ψ at every τ, by its expansion in −iuτg."""
-        sums, step = self.series.sums, np.outer(-1j * tau, self.series.frequencies)
-        phi = np.broadcast_to(sums[:, -1], step.shape)
+    def _psi(self, tau: float) -> Complexes:
+        """(K,) ψ at τ, by its expansion in −iuτg."""
+        sums, step = self.series.sums, (-1j * tau) * self.series.frequencies
+        phi = sums[:, -1]
         for m in range(sums.shape[1] - 2, -1, -1):
             phi = sums[:, m] + step * phi / (m + 1)
         return np.asarray(phi**self.n * self.series.taper)
@@ -110,47 +122,81 @@ class Pointwise:
 
     def cdf(self, x: float) -> float:
         """P(Σ N(num − x·den) ≤ 0); an atom at x counts half."""
+        draws, mean, scale = self._residuals(x)
+        if not scale > 0:  # num − x·den is the same for all
+            return float(mean < 0)
+        series = series_of(draws)
+        coefficients = _coefficients(series, series.sums[:, 0] ** draws.n * series.taper)
+        return _evaluate(series, coefficients, -draws.n * mean / scale)[0]
+
+    def smoothing(self, x: float) -> float:
+        """How wide the kernel at x is, in standard errors."""
+        draws, _, scale = self._residuals(x)
+        slope = draws.n * weighted_mean(self.units.denominators, self.units.probabilities)
+        return series_of(draws).width * scale / (slope * self.error) if scale > 0 else 0.0
+
+    def _residuals(self, x: float) -> tuple[Draws, float, float]:
+        """num − x·den, standardised; their mean and the scale of their sum."""
         n, p = self.units.n, self.units.probabilities
         residual = self.units.numerators - x * self.units.denominators
         mean = weighted_mean(residual, p)
         centred = residual - mean
         scale = sqrt(n * weighted_mean(centred * centred, p))
-        series = series_of(Draws(centred / scale, None, p))
-        psi = series.sums[:, 0] ** n * series.taper
-        return float(_evaluate(series, psi, np.array([-n * mean / scale]))[0][0])
+        return Draws(centred / (scale or 1.0), None, p), mean, scale
 
     def quantiles(self, p: Sequence[float]) -> Floats:
         """The limits x with P(R ≤ x) = p."""
         return np.array([self._quantile(q) for q in p])
 
     def _quantile(self, q: float) -> float:
-        guess = self.units.estimate + self.error * normal_quantile(q)
+        guess = self.units.estimate + self.error * _z_of(q)
         return increasing_root(_excess(self.cdf, q), guess, 0.1 * self.error, 1e-8)
+
+
+def _z_of(p: float) -> float:
+    """Φ⁻¹(p), finite: a BCa level may come so near to 0 or 1 that it is rounded to it."""
+    return normal_quantile(min(max(p, _OUTERMOST), 1 - _OUTERMOST))
 
 
 def _excess(cdf: Callable[[float], float], p: float) -> Callable[[float], float]:
     """How far the distribution function lies above p, on the normal scale, where it is nearly a line."""
-    z = normal_quantile(p)
+    z = _z_of(p)
     return lambda x: min(max(normal_quantile(cdf(x)), -9.0), 9.0) - z
 
 
-def _evaluate(series: Series, psi: Complexes, tau: Floats) -> tuple[Floats, Floats]:
-    """(T,) distribution function and density at τ of the Fourier series with coefficients ψ, (K,) or (T, K)."""
-    u = series.frequencies
-    here = psi * np.exp(-1j * (tau[:, None] * u))
-    anchored = psi * np.exp(-1j * series.start * u)
-    rise = ((anchored - here).imag / u).sum(axis=1)
-    return (tau - series.start + 2 * rise) / series.period, (1 + 2 * here.real.sum(axis=1)) / series.period
+def _newton_step(value: float, density: float, z: float) -> float | None:
+    """The step towards Φ(z), at most 1; ``None`` where the distribution is flat or left its range."""
+    if not (0 < value < 1 and density > 0):
+        return None
+    seen = normal_quantile(value)
+    step = (z - seen) / (density * sqrt(2 * pi) * exp(0.5 * seen * seen))
+    return min(max(step, -1.0), 1.0)
+
+
+def _coefficients(series: Series, psi: Complexes) -> Coefficients:
+    integral = psi / series.frequencies
+    start = float((integral * np.exp((-1j * series.start) * series.frequencies)).imag.sum())
+    return Coefficients(psi, integral, start)
+
+
+def _evaluate(series: Series, of: Coefficients, tau: float) -> tuple[float, float]:
+    """Distribution function and density at τ."""
+    turn = np.exp((-1j * tau) * series.frequencies)
+    rise = of.constant - float((of.distribution * turn).imag.sum())
+    slope = float((of.density * turn).real.sum())
+    return (tau - series.start + 2 * rise) / series.period, (1 + 2 * slope) / series.period
 
 
 def _standardised(units: Units) -> tuple[Draws, float]:
     """The units in standard errors, and the bootstrap standard error."""
     n, p = units.n, units.probabilities
     residual = units.numerators - units.estimate * units.denominators
+    largest = float(np.abs(residual).max())  # no square below can over- or underflow
+    residual = residual / largest
     scale = sqrt(n * weighted_mean(residual * residual, p))
     mean_den = weighted_mean(units.denominators, p)
     tilt = None if units.equal_denominators else (units.denominators / mean_den - 1) / n
-    return Draws(residual / scale, tilt, p), scale / (n * mean_den)
+    return Draws(residual / scale, tilt, p), largest * scale / (n * mean_den)
 
 
 def _terms_needed(draws: Draws) -> int:

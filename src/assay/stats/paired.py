@@ -17,7 +17,7 @@ def mcnemar(differences: Floats) -> tuple[Test, tuple[Fallback, ...]]:
 def t_test(units: Units) -> Test:
     """R̂/se against Student's t with n − 1 degrees of freedom; with equal denominators the paired t-test."""
     error = standard_error(units)
-    if error is None or error <= 0:
+    if error is None or error <= 0 or units.degenerate:
         reason = "one unit" if error is None else "all differences are equal: the standard error is 0"
         return Test("t", None, None, units.n, reason)
     from scipy.special import stdtr  # late

@@ -141,7 +141,7 @@ def _by_convolution(size: Floats, observed: float) -> float | None:
     least = round((top + observed / span) / 2)  # the sum of the positive differences that is just reached
     if least >= top:
         return float(2 * 0.5 ** len(size))
-    window = int(min(top + 1, _REACH / span + 3))
+    window = int(min(2 * top + 1, _REACH / span + 3))  # with 2·top nothing from below the observed sum wraps above it
     width = 1 << window.bit_length()
     if width > _MOST_LATTICE or width * len(step) > _MOST_FACTORS:
         return None

@@ -11,7 +11,7 @@ from assay.stats.units import Floats, weighted_mean
 
 Complexes = NDArray[np.complex128]
 
-_WRAPPED = 1e-10  # probability that may fall outside the Fourier window
+WRAPPED = 1e-10  # probability that may fall outside the Fourier window
 DECAYED = 1e-10  # |ψ| below which the series ends
 BLOCK = 32  # frequencies per pass
 CHUNK = 4096  # units per pass: 32 × 4096 complex numbers stay in the cache
@@ -56,32 +56,32 @@ class Series:
 
 def series_of(draws: Draws, terms: int = 1) -> Series:
     """Follow ψ until it has decayed or the budget is spent; what has not decayed by then is smoothed."""
-    low, high = bennett_window(float(draws.y.min()), float(draws.y.max()), _WRAPPED)
+    low, high = bennett_window(float(draws.y.min()), float(draws.y.max()), WRAPPED)
     first = 2 * pi / (high - low)
-    sums = _until_decay(draws, first, terms)
+    sums, finished = _until_decay(draws, first, terms)
     frequencies: Floats = first * np.arange(1.0, len(sums) + 1)
-    finished = abs(sums[-1, 0]) ** draws.n < DECAYED
     width = 0.0 if finished else sqrt(-2 * log(DECAYED)) / float(frequencies[-1])
     return Series(low, high - low, frequencies, sums, width)
 
 
-def _until_decay(draws: Draws, first: float, terms: int) -> Complexes:
+def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, bool]:
+    """The sums as far as ψ lives, and whether it is known to have ended there."""
     budget = min(max(int(WORK / draws.n), 4 * BLOCK), LONGEST)
-    least = 2 * pi / FINEST / first if lumpy(draws.y) else 0
+    least = _last_revival(draws) / first
     blocks: list[Complexes] = []
     done, size = 0, BLOCK
     while True:
         blocks.append(_transform(draws, first, size, terms, skip=done))
         done += size
-        decayed = bool((np.abs(blocks[-1][-4:, 0]) ** draws.n < DECAYED).all())
-        if (decayed and done >= least) or done >= budget:
+        finished = done >= least and bool((np.abs(blocks[-1][-4:, 0]) ** draws.n < DECAYED).all())
+        if finished or done >= budget:
             break
         size = min(256, done)
     sums = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    if decayed:
+    if finished:
         alive = np.flatnonzero(np.abs(sums[:, 0]) ** draws.n >= DECAYED)
         sums = sums[: alive[-1] + 2] if len(alive) else sums[:1]
-    return sums
+    return sums, finished
 
 
 def _transform(draws: Draws, first: float, count: int, terms: int, skip: int) -> Complexes:
@@ -120,6 +120,24 @@ def _weights(draws: Draws, part: slice, terms: int) -> Complexes:
         assert draws.tilt is not None
         rows[m] = rows[m - 1] * draws.tilt[part]
     return rows
+
+
+def _last_revival(draws: Draws) -> float:
+    """The frequency from which on ψ cannot revive: the spread within clumps alone has ended it. 0: there is one clump.
+
+    Values in several tight clumps make the sum nearly a lattice, and ψ, once decayed, comes back at the lattice's
+    frequency, the weaker the wider the clumps are.
+    """
+    place = ((draws.y - draws.y.min()) / FINEST).astype(np.int64)
+    mass = np.bincount(place, draws.p) if draws.p is not None else np.bincount(place) / draws.n
+    starts = np.flatnonzero((mass > 0) & (np.concatenate([[0.0], mass[:-1]]) == 0))  # after an empty place
+    if len(starts) == 1:
+        return 0.0
+    weighted = draws.y / draws.n if draws.p is None else draws.y * draws.p
+    first, second = np.bincount(place, weighted), np.bincount(place, weighted * draws.y)
+    of_clump = [np.add.reduceat(moment, starts) for moment in (mass, first, second)]
+    within = draws.n * float((of_clump[2] - of_clump[1] ** 2 / of_clump[0]).sum())
+    return min(2 * pi / FINEST, sqrt(-2 * log(DECAYED) / max(within, 1e-12)))
 
 
 def lumpy(values: Floats) -> bool:

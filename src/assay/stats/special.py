@@ -16,6 +16,7 @@ from assay.stats.roots import increasing_root
 
 _NORMAL = NormalDist()
 _NODES = 96  # enough for 1e-12 at 1 degree of freedom and above
+_STEEP = 40.0  # up to here the nodes resolve the rise of Φ(t·s − δ)
 
 
 def normal_cdf(z: float) -> float:
@@ -37,22 +38,42 @@ def _legendre(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.polynomial.legendre.leggauss(n)
 
 
-@lru_cache(maxsize=256)
-def _chi_rule(df: float) -> tuple[tuple[float, float], ...]:
-    """Nodes s and weights f(s)ds of s = √(χ²_df / df), over all but 1e-15 of its mass."""
+def _chi_range(df: float) -> tuple[float, float]:
+    """Where s = √(χ²_df / df) has all but 1e-15 of its mass; its right tail is the heavier one."""
     spread = 8.5 / sqrt(2 * df)
-    low, high = max(0.0, 1 - spread), 1 + spread + 9 / df  # the right tail of χ is the heavier one
+    return max(0.0, 1 - spread), 1 + spread + 9 / df
+
+
+def _chi_masses(df: float, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes s between two limits and their weights f(s)ds, f the density of s."""
     nodes, weights = _legendre(_NODES)
-    root = 0.5 * (sqrt(high) - sqrt(low)) * nodes + 0.5 * (sqrt(high) + sqrt(low))
+    half = 0.5 * (sqrt(high) - sqrt(low))
+    root = half * nodes + 0.5 * (sqrt(high) + sqrt(low))
     s = root * root  # in √s the nodes are dense near 0, where few degrees of freedom have their extreme t
     log_density = log(2) + (df / 2) * log(df / 2) - lgamma(df / 2) + (df - 1) * np.log(s) - df * s * s / 2
-    mass = weights * root * np.exp(log_density)
+    return s, 2 * half * weights * root * np.exp(log_density)
+
+
+@lru_cache(maxsize=256)
+def _chi_rule(df: float) -> tuple[tuple[float, float], ...]:
+    s, mass = _chi_masses(df, *_chi_range(df))
     return tuple(zip(s.tolist(), (mass / mass.sum()).tolist(), strict=True))
 
 
 def t_cdf(t: float, df: float, noncentrality: float = 0.0) -> float:
     """P(T ≤ t) for Student's t with ``df`` degrees of freedom, shifted by ``noncentrality``."""
-    return sum(mass * normal_cdf(t * s - noncentrality) for s, mass in _chi_rule(df))
+    low, high = _chi_range(df)
+    if abs(t) * (high - low) < _STEEP:
+        return sum(mass * normal_cdf(t * s - noncentrality) for s, mass in _chi_rule(df))
+    # Φ(t·s − δ) rises from 0 to 1 within a few nodes: they are put where it does, and beyond it is 0 or 1
+    left, right = (min(max((noncentrality + z) / t, low), high) for z in ((-9, 9) if t > 0 else (9, -9)))
+    from_one = (right, high) if t > 0 else (low, left)
+    full = float(_chi_masses(df, *from_one)[1].sum()) if from_one[0] < from_one[1] else 0.0
+    if not left < right:
+        return full
+    s, mass = _chi_masses(df, left, right)
+    rise = sum(m * normal_cdf(t * x - noncentrality) for x, m in zip(s.tolist(), mass.tolist(), strict=True))
+    return full + float(rise)
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,7 @@ Both are one `Units`: the second has the values num/den, denominators 1 and uneq
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Units:
     """n units to draw from: numerators, denominators, and drawing probabilities unless they are uniform."""
 
@@ -30,11 +31,11 @@ class Units:
     def n(self) -> int:
         return len(self.numerators)
 
-    @property
+    @cached_property
     def equal_denominators(self) -> bool:
-        return bool(np.all(self.denominators == self.denominators[0]))
+        return bool((self.denominators == self.denominators[0]).all())
 
-    @property
+    @cached_property
     def estimate(self) -> float:
         """Σ num / Σ den, each expected under the drawing probabilities."""
         numerator = weighted_mean(self.numerators, self.probabilities)
@@ -50,7 +51,9 @@ class Units:
 
 def weighted_mean(values: Floats, probabilities: Floats | None) -> float:
     """Σ p·value; no BLAS product, whose order of summation depends on the machine and its threads."""
-    return float(values.mean() if probabilities is None else (probabilities * values).sum())
+    if probabilities is None:
+        return float(np.add.reduce(values)) / len(values)
+    return float(np.add.reduce(probabilities * values))
 
 
 def mean_of_draws(units: Units) -> Units:
@@ -76,7 +79,9 @@ def standard_error(units: Units) -> float | None:
     if units.n < 2:
         return None
     pull = influence(units)
-    return sqrt(weighted_mean(pull * pull, units.probabilities) / (units.n - 1))
+    scale = float(np.abs(pull).max()) or 1.0  # no square below can over- or underflow
+    pull = pull / scale
+    return scale * sqrt(weighted_mean(pull * pull, units.probabilities) / (units.n - 1))
 
 
 def weighted_deviation(values: Floats, weights: Floats) -> float | None:
@@ -86,7 +91,9 @@ def weighted_deviation(values: Floats, weights: Floats) -> float | None:
         return None
     share = weights / weights.sum()
     centred = values - float((share * values).sum())
-    return sqrt(float((share * centred * centred).sum()) * n / (n - 1))
+    scale = float(np.abs(centred).max()) or 1.0
+    centred = centred / scale
+    return scale * sqrt(float((share * centred * centred).sum()) * n / (n - 1))
 
 
 def deviations(units: Units) -> Floats:
@@ -94,7 +101,10 @@ def deviations(units: Units) -> Floats:
     if units.probabilities is not None:
         return influence(units)
     num, den = units.numerators, units.denominators
-    left_out = (num.sum() - num) / (den.sum() - den)
+    rest = den.sum() - den
+    if not np.all(rest > 0):  # beside one unit the others vanish in rounding
+        return influence(units)
+    left_out = (num.sum() - num) / rest
     return np.asarray(left_out.mean() - left_out, dtype=np.float64)
 
 
@@ -109,17 +119,23 @@ class Shape:
 
 def shape(units: Units) -> Shape | None:
     """Acceleration, trust and degrees of freedom; ``None`` when the jackknife variance is zero (P5)."""
+    if units.n < 2:
+        return None
     pull = deviations(units)
     scale = float(np.abs(pull).max())
-    if not (units.n > 1 and scale > 0):
+    if not scale > 0:
         return None
     pull = pull / scale  # no power below can over- or underflow
-    square, p = pull * pull, units.probabilities
+    square, p, n = pull * pull, units.probabilities, units.n
     second, third = weighted_mean(square, p), weighted_mean(square * pull, p)
     fourth = weighted_mean(square * square, p)
-    sixth = float((square * square * square * (1 / units.n**2 if p is None else p * p)).sum())
-    skewness = third / second**1.5
-    kurtosis = fourth / second**2
+    sixth = float((square * square * square * (1 / n**2 if p is None else p * p)).sum())
+    return shape_from(third / (sqrt(n) * second**1.5), fourth / (n * second**2), sixth / (n * second**3), n)
+
+
+def shape_from(third: float, fourth: float, sixth: float, n: int) -> Shape:
+    """From the sums Σy³, Σy⁴, Σy⁶ of n deviations scaled to Σy² = 1."""
     trust = max(0.0, 1 - sixth / third**2) if third**2 > 0 else 0.0
-    df = units.n - 1 if kurtosis <= 1 else min(units.n - 1, 2 * units.n / (kurtosis - 1))
-    return Shape(skewness / (6 * sqrt(units.n)), trust, df)
+    kurtosis = n * fourth
+    df = n - 1 if kurtosis <= 1 else min(n - 1, max(1.0, 2 * n / (kurtosis - 1)))
+    return Shape(third / 6, trust, df)

@@ -2,9 +2,10 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -62,6 +63,7 @@ class DuckSource(ABC):
     """A file as DuckDB sees it. A subclass says how it is scanned, and explains what DuckDB could not read."""
 
     columns: tuple[str, ...]
+    about: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, path: Path, label: str) -> None:
         self.path = path

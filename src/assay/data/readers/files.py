@@ -7,7 +7,9 @@ from pathlib import Path
 from assay.data.readers.delimited import Delimited
 from assay.data.readers.jsonl import JsonLines
 from assay.data.readers.parquet import Parquet
+from assay.data.readers.run import RunFolder
 from assay.data.readers.source import Source, one_line
+from assay.data.store import MANIFEST
 from assay.errors import InputError
 
 _HEAD = 1 << 16
@@ -30,6 +32,8 @@ def open_file(source: str | os.PathLike[str]) -> Source:
     """The reader for a file, or an error that says why there is none."""
     path = Path(source)
     label = one_line(str(source))
+    if _is_run(path):
+        return RunFolder(path, label)
     head = _head(path, label)
     if head.startswith(b"PAR1"):
         return Parquet(path, label)
@@ -37,6 +41,13 @@ def open_file(source: str | os.PathLike[str]) -> Source:
         raise InputError(f"{label}: not a Parquet file, for it does not begin with PAR1; write or copy it again.")
     _refuse_binary(head, label)
     return _text_file(path, label, head)
+
+
+def _is_run(path: Path) -> bool:
+    try:
+        return (path / MANIFEST).is_file()
+    except OSError:  # a name too long, a loop of links: what is wrong is said when the file is opened
+        return False
 
 
 def _text_file(path: Path, label: str, head: bytes) -> Source:
@@ -54,7 +65,7 @@ def _head(path: Path, label: str) -> bytes:
     """The first bytes of a file that is there and can be read."""
     try:
         if path.is_dir():
-            raise InputError(f"{label}: a directory; name a CSV, TSV, JSONL or Parquet file in it.")
+            raise InputError(f"{label}: a directory that is no run; name a CSV, TSV, JSONL or Parquet file in it.")
         if not path.exists():
             raise InputError(f"{label}: no such file; {_nearest(path)}")
         if not path.is_file():

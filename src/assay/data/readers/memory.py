@@ -1,7 +1,8 @@
 """Tables that are in memory already: a mapping of names to columns, or a data frame of any library."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ _MISSING = frozenset({"NoneType", "NAType", "NaTType"})  # by name, so that pand
 
 class MemorySource:
     """Columns by name; what is not an array yet becomes one."""
+
+    about: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, table: Any, label: str) -> None:
         self.label = label

@@ -23,6 +23,10 @@ class Source(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, as they are in the file."""
 
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What the source knows of its model: the manifest of a run; nothing in other files."""
+
     def read(self, wanted: Sequence[tuple[str, Reading]]) -> Iterator[NDArray[Any]]:
         """The columns asked for, one after the other to save memory, with the rows in the order of the file."""
 

@@ -1,0 +1,139 @@
+"""`assay score MODEL TEXT… -o RUN`."""
+
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.errors import UsageError
+
+_MODEL = "Model"
+_TEXT = "Text"
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+def score(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder or hub name for from_pretrained.")],
+    texts: Annotated[list[Path], typer.Argument(metavar="TEXT…", help="Text files, tables with --field, folders.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")],
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--and", metavar="MODEL", help="Another model on the same text, into RUN/NAME.", rich_help_panel=_MODEL
+        ),
+    ] = None,
+    adapter: Annotated[str | None, typer.Option(metavar="DIR", help="A peft adapter.", rich_help_panel=_MODEL)] = None,
+    dtype: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.", rich_help_panel=_MODEL)] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, mps.", rich_help_panel=_MODEL)] = "auto",
+    revision: Annotated[str | None, typer.Option(help="Revision on the hub.", rich_help_panel=_MODEL)] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.", rich_help_panel=_MODEL)
+    ] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=_MODEL)
+    ] = False,
+    context: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Tokens per window. (default: the model's, at most 2,048)",
+            show_default=False,
+            rich_help_panel=_TEXT,
+        ),
+    ] = None,
+    stride: Annotated[
+        int | None,
+        typer.Option(
+            metavar="S",
+            help="Tokens between windows. (default: no overlap)",
+            show_default=False,
+            rich_help_panel=_TEXT,
+        ),
+    ] = None,
+    windows: Annotated[
+        str | None,
+        typer.Option(metavar="PxF", help="Draw P preview and F final windows: 180x180.", rich_help_panel=_TEXT),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of that draw.", rich_help_panel=_TEXT)] = 0,
+    field: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=_TEXT)
+    ] = None,
+    split_on: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Where a text file is cut into documents.", rich_help_panel=_TEXT)
+    ] = None,
+    keep_tokens: Annotated[
+        bool,
+        typer.Option("--keep-tokens", help="Store the loss of every token, for assay context.", rich_help_panel=_TEXT),
+    ] = False,
+    batch_tokens: Annotated[int, typer.Option(metavar="N", help="Tokens per forward pass.")] = 8192,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
+) -> None:
+    """What does this model lose on this text? Writes a run that compare, certify and context read.
+
+    Every predicted token counts once; padding, and the first token of a window without context, never do. Killed and
+    started again with the same arguments, it goes on where it was.
+    """
+    from assay.data import pair, read_table
+    from assay.scoring.hf import ModelSpec
+    from assay.scoring.score import Plan
+    from assay.scoring.verb import score as run
+
+    plan = Plan(
+        context=context,
+        stride=stride,
+        draw=_draw(windows),
+        seed=seed,
+        batch_tokens=batch_tokens,
+        keep_tokens=keep_tokens,
+    )
+    specs = {
+        Path(name).name: ModelSpec(name, adapter, dtype, device, revision, trust_remote_code, allow_pickle)
+        for name in (model, *(also or ()))
+    }
+    runs = run(specs, texts, output, plan=plan, field=field, split_on=split_on, overwrite=overwrite, progress=_progress)
+    for name, found in runs.items():
+        table = read_table(found.folder)
+        panel = pair(table, table, names=(name, ""))
+        loss = panel.estimate(0)
+        typer.echo(f"{name}: {_summary(loss, panel.n, int(panel.denominators.sum()))} → {found.folder}")
+
+
+def _summary(loss: float, windows: int, tokens: int) -> str:
+    from math import exp
+
+    return f"loss {loss:.4f} nats per token, perplexity {exp(loss):.4f} ({windows:,} windows, {tokens:,} tokens)"
+
+
+def _draw(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+)x(\d+)", text)
+    if found is None or not all(map(int, found.groups())):
+        raise UsageError(f"--windows must look like 180x180 (preview x final), but got {text!r}.")
+    return int(found[1]), int(found[2])
+
+
+def _progress(name: str) -> Callable[[int, int], None]:
+    """A line that is written over on a terminal, plain lines now and then elsewhere; tokens/s and time left."""
+    began, first = time.monotonic(), -1
+    last = began
+
+    def show(done: int, total: int) -> None:
+        nonlocal last, first
+        if first < 0:
+            first, last = done, time.monotonic() - 2 * _SECONDS_BETWEEN_LINES
+        now = time.monotonic()
+        terminal = sys.stderr.isatty()
+        if done < total and now - last < (0.2 if terminal else _SECONDS_BETWEEN_LINES):
+            return
+        last = now
+        rate = (done - first) / max(now - began, 1e-9)
+        left = f", {(total - done) / rate:.0f} s left" if rate > 0 and done < total else ""
+        text = f"{name}: {done:,} of {total:,} tokens, {rate:,.0f} tokens/s{left}"
+        typer.echo(f"\r{text:<79}" if terminal else text, err=True, nl=not terminal or done >= total)
+
+    return show

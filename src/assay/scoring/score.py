@@ -1,0 +1,191 @@
+"""`score`: run a model over text and write a run that the other verbs read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.store import Run, create_or_resume
+from assay.errors import UsageError
+from assay.scoring.texts import Document, texts_digest
+from assay.scoring.windows import Layout, Window, batches_of, drawn_windows, windows_of
+from assay.version import VERSION
+
+SHARD_TOKENS = 1 << 16  # about a minute of a small model on a CPU, a second of a large one on a GPU
+LONGEST_DEFAULT = 2048  # tokens of context, where the model allows more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to score of a text, and in which portions."""
+
+    context: int | None = None
+    stride: int | None = None
+    draw: tuple[int, int] | None = None  # preview and final windows to draw
+    seed: int = 0
+    batch_tokens: int = 8192
+    keep_tokens: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A document as tokens; ``ends`` says where, in characters, each token ends."""
+
+    document: Document
+    ids: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def size(self, first: int, stop: int) -> tuple[int, int]:
+        """Bytes and characters of the tokens first … stop − 1."""
+        low = int(self.ends[first - 1]) if first else 0
+        text = self.document.text[low : int(self.ends[stop - 1])]
+        return len(text.encode()), len(text)
+
+
+Progress = Callable[[int, int], None]  # tokens done, tokens in all
+
+
+def layout_for(plan: Plan, model_context: int, *, bos: bool) -> Layout:
+    """The layout that the plan and the model's context allow."""
+    context = plan.context or min(model_context, LONGEST_DEFAULT)
+    if context > model_context:
+        raise UsageError(f"context must be at most the model's {model_context} tokens, but got {context}.")
+    return Layout(context, plan.stride, bos)
+
+
+def chosen_windows(encoded: Sequence[Encoded], layout: Layout, plan: Plan) -> list[Window]:
+    """The windows to score, in the order of the text."""
+    windows = windows_of([len(document.ids) for document in encoded], layout)
+    if plan.draw is None:
+        return windows
+    return drawn_windows(windows, layout, *plan.draw, plan.seed)
+
+
+def shards_of(windows: Sequence[Window], budget: int) -> list[list[list[int]]]:
+    """Batches gathered into shards: the unit that is written whole and resumed."""
+    shards: list[list[list[int]]] = []
+    size = SHARD_TOKENS
+    for batch in batches_of(windows, budget):
+        if size >= SHARD_TOKENS:
+            shards.append([])
+            size = 0
+        shards[-1].append(batch)
+        size += sum(windows[i].length for i in batch)
+    return shards
+
+
+def manifest_of(about: dict[str, Any], documents: Sequence[Document], layout: Layout, plan: Plan) -> dict[str, Any]:
+    """Everything that decides a number of the run."""
+    return {
+        **about,
+        "assay": VERSION,
+        "text": {"documents": len(documents), "sha256": texts_digest(documents)},
+        "layout": asdict(layout) | {"stride": layout.step},
+        "draw": None if plan.draw is None else {"preview": plan.draw[0], "final": plan.draw[1], "seed": plan.seed},
+        "batch_tokens": plan.batch_tokens,
+        "keep_tokens": plan.keep_tokens,
+    }
+
+
+Losses = Callable[[Sequence[Sequence[int]]], list[NDArray[np.float64]]]
+
+
+def score_encoded(
+    encoded: Sequence[Encoded],
+    losses: Losses,
+    folder: Path,
+    *,
+    about: dict[str, Any],
+    layout: Layout,
+    plan: Plan,
+    bos: int | None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Run:
+    """Score what is missing of a run, shard by shard."""
+    windows = chosen_windows(encoded, layout, plan)
+    shards = shards_of(windows, plan.batch_tokens)
+    manifest = manifest_of(about, [e.document for e in encoded], layout, plan) | {"shards": len(shards)}
+    run = create_or_resume(folder, manifest, overwrite=overwrite)
+    missing = set(run.missing())
+    total = sum(window.tokens for window in windows)
+    done = sum(windows[i].tokens for n, shard in enumerate(shards) if n not in missing for b in shard for i in b)
+    for number in sorted(missing):
+        found: dict[int, NDArray[np.float64]] = {}
+        for batch in shards[number]:
+            rows = [_row(encoded, windows[i], bos) for i in batch]
+            for i, values in zip(batch, losses(rows), strict=True):
+                found[i] = values[len(values) - windows[i].tokens :]
+            done += sum(windows[i].tokens for i in batch)
+            if progress is not None:
+                progress(done, total)
+        _write(run, number, encoded, windows, found, keep_tokens=plan.keep_tokens)
+    return run
+
+
+def _row(encoded: Sequence[Encoded], window: Window, bos: int | None) -> list[int]:
+    ids: list[int] = encoded[window.document].ids[window.start : window.stop].tolist()
+    return ids if bos is None else [bos, *ids]
+
+
+def _write(
+    run: Run,
+    number: int,
+    encoded: Sequence[Encoded],
+    windows: Sequence[Window],
+    found: dict[int, NDArray[np.float64]],
+    *,
+    keep_tokens: bool,
+) -> None:
+    order = sorted(found)
+    if keep_tokens:  # first, so that a shard of windows is never without its tokens
+        run.write_shard(number, _token_columns(order, encoded, windows, found), "tokens")
+    run.write_shard(number, _window_columns(order, encoded, windows, found))
+
+
+def _window_id(encoded: Sequence[Encoded], window: Window) -> str:
+    return f"{encoded[window.document].document.name}:{window.start}"
+
+
+def _window_columns(
+    order: Sequence[int],
+    encoded: Sequence[Encoded],
+    windows: Sequence[Window],
+    found: dict[int, NDArray[np.float64]],
+) -> dict[str, NDArray[Any]]:
+    chosen = [windows[i] for i in order]
+    sizes = [encoded[w.document].size(w.first, w.stop) for w in chosen]
+    columns: dict[str, NDArray[Any]] = {
+        "window": np.array([_window_id(encoded, w) for w in chosen], dtype=object),
+        "document": np.array([encoded[w.document].document.name for w in chosen], dtype=object),
+        "start": np.array([w.start for w in chosen], dtype=np.int64),
+        "stop": np.array([w.stop for w in chosen], dtype=np.int64),
+        "tokens": np.array([w.tokens for w in chosen], dtype=np.int64),
+        "bytes": np.array([size[0] for size in sizes], dtype=np.int64),
+        "chars": np.array([size[1] for size in sizes], dtype=np.int64),
+        "loss": np.array([float(found[i].sum()) / w.tokens for i, w in zip(order, chosen, strict=True)]),
+    }
+    if chosen and chosen[0].split is not None:
+        columns["split"] = np.array([w.split for w in chosen], dtype=object)
+    return columns
+
+
+def _token_columns(
+    order: Sequence[int],
+    encoded: Sequence[Encoded],
+    windows: Sequence[Window],
+    found: dict[int, NDArray[np.float64]],
+) -> dict[str, NDArray[Any]]:
+    chosen = [windows[i] for i in order]
+    return {
+        "window": np.concatenate([np.full(w.tokens, _window_id(encoded, w), dtype=object) for w in chosen]),
+        "document": np.concatenate(
+            [np.full(w.tokens, encoded[w.document].document.name, dtype=object) for w in chosen]
+        ),
+        "token": np.concatenate([np.arange(w.first, w.stop) for w in chosen]),
+        "position": np.concatenate([np.arange(w.first, w.stop) - w.start for w in chosen]),
+        "loss": np.concatenate([found[i] for i in order]),
+    }

@@ -1,0 +1,288 @@
+"""JSON over HTTP to a server that may be busy, slow or gone: time-outs, bounded retries, and a key that never shows.
+
+Whatever goes wrong with a request becomes a value (`Fault`) where it happens and an error only afterwards, so that no
+error carries the frames of the request, and with them its headers and the key.
+"""
+
+import http.client
+import json
+import os
+import random
+import ssl
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from threading import Event
+from typing import Any
+from urllib.parse import urlsplit
+
+from assay.errors import InputError, UsageError
+
+DEFAULT_KEY = "OPENAI_API_KEY"
+_LARGEST_ANSWER = 1 << 28  # bytes; two log-probabilities for each of a million tokens are less
+_PASSING = frozenset({408, 425, 429})  # and all of 5xx: worth another attempt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long to wait, in seconds, and how often to try."""
+
+    connect: float = 10.0
+    answer: float = 300.0
+    attempts: int = 6
+    first_pause: float = 0.5  # doubled after each attempt
+    longest_pause: float = 30.0
+    longest_wait: float = 300.0  # a server that asks for a longer wait ends the run, which can be resumed
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1 or min(self.connect, self.answer) <= 0:
+            raise UsageError("attempts must be at least 1, and time-outs above 0 seconds.")
+
+    def pause(self, attempt: int) -> float:
+        """Seconds before the next attempt; drawn, so that requests that failed together do not come back together."""
+        longest: float = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads requests, guards nothing
+
+
+class ApiKey:
+    """A secret from an environment variable. Printed, it is the name of the variable."""
+
+    __slots__ = ("_secret", "variable")
+
+    def __init__(self, variable: str) -> None:
+        self.variable = variable
+        self._secret = os.environ.get(variable, "").strip()
+        if not self._secret.isascii() or not self._secret.isprintable() or " " in self._secret:
+            raise UsageError(f"the environment variable {variable} holds no key: it has spaces or signs of no key.")
+
+    def __repr__(self) -> str:
+        return f"ApiKey({self.variable})"
+
+    def __bool__(self) -> bool:
+        return bool(self._secret)
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._secret}"} if self else {}
+
+    def hidden(self, text: str) -> str:
+        """The text without the key, which servers like to repeat."""
+        return text.replace(self._secret, f"[{self.variable}]") if self else text
+
+
+class RefusalError(InputError):
+    """The server answered that it will not do what was asked."""
+
+    def __init__(self, message: str, status: int, said: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.said = said
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a request failed, and whether it may succeed when it is sent again."""
+
+    reason: str
+    passing: bool
+    wait: float | None = None  # seconds, where the server says so
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes = field(repr=False)  # a server may repeat the key
+
+
+class Server:
+    """One server: where it is, the key, and how patient to be with it."""
+
+    def __init__(self, url: str, *, key_variable: str | None, patience: Patience) -> None:
+        self.url = _checked(url)
+        parts = urlsplit(self.url)
+        self._host, self._port, self._path = parts.hostname or "", parts.port, parts.path
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._key = ApiKey(key_variable or DEFAULT_KEY)
+        # A key that was not named for this server (the variable may hold another's) never travels in the clear.
+        self._keyed = self._tls is not None or key_variable is not None or _is_loopback(self._host)
+        self._patience = patience
+        self._reached = False
+
+    def __repr__(self) -> str:
+        return f"Server({self.url!r})"
+
+    def ask(
+        self, path: str, body: dict[str, Any] | None = None, stopping: Event | None = None, *, probing: bool = False
+    ) -> dict[str, Any]:
+        """The JSON object that the server answers: to a POST of the body, or to a GET where there is none.
+
+        In a probe a 500 is tried once more and then taken for a refusal, which it is with llama-cpp-python.
+        """
+        payload = None if body is None else json.dumps(body).encode()
+        stopping, attempt = stopping or Event(), 1
+        while isinstance(outcome := self._outcome(path, payload), Fault):
+            refused = probing and outcome.status == 500
+            wait = self._patience.pause(attempt) if outcome.wait is None else outcome.wait
+            last = attempt >= self._patience.attempts or (refused and attempt > 1) or wait > self._patience.longest_wait
+            if last or not outcome.passing or stopping.wait(wait):
+                reason = f"{outcome.reason}{_tries(attempt)}"
+                raise (
+                    RefusalError(f"{self.url}: {reason}.", 500, reason)
+                    if refused
+                    else InputError(f"{self.url}: {reason}.")
+                )
+            attempt += 1
+        return outcome
+
+    def _outcome(self, path: str, payload: bytes | None) -> dict[str, Any] | Fault:
+        answer = self._sent(self._path + path, payload)
+        if isinstance(answer, Fault):
+            return answer
+        self._reached = True
+        if 200 <= answer.status < 300:
+            return _decoded(answer)
+        said, wait = self._key.hidden(_said(answer)), _retry_after(answer)
+        if answer.status in _PASSING or answer.status >= 500:
+            asks = "" if wait is None else f", asks to wait {wait:.0f} s"
+            reason = f"the server answers {answer.status}{said and f' ({said})'}{asks}"
+            return Fault(reason, passing=True, wait=wait, status=answer.status)
+        raise self._refusal(path, answer, said)
+
+    def _refusal(self, path: str, answer: _Answer, said: str) -> RefusalError:
+        status = answer.status
+        if status in (401, 403):  # what it says may hold a part of the key
+            why, said = self._without_key(), ""
+        elif 300 <= status < 400:
+            target = " ".join(str(answer.headers.get("Location")).split())
+            why = f"sends on to {self._key.hidden(target)}; give that URL"
+        elif status == 404:
+            why = f"has no {self._path}{path}{said and f' ({said})'}; the URL should end before /completions"
+        else:
+            why = f"refuses the request{said and f': {said}'}"
+        return RefusalError(f"{self.url}: the server {why} (status {status}).", status, said)
+
+    def _without_key(self) -> str:
+        name = self._key.variable
+        if self._key and not self._keyed:
+            return f"wants an API key; the one in {name} goes unencrypted only if that variable is named"
+        return f"wants an API key, and {'the one' if self._key else 'there is none'} in {name}" + (
+            " is not accepted" if self._key else ""
+        )
+
+    def _sent(self, path: str, payload: bytes | None) -> _Answer | Fault:
+        """Send once. Until the server has been reached, no connection is final: the URL may be wrong."""
+        connection, connected = self._connection(), False
+        try:
+            connection.connect()
+            connected = True
+            connection.sock.settimeout(self._patience.answer)
+            connection.request("GET" if payload is None else "POST", path, payload, self._headers())
+            return _received(connection.getresponse(), time.monotonic() + self._patience.answer)
+        except (OSError, http.client.HTTPException) as error:
+            return self._fault(error, connected=connected)
+        finally:
+            connection.close()
+
+    def _headers(self) -> dict[str, str]:
+        plain = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
+        return plain | (self._key.headers() if self._keyed else {})
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._tls is None:
+            return http.client.HTTPConnection(self._host, self._port, timeout=self._patience.connect)
+        return http.client.HTTPSConnection(self._host, self._port, timeout=self._patience.connect, context=self._tls)
+
+    def _fault(self, error: OSError | http.client.HTTPException, *, connected: bool) -> Fault:
+        if isinstance(error, ssl.SSLError):
+            why = getattr(error, "verify_message", "") or error.reason or "broken off"
+            return Fault(f"no encrypted connection ({why}); check https, and the certificate", self._reached)
+        if not connected:
+            why = "time-out" if isinstance(error, TimeoutError) else getattr(error, "strerror", None) or str(error)
+            return Fault(f"no connection ({why}); check the URL, and that the server runs", self._reached)
+        if isinstance(error, TimeoutError):
+            return Fault(f"no whole answer within {self._patience.answer:g} s; allow more time", passing=True)
+        if isinstance(error, http.client.IncompleteRead):
+            return Fault("the answer breaks off", passing=True)
+        if isinstance(error, ConnectionError):
+            return Fault("the server closed the connection without an answer", passing=True)
+        return Fault(f"what answers does not speak HTTP ({type(error).__name__}); check the URL", self._reached)
+
+
+def _checked(url: str) -> str:
+    """The URL without what may not be in it; never repeated in a message, for it may hold a password."""
+    rule = "an endpoint must look like http://HOST:PORT/v1 or https://HOST/v1"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise UsageError(f"{rule}, but this one has a wrong port or host.") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or any(sign.isspace() for sign in url):
+        raise UsageError(f"{rule}, but got {parts.scheme or 'no scheme'} and {parts.hostname or 'no host'}.")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment or port == 0:
+        raise UsageError(f"{rule}, without user, password, ? and #; a key comes from an environment variable.")
+    path = parts.path.rstrip("/").removesuffix("/completions") or "/v1"
+    if path.endswith("/chat"):
+        raise UsageError(f"{rule}; chat gives no log-probabilities of a text.")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def _is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _received(response: http.client.HTTPResponse, deadline: float) -> _Answer:
+    """The whole answer. Its length is counted here, since `read1` does not always do so."""
+    blocks, left = [], response.length  # None: in chunks, or until the server closes
+    room = _LARGEST_ANSWER
+    while left != 0 and (block := response.read1(min(left or room, 1 << 16))):
+        blocks.append(block)
+        left = None if left is None else left - len(block)
+        room -= len(block)
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        if room <= 0:
+            raise http.client.LineTooLong("answer")
+    if left:
+        raise http.client.IncompleteRead(b"", left)
+    return _Answer(response.status, response.headers, b"".join(blocks))
+
+
+def _decoded(answer: _Answer) -> dict[str, Any] | Fault:
+    if "json" not in str(answer.headers.get("Content-Type", "json")).lower():
+        kind = answer.headers.get_content_type()
+        return Fault(f"the answer is {kind}, not JSON; check the URL", passing=False)
+    try:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return Fault(f"the answer breaks off or is not JSON ({len(answer.body):,} bytes)", passing=True)
+    return found if isinstance(found, dict) else Fault("the answer is no JSON object", passing=False)
+
+
+def _said(answer: _Answer) -> str:
+    """What the server says went wrong, in one line."""
+    try:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return ""
+    for name in ("error", "message", "detail"):  # OpenAI's shape, the older vLLM's, FastAPI's
+        if isinstance(found, dict) and found.get(name):
+            found = found[name]
+    text = " ".join(str(found).split()).rstrip(".")
+    return text if len(text) <= 240 else text[:239] + "…"
+
+
+def _retry_after(answer: _Answer) -> float | None:
+    """Seconds that the server asks to wait: a number or a date."""
+    asked = str(answer.headers.get("Retry-After", "")).strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked)
+    try:
+        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _tries(attempt: int) -> str:
+    return f" ({attempt} attempts); the same command goes on where this one ends" if attempt > 1 else ""

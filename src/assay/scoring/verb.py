@@ -1,0 +1,98 @@
+"""`score`: what does this model lose on this text?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.data.store import Run
+from assay.errors import UsageError
+from assay.scoring.score import Encoded, Plan, Progress, layout_for, score_encoded
+from assay.scoring.texts import Document, read_documents
+
+if TYPE_CHECKING:
+    from assay.scoring.hf import ModelSpec, Scorer
+
+ENDPOINT = "endpoint:"
+Announce = Callable[[str], None]
+
+
+def score(
+    specs: "Mapping[str, ModelSpec]",
+    texts: Sequence[str | PathLike[str]],
+    output: str | PathLike[str],
+    *,
+    plan: Plan | None = None,
+    field: str | None = None,
+    split_on: str | None = None,
+    overwrite: bool = False,
+    progress: Callable[[str], Progress] | None = None,
+) -> dict[str, Run]:
+    """Score text with one or several models and write a run for each.
+
+    One model writes to ``output`` itself, several to folders in it under their names. Texts are tokenized once per
+    tokenizer. A run that was killed is resumed; one of another model or text is refused.
+    """
+    if not specs:
+        raise UsageError("score needs a model.")
+    plan, folder = plan or Plan(), Path(output)
+    documents = read_documents([Path(path) for path in texts], field=field, split_on=split_on)
+    known: dict[str, list[Encoded]] = {}
+    runs = {}
+    for name, spec in specs.items():
+        target = folder if len(specs) == 1 else folder / name
+        shown = None if progress is None else progress(name)
+        scorer, digests = _loaded(spec)
+        encoded = _encoded(scorer, digests["tokenizer"], documents, known)
+        runs[name] = score_encoded(
+            encoded,
+            scorer.losses,
+            target,
+            about=_about(name, spec, scorer, digests),
+            layout=layout_for(plan, scorer.context, bos=scorer.bos is not None),
+            plan=plan,
+            bos=scorer.bos,
+            overwrite=overwrite,
+            progress=shown,
+        )
+    return runs
+
+
+def _loaded(spec: "ModelSpec") -> "tuple[Scorer, dict[str, str | None]]":
+    from assay.scoring.hf import Scorer, model_digests  # late: torch
+
+    return Scorer(spec), model_digests(spec)
+
+
+def _encoded(
+    scorer: "Scorer", digest: str | None, documents: Sequence[Document], known: dict[str, list[Encoded]]
+) -> list[Encoded]:
+    """The documents as tokens, taken over from a model with the same tokenizer."""
+    from assay.scoring.hf import tokenized
+
+    if digest is not None and digest in known:
+        return known[digest]
+    texts = [document.text for document in documents]
+    pairs = zip(documents, tokenized(scorer.tokenizer, texts), strict=True)
+    encoded = [Encoded(document, ids, ends) for document, (ids, ends) in pairs if len(ids)]
+    if digest is not None:
+        known[digest] = encoded
+    return encoded
+
+
+def _about(name: str, spec: "ModelSpec", scorer: "Scorer", digests: dict[str, str | None]) -> dict[str, Any]:
+    """The manifest's part about the model: digests instead of paths, so that a moved folder is the same model."""
+    import torch
+    import transformers
+
+    return {
+        "model": {
+            "name": name,
+            "source": Path(spec.name).name if Path(spec.name).is_dir() else spec.name,
+            "revision": spec.revision,
+            "dtype": str(scorer.model.dtype).removeprefix("torch."),
+            "digests": digests,
+        },
+        "bos": scorer.bos,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }

@@ -1,0 +1,168 @@
+"""The record of a comparison: plain data there and back, and what a person reads of it."""
+
+import json
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay import Comparison, Design, InputError, compare
+from assay.analyses.result import Result
+from tests.analyses.evidence import losses, noisy_losses, noisy_scores, scores
+
+#: Issue 2, section 3.
+PROMISED = {
+    "schema", "kind", "verdict", "sentence", "difference", "p_value", "test", "effect_sizes", "n_pairs", "n_clusters",
+    "dropped", "fallbacks", "design", "signature",
+}  # fmt: skip
+BESIDES = {"unit", "systems", "lower_is_better", "a", "b", "cluster_by", "degenerate", "notes", "computed"}
+
+
+def strict_json(found: Comparison) -> Any:
+    """Through text that may not hold NaN or infinity, as any other program would read it."""
+    return json.loads(json.dumps(found.to_dict(), allow_nan=False))
+
+
+def every_kind_of_result() -> list[Comparison]:
+    sizes: dict[str, Any] = {"bytes": [300 + i for i in range(30)], "chars": [200 + i for i in range(30)]}
+    documents: dict[str, Any] = {"document": [f"d{i // 3}" for i in range(30)]}
+    first = {"item": ["q1", "q2", "q3"], "score": [1, 0, 1]}
+    return [
+        compare(*noisy_losses(30, 0.1, tokens=[50 + 9 * i for i in range(30)], **sizes)),
+        compare(*noisy_losses(30, 0.1, **documents), cluster="document", design=Design(margin=0.5)),
+        compare(*noisy_scores(30, 0.1), design=Design(resamples=200, seed=3, method="studentized", level=0.9)),
+        compare(*noisy_scores(30, 0.1), design=Design(test="t"), lower_is_better=True),
+        compare(scores([1, 0, 1, 1] * 5), scores([1, 1, 1, 0] * 5)),
+        compare(scores([1, 0]), scores([1, 0])),
+        compare(losses([2.0]), losses([2.5])),
+        compare(losses([0.0, 0, 0]), losses([1000.0, 1001, 1003])),
+        compare(first, {"item": ["q2", "q3", "q4"], "score": [1, 1, 0]}),
+    ]
+
+
+@pytest.fixture(scope="module")
+def results() -> list[Comparison]:
+    return every_kind_of_result()
+
+
+# ------------------------------------------------------------------------------------------------------- there and back
+
+
+def test_there_and_back_through_json_is_exact(results: list[Comparison]) -> None:
+    for found in results:
+        again = Comparison.from_dict(strict_json(found))
+        assert again == found
+        assert str(again) == str(found)
+        assert again.to_dict() == found.to_dict()
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9)), min_size=1, max_size=12))
+def test_any_scores_come_back_exactly(pairs: list[tuple[float, float]]) -> None:
+    a, b = zip(*pairs, strict=True)
+    found = compare(scores(a), scores(b))
+    assert Comparison.from_dict(strict_json(found)) == found
+
+
+@pytest.mark.parametrize("data", [{}, {"schema": "assay/comparison/0"}, {"schema": "assay/leaderboard/1"}])
+def test_another_schema_is_refused_by_name(data: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"schema must be 'assay/comparison/1', but got"):
+        Comparison.from_dict(data)
+
+
+def test_the_keys_are_those_that_were_promised(results: list[Comparison]) -> None:
+    for found in results:
+        data = strict_json(found)
+        extra = {"ratio"} if found.kind == "losses" else set()
+        assert set(data) - set(found.sizes) == PROMISED | BESIDES | extra
+        assert data["schema"] == "assay/comparison/1"
+        assert set(data["difference"]) == {"value", "interval", "standard_error", "n", "reason"}
+        assert set(data["difference"]["interval"]) == {"low", "high", "level", "method"}
+        assert set(data["test"]) == {"name", "statistic", "p_value", "n", "reason"}
+        assert set(data["effect_sizes"]) == {"d_z", "hedges_g", "d_av"}
+        assert set(data["dropped"]) == {"only_a", "only_b", "examples"}
+        assert set(data["design"]) == {"method", "level", "scheme", "resamples", "seed", "test", "margin"}
+        assert set(data["computed"]) == {"scheme", "scheme_reason", "distribution", "resamples"}
+        assert data["p_value"] == data["test"]["p_value"]
+
+
+def test_the_sizes_are_there_only_with_their_columns(results: list[Comparison]) -> None:
+    assert {"bits_per_byte", "bits_per_character"} <= set(results[0].to_dict())
+    assert not {"bits_per_byte", "bits_per_character"} & set(results[1].to_dict())
+    assert set(results[0].to_dict()["bits_per_byte"]) == {"a", "b", "difference"}
+
+
+def test_what_is_undefined_is_null_with_a_reason(results: list[Comparison]) -> None:
+    def check(node: Any) -> None:
+        if isinstance(node, dict):
+            if "value" in node and "reason" in node and None in (node["value"], node["interval"]):
+                assert node["reason"]
+            if "p_value" in node and "reason" in node and node["p_value"] is None:
+                assert node["reason"]
+            for child in node.values():
+                check(child)
+
+    for found in results:
+        check(strict_json(found))
+
+
+def test_a_result_cannot_be_changed(results: list[Comparison]) -> None:
+    found: Any = results[0]
+    with pytest.raises(FrozenInstanceError):
+        found.verdict = "better"
+
+
+# ------------------------------------------------------------------------------------------------------------- as text
+
+
+def test_the_text_is_the_sentence_and_a_row_for_every_number(results: list[Comparison]) -> None:
+    for found in results:
+        first, blank, *rows = str(found).splitlines()
+        assert (first, blank) == (found.sentence, "")
+        assert [row.split("  ")[0] for row in rows] == [label for label, _ in found.rows()]
+        assert all("nan" not in row and "None" not in row for row in rows)
+        assert max(map(len, rows)) <= 190
+        assert rows[-1].endswith(found.signature)
+
+
+def test_the_text_says_what_was_dropped_what_fell_back_and_what_to_know(results: list[Comparison]) -> None:
+    dropped = str(results[-1])
+    assert "2 not paired (1 only in A, 1 only in B): q1, q4" in dropped
+    assert "bca → collapsed interval: all units have the same value" in str(results[5])
+    assert "seed 3" in str(results[2])
+    assert "200 random resamples" in str(results[2])
+    assert "10 clusters (document)" in str(results[1])
+    assert "windows drawn uniformly because tokens vary" in str(results[0])
+
+
+def test_html_escapes_names() -> None:
+    evil = "<script>alert('x')</script>&"
+    a = {"item": ["q1", "<b>"], "model": [evil] * 2, "score": [1, 0]}
+    found = compare(a, a | {"item": ["q1", "<i>"], "model": ["b"] * 2})
+    html = found._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;" in html
+    assert "&lt;b&gt;" in html
+    assert evil in found.sentence  # as text it is what it is
+    assert html.count("<tr>") == html.count("</tr>") == len(found.rows())
+
+
+def test_the_frame_has_a_row_for_every_number(results: list[Comparison]) -> None:
+    for found in results:
+        frame = found.to_frame()
+        assert list(frame.columns) == ["quantity", "value"]
+        assert list(frame.itertuples(index=False, name=None)) == list(found.rows())
+
+
+def test_a_result_must_list_its_rows() -> None:
+    with pytest.raises(TypeError, match="Result must list its rows"):
+        Result().rows()
+
+
+def test_p_is_never_shown_as_zero() -> None:
+    found = compare(scores([1] * 3000 + [0] * 500), scores([0] * 3000 + [1] * 500))
+    assert found.p_value == 1e-300
+    assert found.test.reason == "p is below 1e-300"
+    assert "p < 1e-299" in found.sentence

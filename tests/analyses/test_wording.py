@@ -1,0 +1,71 @@
+"""Numbers as people write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analyses import wording
+from assay.stats.records import Interval
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.0, 4, "0"),
+        (3.14159265, 4, "3.142"),
+        (-0.5, 4, "-0.5"),
+        (1234.5678, 6, "1234.57"),
+        (0.00012345, 3, "0.000123"),
+        (0.000012345, 3, "1.23e-05"),
+        (1.5e200, 4, "1.5e+200"),
+    ],
+)
+def test_significant_digits(value: float, digits: int, text: str) -> None:
+    assert wording.number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sign", "text"),
+    [
+        (0.95, 1.05, False, "0.950 to 1.050"),
+        (-0.0634, -0.000928, True, "-0.0634 to -0.0009"),
+        (0.06284, 0.07053, True, "+0.06284 to +0.07053"),
+        (-120.0, 340.0, True, "-120 to +340"),
+        (0.5, 0.5, False, "0.5 to 0.5"),
+        (0.0, 0.0, True, "0 to 0"),
+        (-1e200, 6e200, True, "-1e+200 to +6e+200"),
+        (1e-201, 4e-200, True, "+1e-201 to +4e-200"),
+    ],
+)
+def test_intervals_show_three_digits_of_their_width(low: float, high: float, sign: bool, text: str) -> None:
+    assert wording.interval(Interval(low, high, 0.95, "bca"), sign=sign) == text
+
+
+def test_a_rounded_zero_has_no_sign() -> None:
+    assert wording.placed(-0.0001, 2, sign=True) == "0.00"
+    assert wording.placed(0.0001, 2, sign=True) == "0.00"
+
+
+@given(st.floats(-1e12, 1e12), st.floats(1e-12, 1e12))
+def test_an_interval_is_readable_and_close(low: float, width: float) -> None:
+    limits = Interval(low, low + width, 0.95, "bca")
+    shown = [float(part) for part in wording.interval(limits).split(" to ")]
+    reach = max(0.006 * (limits.high - limits.low), 6e-6 * max(abs(limits.low), abs(limits.high)))
+    assert shown == pytest.approx([limits.low, limits.high], abs=reach)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "p = 1"), (0.0456, "p = 0.046"), (3.14e-90, "p = 3.1e-90"), (1e-300, "p < 1e-299")]
+)
+def test_p_is_two_digits_and_never_zero(p: float, text: str) -> None:
+    assert wording.p_value(p) == text
+
+
+@pytest.mark.parametrize(("level", "text"), [(0.95, "95 %"), (0.999, "99.9 %"), (0.5, "50 %")])
+def test_percent(level: float, text: str) -> None:
+    assert wording.percent(level) == text
+
+
+@pytest.mark.parametrize(("n", "text"), [(0, "0 items"), (1, "1 item"), (1319, "1,319 items")])
+def test_counts(n: int, text: str) -> None:
+    assert wording.count(n, "item") == text
