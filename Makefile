@@ -49,7 +49,8 @@ $(RUNTIME): $(DECLARED) | $(BIN)/pip
 
 $(DEV): $(DECLARED) | $(BIN)/pip
 	@echo "Installing Assay and its development tools (only when pyproject.toml or constraints.txt change)"
-	@$(PIP) install --quiet -c constraints.txt -e '.[dev]'
+	@$(PIP) install --quiet "$$(grep '^torch==' constraints.txt)"
+	@$(PIP) install --quiet -c constraints.txt -e '.[dev,hf,sign]'
 	@touch $(RUNTIME) $@
 
 # ------------------------------------------------------------------------------------------------------------- demo

@@ -3,17 +3,22 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from assay.analyses import wording
 from assay.analyses.compare import compare_panel
 from assay.analyses.comparison import Comparison, Shown
 from assay.certificate.canonical import rounded, rounded_exp
 from assay.certificate.coverage import Arms, Windows, windows_of
-from assay.certificate.decide import Decided, decide
+from assay.certificate.decide import Decided, decide_by
 from assay.certificate.drift import drift
 from assay.certificate.rules import rules_of
 from assay.design import Policy
+from assay.errors import InputError, UsageError
 from assay.stats.records import Estimate, Interval
-from assay.stats.units import weighted_deviation
+from assay.stats.units import Units, weighted_deviation
+
+MOST_REPLICATES = 1_000_000  # the exact interval stands beside; a forged number must not fill a verifier's memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,19 @@ class Compared:
 
 def computed_fields(arms: Arms, policy: Policy) -> dict[str, Any]:
     """Everything that follows from the evidence and the policy, as plain data rounded to what is printed."""
+    if policy.limits.replicates > MOST_REPLICATES:
+        raise UsageError(f"replicates must be at most {MOST_REPLICATES:,}, but got {policy.limits.replicates:,}.")
     windows = windows_of(arms)
+    try:
+        if windows.final.metric.kind == "losses":
+            rounded_exp(max(windows.final.estimate(0), windows.final.estimate(1)))  # too large for the statistics also
+        return _fields(windows, policy)
+    except OverflowError as error:
+        label = arms.subject.label
+        raise InputError(f"{label}: too large for a perplexity; a loss is a mean per token, in nats.") from error
+
+
+def _fields(windows: Windows, policy: Policy) -> dict[str, Any]:
     compared = Compared(
         compare_panel(windows.final, policy.design()), compare_panel(windows.final, policy.design(exact=True)), windows
     )
@@ -79,12 +96,17 @@ def _primary_metric(compared: Compared) -> dict[str, Any]:
         "final": rounded_exp(found.value.b) if compared.losses else rounded(found.value.b),
         "ratio_vs_baseline": rounded_exp(mean) if compared.losses else None,
         "difference_vs_baseline": mean,
-        "standard_error": _optional(found.difference.standard_error),
+        "standard_error": _standard_error(found),
         "ci": ci,
         "display_ci": [rounded_exp(limit) for limit in ci] if compared.losses else ci,
         "p_value": _optional(found.p_value),
         "test": found.test.name,
     }
+
+
+def _standard_error(found: Comparison) -> float | None:
+    error = found.difference.standard_error
+    return error if error is None else 0.0 if found.degenerate else rounded(error)  # not the noise of rounding
 
 
 def _optional(value: float | None) -> float | None:
@@ -109,6 +131,11 @@ def _summary(compared: Compared) -> dict[str, Any]:
     panel = compared.windows.final
     deltas = (panel.numerators[:, 1] - panel.numerators[:, 0]) / panel.denominators
     std = weighted_deviation(deltas, panel.denominators)
+    equal = (
+        panel.clusters is None or Units(deltas, np.ones(panel.n)).degenerate
+    )  # equal clusters may have spread within
+    if std is not None and compared.random.degenerate and equal:
+        std = 0.0  # not the noise of rounding, which another machine would not find again
     return {
         "mean": rounded(compared.random.difference.value or 0.0),
         "std": _optional(std),
@@ -148,7 +175,7 @@ def _window_stats(
 
 
 def _exact(metric: dict[str, Any], compared: Compared) -> dict[str, Any]:
-    ci, error = _limits(compared.exact.difference), compared.random.difference.standard_error
+    ci, error = _limits(compared.exact.difference), metric["standard_error"]
     gaps = [abs(a - b) for a, b in zip(ci, metric["ci"], strict=True)]
     return {
         "ci": ci,
@@ -184,18 +211,8 @@ def _drift(windows: Windows) -> dict[str, Any] | None:
     }
 
 
-def _decided(metric: dict[str, Any], compared: Compared, policy: Policy) -> Decided:
-    """On the printed numbers, so that a reader decides as the certificate does."""
-    n, (low, high) = compared.windows.final.n, metric["display_ci"]
-    limits, worse = policy.limits, compared.random.lower_is_better
-    if compared.losses:
-        return decide(metric["ratio_vs_baseline"], low, high, limits.max_ratio, n)
-    mean = metric["difference_vs_baseline"]
-    return decide(mean, low, high, limits.max_drop, n) if worse else decide(-mean, -high, -low, limits.max_drop, n)
-
-
 def _decision(metric: dict[str, Any], compared: Compared, policy: Policy) -> dict[str, Any]:
-    decided = _decided(metric, compared, policy)
+    decided = decide_by(metric, asdict(policy.limits), compared.windows.final.n)
     return {
         "verdict": decided.verdict,
         "limit": decided.limit,
@@ -223,6 +240,8 @@ def _sentence(decided: Decided, metric: dict[str, Any], compared: Compared) -> s
         finding, worse = f"mean score {shift}", "rise" if found.lower_is_better else "fall"
         shown, limit = wording.interval(limits, sign=True), f"a {worse} of {wording.number(decided.limit, 6)}"
     where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decided.verdict]
+    if metric["standard_error"] is None:
+        where = "from a single unit, which shows no spread, for"
     unit = found.unit
     more = "" if decided.needed is None else f"; about {wording.count(decided.needed, unit)} would settle it"
     level, n = wording.percent(found.design.level), wording.count(found.n_pairs, unit)

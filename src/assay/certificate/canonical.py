@@ -22,8 +22,13 @@ def rounded_exp(value: float) -> float:
 
 def canonical_bytes(document: dict[str, Any]) -> bytes:
     """Sorted keys, two spaces, UTF-8, one newline at the end."""
-    text = json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode()
+    try:
+        text = json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+        return (text + "\n").encode()
+    except ValueError as error:  # a number that is none, or a name that is not UTF-8
+        raise InputError(
+            f"a certificate cannot hold this ({error}); check the names and the size of the values."
+        ) from error
 
 
 def digest_of(document: dict[str, Any]) -> str:
@@ -36,7 +41,7 @@ def parsed(data: bytes, label: str) -> dict[str, Any]:
     """The document of a file; a key that stands twice is refused, for readers would see different certificates."""
     try:
         document = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
-    except (UnicodeDecodeError, ValueError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{label}: not a certificate, {error}; give a file that `assay certify` wrote.") from error
     if not isinstance(document, dict) or "schema" not in document:
         raise InputError(f"{label}: not a certificate, no field 'schema'; give a file that `assay certify` wrote.")

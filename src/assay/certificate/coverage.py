@@ -59,8 +59,9 @@ def windows_of(arms: Arms) -> Windows:
     panels = {split: arms.panel(split) for split in splits}
     final = panels["final" if splits != (None,) else None]
     total = sum(panel.n + panel.dropped.only_a + panel.dropped.only_b for panel in panels.values())
+    total += 0 if "preview" in splits else _previews(baseline) + _previews(subject)
     spans = all({"start", "stop"} <= table.numbers.keys() for table in (baseline, subject))
-    overlapping = overlapping_spans(baseline) if spans else _repeated_ids(baseline)
+    overlapping = _overlapping(baseline, subject) if spans else _repeated_ids(baseline)
     paired = sum(panel.n for panel in panels.values())
     source: Literal["token spans", "window ids"] = "token spans" if spans else "window ids"
     return Windows(panels.get("preview"), final, total, paired, overlapping, source)
@@ -76,10 +77,47 @@ def _splits(baseline: Table, subject: Table) -> tuple[str | None, ...]:
     return ("preview", "final") if all("preview" in splits for splits in have) else ("final",)
 
 
-def overlapping_spans(table: Table) -> int:
+def _previews(table: Table) -> int:
+    """Preview windows of a table; without their like in the other table, none of them pairs."""
+    split = table.labels.get("split")
+    return (
+        0 if split is None or "preview" not in split.names else int((split.codes == split.names.index("preview")).sum())
+    )
+
+
+def _overlapping(baseline: Table, subject: Table) -> int:
+    """By the token spans, which are those of the pair; documents count where both tables have them."""
+    documents = all("document" in table.labels for table in (baseline, subject))
+    first, second = _spans(baseline), _spans(subject)
+    for key in first.keys() & second.keys():
+        if first[key] != second[key]:
+            texts = " and ".join(f"{a:.0f} to {b:.0f}" for a, b in (first[key], second[key]))
+            raise InputError(
+                f"{baseline.label}, and {subject.label}: window {key[1]!r} has the tokens {texts}; "
+                "the same window must have the same tokens in both."
+            )
+    return max(overlapping_spans(table, documents=documents) for table in (baseline, subject))
+
+
+def _spans(table: Table) -> dict[tuple[str, str], tuple[float, float]]:
+    """First and last token by split and id."""
+    start, stop = table.numbers["start"], table.numbers["stop"]
+    if not bool((start < stop).all()):
+        at = int(np.argmin(start < stop))
+        raise InputError(
+            f"{table.label}, row {table.rows[at]}: the window stops before it starts; correct start or stop."
+        )
+    split = table.labels.get("split")
+    names = [""] * len(table) if split is None else [split.names[code] for code in split.codes.tolist()]
+    return dict(
+        zip(zip(names, table.ids.tolist(), strict=True), zip(start.tolist(), stop.tolist(), strict=True), strict=True)
+    )
+
+
+def overlapping_spans(table: Table, *, documents: bool) -> int:
     """Windows that share a token with another window of the same document."""
     start, stop = table.numbers["start"], table.numbers["stop"]
-    document = table.labels["document"].codes if "document" in table.labels else np.zeros(len(table), dtype=np.int64)
+    document = table.labels["document"].codes if documents else np.zeros(len(table), dtype=np.int64)
     order = np.lexsort((start, document))
     start, stop, document = start[order], stop[order], document[order]
     shares = np.zeros(len(table), dtype=bool)

@@ -1,8 +1,9 @@
 """The bound decides, not the point."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 GateVerdict = Literal["pass", "regression", "insufficient evidence"]
 MOST_NEEDED = 1e9  # more than this is "never"
@@ -29,5 +30,20 @@ def decide(estimate: float, low: float, high: float, limit: float, n: int) -> De
     if low > limit:
         return Decided("regression", limit, low, None)
     reach, gap = (high - estimate, limit - estimate) if estimate <= limit else (estimate - low, estimate - limit)
-    needed = n * (reach / gap) ** 2 if gap > 0 else float("inf")  # an interval shrinks as 1/√n
+    shrink = reach / gap if gap > 0 else float("inf")  # an interval shrinks as 1/√n
+    needed = n * shrink * shrink
     return Decided("insufficient evidence", limit, high, max(n + 1, ceil(needed)) if needed < MOST_NEEDED else None)
+
+
+def decide_by(metric: Mapping[str, Any], limits: Mapping[str, Any], n: int) -> Decided:
+    """The decision of a certificate, on its printed numbers, so that a reader decides as the certificate does."""
+    low, high = metric["display_ci"]
+    mean, drop = metric["difference_vs_baseline"], limits["max_drop"]
+    if metric["kind"] == "perplexity":
+        found = decide(metric["ratio_vs_baseline"], low, high, limits["max_ratio"], n)
+    elif metric["lower_is_better"]:
+        found = decide(mean, low, high, drop, n)
+    else:
+        found = decide(-mean, -high, -low, drop, n)
+    # One unit (all windows in one cluster) has a collapsed interval and no sampling error: it shows nothing.
+    return found if metric["standard_error"] is not None else replace(found, verdict="insufficient evidence")

@@ -19,6 +19,7 @@ from assay.certificate.rules import enforce, rules_of
 from assay.certificate.schema import SCHEMA
 from assay.certificate.signing import envelope_path, load_private_key, sign
 from assay.data import Table
+from assay.data.store import MANIFEST
 from assay.data.writing import write_bytes, write_tables
 from assay.design import Policy
 from assay.errors import UsageError
@@ -49,16 +50,19 @@ def certify(
     first, second = tables_of(baseline, subject, models, columns, cluster)
     arms = Arms(first, second, cluster or first.cluster_by, lower_is_better)
     enforce(rules_of(windows_of(arms), policy), policy)
-    fields = computed_fields(arms, policy)
     evidence = evidence_path(path)
-    rows = write_tables(evidence, {"baseline": first, "subject": second})
     document = {
         "schema": SCHEMA,
         "meta": _meta(policy, timestamp=timestamp),
-        "systems": {"baseline": _system(first, baseline), "subject": _system(second, subject or baseline)},
-        **fields,
-        "evidence": {"file": evidence.name, "sha256": file_digest(evidence), "rows": rows},
+        "systems": {
+            "baseline": _system(first, baseline),
+            "subject": _system(second, baseline if subject is None else subject),
+        },
+        **computed_fields(arms, policy),
     }
+    canonical_bytes(document)  # what cannot be written is refused before anything is
+    rows = write_tables(evidence, {"baseline": first, "subject": second})
+    document["evidence"] = {"file": evidence.name, "sha256": file_digest(evidence), "rows": rows}
     document["digest"] = digest_of(document)
     data = canonical_bytes(document)
     write_bytes(path, data)
@@ -88,11 +92,12 @@ def _meta(policy: Policy, *, timestamp: bool) -> dict[str, Any]:
 
 
 def _system(table: Table, source: Source) -> dict[str, Any]:
-    named = isinstance(source, str | PathLike)
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    digests = table.about.get("model", {}).get("digests", {})
     return {
         "name": table.name,
-        "file": Path(source).name if named else None,  # type: ignore[arg-type]  # `named` says that it is a path
-        "sha256": file_digest(Path(source)) if named else None,  # type: ignore[arg-type]  # likewise
-        "model": None,
-        "tokenizer": None,
+        "file": None if path is None else path.name,
+        "sha256": None if path is None else file_digest(path / MANIFEST if path.is_dir() else path),
+        "model": digests.get("model"),
+        "tokenizer": digests.get("tokenizer"),
     }

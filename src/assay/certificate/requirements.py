@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.design import TIERS, Policy, Profile, TierName
-from assay.errors import InputError
+from assay.errors import InputError, UsageError
 
 _STRICTNESS: dict[str, int] = {"dev": 0, "ci": 1, "release": 2}
 
@@ -20,6 +20,17 @@ class Requirements:
     min_windows: int | None = None
     profile: Profile | None = None  # at least as strict as this
     tier: TierName | None = None  # limits of this tier, where not given above
+    level: float | None = None  # intervals at this confidence level or a higher one
+
+    def __post_init__(self) -> None:
+        Policy(  # refuses what makes no sense, which would otherwise look like a fault of the certificate
+            tier=self.tier or "balanced",
+            profile=self.profile or "dev",
+            max_ratio=self.max_ratio,
+            max_drop=self.max_drop,
+            min_windows=self.min_windows,
+            note="the verifier's own limits",
+        )
 
     def __bool__(self) -> bool:
         return any(getattr(self, field.name) is not None for field in fields(self))
@@ -43,6 +54,8 @@ class Requirements:
         least = self.min_windows if self.min_windows is not None else TIERS[self.tier].windows if self.tier else 0
         if stats["paired_windows"] < least:
             unmet.append(f"{stats['paired_windows']} paired windows, at least {least} required")
+        if self.level is not None and stated["level"] < self.level:
+            unmet.append(f"intervals at the level {stated['level']}, at least {self.level} required")
         if self.profile is not None:
             if _STRICTNESS[stated["profile"]] < _STRICTNESS[self.profile]:
                 unmet.append(f"issued under the profile {stated['profile']}, {self.profile} required")
@@ -54,13 +67,16 @@ class Requirements:
         """From a JSON file such as {"max_ratio": 1.05, "min_windows": 180, "profile": "ci"}."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{path}: the policy cannot be read ({error}); write a JSON object.") from error
         known = {field.name for field in fields(cls)}
         if not isinstance(content, dict) or not content.keys() <= known:
             raise InputError(f"{path}: a policy may have the fields {', '.join(sorted(known))} and no others.")
         _check(content, str(path))
-        return cls(**content)
+        try:
+            return cls(**content)
+        except UsageError as error:
+            raise InputError(f"{path}: {error}") from error
 
 
 def _check(content: dict[str, Any], label: str) -> None:

@@ -36,7 +36,7 @@ class Meta(Part):
 class System(Part):
     """A compared system. Only the digest, or a signature, protects these fields."""
 
-    name: str
+    name: str = Field(description="What it is called: the model's name, or the file's without its extension.")
     file: str | None = Field(description="Name of the input file, without its folder; null for a table in memory.")
     sha256: Digest | None = Field(description="Digest of the input file.")
     model: str | None = Field(description="Digest of the model's weights, where the run has it.")
@@ -60,8 +60,8 @@ class Limits(Part):
 class PolicyPart(Part):
     """What the certificate was judged by."""
 
-    tier: Literal["balanced", "conservative", "aggressive"]
-    profile: Literal["dev", "ci", "release"]
+    tier: Literal["balanced", "conservative", "aggressive"] = Field(description="Whose limits these are.")
+    profile: Literal["dev", "ci", "release"] = Field(description="Whether broken rules are refused, or only reported.")
     level: float = Field(description="Confidence level of the intervals.")
     limits: Limits
     overrides: list[str] = Field(description="The limits that differ from the tier's own.")
@@ -71,8 +71,8 @@ class PolicyPart(Part):
 class PrimaryMetric(Part):
     """The number the decision is about, in the sources' first spelling."""
 
-    kind: Literal["perplexity", "score"]
-    lower_is_better: bool
+    kind: Literal["perplexity", "score"] = Field(description="What was compared.")
+    lower_is_better: bool = Field(description="Which direction is good; always true for perplexity.")
     preview: float | None = Field(description="The subject's perplexity on the preview windows.")
     final: float = Field(description="The subject's perplexity on the final windows, or its mean score.")
     ratio_vs_baseline: float | None = Field(description="exp(weighted mean Δ) over the final windows; null for scores.")
@@ -95,22 +95,22 @@ class Summary(Part):
 class Bootstrap(Part):
     """How the interval was computed."""
 
-    replicates: int
-    seed: int
+    replicates: int = Field(description="Random replicates.")
+    seed: int = Field(description="Their seed.")
     method: str = Field(description="bca, or what it fell back to.")
-    scheme: Literal["tokens", "windows"] = Field(description="What was drawn (C4).")
-    scheme_reason: str
-    fallbacks: list[str]
+    scheme: Literal["tokens", "windows"] = Field(description="What was drawn: windows by their tokens, or uniformly.")
+    scheme_reason: str = Field(description="Why.")
+    fallbacks: list[str] = Field(description="What could not be done as asked, what was done instead, and why.")
 
 
 class Covered(Part):
     used: int = Field(description="Paired windows.")
     required: int = Field(description="The tier's minimum.")
-    ok: bool
+    ok: bool = Field(description="Whether there are enough.")
 
 
 class Coverage(Part):
-    preview: Covered | None
+    preview: Covered | None = Field(description="Null without preview windows.")
     final: Covered
 
 
@@ -123,7 +123,7 @@ class WindowStats(Part):
     bootstrap: Bootstrap
     coverage: Coverage
     clusters: int | None = Field(description="Clusters that were drawn whole.")
-    cluster_by: str | None
+    cluster_by: str | None = Field(description="The column that names the clusters; null without clusters.")
     tokens: int | None = Field(description="Predicted tokens of the final windows; null for scores.")
 
 
@@ -146,7 +146,7 @@ class Ppl(Part):
     preview_final_ratio: float = Field(
         description="exp(weighted mean Δ), as the source defines it. What changed from preview to final is in `drift`."
     )
-    logloss_delta_ci: Pair
+    logloss_delta_ci: Pair = Field(description="Interval of the weighted mean Δ.")
     ratio_ci: Pair = Field(description="exp(logloss_delta_ci).")
     stats: PplStats
 
@@ -154,53 +154,53 @@ class Ppl(Part):
 class Exact(Part):
     """The same interval with infinitely many replicates."""
 
-    ci: Pair
-    display_ci: Pair
+    ci: Pair = Field(description="Interval of the difference.")
+    display_ci: Pair = Field(description="exp(ci) for perplexity; ci itself for scores.")
     distance: float | None = Field(description="Largest distance of the random limits from these, in standard errors.")
     source: str = Field(description="How the distribution was computed.")
 
 
 class Bits(Part):
-    """Comparable between tokenizers."""
+    """Comparable between tokenizers; of the final windows."""
 
-    baseline: float
-    subject: float
-    difference: float
-    ci: Pair
+    baseline: float = Field(description="Of the baseline.")
+    subject: float = Field(description="Of the subject.")
+    difference: float = Field(description="Subject − baseline.")
+    ci: Pair = Field(description="Interval of the difference.")
 
 
 class Drift(Part):
-    """The subject's final windows against its preview windows, judged against their own sampling noise (P11)."""
+    """The subject's final windows against its preview windows, judged against their own sampling noise."""
 
     ratio: float = Field(description="Perplexity of the final over the preview windows.")
-    log_ratio: float
-    standard_error: float
-    p_value: float
+    log_ratio: float = Field(description="Mean loss of the final minus that of the preview windows.")
+    standard_error: float = Field(description="Of log_ratio.")
+    p_value: float = Field(description="Of Welch's test.")
     alarm: bool = Field(description="p below 0.01: more drift than splitting the same text at random explains.")
 
 
 class Rule(Part):
-    name: str
-    ok: bool
-    detail: str
+    name: str = Field(description="Which rule.")
+    ok: bool = Field(description="Whether it holds.")
+    detail: str = Field(description="What was found, and by how much it falls short.")
 
 
 class Decision(Part):
     """The bound decides, not the point."""
 
-    verdict: Literal["pass", "regression", "insufficient evidence"]
+    verdict: Literal["pass", "regression", "insufficient evidence"] = Field(description="The answer.")
     limit: float = Field(description="The limit that was applied: a ratio, or a difference of scores.")
     bound: float = Field(description="The limit of the interval that decided.")
-    sentence: str
+    sentence: str = Field(description="The answer for a person.")
     windows_needed: int | None = Field(description="Windows that would settle it, if the estimate stays where it is.")
 
 
 class EvidencePart(Part):
-    """The paired rows, in a file beside the certificate."""
+    """The rows of both systems, in a file beside the certificate."""
 
-    file: str
-    sha256: Digest
-    rows: int
+    file: str = Field(description="Its name.")
+    sha256: Digest = Field(description="Its digest.")
+    rows: int = Field(description="Rows of both systems together.")
 
 
 class Certificate(Part):
@@ -214,8 +214,8 @@ class Certificate(Part):
     ppl: Ppl | None = Field(description="Null for scores.")
     dataset: Dataset
     exact: Exact
-    bits_per_byte: Bits | None
-    bits_per_character: Bits | None
+    bits_per_byte: Bits | None = Field(description="Null without byte counts.")
+    bits_per_character: Bits | None = Field(description="Null without character counts.")
     drift: Drift | None = Field(description="Null without preview windows.")
     rules: list[Rule] = Field(description="What ci and release insist on, and dev reports.")
     decision: Decision

@@ -92,7 +92,9 @@ def signature_fault(certificate: bytes, envelope: bytes | None, key: "Ed25519Pub
         payload = base64.b64decode(content["payload"], validate=True)
         signatures = content["signatures"]
         kind = content["payloadType"]
-    except (ValueError, KeyError, TypeError, binascii.Error):
+    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
+        return "the envelope cannot be read"
+    if not isinstance(signatures, list):
         return "the envelope cannot be read"
     if not signatures:
         return "not signed: the signature was stripped from the envelope"
@@ -106,13 +108,19 @@ def _key_fault(payload: bytes, signatures: list[Any], key: "Ed25519PublicKey") -
     mine = [s for s in signatures if isinstance(s, dict) and s.get("keyid") == wanted]
     if not mine:
         return f"signed by another key than {wanted}"
+    if any(_fits(payload, signature, key) for signature in mine):
+        return None
+    return "the signature does not fit the payload: it was changed after signing"
+
+
+def _fits(payload: bytes, signature: dict[str, Any], key: "Ed25519PublicKey") -> bool:
     from cryptography.exceptions import InvalidSignature
 
     try:
-        key.verify(base64.b64decode(mine[0]["sig"], validate=True), _authenticated(payload))
+        key.verify(base64.b64decode(signature["sig"], validate=True), _authenticated(payload))
     except (InvalidSignature, KeyError, TypeError, ValueError):
-        return "the signature does not fit the payload: it was changed after signing"
-    return None
+        return False
+    return True
 
 
 def key_id(key: "Ed25519PublicKey") -> str:

@@ -9,30 +9,20 @@ from pydantic import ValidationError
 
 from assay.analyses.result import Result, Row
 from assay.certificate.build import computed_fields
-from assay.certificate.canonical import canonical_bytes, digest_of, parsed, rounded_exp
+from assay.certificate.canonical import canonical_bytes, digest_of, parsed
 from assay.certificate.coverage import Arms
+from assay.certificate.faults import Fault, differences
+from assay.certificate.identities import identity_faults
 from assay.certificate.issue import evidence_path, file_digest
 from assay.certificate.record import certificate_rows
 from assay.certificate.requirements import Requirements
-from assay.certificate.schema import Certificate
+from assay.certificate.schema import SCHEMA, Certificate
 from assay.certificate.signing import envelope_path, load_public_key, signature_fault
 from assay.data import read_table
+from assay.data.columns import listed
+from assay.data.readers import shown
 from assay.design import Policy
 from assay.errors import InputError, UsageError
-
-TOLERANCE = 1e-9  # relative: recomputed on another machine the last printed digits may differ
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A field that is not true: what the certificate states and what was found."""
-
-    field: str
-    stated: Any
-    found: Any
-
-    def __str__(self) -> str:
-        return f"{self.field}: stated {self.stated!r}, found {self.found!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +65,7 @@ class Verification(Result):
             "verdict": self.verdict,
             "sentence": self.sentence,
             "checks": list(self.checks),
-            "faults": [{"field": f.field, "stated": f.stated, "found": f.found} for f in self.faults],
+            "faults": [fault.to_dict() for fault in self.faults],
             "reasons": list(self.reasons),
         }
 
@@ -94,26 +84,41 @@ def verify(
     path = Path(certificate)
     data = _read(path)
     document = parsed(data, str(path))
+    if document["schema"] != SCHEMA:
+        what = f"not a certificate that this version reads: schema {shown(str(document['schema']))}"
+        raise InputError(f"{path}: {what}, expected {SCHEMA!r}; give a file that `assay certify` wrote.")
     checks, faults = ["schema"], _schema_faults(data)
     if faults:
-        return _result(path, document, checks, faults, "not true", ())
+        return _result(path, document, checks, faults, _Judged("", "not true"))
     checks += ["digest", "identities"]
-    faults += _canonical_faults(data, document) + _identity_faults(document)
+    faults += _canonical_faults(data, document) + identity_faults(document)
     if public_key is not None:
         checks.append("signature")
         faults += _signature_faults(path, data, Path(public_key))
     proof = Path(evidence) if evidence is not None else evidence_path(path)
-    verdict: str = document["decision"]["verdict"]
-    reasons: list[str] = []
     if evidence is None and not proof.exists():
-        checks.append("nothing recomputed: there is no evidence beside the certificate (--evidence FILE)")
         if requirements:
             raise InputError(f"{proof}: the evidence is missing, and own limits need it; give it with --evidence FILE.")
+        checks.append("nothing recomputed: there is no evidence beside the certificate (--evidence FILE)")
+        judged = _Judged(
+            f"The certificate agrees with itself, but nothing was recomputed: there is no evidence beside it. "
+            f"It says: {document['decision']['sentence']}",
+            document["decision"]["verdict"],
+        )
     else:
-        more, verdict, reasons = _recomputed(document, proof, requirements or Requirements())
+        more, judged = _recomputed(document, proof, requirements or Requirements())
         checks.append("evidence digest, and every field recomputed from the evidence")
         faults += more
-    return _result(path, document, checks, faults, "not true" if faults else verdict, tuple(reasons))
+    return _result(path, document, checks, faults, judged)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What the evidence says under the verifier's limits."""
+
+    sentence: str
+    verdict: str
+    reasons: tuple[str, ...] = ()
 
 
 def _read(path: Path) -> bytes:
@@ -126,16 +131,15 @@ def _read(path: Path) -> bytes:
 
 
 def _result(
-    path: Path, document: dict[str, Any], checks: list[str], faults: list[Fault], verdict: str, reasons: tuple[str, ...]
+    path: Path, document: dict[str, Any], checks: list[str], faults: list[Fault], judged: _Judged
 ) -> Verification:
+    sentence, verdict = judged.sentence, judged.verdict
     if faults:
         more = "" if len(faults) == 1 else f" (and {len(faults) - 1} more)"
-        sentence = f"The certificate is not true: {faults[0]}{more}."
-    elif reasons:
-        sentence = f"The certificate is true but does not meet the requirements: {'; '.join(reasons)}."
-    else:
-        sentence = f"The certificate is true. {document['decision']['sentence']}"
-    return Verification(path, document, tuple(checks), tuple(faults), verdict, reasons, sentence)
+        sentence, verdict = f"The certificate is not true: {faults[0]}{more}.", "not true"
+    elif judged.reasons:
+        sentence = f"The certificate is true but does not meet the requirements: {'; '.join(judged.reasons)}."
+    return Verification(path, document, tuple(checks), tuple(faults), verdict, judged.reasons, sentence)
 
 
 def _schema_faults(data: bytes) -> list[Fault]:
@@ -143,8 +147,10 @@ def _schema_faults(data: bytes) -> list[Fault]:
         Certificate.model_validate_json(data)
     except ValidationError as error:
         return [
-            Fault(".".join(map(str, e["loc"])) or "schema", e.get("input"), e["msg"])
+            # For these two pydantic gives the whole document as the input.
+            Fault(".".join(map(str, e["loc"])) or "schema", None if whole else e["input"], e["msg"])
             for e in error.errors(include_url=False, include_context=False)
+            for whole in [e["type"] in ("missing", "json_invalid")]
         ]
     return []
 
@@ -159,53 +165,62 @@ def _canonical_faults(data: bytes, document: dict[str, Any]) -> list[Fault]:
     return faults
 
 
-def _identity_faults(document: dict[str, Any]) -> list[Fault]:
-    """P8, in the printed digits."""
-    metric, ppl = document["primary_metric"], document["ppl"]
-    pairs = []
-    if metric["kind"] == "perplexity" and ppl is not None:
-        pairs += [
-            ("primary_metric.display_ci", metric["display_ci"], [rounded_exp(x) for x in metric["ci"]]),
-            ("ppl.ratio_ci", ppl["ratio_ci"], [rounded_exp(x) for x in ppl["logloss_delta_ci"]]),
-            (
-                "ppl.preview_final_ratio",
-                ppl["preview_final_ratio"],
-                rounded_exp(ppl["stats"]["paired_delta_summary"]["mean"]),
-            ),
-            (
-                "primary_metric.ratio_vs_baseline",
-                metric["ratio_vs_baseline"],
-                rounded_exp(metric["difference_vs_baseline"]),
-            ),
-        ]
-    return [Fault(name, stated, found) for name, stated, found in pairs if stated != found]
-
-
 def _signature_faults(path: Path, data: bytes, key: Path) -> list[Fault]:
     envelope = envelope_path(path)
-    fault = signature_fault(data, envelope.read_bytes() if envelope.exists() else None, load_public_key(key))
+    fault = signature_fault(data, _read(envelope) if envelope.exists() else None, load_public_key(key))
     return [] if fault is None else [Fault("signature", "valid", fault)]
 
 
-def _recomputed(document: dict[str, Any], proof: Path, wanted: Requirements) -> tuple[list[Fault], str, list[str]]:
+def _recomputed(document: dict[str, Any], proof: Path, wanted: Requirements) -> tuple[list[Fault], _Judged]:
     """Faults of the recomputation; the verdict and open requirements under the verifier's own limits."""
     faults = []
-    if not proof.is_file():
-        raise InputError(f"{proof}: the evidence cannot be read; give it with --evidence FILE.")
-    digest = file_digest(proof)
+    digest = _digest(proof)
     if digest != document["evidence"]["sha256"]:
         faults.append(Fault("evidence.sha256", document["evidence"]["sha256"], digest))
     try:
         policy = stated_policy(document)
+    except UsageError as error:
+        return [*faults, Fault("policy", "what was judged by", str(error))], _Judged("", "not true")
+    try:
         arms, rows = _arms(document, proof)
-        fields = computed_fields(arms, policy) | {"evidence": {**document["evidence"], "rows": rows}}
-        own = computed_fields(arms, wanted.applied(policy))
+        fields = computed_fields(arms, policy)
+        own = computed_fields(arms, wanted.applied(policy)) if wanted else fields
     except (InputError, UsageError) as error:
-        return [*faults, Fault("evidence", "the rows of the certificate", str(error))], "not true", []
-    fields["meta"] = {**document["meta"], "seeds": {"bootstrap": policy.seed}}
-    for name, value in fields.items():
-        faults += _differences(name, document[name], value)
-    return faults, own["decision"]["verdict"], wanted.unmet(own)
+        return [*faults, Fault("evidence", "the rows of the certificate", str(error))], _Judged("", "not true")
+    for name, value in _as_issued(document, fields, policy, rows).items():
+        faults += differences(name, document[name], value)
+    faults += _profile_faults(fields)
+    decision = own["decision"]
+    sentence = f"The certificate is true. {'By your limits: ' if wanted else ''}{decision['sentence']}"
+    return faults, _Judged(sentence, decision["verdict"], tuple(wanted.unmet(own)))
+
+
+def _digest(proof: Path) -> str:
+    try:
+        return file_digest(proof)
+    except OSError as error:
+        raise InputError(
+            f"{proof}: the evidence cannot be read ({error.strerror}); give it with --evidence FILE."
+        ) from error
+
+
+def _as_issued(document: dict[str, Any], fields: dict[str, Any], policy: Policy, rows: int) -> dict[str, Any]:
+    """The recomputed fields beside what only the issuer knows: its version, file names."""
+    version = ".".join(document["meta"]["assay"].split(".")[:2])
+    return fields | {
+        "meta": {**document["meta"], "seeds": {"bootstrap": policy.seed}},
+        "evidence": {**document["evidence"], "rows": rows},
+        "signature": f"assay:{version}|{fields['signature'].partition('|')[2]}",
+    }
+
+
+def _profile_faults(fields: dict[str, Any]) -> list[Fault]:
+    """A certificate that breaks a rule is only ever issued under `dev`."""
+    profile = fields["policy"]["profile"]
+    broken = [rule["name"] for rule in fields["rules"] if not rule["ok"]]
+    if profile == "dev" or not broken:
+        return []
+    return [Fault("policy.profile", profile, f"dev, for these rules are broken: {', '.join(broken)}")]
 
 
 def stated_policy(document: dict[str, Any]) -> Policy:
@@ -228,28 +243,9 @@ def stated_policy(document: dict[str, Any]) -> Policy:
 def _arms(document: dict[str, Any], proof: Path) -> tuple[Arms, int]:
     cluster = document["dataset"]["windows"]["stats"]["cluster_by"]
     table = read_table(proof, cluster=cluster)
+    if table.models != ("baseline", "subject"):
+        raise InputError(f"{proof}: the models must be baseline and subject, but it has {listed(table.models)}.")
     baseline, subject = (
         replace(table.select(role), name=document["systems"][role]["name"]) for role in ("baseline", "subject")
     )
     return Arms(baseline, subject, cluster, document["primary_metric"]["lower_is_better"]), len(table)
-
-
-def _differences(name: str, stated: Any, found: Any) -> list[Fault]:
-    """Leaf by leaf; numbers may differ in their last printed digits."""
-    if isinstance(stated, dict) and isinstance(found, dict):
-        keys = sorted(stated.keys() | found.keys())
-        return [f for key in keys for f in _differences(f"{name}.{key}", stated.get(key), found.get(key))]
-    if isinstance(stated, list) and isinstance(found, list) and len(stated) == len(found):
-        return [
-            f for i, (a, b) in enumerate(zip(stated, found, strict=True)) for f in _differences(f"{name}.{i}", a, b)
-        ]
-    if _same(stated, found):
-        return []
-    return [Fault(name, stated, found)]
-
-
-def _same(stated: Any, found: Any) -> bool:
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (stated, found))
-    if numbers:
-        return bool(abs(stated - found) <= TOLERANCE * max(abs(stated), abs(found)))
-    return bool(stated == found and type(stated) is type(found))

@@ -44,7 +44,9 @@ def certify(
         int | None, typer.Option(metavar="N", help="Random replicates (needs --note).", rich_help_panel=_POLICY)
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the replicates.", rich_help_panel=_POLICY)] = 0,
-    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_POLICY)] = 0.95,
+    level: Annotated[
+        float, typer.Option(help="Confidence level (below 0.95 needs --note).", rich_help_panel=_POLICY)
+    ] = 0.95,
     note: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="Why the tier's numbers were changed; recorded.", rich_help_panel=_POLICY),

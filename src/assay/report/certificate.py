@@ -19,6 +19,7 @@ def certificate_markdown(document: dict[str, Any]) -> str:
 def _cell(text: str) -> str:
     """Text that cannot become markup: names come from files."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    for sign in "\\`*_[]|":
+    for sign in "\\`*_[]|#~$":
         escaped = escaped.replace(sign, "\\" + sign)
-    return " ".join(escaped.split())
+    escaped = " ".join(escaped.split())
+    return "\\" + escaped if escaped.startswith(("-", "+", "=")) else escaped  # no list or heading at its start

@@ -1,0 +1,246 @@
+"""Signatures against the `cryptography` package and the published DSSE encoding; each fault is told apart."""
+
+import base64
+import json
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from assay.certificate import signing
+from assay.certificate.issue import certify
+from assay.certificate.signing import generate_keys
+from assay.certificate.verify import Verification, verify
+from assay.errors import InputError, UsageError
+from tests.certificate.samples import load, losses, save
+
+Envelope = dict[str, Any]
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    generate_keys(tmp_path / "key")
+    return tmp_path / "key"
+
+
+@pytest.fixture
+def signed(tmp_path: Path, key: Path) -> Path:
+    certify(losses(20), losses(20, 2), tmp_path / "c.json", sign_with=key)
+    return tmp_path / "c.json"
+
+
+def envelope_of(certificate: Path) -> Path:
+    return certificate.with_name("c.dsse.json")
+
+
+def changed(certificate: Path, **parts: Any) -> None:
+    path = envelope_of(certificate)
+    path.write_text(json.dumps(json.loads(path.read_text()) | parts), encoding="utf-8")
+
+
+def checked(certificate: Path, key: Path) -> Verification:
+    return verify(certificate, public_key=key.with_name(key.name + ".pub"))
+
+
+def fault(certificate: Path, key: Path) -> str:
+    """What is said of the signature; the exit code is that of an untrue certificate."""
+    found = checked(certificate, key)
+    assert found.exit_code == 4
+    return next(str(f.found) for f in found.faults if f.field == "signature")
+
+
+def test_the_encoding_is_the_published_example_of_dsse(monkeypatch: pytest.MonkeyPatch) -> None:
+    # https://github.com/secure-systems-lab/dsse/blob/master/protocol.md
+    monkeypatch.setattr(signing, "PAYLOAD_TYPE", "http://example.com/HelloWorld")
+    assert signing._authenticated(b"hello world") == b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
+
+
+def test_lengths_are_counted_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signing, "PAYLOAD_TYPE", "tëxt")
+    assert signing._authenticated("é".encode()) == "DSSEv1 5 tëxt 2 é".encode()
+
+
+def test_a_good_signature_is_true_and_cryptography_agrees(signed: Path, key: Path) -> None:
+    assert checked(signed, key).exit_code == 0
+    assert "signature" in checked(signed, key).checks
+    envelope = json.loads(envelope_of(signed).read_text())
+    payload = base64.b64decode(envelope["payload"])
+    kind = envelope["payloadType"].encode()
+    public = serialization.load_pem_public_key((key.parent / "key.pub").read_bytes())
+    assert isinstance(public, Ed25519PublicKey)
+    message = b" ".join([b"DSSEv1", b"%d" % len(kind), kind, b"%d" % len(payload), payload])
+    public.verify(base64.b64decode(envelope["signatures"][0]["sig"]), message)  # raises if it does not fit
+    assert payload == signed.read_bytes()
+
+
+def test_a_wrong_key_is_told(signed: Path, key: Path) -> None:
+    generate_keys(key.with_name("other"))
+    assert "signed by another key than" in fault(signed, key.with_name("other"))
+
+
+def test_a_stripped_signature_is_told(signed: Path, key: Path) -> None:
+    changed(signed, signatures=[])
+    assert "the signature was stripped" in fault(signed, key)
+
+
+def test_a_missing_envelope_is_told(signed: Path, key: Path) -> None:
+    envelope_of(signed).unlink()
+    assert "there is no envelope" in fault(signed, key)
+
+
+def test_a_changed_certificate_is_told_even_when_its_digest_is_right(signed: Path, key: Path) -> None:
+    save(signed, load(signed) | {"systems": load(signed)["systems"] | {"baseline": _other_file(signed)}})
+    assert verify(signed).true  # a field that only the signature protects
+    assert "the signed payload is not this certificate" in fault(signed, key)
+
+
+def _other_file(certificate: Path) -> dict[str, Any]:
+    system: dict[str, Any] = load(certificate)["systems"]["baseline"]
+    return system | {"file": "another.csv"}
+
+
+def test_a_changed_payload_is_told(signed: Path, key: Path) -> None:
+    save(signed, load(signed) | {"systems": load(signed)["systems"] | {"baseline": _other_file(signed)}})
+    changed(signed, payload=base64.b64encode(signed.read_bytes()).decode())
+    assert "it was changed after signing" in fault(signed, key)
+
+
+def test_a_signature_by_another_key_under_this_keys_name_does_not_fit(signed: Path, key: Path) -> None:
+    envelope = json.loads(envelope_of(signed).read_text())
+    foreign = Ed25519PrivateKey.generate().sign(signing._authenticated(signed.read_bytes()))
+    forged = {"keyid": envelope["signatures"][0]["keyid"], "sig": base64.b64encode(foreign).decode()}
+    changed(signed, signatures=[forged])
+    assert "it was changed after signing" in fault(signed, key)
+    changed(signed, signatures=[forged, *envelope["signatures"]])  # one that fits is enough
+    assert checked(signed, key).true
+
+
+def test_another_type_of_payload_is_told(signed: Path, key: Path) -> None:
+    changed(signed, payloadType="text/plain")
+    assert "not this certificate" in fault(signed, key)
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [b"", b"\xff", b"[]", b"3", b"{}", b"[" * 100_000, b'{"payload": 1, "signatures": [], "payloadType": ""}']
+    + [b'{"payload": "", "payloadType": "", "signatures": %b}' % text for text in (b"7", b'"x"', b"{}", b"true")],
+)
+def test_an_envelope_that_cannot_be_read_is_told(envelope: bytes, signed: Path, key: Path) -> None:
+    envelope_of(signed).write_bytes(envelope)
+    assert "the envelope cannot be read" in fault(signed, key)
+
+
+@pytest.mark.parametrize("signature", [None, 5, {}, {"keyid": None}, {"sig": "x"}])
+def test_a_signature_without_this_keys_name_is_by_another_key(signature: Any, signed: Path, key: Path) -> None:
+    changed(signed, signatures=[signature])
+    assert "signed by another key" in fault(signed, key)
+
+
+@pytest.mark.parametrize("text", ["", "?", "AAAA", None, 7])
+def test_a_signature_that_is_none_does_not_fit(text: Any, signed: Path, key: Path) -> None:
+    name = json.loads(envelope_of(signed).read_text())["signatures"][0]["keyid"]
+    changed(signed, signatures=[{"keyid": name, "sig": text}])
+    assert "it was changed after signing" in fault(signed, key)
+
+
+def test_an_envelope_that_is_a_folder_is_refused(signed: Path, key: Path) -> None:
+    envelope_of(signed).unlink()
+    envelope_of(signed).mkdir()
+    with pytest.raises(InputError, match=r"c\.dsse\.json: cannot be read"):
+        checked(signed, key)
+
+
+def test_private_keys_are_for_their_owner_only_and_never_overwritten(tmp_path: Path) -> None:
+    public = generate_keys(tmp_path / "key")
+    assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
+    before = (tmp_path / "key").read_bytes(), public.read_bytes()
+    with pytest.raises(UsageError, match="never overwritten"):
+        generate_keys(tmp_path / "key")
+    (tmp_path / "key").unlink()
+    with pytest.raises(UsageError, match="never overwritten"):
+        generate_keys(tmp_path / "key")  # its public half is still there
+    assert public.read_bytes() == before[1]
+    assert not (tmp_path / "key").exists()
+
+
+def test_a_key_is_not_written_through_a_dangling_link(tmp_path: Path) -> None:
+    (tmp_path / "key").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="cannot be written"):
+        generate_keys(tmp_path / "key")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def _garbage(path: Path) -> None:
+    path.write_text("not a key", encoding="utf-8")
+
+
+def _curve(path: Path) -> None:
+    private = ec.generate_private_key(ec.SECP256R1())
+    path.write_bytes(
+        private.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+
+
+def _locked(path: Path) -> None:
+    private = Ed25519PrivateKey.generate()
+    lock = serialization.BestAvailableEncryption(b"secret")
+    path.write_bytes(private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock))
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (_garbage, "not a private key"),
+        (_locked, "not a private key without password"),
+        (_curve, "not an Ed25519 key"),
+        (Path.mkdir, "cannot be read"),
+        (lambda _: None, "cannot be read"),
+    ],
+)
+def test_what_is_no_private_key_is_refused_before_anything_is_written(
+    write: Callable[[Path], None], message: str, tmp_path: Path
+) -> None:
+    write(tmp_path / "key")
+    with pytest.raises(InputError, match=message):
+        certify(losses(20), losses(20, 2), tmp_path / "c.json", sign_with=tmp_path / "key")
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_what_is_no_public_key_is_refused(signed: Path, key: Path) -> None:
+    with pytest.raises(InputError, match="not a public key"):
+        verify(signed, public_key=key)  # the private one
+    curve = ec.generate_private_key(ec.SECP256R1()).public_key()
+    other = key.with_name("curve.pub")
+    other.write_bytes(curve.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
+    with pytest.raises(InputError, match="not an Ed25519 key"):
+        verify(signed, public_key=other)
+
+
+def test_without_the_package_the_message_says_what_to_install(
+    signed: Path, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for use in (
+        lambda: generate_keys(key.with_name("new")),
+        lambda: certify(losses(20), losses(20, 2), signed.with_name("d.json"), sign_with=key),
+        lambda: checked(signed, key),
+    ):
+        with pytest.raises(UsageError, match=r"pip install 'assay-eval\[sign\]'") as refused:
+            use()
+        assert refused.value.exit_code == 2
+    assert verify(signed).true  # needs no package
+    assert not signed.with_name("d.json").exists()
+
+
+def test_a_certificate_issued_again_without_a_key_does_not_keep_the_old_signature(signed: Path, key: Path) -> None:
+    certify(losses(20), losses(20, 3), signed)
+    assert "not this certificate" in fault(signed, key)

@@ -1,0 +1,109 @@
+"""`verify` against a tamperer who edits a certificate, and a forger who also computes its digest again."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from assay.certificate.build import computed_fields
+from assay.certificate.coverage import Arms
+from assay.certificate.schema import Certificate
+from assay.data import Table, read_table
+from assay.design import Policy
+from tests.certificate.alterations import Alteration, alterations
+from tests.certificate.samples import evidence_of, exit_code, issue, load, save
+
+#: Relative, as documented: what is computed twice on different machines may differ in the last printed digits.
+TOLERANCE = 1e-9
+
+#: Fields that follow from nothing in the evidence: the digest protects them against a slip, a signature against a
+#: forger. The numbers of the certificate do not depend on them.
+DIGEST_ONLY = re.compile(
+    r"meta\.(assay|python|numpy|created)|systems\.(baseline|subject)\.(file|sha256|model|tokenizer)"
+    r"|evidence\.file|policy\.note"
+)
+
+
+@pytest.fixture(autouse=True)
+def _computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same evidence under the same policy gives the same fields: thousands of forgeries share the work."""
+    fields: dict[Any, dict[str, Any]] = {}
+    tables: dict[Any, Table] = {}
+
+    def compute(arms: Arms, policy: Policy) -> dict[str, Any]:
+        key = (arms.baseline.label, arms.baseline.name, arms.subject.name, arms.cluster, arms.lower_is_better, policy)
+        if key not in fields:
+            fields[key] = computed_fields(arms, policy)
+        return fields[key]
+
+    def table(proof: Path, *, cluster: str | None) -> Table:
+        if (proof, cluster) not in tables:
+            tables[proof, cluster] = read_table(proof, cluster=cluster)
+        return tables[proof, cluster]
+
+    monkeypatch.setattr("assay.certificate.verify.computed_fields", compute)
+    monkeypatch.setattr("assay.certificate.verify.read_table", table)
+
+
+def caught(alteration: Alteration, folder: Path, evidence: Path, *, sealed: bool) -> bool:
+    forged = save(folder / "forged.json", alteration.document, sealed=sealed)
+    return exit_code(forged, evidence) in (3, 4)
+
+
+def test_an_unaltered_certificate_is_true(certificate: Path, tmp_path: Path) -> None:
+    verdict = load(certificate)["decision"]["verdict"]
+    copy = save(tmp_path / "copy.json", load(certificate))
+    assert copy.read_bytes() == certificate.read_bytes()
+    assert exit_code(copy, evidence_of(certificate)) == (0 if verdict == "pass" else 1)
+
+
+@pytest.mark.parametrize("kind", ["losses", "scores", "overrides"])
+def test_every_alteration_of_every_field_is_caught(kind: str, tmp_path: Path) -> None:
+    certificate = issue(kind, tmp_path)
+    tried = list(alterations(load(certificate)))
+    assert len(tried) > 700
+    missed = [a for a in tried if not caught(a, tmp_path, evidence_of(certificate), sealed=False)]
+    assert [str(alteration) for alteration in missed] == []
+
+
+def test_a_forger_who_seals_again_is_caught_in_every_field_that_follows_from_the_evidence(
+    certificate: Path, tmp_path: Path
+) -> None:
+    document, evidence = load(certificate), evidence_of(certificate)
+    tried = [a for a in alterations(document) if a.field != "digest" and follows_schema(a.document)]
+    assert len(tried) > 200
+    missed = [a for a in tried if not caught(a, tmp_path, evidence, sealed=True)]
+    assert [str(alteration) for alteration in missed if not _expected(alteration)] == []
+    assert {a.field for a in missed if DIGEST_ONLY.fullmatch(a.field)} == _only_sealed(document)
+
+
+def follows_schema(document: dict[str, Any]) -> bool:
+    """What is not a certificate is refused whatever its digest is; the test above has shown it."""
+    try:
+        Certificate.model_validate_json(json.dumps(document))
+    except ValidationError:
+        return False
+    return True
+
+
+def _only_sealed(document: dict[str, Any]) -> set[str]:
+    """The fields of the list above, but for the null digests of inputs in memory: nothing tried could be one."""
+    systems = [(role, name) for role in ("baseline", "subject") for name in ("file", "sha256", "model", "tokenizer")]
+    named = {f"systems.{r}.{n}" for r, n in systems if n != "sha256" or document["systems"][r][n] is not None}
+    return named | {f"meta.{n}" for n in ("assay", "python", "numpy", "created")} | {"evidence.file", "policy.note"}
+
+
+def _expected(alteration: Alteration) -> bool:
+    """Whether a forger may get away with it: see the documentation of what protects what."""
+    before, after = alteration.before, alteration.after
+    if DIGEST_ONLY.fullmatch(alteration.field):
+        return True
+    if alteration.field == "policy.profile":  # a policy that the evidence meets as well
+        rules: list[dict[str, Any]] = alteration.document["rules"]
+        return all(rule["ok"] for rule in rules)
+    # Last digits: another machine may compute them otherwise.
+    close = isinstance(before, float) and isinstance(after, float)
+    return close and abs(before - after) <= TOLERANCE * max(abs(before), abs(after))

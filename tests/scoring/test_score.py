@@ -1,0 +1,178 @@
+"""Runs: what is stored, against a computation by hand; killed at random, against a run that was left in peace."""
+
+import json
+import multiprocessing
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the extra hf is not installed")
+
+from assay.data import pair, read_table
+from assay.errors import InputError, UsageError
+from assay.scoring.hf import ModelSpec, Scorer
+from assay.scoring.score import Plan
+from assay.scoring.verb import score
+from tests.scoring.conftest import TEXT
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("\n\n".join(TEXT[i * 200 : i * 200 + 150 + 20 * i] for i in range(9)), encoding="utf-8")
+    return path
+
+
+def run_bytes(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_a_run_against_losses_by_hand(tiny_model: Callable[..., Path], text: Path, tmp_path: Path) -> None:
+    spec = ModelSpec(str(tiny_model()), dtype="float32", device="cpu")
+    run = score({"m": spec}, [text], tmp_path / "run", plan=Plan(context=32, stride=16), split_on="\n\n")["m"]
+    table = read_table(run.folder)
+    scorer = Scorer(spec)
+    documents = text.read_text(encoding="utf-8").split("\n\n")
+    total = 0.0
+    for number, document in enumerate(documents):
+        ids = scorer.tokenizer(document, add_special_tokens=False)["input_ids"]
+        for start in range(0, len(ids), 16):
+            stop = min(start + 31, len(ids))
+            done = 0 if start == 0 else min(start - 16 + 31, len(ids))
+            if done < stop:
+                assert scorer.bos is not None
+                losses = scorer.losses([[scorer.bos, *ids[start:stop]]])[0]
+                total += float(losses[len(losses) - (stop - done) :].sum())
+            if stop == len(ids):
+                break
+        rows = table.where(np.array([name == f"text.txt#{number}" for name in _documents(table)]))
+        assert rows.numbers["tokens"].sum() == len(ids)
+        assert rows.numbers["bytes"].sum() == len(document.encode())  # with a BOS and context every byte counts once
+        assert rows.numbers["chars"].sum() == len(document)
+    panel = pair(table, table, names=("a", "b"))
+    assert panel.estimate(0) * panel.denominators.sum() == pytest.approx(total, rel=1e-6)
+
+
+def _documents(table: object) -> list[str]:
+    labels = table.labels["document"]  # type: ignore[attr-defined]  # a Table
+    return [labels.names[code] for code in labels.codes.tolist()]
+
+
+def test_the_same_arguments_give_the_same_bytes_and_resume_nothing(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    specs = {"m": ModelSpec(str(tiny_model()))}
+    first = score(specs, [text], tmp_path / "a", plan=Plan(context=24, keep_tokens=True))["m"]
+    score(specs, [text], tmp_path / "b", plan=Plan(context=24, keep_tokens=True))
+    before = run_bytes(first.folder)
+    assert before == run_bytes(tmp_path / "b")
+    score(specs, [text], tmp_path / "a", plan=Plan(context=24, keep_tokens=True))
+    assert run_bytes(first.folder) == before
+
+
+def test_another_model_text_or_plan_is_refused_and_overwriting_is_explicit(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    spec = ModelSpec(str(tiny_model()))
+    score({"m": spec}, [text], run, plan=Plan(context=24))
+    with pytest.raises(InputError, match=r"holds another run .model"):
+        score({"m": ModelSpec(str(tiny_model(seed=3)))}, [text], run, plan=Plan(context=24))
+    with pytest.raises(InputError, match=r"holds another run .layout"):
+        score({"m": spec}, [text], run, plan=Plan(context=25))
+    text.write_text("other text " * 50)
+    with pytest.raises(InputError, match=r"holds another run .*text"):
+        score({"m": spec}, [text], run, plan=Plan(context=24))
+    score({"m": spec}, [text], run, plan=Plan(context=24), overwrite=True)
+    assert json.loads((run / "run.json").read_text())["text"]["documents"] == 1
+
+
+def test_overwriting_what_is_no_run_is_refused(tiny_model: Callable[..., Path], text: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "precious"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match="not a run"):
+            score({"m": ModelSpec(str(tiny_model()))}, [text], folder, overwrite=overwrite)
+    assert (folder / "thesis.txt").read_text() == "years of work"
+
+
+def test_an_incomplete_run_is_not_read(tiny_model: Callable[..., Path], text: Path, tmp_path: Path) -> None:
+    run = score({"m": ModelSpec(str(tiny_model()))}, [text], tmp_path / "run", plan=Plan(context=24))["m"]
+    run.shard(0).unlink()
+    with pytest.raises(InputError, match="not complete, 1 of 1 shards"):
+        read_table(run.folder)
+
+
+def test_several_models_tokenize_once_and_compare(tiny_model: Callable[..., Path], text: Path, tmp_path: Path) -> None:
+    specs = {f"seed{seed}": ModelSpec(str(tiny_model(seed=seed))) for seed in (0, 5)}
+    runs = score(specs, [text], tmp_path / "runs", plan=Plan(context=24, draw=(4, 4)))
+    tables = [read_table(run.folder) for run in runs.values()]
+    panel = pair(*tables, strict=True)
+    assert panel.systems == ("seed0", "seed5")
+    assert panel.n == 8
+    assert set(tables[0].labels["split"].names) == {"preview", "final"}
+
+
+def test_perplexities_of_different_tokenizers_are_refused(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    specs = {"with": ModelSpec(str(tiny_model(bos=True))), "without": ModelSpec(str(tiny_model(bos=False, seed=9)))}
+    runs = score(specs, [text], tmp_path / "runs", plan=Plan(context=24))
+    with pytest.raises(InputError, match="tokenized differently"):
+        pair(*(read_table(run.folder) for run in runs.values()))
+
+
+def test_a_context_longer_than_the_model_is_refused(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="at most the model's 128"):
+        score({"m": ModelSpec(str(tiny_model()))}, [text], tmp_path / "run", plan=Plan(context=129))
+
+
+def test_text_that_is_not_utf8_names_the_byte(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"good \xff bad")
+    with pytest.raises(InputError, match=r"bad.txt: not UTF-8 at byte 5 \(0xff\)"):
+        score({"m": ModelSpec(str(tiny_model()))}, [bad], tmp_path / "run")
+
+
+def _score_slowly(model: str, text: str, folder: str) -> None:
+    """In a process of its own, forked after torch was imported: many small shards, many moments to be killed in."""
+    import assay.scoring.score as core
+
+    core.SHARD_TOKENS = 200
+    score({"m": ModelSpec(model)}, [text], folder, plan=Plan(context=24, keep_tokens=True))
+
+
+def test_twenty_kills_change_no_byte_against_an_undisturbed_run(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(["torch", "transformers", "assay.scoring.verb", "assay.scoring.hf"])
+
+    def start(folder: str) -> multiprocessing.process.BaseProcess:
+        process = server.Process(target=_score_slowly, args=(str(tiny_model()), str(text), str(tmp_path / folder)))
+        process.start()
+        return process
+
+    start("warm").join()
+    began = time.monotonic()
+    whole = start("whole")
+    whole.join()
+    assert whole.exitcode == 0
+    took, chance = time.monotonic() - began, random.Random(7)  # noqa: S311 - moments to kill in, no secret
+    for _ in range(20):
+        process = start("killed")
+        process.join(timeout=took * chance.uniform(0.3, 1.0))
+        process.kill()
+        process.join()
+    last = start("killed")
+    last.join()
+    assert last.exitcode == 0
+    killed = {name: data for name, data in run_bytes(tmp_path / "killed").items() if not name.endswith(".part")}
+    assert killed == run_bytes(tmp_path / "whole")

@@ -1,0 +1,57 @@
+"""Records survive a trip through dictionaries, and intervals change their scale as numbers do."""
+
+import json
+from dataclasses import FrozenInstanceError
+from math import exp, inf, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.stats.records import Estimate, Fallback, Interval, Test
+
+LIMITS = st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted)
+
+
+@given(LIMITS)
+def test_exp_of_an_interval_is_exp_of_its_limits(limits: list[float]) -> None:
+    """The ratio interval is exp of the interval of the difference, exactly (P3)."""
+    found = Interval(limits[0], limits[1], 0.95, "bca").exp()
+    assert (found.low, found.high, found.level, found.method) == (exp(limits[0]), exp(limits[1]), 0.95, "bca")
+
+
+@given(LIMITS, st.floats(-10, 10))
+def test_scaling_an_interval_scales_and_orders_its_limits(limits: list[float], factor: float) -> None:
+    found = Interval(limits[0], limits[1], 0.9, "t").scaled(factor)
+    assert [found.low, found.high] == sorted(limit * factor for limit in limits)
+    assert (found.level, found.method) == (0.9, "t")
+
+
+def test_nats_become_bits() -> None:
+    found = Interval(log(2), 3 * log(2), 0.95, "bca").scaled(1 / log(2))
+    assert [found.low, found.high] == pytest.approx([1, 3])
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Interval(-0.25, inf, 0.95, "bca"),
+        Fallback("exact bca", "10000 random resamples", "too uneven"),
+        Estimate(1.5, Interval(1.0, 2.0, 0.9, "percentile"), 0.25, 180),
+        Estimate(None, None, None, 1, "one unit"),
+        Test("sign-flip", 2.5, 0.0125, 30),
+        Test("wilcoxon", None, None, 0, "no pairs"),
+    ],
+)
+def test_records_survive_a_round_trip_through_json(record: Interval | Fallback | Estimate | Test) -> None:
+    assert type(record).from_dict(json.loads(json.dumps(record.to_dict()))) == record
+
+
+def test_what_is_undefined_is_null_with_a_reason() -> None:
+    found = Estimate(None, None, None, 0, "no pairs").to_dict()
+    assert found == {"value": None, "interval": None, "standard_error": None, "n": 0, "reason": "no pairs"}
+
+
+def test_records_are_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Interval(0.0, 1.0, 0.95, "bca").low = 2.0  # type: ignore[misc]  # that is the point
