@@ -10,7 +10,9 @@ torch = pytest.importorskip("torch", reason="the extra hf is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 from assay.errors import InputError, UsageError  # noqa: E402 - after the check that the extra is there
-from assay.scoring.hf import ModelSpec, Scorer, model_digests, tokenized  # noqa: E402 - likewise
+from assay.scoring.hf import Scorer  # noqa: E402 - likewise
+from assay.scoring.specs import ModelSpec  # noqa: E402 - likewise
+from assay.scoring.tokens import model_digests, tokenized  # noqa: E402 - likewise
 
 ROWS = [list(np.random.default_rng(i).integers(2, 300, size=size)) for i, size in enumerate((50, 50, 47, 9, 2, 64))]
 

@@ -14,8 +14,9 @@ pytest.importorskip("torch", reason="the extra hf is not installed")
 
 from assay.data import pair, read_table
 from assay.errors import InputError, UsageError
-from assay.scoring.hf import ModelSpec, Scorer
+from assay.scoring.hf import Scorer
 from assay.scoring.score import Plan
+from assay.scoring.specs import ModelSpec
 from assay.scoring.verb import score
 from tests.scoring.conftest import TEXT
 
@@ -176,3 +177,18 @@ def test_twenty_kills_change_no_byte_against_an_undisturbed_run(
     assert last.exitcode == 0
     killed = {name: data for name, data in run_bytes(tmp_path / "killed").items() if not name.endswith(".part")}
     assert killed == run_bytes(tmp_path / "whole")
+
+
+def test_a_loss_that_is_not_finite_is_refused_with_its_token(tmp_path: Path) -> None:
+    from assay.scoring.score import Encoded, score_encoded
+    from assay.scoring.texts import Document
+    from assay.scoring.windows import Layout
+
+    encoded = [Encoded(Document("d", "abcdef"), np.arange(6), np.arange(1, 7))]
+
+    def losses(rows: object) -> list[np.ndarray]:
+        return [np.array([1.0, 2.0, np.inf, 1.0, 1.0])]
+
+    with pytest.raises(InputError, match="d:0: token 3 has the loss inf"):
+        score_encoded(encoded, losses, tmp_path / "run", about={}, layout=Layout(6), plan=Plan(), bos=None)
+    assert not list((tmp_path / "run").glob("*.parquet"))

@@ -5,19 +5,20 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from assay.errors import UsageError
 
 _MODEL = "Model"
+_SERVER = "Model behind a server"
 _TEXT = "Text"
 _SECONDS_BETWEEN_LINES = 10.0
 
 
 def score(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder or hub name for from_pretrained.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder or hub name, or endpoint:URL.")],
     texts: Annotated[list[Path], typer.Argument(metavar="TEXT…", help="Text files, tables with --field, folders.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")],
     also: Annotated[
@@ -36,6 +37,26 @@ def score(
     allow_pickle: Annotated[
         bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=_MODEL)
     ] = False,
+    served: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="What the server calls the model.", rich_help_panel=_SERVER),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Folder or hub name of its tokenizer.", rich_help_panel=_SERVER),
+    ] = None,
+    dialect: Annotated[
+        Literal["auto", "prompt_logprobs", "echo"],
+        typer.Option(help="How it gives log-probabilities of a prompt.", rich_help_panel=_SERVER),
+    ] = "auto",
+    concurrency: Annotated[int, typer.Option(help="Requests at a time.", rich_help_panel=_SERVER)] = 8,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="To wait for an answer.", rich_help_panel=_SERVER)
+    ] = None,
+    api_key_env: Annotated[
+        str | None,
+        typer.Option(metavar="VARIABLE", help="Environment variable with the key.", rich_help_panel=_SERVER),
+    ] = None,
     context: Annotated[
         int | None,
         typer.Option(
@@ -78,8 +99,8 @@ def score(
     started again with the same arguments, it goes on where it was.
     """
     from assay.data import pair, read_table
-    from assay.scoring.hf import ModelSpec
     from assay.scoring.score import Plan
+    from assay.scoring.specs import ENDPOINT, EndpointSpec, ModelSpec, Spec
     from assay.scoring.verb import score as run
 
     plan = Plan(
@@ -90,10 +111,17 @@ def score(
         batch_tokens=batch_tokens,
         keep_tokens=keep_tokens,
     )
-    specs = {
-        Path(name).name: ModelSpec(name, adapter, dtype, device, revision, trust_remote_code, allow_pickle)
-        for name in (model, *(also or ()))
-    }
+
+    def spec_of(name: str) -> tuple[str, Spec]:
+        if not name.startswith(ENDPOINT):
+            spec = ModelSpec(name, adapter, dtype, device, revision, trust_remote_code, allow_pickle)
+            return Path(name).name, spec
+        if served is None or tokenizer is None:
+            raise UsageError("a server needs --model NAME (what it calls the model) and --tokenizer MODEL.")
+        url = name.removeprefix(ENDPOINT)
+        return served, EndpointSpec(url, served, tokenizer, dialect, concurrency, timeout, api_key_env)
+
+    specs = dict(spec_of(name) for name in (model, *(also or ())))
     runs = run(specs, texts, output, plan=plan, field=field, split_on=split_on, overwrite=overwrite, progress=_progress)
     for name, found in runs.items():
         table = read_table(found.folder)

@@ -51,7 +51,7 @@ class Way:
         if self.dialect == "prompt_logprobs":
             return _prompt_logprobs(choices[0], row)
         # As text the server may put a BOS token there that it counts and does not show, as llama-cpp-python does.
-        _check_usage(answer.get("usage"), len(row), spare=1 if self.prompt == "text" else 0)
+        _check_count(prompt_tokens(answer), len(row), spare=1 if self.prompt == "text" else 0)
         return _echo(choices[0], row)
 
 
@@ -120,9 +120,15 @@ def _echo(choice: dict[str, Any], row: Sequence[int]) -> Reply:
     )
 
 
-def _check_usage(usage: object, size: int, *, spare: int) -> None:
+def prompt_tokens(answer: dict[str, Any]) -> int | None:
+    """How many tokens the server counts in the prompt, if it says so."""
+    usage = answer.get("usage")
     seen = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    if isinstance(seen, int) and not size <= seen <= size + spare:
+    return seen if isinstance(seen, int) else None
+
+
+def _check_count(seen: int | None, size: int, *, spare: int) -> None:
+    if seen is not None and not size <= seen <= size + spare:
         raise OtherTokensError(f"the server counts {seen} tokens in a prompt of {size}")
 
 

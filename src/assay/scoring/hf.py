@@ -5,9 +5,7 @@ positions at a time. Where head(body(x)) is not what the model computes (logit s
 a probe finds out and the model's own forward is used instead, row by row.
 """
 
-import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +15,9 @@ from numpy.typing import NDArray
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from assay.errors import InputError, UsageError
+from assay.scoring.specs import ModelSpec
 
 _CHUNK_BYTES = 64 << 20  # float32 logits at a time
-_WEIGHTS = ("*.safetensors", "*.bin")
-_TOKENIZER = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "vocab.txt", "tokenizer_config.json")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
-    """What to load, and how."""
-
-    name: str  # a folder or a hub name
-    adapter: str | None = None
-    dtype: str = "auto"
-    device: str = "auto"
-    revision: str | None = None
-    trust_remote_code: bool = False
-    allow_pickle: bool = False
 
 
 class Scorer:
@@ -54,6 +38,16 @@ class Scorer:
         bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
         bos = self.tokenizer.bos_token_id
         return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What decides the numbers besides the files of the model, for the run."""
+        folder = Path(self.spec.name)
+        return {
+            "source": folder.name if folder.is_dir() else self.spec.name,
+            "revision": self.spec.revision,
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+        }
 
     @property
     def context(self) -> int:
@@ -197,47 +191,3 @@ def _splits_into_body_and_head(model: Any) -> bool:
     body = model.base_model(input_ids=probe, use_cache=False)
     states = getattr(body, "last_hidden_state", None)
     return states is not None and torch.allclose(head(states).float(), whole.float(), rtol=1e-3, atol=1e-4)
-
-
-def files_digest(folder: Path, patterns: Sequence[str]) -> str | None:
-    """The sha256 of the files of a folder that match, by name; ``None`` if there are none."""
-    files = sorted({file for pattern in patterns for file in folder.glob(pattern)})
-    if not files:
-        return None
-    hashed = hashlib.sha256()
-    for file in files:
-        hashed.update(file.name.encode() + b"\0")
-        with file.open("rb") as opened:
-            while block := opened.read(1 << 22):
-                hashed.update(block)
-    return "sha256:" + hashed.hexdigest()
-
-
-def model_digests(spec: ModelSpec) -> dict[str, str | None]:
-    """Digests of the weights, the tokenizer and the adapter, as far as their files are on this machine."""
-    folder = _local_folder(spec)
-    adapter = None if spec.adapter is None else files_digest(Path(spec.adapter), (*_WEIGHTS, "adapter_config.json"))
-    if folder is None:
-        return {"model": None, "tokenizer": None, "adapter": adapter}
-    return {
-        "model": files_digest(folder, (*_WEIGHTS, "config.json")),
-        "tokenizer": files_digest(folder, _TOKENIZER),
-        "adapter": adapter,
-    }
-
-
-def _local_folder(spec: ModelSpec) -> Path | None:
-    if Path(spec.name).is_dir():
-        return Path(spec.name)
-    from transformers.utils.hub import cached_file
-
-    found = cached_file(spec.name, "config.json", revision=spec.revision, _raise_exceptions_for_missing_entries=False)
-    return None if found is None else Path(found).parent
-
-
-def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Token ids of each text and where, in characters, each token ends; no character belongs to two tokens."""
-    for text in texts:
-        found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        ends = np.array([stop for _, stop in found["offset_mapping"]], dtype=np.int64)
-        yield np.array(found["input_ids"], dtype=np.int64), np.maximum.accumulate(ends) if len(ends) else ends

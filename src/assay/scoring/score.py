@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.store import Run, create_or_resume
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
 from assay.scoring.texts import Document, texts_digest
 from assay.scoring.windows import Layout, Window, batches_of, drawn_windows, windows_of
 from assay.version import VERSION
@@ -118,12 +118,24 @@ def score_encoded(
         for batch in shards[number]:
             rows = [_row(encoded, windows[i], bos) for i in batch]
             for i, values in zip(batch, losses(rows), strict=True):
-                found[i] = values[len(values) - windows[i].tokens :]
+                found[i] = _finite(values[len(values) - windows[i].tokens :], encoded, windows[i])
             done += sum(windows[i].tokens for i in batch)
             if progress is not None:
                 progress(done, total)
         _write(run, number, encoded, windows, found, keep_tokens=plan.keep_tokens)
     return run
+
+
+def _finite(losses: NDArray[np.float64], encoded: Sequence[Encoded], window: Window) -> NDArray[np.float64]:
+    """The losses, unless one is infinite or not a number: such a token is never averaged."""
+    good = np.isfinite(losses)
+    if not good.all():
+        token = window.first + int(np.argmin(good))
+        raise InputError(
+            f"{_window_id(encoded, window)}: token {token} has the loss {losses[token - window.first]}; "
+            "score with --dtype float32, or find out why the model gives it no probability."
+        )
+    return losses
 
 
 def _row(encoded: Sequence[Encoded], window: Window, bos: int | None) -> list[int]:

@@ -126,13 +126,10 @@ class Server:
             refused = probing and outcome.status == 500
             wait = self._patience.pause(attempt) if outcome.wait is None else outcome.wait
             last = attempt >= self._patience.attempts or (refused and attempt > 1) or wait > self._patience.longest_wait
+            if refused and last:
+                raise RefusalError(f"{self.url}: {outcome.reason}.", 500, outcome.reason)
             if last or not outcome.passing or stopping.wait(wait):
-                reason = f"{outcome.reason}{_tries(attempt)}"
-                raise (
-                    RefusalError(f"{self.url}: {reason}.", 500, reason)
-                    if refused
-                    else InputError(f"{self.url}: {reason}.")
-                )
+                raise InputError(f"{self.url}: {outcome.reason}{_tries(attempt)}.")
             attempt += 1
         return outcome
 

@@ -1,24 +1,26 @@
 """`score`: what does this model lose on this text?"""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.data.store import Run
 from assay.errors import UsageError
-from assay.scoring.score import Encoded, Plan, Progress, layout_for, score_encoded
+from assay.scoring.score import SHARD_TOKENS, Encoded, Plan, Progress, layout_for, score_encoded
+from assay.scoring.specs import EndpointSpec, Spec
 from assay.scoring.texts import Document, read_documents
+from assay.scoring.tokens import model_digests, tokenized
 
 if TYPE_CHECKING:
-    from assay.scoring.hf import ModelSpec, Scorer
-
-ENDPOINT = "endpoint:"
-Announce = Callable[[str], None]
+    from assay.scoring.endpoint import EndpointScorer
+    from assay.scoring.hf import Scorer
 
 
 def score(
-    specs: "Mapping[str, ModelSpec]",
+    specs: Mapping[str, Spec],
     texts: Sequence[str | PathLike[str]],
     output: str | PathLike[str],
     *,
@@ -42,15 +44,16 @@ def score(
     for name, spec in specs.items():
         target = folder if len(specs) == 1 else folder / name
         shown = None if progress is None else progress(name)
-        scorer, digests = _loaded(spec)
+        scorer, digests = _loaded(spec), model_digests(spec)
+        portion = replace(plan, batch_tokens=SHARD_TOKENS) if isinstance(spec, EndpointSpec) else plan
         encoded = _encoded(scorer, digests["tokenizer"], documents, known)
         runs[name] = score_encoded(
             encoded,
             scorer.losses,
             target,
             about=_about(name, spec, scorer, digests),
-            layout=layout_for(plan, scorer.context, bos=scorer.bos is not None),
-            plan=plan,
+            layout=layout_for(portion, scorer.context, bos=scorer.bos is not None),
+            plan=portion,  # a server takes many windows at once
             bos=scorer.bos,
             overwrite=overwrite,
             progress=shown,
@@ -58,18 +61,32 @@ def score(
     return runs
 
 
-def _loaded(spec: "ModelSpec") -> "tuple[Scorer, dict[str, str | None]]":
-    from assay.scoring.hf import Scorer, model_digests  # late: torch
+def _loaded(spec: Spec) -> "Scorer | EndpointScorer":
+    if isinstance(spec, EndpointSpec):
+        from assay.scoring.endpoint import EndpointScorer
+        from assay.scoring.transport import Patience
 
-    return Scorer(spec), model_digests(spec)
+        return EndpointScorer(
+            spec.url,
+            spec.model,
+            tokenizer=spec.tokenizer,
+            dialect=spec.dialect,
+            concurrency=spec.concurrency,
+            patience=None if spec.timeout is None else Patience(answer=spec.timeout),
+            api_key_env=spec.api_key_env,
+        )
+    from assay.scoring.hf import Scorer  # late: torch
+
+    return Scorer(spec)
 
 
 def _encoded(
-    scorer: "Scorer", digest: str | None, documents: Sequence[Document], known: dict[str, list[Encoded]]
+    scorer: "Scorer | EndpointScorer",
+    digest: str | None,
+    documents: Sequence[Document],
+    known: dict[str, list[Encoded]],
 ) -> list[Encoded]:
     """The documents as tokens, taken over from a model with the same tokenizer."""
-    from assay.scoring.hf import tokenized
-
     if digest is not None and digest in known:
         return known[digest]
     texts = [document.text for document in documents]
@@ -80,19 +97,11 @@ def _encoded(
     return encoded
 
 
-def _about(name: str, spec: "ModelSpec", scorer: "Scorer", digests: dict[str, str | None]) -> dict[str, Any]:
+def _about(name: str, spec: Spec, scorer: "Scorer | EndpointScorer", digests: dict[str, str | None]) -> dict[str, Any]:
     """The manifest's part about the model: digests instead of paths, so that a moved folder is the same model."""
-    import torch
-    import transformers
-
+    used = ["transformers"] if isinstance(spec, EndpointSpec) else ["torch", "transformers"]
     return {
-        "model": {
-            "name": name,
-            "source": Path(spec.name).name if Path(spec.name).is_dir() else spec.name,
-            "revision": spec.revision,
-            "dtype": str(scorer.model.dtype).removeprefix("torch."),
-            "digests": digests,
-        },
+        "model": {"name": name, **scorer.about, "digests": digests},
         "bos": scorer.bos,
-        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+        "versions": {package: version(package) for package in used},
     }

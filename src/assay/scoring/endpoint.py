@@ -1,0 +1,284 @@
+"""Losses from an OpenAI-compatible completions server.
+
+Windows are sent as token ids, so a tokenizer is needed here. Two dialects give log-probabilities of a prompt: vLLM's
+``prompt_logprobs``, and ``echo`` with ``logprobs``. Where a server takes only text, its tokens must be the ones that
+were meant. A probe finds out which it is, and makes sure that the numbers are what they seem: the same tokenizer on
+both sides, and at each place the distribution before its token (llama-cpp-python without a BOS token gives
+the one after).
+
+A token whose log-probability is null, infinite or −9999 (how servers write −∞) has no loss. Leaving it out would
+flatter the model that found it impossible, and no average with it means anything: it is refused or, if asked, NaN.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from math import isfinite, nan
+from pathlib import Path
+from threading import Event
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import InputError, UsageError
+from assay.scoring.dialects import WAYS, Dialect, OtherTokensError, Reply, ReplyError, Spellings, Way, prompt_tokens
+from assay.scoring.transport import Patience, RefusalError, Server
+
+IMPOSSIBLE = -9999.0
+_UNKNOWN_CONTEXT = 1 << 24
+_PROBES = ("One two three", "One two apples", "One two, four", "One two 7 6")  # the same start, then different tokens
+_SAME = 0.25  # nats: a server in half precision does not repeat itself exactly, other distributions differ by more
+_OTHER_WAY = (400, 422, 500, 501)  # refused like this, a request may be accepted if asked another way
+_NO_MODEL = ("not exist", "not found", "not_found", "invalid model")
+_TOO_LONG = ("context length", "context_length", "context size", "context window", "model length", "max_model_len")
+
+
+class EndpointScorer:
+    """A model behind a completions server that gives the loss of every token of a batch.
+
+    ``url`` is that of the API (http://HOST:PORT/v1), ``tokenizer`` a folder or hub name, ``api_key_env`` the
+    environment variable that holds the key (by default OPENAI_API_KEY, then sent only encrypted or to this machine).
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        tokenizer: str,
+        dialect: Dialect | Literal["auto"] = "auto",
+        concurrency: int = 8,
+        patience: Patience | None = None,
+        api_key_env: str | None = None,
+        impossible: Literal["refuse", "nan"] = "refuse",
+    ) -> None:
+        if concurrency < 1:
+            raise UsageError(f"concurrency must be at least 1, but got {concurrency}.")
+        if dialect not in ("auto", *get_args(Dialect)):
+            raise UsageError(f"dialect must be auto, {' or '.join(get_args(Dialect))}, but got {dialect!r}.")
+        self._server = Server(url.removeprefix("endpoint:"), key_variable=api_key_env, patience=patience or Patience())
+        self.url, self.model = self._server.url, model
+        self._concurrency, self._impossible = concurrency, impossible
+        self.tokenizer = _tokenizer(tokenizer)
+        self._tokenizer_name = tokenizer
+        self._spellings = Spellings(self.tokenizer)
+        self.bos = _own_bos(self.tokenizer)
+        self._served_as: str | None = None
+        self._unseen: int | None = 0  # tokens that the server puts before a text and does not show: a BOS token
+        self._way = self._found_way([way for way in WAYS if dialect in ("auto", way.dialect)])
+        self._check_alignment()
+
+    def __repr__(self) -> str:
+        return f"EndpointScorer({self.url!r}, {self.model!r})"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What decides the numbers, for the run; never the key."""
+        folder = Path(self._tokenizer_name)
+        return {
+            "source": f"endpoint:{self.url}",
+            "model": self.model,
+            "served_as": self._served_as,
+            "tokenizer": folder.name if folder.is_dir() else self._tokenizer_name,
+            "dialect": self._way.dialect,
+            "prompt": self._way.prompt,
+            "unseen_tokens": self._unseen,
+        }
+
+    @cached_property
+    def context(self) -> int:
+        """The longest row: what the server says, else the tokenizer; less one, for the token that the server writes."""
+        served = next((entry.get("max_model_len") for entry in self._models() if entry.get("id") == self.model), None)
+        length = served if isinstance(served, int) else self.tokenizer.model_max_length
+        return int(min(length, _UNKNOWN_CONTEXT)) - 1
+
+    def losses(self, rows: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
+        """For each row of token ids the loss of its tokens 1, 2, … given those before, in nats."""
+        stopping = Event()
+        prompts = [self._prompt(list(row)) for row in rows]  # here, since tokenizers and threads do not get on
+        with ThreadPoolExecutor(self._concurrency) as pool:
+            try:
+                return list(pool.map(lambda row, prompt: self._row_losses(list(row), prompt, stopping), rows, prompts))
+            except BaseException:
+                stopping.set()  # the others end their pauses and try no more
+                raise
+
+    def _row_losses(self, row: list[int], prompt: list[int] | str, stopping: Event) -> NDArray[np.float64]:
+        if len(row) < 2:
+            return np.empty(0)
+        reply = self._reply(row, prompt, stopping)
+        if self._way.prompt == "text":
+            self._check_tokens(self._way, reply, row)
+        return np.array([self._loss(row, place, reply.logprobs[place]) for place in range(1, len(row))])
+
+    def _loss(self, row: list[int], place: int, value: float | None) -> float:
+        if value is None or not isfinite(value) or value <= IMPOSSIBLE:
+            if self._impossible == "nan":
+                return nan
+            raise InputError(
+                f"{self._where(row)}: the log-probability of token {place} is {'null' if value is None else value}, "
+                "which has no loss; serve the model in a wider number format, or leave this document out of all runs."
+            )
+        if value > 1e-3:
+            raise InputError(
+                f"{self._where(row)}: the log-probability of token {place} is {value:g}, above 0; "
+                "have the server give log-probabilities (vLLM: --logprobs-mode raw_logprobs)."
+            )
+        return -value
+
+    def _reply(self, row: list[int], prompt: list[int] | str, stopping: Event | None = None) -> Reply:
+        try:
+            return self._way.read(self._answer(self._way, prompt, stopping), row)
+        except RefusalError as refusal:
+            raise self._explained(refusal, row) from None
+        except ReplyError as error:
+            raise InputError(f"{self._where(row)}: {error}; is it the same server as at the start?") from None
+
+    def _answer(
+        self, way: Way, prompt: list[int] | str, stopping: Event | None = None, *, probing: bool = False
+    ) -> dict[str, Any]:
+        body = {"model": self.model, **way.request(prompt)}
+        answer = self._server.ask("/completions", body, stopping, probing=probing)
+        served = answer.get("model")
+        self._served_as = self._served_as or served
+        if served != self._served_as:  # a router that falls back to another model
+            raise InputError(
+                f"{self.url}: the server answers as {served!r} now, as {self._served_as!r} before; score one model."
+            )
+        return answer
+
+    def _prompt(self, row: list[int]) -> list[int] | str:
+        """What to send for the server to see this row. To a text it adds the BOS token itself."""
+        if self._way.prompt == "ids":
+            return row
+        bare = row[1:] if self.bos is not None and row[:1] == [self.bos] else row
+        text = str(self.tokenizer.decode(bare, clean_up_tokenization_spaces=False))
+        if self._ids(text) != bare:
+            raise InputError(
+                f"{self._where(row)}: the server takes no token ids, and as text this window is not the same tokens; "
+                "use a server that takes token ids (vLLM), or documents that fit into one window."
+            )
+        return text
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def _where(self, row: Sequence[int]) -> str:
+        return f"{self.url}, window of {len(row)} tokens that begins {self.tokenizer.decode(row[:12])!r}"
+
+    # ------------------------------------------------------------------------------------------------------- the probe
+
+    def _found_way(self, ways: Sequence[Way]) -> Way:
+        """The first way that gives log-probabilities of the prompt."""
+        reasons: list[str] = []
+        for way in ways:
+            try:
+                self._try(way)
+            except RefusalError as refusal:
+                explained = self._explained(refusal, [])
+                final = refusal.status not in _OTHER_WAY or (refusal.status == 500 and way == ways[-1])
+                if final or explained is not refusal:
+                    raise explained from None
+                reasons.append(refusal.said or f"status {refusal.status}")
+            except OtherTokensError as error:
+                if way == ways[-1]:
+                    raise self._other_tokens(str(error)) from None
+            except ReplyError as error:
+                reasons.append(str(error))
+            else:
+                return way
+        raise InputError(
+            f"{self.url}: the server gives no log-probabilities of the prompt ({'; '.join(dict.fromkeys(reasons))}); "
+            "serve the model with vLLM, or with a server that has echo and logprobs."
+        )
+
+    def _other_tokens(self, different: str) -> InputError:
+        return InputError(
+            f"{self.url}: the server's tokens are not those of {self._tokenizer_name} ({different}); "
+            "name the model's own tokenizer with --tokenizer."
+        )
+
+    def _try(self, way: Way) -> None:
+        """Ask one question this way. To a text the server may add a BOS token, and show it or not."""
+        ids = self._ids(_PROBES[0])
+        answer = self._answer(way, _started(self.bos, ids) if way.prompt == "ids" else _PROBES[0], probing=True)
+        if way.prompt == "text":
+            self.bos = self._shown_bos(way, answer, ids)
+        row, counted = _started(self.bos, ids), prompt_tokens(answer)
+        self._check_tokens(way, way.read(answer, row), row)
+        self._unseen = None if counted is None else counted - len(row)
+
+    def _shown_bos(self, way: Way, answer: dict[str, Any], ids: list[int]) -> int | None:
+        bos: int | None = self.tokenizer.bos_token_id
+        row = _started(bos, ids)
+        try:
+            return bos if self._spellings.difference(way.read(answer, row), row, sent_as_ids=False) is None else None
+        except ReplyError:
+            return None
+
+    def _check_alignment(self) -> None:
+        """The likeliest token of a place is the same whatever stands there, else the numbers are another place's."""
+        rows = [_started(self.bos, self._ids(text)) for text in _PROBES]
+        different = (place for place, tokens in enumerate(zip(*rows, strict=False)) if len(set(tokens)) > 1)
+        if not (place := next(different, 0)):
+            return
+        found = [self._reply(row, self._prompt(row)).tops[place] for row in rows]
+        tops = [top for top in found if top is not None]
+        if tops and max(tops) - min(tops) > _SAME:
+            raise InputError(
+                f"{self.url}: the server gives each token the log-probability of another place (off by one), as "
+                "llama-cpp-python does for models without a BOS token; use another server."
+            )
+
+    def _check_tokens(self, way: Way, reply: Reply, row: Sequence[int]) -> None:
+        different = self._spellings.difference(reply, row, sent_as_ids=way.prompt == "ids")
+        if different is not None:
+            raise self._other_tokens(different)
+
+    # -------------------------------------------------------------------------------------------------------- refusals
+
+    def _models(self) -> list[dict[str, Any]]:
+        try:
+            found = self._server.ask("/models").get("data")
+        except InputError:  # not every server lists its models
+            return []
+        return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+    def _explained(self, refusal: RefusalError, row: Sequence[int]) -> InputError:
+        said = refusal.said.lower()
+        if "model" in said and any(words in said for words in _NO_MODEL):
+            names = ", ".join(str(entry.get("id")) for entry in self._models()) or "others"
+            return InputError(
+                f"{self.url}: the server has no model {self.model!r}, only {names}; name it with --model."
+            )
+        if any(words in said for words in _TOO_LONG):
+            return InputError(
+                f"{self.url}: a window of {len(row)} tokens and one that the server writes are too long for it "
+                f"({refusal.said}); give a shorter --context."
+            )
+        return refusal
+
+
+def _started(bos: int | None, ids: list[int]) -> list[int]:
+    return ids if bos is None else [bos, *ids]
+
+
+def _own_bos(tokenizer: Any) -> int | None:
+    """The token that starts a text, if this tokenizer puts one there by itself."""
+    started, bos = tokenizer("a")["input_ids"], tokenizer.bos_token_id
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
+
+
+def _tokenizer(name: str) -> Any:
+    from transformers import AutoTokenizer  # late: seconds
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        said = next((line.strip().rstrip(".") for line in str(error).splitlines() if line.strip()), "no reason given")
+        raise InputError(f"{name}: the tokenizer cannot be loaded ({said}); name a folder or a hub model.") from error
+    if not tokenizer.is_fast:
+        raise InputError(f"{name}: its tokenizer gives no character offsets; use one with a tokenizer.json.")
+    return tokenizer
