@@ -19,6 +19,8 @@ __version__ = VERSION
 if TYPE_CHECKING:
     from assay.analyses.compare import compare
     from assay.analyses.comparison import Comparison
+    from assay.analyses.context import context
+    from assay.analyses.context_curve import ContextCurve
     from assay.certificate.issue import certify
     from assay.certificate.record import Issued
     from assay.certificate.requirements import Requirements
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from assay.data import Panel, Table, pair, read_table
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
+    from assay.scoring.verb import score
     from assay.stats.records import Estimate, Fallback, Interval, Test
 
 _HOMES = {
@@ -35,6 +38,9 @@ _HOMES = {
     "Verification": "assay.certificate.verify",
     "Requirements": "assay.certificate.requirements",
     "compare": "assay.analyses.compare",
+    "context": "assay.analyses.context",
+    "ContextCurve": "assay.analyses.context_curve",
+    "score": "assay.scoring.verb",
     "Comparison": "assay.analyses.comparison",
     "Panel": "assay.data",
     "Table": "assay.data",
@@ -54,6 +60,7 @@ _HOMES = {
 __all__ = [
     "AssayError",
     "Comparison",
+    "ContextCurve",
     "Design",
     "Estimate",
     "Fallback",
@@ -70,8 +77,10 @@ __all__ = [
     "__version__",
     "certify",
     "compare",
+    "context",
     "pair",
     "read_table",
+    "score",
     "verify",
 ]
 

@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.certify import certify
 from assay.cli.compare import compare
+from assay.cli.context import context
 from assay.cli.score import score
 from assay.cli.verify import keygen, schema, verify
 from assay.errors import AssayError, UsageError
@@ -20,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for verb in (compare, certify, verify, score, keygen, schema):
+for verb in (compare, certify, verify, score, context, keygen, schema):
     app.command()(verb)
 
 

@@ -80,7 +80,8 @@ def find_lattice(
     mostly_different = len(few) > 8 and len(set(few)) > 0.75 * len(few)
     if mostly_different and not thorough:  # not worth sorting them all
         return None
-    distinct = np.unique(values)
+    ordered = np.sort(values)  # np.unique would import numpy.ma, a tenth of the command's time
+    distinct = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
     if not 1 < len(distinct) <= most_distinct:
         return None
     offsets = distinct - distinct[0]

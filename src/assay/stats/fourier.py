@@ -7,7 +7,7 @@ a series of its own (`Pointwise`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import e, exp, factorial, pi, sqrt
 from typing import ClassVar
 
@@ -41,23 +41,13 @@ def invert(units: Units) -> "Fourier | Pointwise | None":
     series = series_of(draws, max(terms, 1))
     if series.width > _WIDEST:
         return None
+    note = f"smoothed by {series.width:.1g} standard errors" if series.width else None
     psi = series.sums[:, 0] ** draws.n
     if draws.tilt is not None and (not terms or _expansion_error(draws, series, np.abs(psi)) > _EXPANSION):
-        return _pointwise(units, error)
+        return Pointwise(units, error, note)
     skewness = draws.n * draws.mean(draws.y * draws.y * draws.y)
     fixed = _coefficients(series, psi * series.taper if series.width else psi) if draws.tilt is None else None
-    return Fourier(draws.n, units.estimate, error, skewness, series, fixed, _note(series.width))
-
-
-def _pointwise(units: Units, error: float) -> "Pointwise | None":
-    """The same with a series at every point, judged by the kernels that points on either side need."""
-    found = Pointwise(units, error, None)
-    width = max(found.smoothing(units.estimate + side * error) for side in (-2, 0, 2))
-    return None if width > _WIDEST else replace(found, note=_note(width))
-
-
-def _note(width: float) -> str | None:
-    return f"smoothed by {width:.1g} standard errors" if width else None
+    return Fourier(draws.n, units.estimate, error, skewness, series, fixed, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +112,16 @@ class Pointwise:
 
     def cdf(self, x: float) -> float:
         """P(Σ N(num − x·den) ≤ 0); an atom at x counts half."""
-        draws, mean, scale = self._residuals(x)
-        if not scale > 0:  # num − x·den is the same for all
-            return float(mean < 0)
-        series = series_of(draws)
-        coefficients = _coefficients(series, series.sums[:, 0] ** draws.n * series.taper)
-        return _evaluate(series, coefficients, -draws.n * mean / scale)[0]
-
-    def smoothing(self, x: float) -> float:
-        """How wide the kernel at x is, in standard errors."""
-        draws, _, scale = self._residuals(x)
-        slope = draws.n * weighted_mean(self.units.denominators, self.units.probabilities)
-        return series_of(draws).width * scale / (slope * self.error) if scale > 0 else 0.0
-
-    def _residuals(self, x: float) -> tuple[Draws, float, float]:
-        """num − x·den, standardised; their mean and the scale of their sum."""
         n, p = self.units.n, self.units.probabilities
         residual = self.units.numerators - x * self.units.denominators
         mean = weighted_mean(residual, p)
         centred = residual - mean
         scale = sqrt(n * weighted_mean(centred * centred, p))
-        return Draws(centred / (scale or 1.0), None, p), mean, scale
+        if not scale > 0:  # num − x·den is the same for all
+            return float(mean < 0)
+        series = series_of(Draws(centred / scale, None, p))
+        coefficients = _coefficients(series, series.sums[:, 0] ** n * series.taper)
+        return _evaluate(series, coefficients, -n * mean / scale)[0]
 
     def quantiles(self, p: Sequence[float]) -> Floats:
         """The limits x with P(R ≤ x) = p."""

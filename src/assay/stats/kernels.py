@@ -130,7 +130,7 @@ def _tied(y: NDArray[np.float64]) -> bool:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba ships no types
 def _last_revival(y: NDArray[np.float64], finest: float, decayed: float) -> float:
-    """`series._last_revival`, compiled: the frequency from which on ψ cannot revive."""
+    """`series.last_revival`, compiled: the frequency from which on ψ cannot revive."""
     low = y.min()
     places = int((y.max() - low) / finest) + 1
     sums = np.zeros((3, places))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from assay.stats.atoms import Lattice, find_lattice
 from assay.stats.records import Fallback, Test
 from assay.stats.roots import increasing_root
-from assay.stats.series import BLOCK, CHUNK, DECAYED, FINEST, LONGEST, WORK, Complexes, lumpy, powers_of
+from assay.stats.series import BLOCK, CHUNK, DECAYED, LONGEST, WORK, Complexes, last_revival, powers_of
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats
 
@@ -182,8 +182,8 @@ def _by_inversion(size: Floats, observed: float) -> tuple[float, float] | None:
 def _characteristic(size: Floats, tilt: Floats, first: float) -> tuple[Complexes, bool]:
     """(K,) Π (cos ud + i·tanh(sd)·sin ud) until it has decayed, and whether it has within the budget."""
     budget = min(max(WORK / len(size), BLOCK), LONGEST)
-    clumps = lumpy(np.concatenate([size, -size]))
-    least = 2 * pi / FINEST / first if clumps else 0
+    spread = np.tile(0.5 * (1 - tilt * tilt), 2)
+    least = last_revival(np.concatenate([size, -size]), spread) / first
     blocks: list[Complexes] = []
     done = 0
     while done < budget:
@@ -192,7 +192,7 @@ def _characteristic(size: Floats, tilt: Floats, first: float) -> tuple[Complexes
         if done >= least and bool((np.abs(blocks[-1][-4:]) < DECAYED).all()):
             psi = np.concatenate(blocks)
             # Near a lattice ψ decays and revives: one quiet block proves nothing.
-            if not clumps or bool((np.abs(psi[done // 2 :]) < DECAYED).all()):
+            if not least or bool((np.abs(psi[done // 2 :]) < DECAYED).all()):
                 return psi, True
     return np.concatenate(blocks), False
 

@@ -67,7 +67,7 @@ def series_of(draws: Draws, terms: int = 1) -> Series:
 def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, bool]:
     """The sums as far as ψ lives, and whether it is known to have ended there."""
     budget = min(max(int(WORK / draws.n), 4 * BLOCK), LONGEST)
-    least = _last_revival(draws) / first
+    least = last_revival(draws.y, 1.0 if draws.p is None else draws.n * draws.p) / first
     blocks: list[Complexes] = []
     done, size = 0, BLOCK
     while True:
@@ -122,27 +122,19 @@ def _weights(draws: Draws, part: slice, terms: int) -> Complexes:
     return rows
 
 
-def _last_revival(draws: Draws) -> float:
+def last_revival(values: Floats, weights: Floats | float = 1.0) -> float:
     """The frequency from which on ψ cannot revive: the spread within clumps alone has ended it. 0: there is one clump.
 
     Values in several tight clumps make the sum nearly a lattice, and ψ, once decayed, comes back at the lattice's
-    frequency, the weaker the wider the clumps are.
+    frequency, the weaker the wider the clumps are. Values are in standard deviations of the sum; Σ weight·value² is 1.
     """
-    place = ((draws.y - draws.y.min()) / FINEST).astype(np.int64)
-    mass = np.bincount(place, draws.p) if draws.p is not None else np.bincount(place) / draws.n
-    starts = np.flatnonzero((mass > 0) & (np.concatenate([[0.0], mass[:-1]]) == 0))  # after an empty place
+    place = ((values - values.min()) / FINEST).astype(np.int64)
+    taken = np.bincount(place) > 0
+    starts = np.flatnonzero(taken & ~np.concatenate([[False], taken[:-1]]))  # after an empty place
     if len(starts) == 1:
         return 0.0
-    weighted = draws.y / draws.n if draws.p is None else draws.y * draws.p
-    first, second = np.bincount(place, weighted), np.bincount(place, weighted * draws.y)
-    of_clump = [np.add.reduceat(moment, starts) for moment in (mass, first, second)]
-    within = draws.n * float((of_clump[2] - of_clump[1] ** 2 / of_clump[0]).sum())
+    first = weights * values
+    moments = (np.broadcast_to(weights, values.shape), first, first * values)
+    mass, first, second = (np.add.reduceat(np.bincount(place, moment), starts) for moment in moments)
+    within = float((second - first * first / np.maximum(mass, 1e-300)).sum())  # a tilt may leave a clump no spread
     return min(2 * pi / FINEST, sqrt(-2 * log(DECAYED) / max(within, 1e-12)))
-
-
-def lumpy(values: Floats) -> bool:
-    """Do values, in standard errors, sit in several tight clumps? Then ψ may revive after its first decay."""
-    gaps = np.diff(np.sort(values[:: max(1, len(values) // 512)]))
-    wide = gaps > 2 * FINEST
-    clumps = int(wide.sum()) + 1
-    return clumps > 1 and float(gaps[~wide].sum()) < 2 * FINEST * clumps

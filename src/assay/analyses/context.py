@@ -1,0 +1,244 @@
+"""Does longer context still help? The loss by position, per model and as a difference, with honest bands (L4)."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from math import exp
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from assay.analyses import context_wording as wording
+from assay.analyses.context_curve import ContextCurve
+from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
+from assay.analyses.wording import count
+from assay.data.panel import Floats
+from assay.data.positions import Bin, PositionSums, TokenRun, check_plans, check_tokens, open_tokens, read_positions
+from assay.design import DEFAULT_RESAMPLES, Design, signature
+from assay.errors import UsageError
+from assay.stats.bootstrap import interval
+from assay.stats.records import Estimate, Fallback
+from assay.stats.simultaneous import FEWEST, Family, Simultaneous, simultaneous
+from assay.stats.units import Units, standard_error
+
+_LEAST_SPREAD = 1e-9  # Σ(x − x̄)²: less is the rounding of one position
+
+
+def context(
+    *runs: str | PathLike[str], bins: int | Literal["log"] = "log", design: Design | None = None
+) -> ContextCurve:
+    """The loss along the context of one or several runs that `assay score --keep-tokens` wrote.
+
+    ``bins`` is "log" (positions 1, 2, 3–4, 5–8, …) or a number of bins with about as many tokens each. Of the design
+    the method, level, resamples and seed count. Several runs must have scored the same tokens; each is compared with
+    the first.
+
+    A bin's loss is Σ loss / Σ tokens and its interval draws whole documents. Differences by bin, and each bin's loss
+    against all later positions of the same documents, have max-T intervals, which hold for all bins at once:
+    R_k ± c·se_k with c the quantile of max_k |R*_k − R_k| / se*_k (Westfall and Young 1993).
+    """
+    design = design or Design()
+    _check_design(design)
+    if not runs:
+        raise UsageError("context needs a run; name a folder that `assay score --keep-tokens` wrote.")
+    opened = [open_tokens(Path(run)) for run in runs]
+    for other in opened[1:]:
+        check_plans(opened[0], other)
+    edges, sums = read_positions(opened, bins)
+    for other_sums in sums[1:]:
+        check_tokens(sums[0], other_sums)
+    return context_of(edges, sums, bins=str(bins), design=design)
+
+
+def _check_design(design: Design) -> None:
+    used = Design(method=design.method, level=design.level, resamples=design.resamples, seed=design.seed)
+    if used != design:
+        raise UsageError("context takes the method, level, resamples and seed of a design; leave out the rest.")
+
+
+def context_of(edges: Sequence[Bin], sums: Sequence[PositionSums], *, bins: str, design: Design) -> ContextCurve:
+    """The curves of sums that have been read and found to pair."""
+    names = _names([part.source for part in sums])
+    bands = _Bands(design)
+    models = tuple(_model(edges, part, name, bands) for part, name in zip(sums, names, strict=True))
+    pairs = tuple(
+        _pair(edges, (sums[0], part), (names[0], name), bands) for part, name in zip(sums[1:], names[1:], strict=True)
+    )
+    first = sums[0]
+    return ContextCurve(
+        sentence="\n".join([*(model.sentence for model in models), *(pair.sentence for pair in pairs)]),
+        models=models,
+        differences=pairs,
+        bins=bins,
+        n_clusters=len(first.clusters),
+        cluster_by=first.cluster_by,
+        fallbacks=(*_cluster_fallback(first), *dict.fromkeys(bands.fallbacks)),
+        notes=_notes(edges, sums),
+        design=design,
+        signature=_signature(edges, sums, bins, design),
+    )
+
+
+def _names(runs: Sequence[TokenRun]) -> list[str]:
+    """Those of the models or folders; with numbers if nothing else tells them apart."""
+    for found in ([run.name for run in runs], [run.label for run in runs]):
+        if len(set(found)) == len(runs):
+            return found
+    return [f"{run.name} ({i})" for i, run in enumerate(runs, start=1)]
+
+
+class _Bands:
+    """Intervals as the design wants them, and what could not be done as wanted."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.fallbacks: list[Fallback] = []
+
+    def one(self, units: Units | None) -> Estimate:
+        """An interval that holds for this ratio alone."""
+        assert units is not None  # bins without tokens were left out
+        if units.n < 2:
+            return Estimate(units.estimate, None, None, 1, "only one document or window has these positions")
+        asked = self.design
+        found = interval(
+            units, method=asked.method, confidence_level=asked.level, n_resamples=asked.resamples, seed=asked.seed
+        )
+        self.fallbacks += found.fallbacks
+        return Estimate(units.estimate, found.interval, standard_error(units), units.n)
+
+    def all(self, family: Family, purpose: str) -> Simultaneous:
+        """Intervals that hold for all ratios at once."""
+        asked = self.design
+        return simultaneous(
+            family,
+            confidence_level=asked.level,
+            n_resamples=asked.resamples or DEFAULT_RESAMPLES,
+            seed=asked.seed,
+            purpose=purpose,
+        )
+
+
+def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -> ModelCurve:
+    losses = Family(sums.loss, sums.tokens)
+    shown = [bands.one(losses.units(k)) for k in range(losses.size)]
+    gains = bands.all(gain_family(sums), "context gains")
+    slopes = bands.all(slope_family(sums), "context slopes")
+    last = _last_gain(gains)
+    until = None if last is None else last + 1
+    start = min((0 if until is None else until) + 1, len(edges) - 1)
+    points = tuple(
+        Point(
+            edge,
+            int(sums.tokens[:, k].sum()),
+            shown[k],
+            _perplexity(shown[k]),
+            *((gains.estimates[k], gains.tests[k]) if k < len(edges) - 1 else (None, None)),
+        )
+        for k, edge in enumerate(edges)
+    )
+    slope = slopes.estimates[start]
+    return ModelCurve(
+        name,
+        points,
+        None if until is None else edges[until].high,
+        slope,
+        edges[start].low,
+        wording.model_sentence(name, points, last, slope),
+    )
+
+
+def _perplexity(loss: Estimate) -> Estimate:
+    """The exponentials of the loss and of its limits; the standard error by the delta method."""
+    try:
+        value = None if loss.value is None else exp(loss.value)
+        limits = None if loss.interval is None else loss.interval.exp()
+    except OverflowError:
+        return Estimate(None, None, None, loss.n, "the perplexity is too large for a number")
+    error = None if value is None or loss.standard_error is None else value * loss.standard_error
+    return Estimate(value, limits, error, loss.n, loss.reason)
+
+
+def gain_family(sums: PositionSums) -> Family:
+    """Each bin's loss less the loss of all later positions of the same document, for all bins but the last.
+
+    Documents are weighted by n·m/(n + m), n tokens in the bin and m later: least squares with an effect per document.
+    """
+    here, later = sums.tokens[:, :-1], _later(sums.tokens)
+    both = np.maximum(here + later, 1)
+    differences = (sums.loss[:, :-1] * later - _later(sums.loss) * here) / both
+    weights = here * later / both
+    return Family(np.where(weights > 0, differences, 0.0), weights)
+
+
+def _later(values: Floats) -> Floats:
+    """(n, K − 1) Sums over the bins after each."""
+    return np.cumsum(values[:, :0:-1], axis=1)[:, ::-1]
+
+
+def slope_family(sums: PositionSums) -> Family:
+    """The slope of the loss on log₂(position) from each bin on: least squares with an effect per document."""
+    n, y, x, xx, xy = (
+        np.cumsum(part[:, ::-1], axis=1)[:, ::-1] for part in (sums.tokens, sums.loss, sums.x, sums.xx, sums.xy)
+    )
+    count = np.maximum(n, 1)
+    spread = xx - x * x / count
+    usable = spread > _LEAST_SPREAD
+    return Family(np.where(usable, xy - x * y / count, 0.0), np.where(usable, spread, 0.0))
+
+
+def _last_gain(gains: Simultaneous) -> int | None:
+    """The last bin whose loss is shown to be above that of the positions after it."""
+    shown = [k for k, found in enumerate(gains.estimates) if wording.above_zero(found, gains.tests[k])]
+    return shown[-1] if shown else None
+
+
+def _pair(
+    edges: Sequence[Bin], sums: tuple[PositionSums, PositionSums], names: tuple[str, str], bands: _Bands
+) -> PairCurve:
+    a, b = sums
+    family = Family(b.loss - a.loss, a.tokens)
+    adjusted = bands.all(family, "context differences")
+    gaps = tuple(
+        Gap(edge, bands.one(family.units(k)), adjusted.estimates[k], adjusted.tests[k]) for k, edge in enumerate(edges)
+    )
+    return PairCurve(*names, gaps, wording.pair_sentence(names, gaps))
+
+
+def _cluster_fallback(sums: PositionSums) -> tuple[Fallback, ...]:
+    if sums.cluster_by == "document":
+        return ()
+    return (Fallback("documents as clusters", "windows as clusters", "there is one document only"),)
+
+
+def _notes(edges: Sequence[Bin], sums: Sequence[PositionSums]) -> tuple[str, ...]:
+    notes = []
+    layout = sums[0].source.run.manifest.get("layout", {})
+    if edges[0].low == 0 and layout.get("bos"):
+        notes.append("position 0 has the BOS token before it and nothing else")
+    clusters = len(sums[0].clusters)
+    if clusters < FEWEST:
+        few = count(clusters, sums[0].cluster_by)
+        notes.append(f"{few}, too few to rely on: where differences are skewed the intervals are too short")
+    if len(sums) > 2:
+        notes.append("each difference is adjusted for its bins, not for the number of differences")
+    return tuple(notes)
+
+
+def _signature(edges: Sequence[Bin], sums: Sequence[PositionSums], bins: str, design: Design) -> str:
+    hashed = sha256(b"assay context 1")
+    hashed.update("\n".join(sums[0].clusters).encode("utf-8", "surrogatepass"))
+    for part in sums:
+        for values in (part.tokens, part.loss, part.xy):
+            hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
+    return signature(
+        "context",
+        units=sums[0].cluster_by + "s",
+        n=len(sums[0].clusters),
+        bins=f"{bins}/{len(edges)}" if bins == "log" else bins,
+        method=design.method,
+        resamples=design.resamples or f"exact+{DEFAULT_RESAMPLES}",
+        level=design.level,
+        seed=design.seed,
+        data=hashed.hexdigest()[:16],
+    )

@@ -1,0 +1,67 @@
+"""`assay context RUN…`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.design import Design, Method
+from assay.errors import UsageError
+
+_STATISTICS = "Statistics"
+
+
+def context(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Runs of `assay score --keep-tokens`, of the same text.")
+    ],
+    bins: Annotated[
+        str, typer.Option(metavar="log|N", help="Positions 1, 2, 3–4, 5–8, …; or N bins of about as many tokens.")
+    ] = "log",
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the curves to a file that ends in .svg or .png.")
+    ] = None,
+    method: Annotated[Method, typer.Option(help="Interval of a single bin.", rich_help_panel=_STATISTICS)] = "bca",
+    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Random resamples.  [default: exact for single bins, 10,000 for max-T]",
+            rich_help_panel=_STATISTICS,
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random resamples.", rich_help_panel=_STATISTICS)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Does longer context still help?
+
+    Loss and perplexity by the number of tokens before the predicted one, for each run; with several runs, the
+    difference of each from the first. Documents are the clusters; what is compared across bins is adjusted for their
+    number.
+    """
+    from assay.analyses.context import context as run  # late: --help and errors of usage need none of it
+
+    if chart is not None:
+        from assay.report.charts import check_chart
+
+        check_chart(chart)
+    design = Design(method=method, level=level, resamples=resamples, seed=seed)
+    result = run(*runs, bins=_bins(bins), design=design)
+    if chart is not None:
+        from assay.report.charts import write_context_chart
+
+        write_context_chart(result, chart)
+        typer.echo(f"Chart: {chart}", err=True)
+    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
+
+
+def _bins(text: str) -> int | Literal["log"]:
+    if text == "log":
+        return "log"
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"bins must be log or a number of bins, but got {text!r}.") from None
