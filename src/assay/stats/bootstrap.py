@@ -69,8 +69,8 @@ def interval(
             )
         )
         method, limits = "percentile", _central(confidence_level)
-    ratios = units.numerators / units.denominators  # no resample leaves their range, though a smoothed distribution may
-    low, high = np.clip(distribution.quantiles(limits), ratios.min(), ratios.max()).tolist()
+    least, most = units.extremes  # which a smoothed distribution might overstep
+    low, high = (min(max(limit, least), most) for limit in distribution.quantiles(limits).tolist())
     return IntervalResult(
         Interval(low, high, confidence_level, method), distribution.method, used, fallbacks=tuple(fallbacks)
     )

@@ -44,9 +44,14 @@ class Units:
     @property
     def degenerate(self) -> bool:
         """Every unit has the same num/den (or there is only one): no spread to resample."""
-        values = self.numerators / self.denominators
-        spread = float(values.max() - values.min())
-        return spread <= 1e-12 * float(np.abs(values).max())
+        least, most = self.extremes
+        return most - least <= 1e-12 * max(abs(least), abs(most))
+
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        """The least and the largest num/den: no resample leaves this range."""
+        values = self.numerators / (self.denominators[0] if self.equal_denominators else self.denominators)
+        return float(values.min()), float(values.max())
 
 
 def weighted_mean(values: Floats, probabilities: Floats | None) -> float:
