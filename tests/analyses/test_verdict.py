@@ -153,3 +153,8 @@ def test_the_sentence_leaves_out_a_p_value_that_is_undefined() -> None:
 def test_fewer_than_ten_clusters_are_too_few(clusters: int, few: bool) -> None:
     a, b = noisy_scores(60, 0.1, cluster=[f"c{i % clusters}" for i in range(60)])
     assert ("too few to rely on" in compare(a, b).sentence) == few
+
+
+def test_tables_in_memory_are_called_a_and_b() -> None:
+    scores = {"item": list(range(30)), "score": [0.0] * 30}
+    assert compare(scores, scores).systems == ("A", "B")

@@ -12,6 +12,7 @@ from assay.analyses.comparison import Comparison, Computed, Shown
 from assay.analyses.verdict import sentence_of, verdict_of
 from assay.data import Panel, Table, pair, read_table
 from assay.data.panel import Floats
+from assay.data.readers.source import UNNAMED
 from assay.design import DESIGN_EFFECT_LIMIT, Design, signature
 from assay.errors import InputError, UsageError
 from assay.stats.bootstrap import IntervalResult, interval
@@ -55,7 +56,15 @@ def compare(
     perplexities, which would be 1.12 here.
     """
     first, second = tables_of(a, b, models, columns, cluster)
-    panel = pair(first, second, cluster=cluster, strict=strict, lower_is_better=lower_is_better, split=split)
+    panel = pair(
+        first,
+        second,
+        names=("A", "B") if first.name == second.name == UNNAMED else None,
+        cluster=cluster,
+        strict=strict,
+        lower_is_better=lower_is_better,
+        split=split,
+    )
     return compare_panel(panel, design or Design())
 
 

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from assay.errors import UsageError
 
+#: What messages call a table that came without a name.
+UNNAMED = "the table"
+
 #: How a column is read: a text is "" where there is none, a number NaN; a score may also be true or false.
 Reading = Literal["text", "number", "score"]
 
@@ -44,7 +47,7 @@ def open_source(source: object, *, name: str | None = None) -> Source:
     from assay.data.readers.memory import MemorySource
 
     if isinstance(source, Mapping) or (hasattr(source, "columns") and hasattr(source, "__getitem__")):
-        return MemorySource(source, name or "the table")
+        return MemorySource(source, name or UNNAMED)
     raise UsageError(f"a table must be a path, a mapping of columns or a data frame, but got {type(source).__name__}.")
 
 
