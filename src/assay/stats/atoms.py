@@ -93,11 +93,15 @@ def find_lattice(
 
 
 def _common_span(offsets: Floats, smallest: float) -> float | None:
-    """Euclid's algorithm on floats: the largest span of which every offset is a multiple."""
+    """Euclid's algorithm on floats: the largest span of which every offset is a multiple.
+
+    On the gaps, smallest first: they are the same for the negated values, and errors do not build up.
+    """
     tolerance = _SMALLEST_LATTICE * float(offsets[-1])
-    span = float(offsets[-1])
-    for offset in offsets[1:].tolist():
-        a, b = max(span, offset), min(span, offset)
+    gaps = np.sort(np.diff(offsets)).tolist()
+    span = gaps[0]
+    for gap in gaps[1:]:
+        a, b = max(span, gap), min(span, gap)
         while b > max(tolerance, smallest / 2):
             remainder = a - b * round(a / b)
             a, b = b, abs(remainder)
