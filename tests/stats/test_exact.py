@@ -307,6 +307,6 @@ def test_what_is_not_compiled_takes_the_other_path(scheme: str) -> None:
 
 
 def test_levels_beyond_the_compiled_series_take_the_other_path() -> None:
-    units = data("normal", 40, "mean")
+    units = data("normal", 400, "mean")
     far = interval(units, method="percentile", confidence_level=1 - 1e-12, engine="compiled")
     assert far == interval(units, method="percentile", confidence_level=1 - 1e-12)
