@@ -114,12 +114,27 @@ def test_bca_of_a_mean_against_a_million_resamples(kind: str, n: int) -> None:
     assert_agreement(units, replicated(units, np.random.default_rng(n)))
 
 
-@pytest.mark.parametrize("n", [30, 180])
+@pytest.mark.parametrize(("n", "spread"), [(30, 1.0), (180, 0.5), (180, 1.0)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_bca_of_a_ratio_against_a_million_resamples(kind: str, n: int) -> None:
-    """Log-normal(1) lengths: the longest unit is some fifty times the shortest."""
-    units = data(kind, n, "ratio")
+def test_bca_of_a_ratio_against_a_million_resamples(kind: str, n: int, spread: float) -> None:
+    """Log-normal(1) lengths: the longest unit is some fifty times the shortest, and each point has its own series."""
+    units = data(kind, n, "ratio", spread)
     assert_agreement(units, replicated(units, np.random.default_rng(n)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "spread"),
+    [("normal", 30, 0.3), ("normal", 100, 1.0), ("log-normal", 180, 0.5), ("0/1", 180, 0.5)]
+    + [(kind, n, 1.0) for kind in ("normal", "t2", "log-normal", "0/1", "-1/0/1") for n in (400, 3000)],
+)
+def test_one_series_for_a_ratio_against_one_for_every_point(kind: str, n: int, spread: float) -> None:
+    """The expansion in the denominators against the inversion that needs none."""
+    units = data(kind, n, "ratio", spread)
+    expanded = invert(units)
+    assert isinstance(expanded, Fourier)
+    each = Pointwise(units, expanded.error, None)
+    assert expanded.cdf(units.estimate) == pytest.approx(each.cdf(units.estimate), abs=1e-7)
+    np.testing.assert_allclose(expanded.quantiles(LEVELS), each.quantiles(LEVELS), atol=1e-5 * expanded.error)
 
 
 @pytest.mark.parametrize("n", [30, 180])
@@ -171,6 +186,18 @@ def test_three_scores_against_convolution(n: int) -> None:
     for k in (n, n + 1, n + n // 3, n + n // 3 + 2):
         assert found.cdf(float(steps[k])) == pytest.approx(up_to[k] - mass[k] / 2, abs=1e-12)
     np.testing.assert_allclose(found.quantiles(LEVELS), steps[np.searchsorted(up_to, LEVELS)], atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [30, 180, 1000, 5000])
+def test_an_outlier_against_the_binomial(n: int) -> None:
+    """A unit 1e6 σ away: the mean is how often it was drawn. Here levels of one in a million can be checked, too."""
+    units = data("outlier 1e6", n, "mean")
+    found, times = invert(units), scipy_stats.binom(n, 1 / n)
+    assert found is not None
+    levels = [*LEVELS, 1e-6, 1e-4, 1 - 1e-4, 1 - 1e-6]
+    k = times.ppf(levels)
+    truth = (k * 1e6 + (n - k) * units.numerators[:-1].mean()) / n
+    np.testing.assert_allclose(found.quantiles(levels), truth, atol=ALLOWED * units.numerators.std() / sqrt(n))
 
 
 def test_token_draws_of_zeros_and_ones_against_the_binomial() -> None:
