@@ -1,28 +1,42 @@
 """The `assay` command: one verb per module, one place where errors become exit codes."""
 
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 
-from assay.cli.certify import certify
-from assay.cli.compare import compare
-from assay.cli.context import context
-from assay.cli.score import score
-from assay.cli.verify import keygen, schema, verify
 from assay.errors import AssayError, UsageError
 from assay.version import VERSION
 
-app = typer.Typer(
-    name="assay",
-    help="Model B scores better than model A. Is that real? An interval, a test and a verdict in one honest sentence.",
-    epilog="Exit codes: 0 done, gate passed · 1 gate failed · 2 usage · 3 input refused · 4 verification failed.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-for verb in (compare, certify, verify, score, context, keygen, schema):
-    app.command()(verb)
+#: Every verb and the module of the function of that name, in the order of the help.
+VERBS = {
+    "compare": "assay.cli.compare",
+    "certify": "assay.cli.certify",
+    "verify": "assay.cli.verify",
+    "score": "assay.cli.score",
+    "context": "assay.cli.context",
+    "keygen": "assay.cli.verify",
+    "schema": "assay.cli.verify",
+}
+
+
+def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """The command with these verbs: reading the options of one verb need not wait for all."""
+    app = typer.Typer(
+        name="assay",
+        help="Model B scores better than model A. Is that real? "
+        "An interval, a test and a verdict in one honest sentence.",
+        epilog="Exit codes: 0 done, gate passed · 1 gate failed · 2 usage · 3 input refused · 4 verification failed.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    for verb in verbs:
+        app.command(verb)(getattr(import_module(VERBS[verb]), verb))
+    return app
 
 
 def _version(asked: bool) -> None:
@@ -31,7 +45,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -49,8 +62,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that has no × or − shows ? instead of a traceback
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    asked = sys.argv[1:2]
     try:
-        sys.exit(app(standalone_mode=False))
+        sys.exit(command_line(asked if asked and asked[0] in VERBS else VERBS)(standalone_mode=False))
     except AssayError as error:
         _refuse(str(error), error.exit_code)
     except _Misuse as error:
