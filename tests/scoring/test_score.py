@@ -142,6 +142,17 @@ def test_text_that_is_not_utf8_names_the_byte(tiny_model: Callable[..., Path], t
         score({"m": ModelSpec(str(tiny_model()))}, [bad], tmp_path / "run")
 
 
+#: What a scoring process would import first; with these loaded before it forks it starts to score at once.
+LOADED_BY_SCORING = [
+    "torch",
+    "transformers",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.llama.modeling_llama",
+    "transformers.tokenization_utils_tokenizers",
+    "duckdb",
+]
+
+
 def _score_slowly(model: str, text: str, folder: str) -> None:
     """In a process of its own, forked after torch was imported: many small shards, many moments to be killed in."""
     import assay.scoring.score as core
@@ -154,7 +165,7 @@ def test_twenty_kills_change_no_byte_against_an_undisturbed_run(
     tiny_model: Callable[..., Path], text: Path, tmp_path: Path
 ) -> None:
     server = multiprocessing.get_context("forkserver")
-    server.set_forkserver_preload(["torch", "transformers", "assay.scoring.verb", "assay.scoring.hf"])
+    server.set_forkserver_preload([*LOADED_BY_SCORING, "assay.scoring.verb", "assay.scoring.hf"])
 
     def start(folder: str) -> multiprocessing.process.BaseProcess:
         process = server.Process(target=_score_slowly, args=(str(tiny_model()), str(text), str(tmp_path / folder)))
@@ -186,9 +197,10 @@ def test_a_loss_that_is_not_finite_is_refused_with_its_token(tmp_path: Path) -> 
 
     encoded = [Encoded(Document("d", "abcdef"), np.arange(6), np.arange(1, 7))]
 
-    def losses(rows: object) -> list[np.ndarray]:
+    def losses(rows: object, counted: object) -> list[np.ndarray]:
         return [np.array([1.0, 2.0, np.inf, 1.0, 1.0])]
 
+    plan = Plan(batch_tokens=8)
     with pytest.raises(InputError, match="d:0: token 3 has the loss inf"):
-        score_encoded(encoded, losses, tmp_path / "run", about={}, layout=Layout(6), plan=Plan(), bos=None)
+        score_encoded(encoded, losses, tmp_path / "run", about={}, layout=Layout(6), plan=plan, bos=None)
     assert not list((tmp_path / "run").glob("*.parquet"))

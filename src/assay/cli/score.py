@@ -90,7 +90,10 @@ def score(
         bool,
         typer.Option("--keep-tokens", help="Store the loss of every token, for assay context.", rich_help_panel=_TEXT),
     ] = False,
-    batch_tokens: Annotated[int, typer.Option(metavar="N", help="Tokens per forward pass.")] = 8192,
+    batch_tokens: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Tokens per forward pass. (default: by the model's size)", show_default=False),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
 ) -> None:
     """What does this model lose on this text? Writes a run that compare, certify and context read.
@@ -161,7 +164,8 @@ def _progress(name: str) -> Callable[[int, int], None]:
         last = now
         rate = (done - first) / max(now - began, 1e-9)
         left = f", {(total - done) / rate:.0f} s left" if rate > 0 and done < total else ""
-        text = f"{name}: {done:,} of {total:,} tokens, {rate:,.0f} tokens/s{left}"
+        speed = f", {rate:,.0f} tokens/s" if rate > 0 else ""  # after the first batch nothing is known yet
+        text = f"{name}: {done:,} of {total:,} tokens{speed}{left}"
         typer.echo(f"\r{text:<79}" if terminal else text, err=True, nl=not terminal or done >= total)
 
     return show

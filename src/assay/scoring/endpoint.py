@@ -27,6 +27,7 @@ from assay.scoring.transport import Patience, RefusalError, Server
 
 IMPOSSIBLE = -9999.0
 _UNKNOWN_CONTEXT = 1 << 24
+_TOKENS_AT_ONCE = 1 << 16
 _PROBES = ("One two three", "One two apples", "One two, four", "One two 7 6")  # the same start, then different tokens
 _SAME = 0.25  # nats: a server in half precision does not repeat itself exactly, other distributions differ by more
 _OTHER_WAY = (400, 422, 500, 501)  # refused like this, a request may be accepted if asked another way
@@ -93,8 +94,18 @@ class EndpointScorer:
         length = served if isinstance(served, int) else self.tokenizer.model_max_length
         return int(min(length, _UNKNOWN_CONTEXT)) - 1
 
-    def losses(self, rows: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
-        """For each row of token ids the loss of its tokens 1, 2, … given those before, in nats."""
+    def batch_tokens(self, asked: int | None) -> int:  # noqa: ARG002 - a server makes its own batches
+        """Tokens handed over at once: many, so that all connections have work."""
+        return _TOKENS_AT_ONCE
+
+    def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
+        """For each row of token ids the losses of its last tokens, as many as count (default: all but the first)."""
+        found = self._served(rows)
+        if counted is None:
+            return found
+        return [losses[len(losses) - count :] for losses, count in zip(found, counted, strict=True)]
+
+    def _served(self, rows: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
         stopping = Event()
         prompts = [self._prompt(list(row)) for row in rows]  # here, since tokenizers and threads do not get on
         with ThreadPoolExecutor(self._concurrency) as pool:

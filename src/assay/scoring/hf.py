@@ -13,11 +13,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
 
 from assay.errors import InputError, UsageError
 from assay.scoring.specs import ModelSpec
 
-_CHUNK_BYTES = 64 << 20  # float32 logits at a time
+CHUNK_BYTES = 16 << 20  # float32 logits at a time: more leaves the cache, less does not keep the threads busy
+
+_ACTIVATION_BYTES = 64 << 20  # of a forward pass, or a tenth of the weights if that is more
+_WIDTHS_ALIVE = 16  # numbers that a forward pass holds at once for a token, as a multiple of the model's width
 
 
 class Scorer:
@@ -25,11 +29,13 @@ class Scorer:
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
+        disable_progress_bar()  # type: ignore[no-untyped-call]  # of loading: a moment, and not ours to show
         self.device = _device(spec.device)
         self.tokenizer = _tokenizer(spec)
         self.model = _model(spec).to(self.device).eval()
         self._split = _splits_into_body_and_head(self.model)
-        self._chunk = max(16, _CHUNK_BYTES // (4 * self.model.config.get_text_config().vocab_size))
+        self._chunk = max(16, CHUNK_BYTES // (4 * self.model.config.get_text_config().vocab_size))
+        self._buffer: torch.Tensor | None = None
 
     @property
     def bos(self) -> int | None:
@@ -59,42 +65,75 @@ class Scorer:
                 return length
         return 2048
 
+    def batch_tokens(self, asked: int | None) -> int:
+        """Tokens in a forward pass: what was asked for, or as many as need little memory beside the weights."""
+        if asked is not None:
+            return asked
+        weights = sum(parameter.numel() * parameter.element_size() for parameter in self.model.parameters())
+        token = _WIDTHS_ALIVE * self.model.config.get_text_config().hidden_size * self.model.dtype.itemsize
+        return int(min(max(max(_ACTIVATION_BYTES, 0.1 * weights) / token, 1024), 8192))
+
     @torch.inference_mode()
-    def losses(self, rows: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
-        """For each row of token ids the loss of its tokens 1, 2, … given those before, in nats."""
-        longest = max(len(row) for row in rows)
-        ids = torch.zeros((len(rows), longest), dtype=torch.long)
-        mask = torch.zeros((len(rows), longest), dtype=torch.long)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)] = torch.tensor(row, dtype=torch.long)
-            mask[i, : len(row)] = 1
-        ids, mask = ids.to(self.device), mask.to(self.device)
-        full = bool(mask.all())
-        hidden = self._hidden(ids, None if full else mask)
-        found = [self._row_losses(hidden[i, : len(row) - 1], ids[i, 1 : len(row)]) for i, row in enumerate(rows)]
-        return [losses.double().cpu().numpy() for losses in found]
+    def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
+        """For each row of token ids the losses of its last tokens, as many as count (default: all but the first)."""
+        counted = [len(row) - 1 for row in rows] if counted is None else counted
+        ends = [slice(len(row) - 1 - count, len(row) - 1) for row, count in zip(rows, counted, strict=True)]
+        targets = torch.cat([torch.tensor(row[end.start + 1 :]) for row, end in zip(rows, ends, strict=True)])
+        losses = self._losses(rows, ends, targets.to(self.device)).double().cpu().numpy()
+        return np.split(losses, np.cumsum(counted)[:-1])
 
-    def _hidden(self, ids: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-        """Hidden states before the head, or the logits where the model cannot be split."""
+    def _losses(self, rows: Sequence[Sequence[int]], ends: Sequence[slice], targets: torch.Tensor) -> torch.Tensor:
         if self._split:
-            states: torch.Tensor = self.model.base_model(
-                input_ids=ids, attention_mask=mask, use_cache=False
-            ).last_hidden_state
-            return states
-        logits: torch.Tensor = self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits
-        return logits
-
-    def _row_losses(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        head = self.model.get_output_embeddings() if self._split else None
-        parts = []
-        for low in range(0, len(states), self._chunk):
-            logits = states[low : low + self._chunk]
-            if head is not None:
-                logits = head(logits)
-            parts.append(
-                torch.nn.functional.cross_entropy(logits.float(), targets[low : low + self._chunk], reduction="none")
-            )
+            hidden = self._states(rows)
+            states = torch.cat([hidden[i, end] for i, end in enumerate(ends)])
+            return self._chunked(states, targets, self.model.get_output_embeddings())
+        parts = []  # the model's own logits, of one row at a time
+        wanted_by_row = torch.split(targets, [end.stop - end.start for end in ends])
+        for row, end, wanted in zip(rows, ends, wanted_by_row, strict=True):
+            logits = self.model(input_ids=torch.tensor([row], device=self.device), use_cache=False).logits
+            parts.append(self._chunked(logits[0, end], wanted, None))
         return torch.cat(parts)
+
+    def _states(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Hidden states before the head; rows are padded at the end, where nothing that counts can see it."""
+        longest = max(len(row) for row in rows)
+        ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self.device)
+        mask = None
+        if any(len(row) < longest for row in rows):
+            mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self.device)
+        states: torch.Tensor = self.model.base_model(
+            input_ids=ids, attention_mask=mask, use_cache=False
+        ).last_hidden_state
+        return states
+
+    def _chunked(self, states: torch.Tensor, targets: torch.Tensor, head: Any) -> torch.Tensor:
+        """The losses of states before the head, or of logits where there is no head to apply."""
+        losses = torch.empty(len(states), device=states.device)
+        for low in range(0, len(states), self._chunk):
+            some = slice(low, low + self._chunk)
+            losses[some] = _losses_of(self._logits(states[some], head), targets[some])
+        return losses
+
+    def _logits(self, states: torch.Tensor, head: Any) -> torch.Tensor:
+        """Logits in float32 that may be overwritten; of a plain head in one buffer, since freed ones pile up."""
+        if head is None:
+            return states.float()
+        if not _plain(head) or states.dtype != torch.float32:
+            return head(states).float()  # type: ignore[no-any-return]  # heads have no types
+        if self._buffer is None:
+            self._buffer = states.new_empty((self._chunk, len(head.weight)))
+        return torch.matmul(states, head.weight.T, out=self._buffer[: len(states)])
+
+
+def _plain(head: Any) -> bool:
+    """Is the head a product with its weight, which is where the states are?"""
+    return type(head) is torch.nn.Linear and getattr(head, "bias", None) is None and not hasattr(head, "_hf_hook")
+
+
+def _losses_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy without a copy of the logits, which are lost."""
+    chosen, most = logits.gather(1, targets[:, None])[:, 0], logits.amax(1, keepdim=True)
+    return logits.sub_(most).exp_().sum(1).log_() + (most[:, 0] - chosen)
 
 
 def _device(asked: str) -> torch.device:

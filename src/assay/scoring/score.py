@@ -26,7 +26,7 @@ class Plan:
     stride: int | None = None
     draw: tuple[int, int] | None = None  # preview and final windows to draw
     seed: int = 0
-    batch_tokens: int = 8192
+    batch_tokens: int | None = None  # tokens in a forward pass; None: as the model's size allows
     keep_tokens: bool = False
 
 
@@ -90,7 +90,8 @@ def manifest_of(about: dict[str, Any], documents: Sequence[Document], layout: La
     }
 
 
-Losses = Callable[[Sequence[Sequence[int]]], list[NDArray[np.float64]]]
+#: Rows of token ids, and how many of the last tokens of each count; the losses of those.
+Losses = Callable[[Sequence[Sequence[int]], Sequence[int]], list[NDArray[np.float64]]]
 
 
 def score_encoded(
@@ -107,6 +108,7 @@ def score_encoded(
 ) -> Run:
     """Score what is missing of a run, shard by shard."""
     windows = chosen_windows(encoded, layout, plan)
+    assert plan.batch_tokens is not None  # chosen by whoever knows the model
     shards = shards_of(windows, plan.batch_tokens)
     manifest = manifest_of(about, [e.document for e in encoded], layout, plan) | {"shards": len(shards)}
     run = create_or_resume(folder, manifest, overwrite=overwrite)
@@ -117,8 +119,8 @@ def score_encoded(
         found: dict[int, NDArray[np.float64]] = {}
         for batch in shards[number]:
             rows = [_row(encoded, windows[i], bos) for i in batch]
-            for i, values in zip(batch, losses(rows), strict=True):
-                found[i] = _finite(values[len(values) - windows[i].tokens :], encoded, windows[i])
+            for i, values in zip(batch, losses(rows, [windows[i].tokens for i in batch]), strict=True):
+                found[i] = _finite(values, encoded, windows[i])
             done += sum(windows[i].tokens for i in batch)
             if progress is not None:
                 progress(done, total)

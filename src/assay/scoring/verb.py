@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.data.store import Run
 from assay.errors import UsageError
-from assay.scoring.score import SHARD_TOKENS, Encoded, Plan, Progress, layout_for, score_encoded
+from assay.scoring.score import Encoded, Plan, Progress, layout_for, score_encoded
 from assay.scoring.specs import EndpointSpec, Spec
 from assay.scoring.texts import Document, read_documents
 from assay.scoring.tokens import model_digests, tokenized
@@ -45,7 +45,7 @@ def score(
         target = folder if len(specs) == 1 else folder / name
         shown = None if progress is None else progress(name)
         scorer, digests = _loaded(spec), model_digests(spec)
-        portion = replace(plan, batch_tokens=SHARD_TOKENS) if isinstance(spec, EndpointSpec) else plan
+        portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
         encoded = _encoded(scorer, digests["tokenizer"], documents, known)
         runs[name] = score_encoded(
             encoded,
@@ -53,7 +53,7 @@ def score(
             target,
             about=_about(name, spec, scorer, digests),
             layout=layout_for(portion, scorer.context, bos=scorer.bos is not None),
-            plan=portion,  # a server takes many windows at once
+            plan=portion,
             bos=scorer.bos,
             overwrite=overwrite,
             progress=shown,

@@ -106,6 +106,8 @@ def deviations(units: Units) -> Floats:
     if units.probabilities is not None:
         return influence(units)
     num, den = units.numerators, units.denominators
+    if units.equal_denominators and units.n > 1:
+        return (num - weighted_mean(num, None)) / ((units.n - 1) * den[0])
     rest = den.sum() - den
     if not np.all(rest > 0):  # beside one unit the others vanish in rounding
         return influence(units)

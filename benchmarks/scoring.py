@@ -1,0 +1,91 @@
+"""How fast and how frugal scoring is: ours, lm-eval's, the `evaluate` recipe's, and bare forward passes.
+
+    python benchmarks/scoring.py                 the shipped model on the shipped English text
+    python benchmarks/scoring.py --model FOLDER --text FILE --context 256
+    python benchmarks/scoring.py --out benchmarks/results/scoring.md
+
+All of them run the same model over the same text with the same context and number of threads, in turns, in one
+process. Tokens per second are predicted tokens, which each contender counts for itself. lm-eval is asked for if it is
+installed (pip install lm-eval==0.4.13). Then follows the memory of scoring in processes of their own.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
+
+from assay import models
+from benchmarks.simulation.tables import table
+from benchmarks.timing.clock import Times, interleaved
+from benchmarks.timing.memory import memory_report
+from benchmarks.timing.scorers import BARE, EVALUATE, LM_EVAL, OURS, Task, scorers
+
+#: contender → how many times its tokens per second ours should reach
+GOALS = {LM_EVAL: 1.5, EVALUATE: 1.5, BARE: 0.95}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Predicted tokens per second of one contender."""
+
+    tokens: int
+    times: Times
+
+    @property
+    def speed(self) -> float:
+        return self.tokens / self.times.median_wall
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Tokens per second and memory of scoring, beside the peers'.")
+    parser.add_argument("--model", type=Path, default=models.path("base"), help="a folder for from_pretrained")
+    parser.add_argument("--text", type=Path, default=models.path("en.txt"), help="documents, between empty lines")
+    parser.add_argument("--context", type=int, default=512)
+    parser.add_argument("--documents", type=int, default=60, help="how many documents of the text")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
+    asked = parser.parse_args(arguments)
+    documents = asked.text.read_text(encoding="utf-8").strip().split("\n\n")[: asked.documents]
+    report = _report(Task(asked.model, documents, asked.context, asked.threads), asked.turns)
+    print(report)
+    if asked.out:
+        asked.out.write_text(report + "\n", encoding="utf-8")
+
+
+def _report(task: Task, turns: int) -> str:
+    chosen, remarks = scorers(task)
+    times = interleaved([scorer.contender for scorer in chosen], turns)
+    found = {scorer.name: Measured(scorer.predicted(), times[scorer.name]) for scorer in chosen}
+    title = f"## Tokens per second: {task.about} ({turns} turns)"
+    return "\n\n".join([title, _speeds(found), *remarks, "## Goals", _goals(found), "## Memory", *memory_report()])
+
+
+def _speeds(found: dict[str, Measured]) -> str:
+    rows = [
+        [
+            name,
+            f"{measured.tokens:,}",
+            f"{measured.times.median_wall:.2f}",
+            f"{measured.speed:,.0f}",
+            f"{found[OURS].speed / measured.speed:.2f}×",
+        ]
+        for name, measured in found.items()
+    ]
+    return table(["", "predicted tokens", "seconds", "tokens/s", "ours is"], rows)
+
+
+def _goals(found: dict[str, Measured]) -> str:
+    rows = []
+    for name, wanted in GOALS.items():
+        if name in found:
+            ratio = found[OURS].speed / found[name].speed
+            rows.append([name, f"≥ {wanted:g}×", f"{ratio:.2f}×", "met" if ratio >= wanted else "not met"])
+    return table(["tokens/s against", "wanted", "reached", ""], rows)
+
+
+if __name__ == "__main__":
+    main()
