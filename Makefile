@@ -13,6 +13,7 @@ WORKERS ?= 2
 
 # Stamps: an installation is up to date as long as these two files have not changed since.
 RUNTIME  := $(VENV)/.runtime-installed
+MODELS   := $(VENV)/.models-installed
 DEV      := $(VENV)/.dev-installed
 DECLARED := pyproject.toml constraints.txt
 
@@ -47,20 +48,23 @@ $(RUNTIME): $(DECLARED) | $(BIN)/pip
 	@$(PIP) install --quiet -c constraints.txt -e .
 	@touch $@
 
+# torch first and at the pinned version: asked for without it, pip may bring gigabytes for graphics cards.
+$(MODELS): $(DECLARED) | $(BIN)/pip
+	@echo "Installing Assay and what runs models (only when pyproject.toml or constraints.txt change)"
+	@$(PIP) install --quiet "$$(grep '^torch==' constraints.txt)"
+	@$(PIP) install --quiet -c constraints.txt -e '.[hf]'
+	@touch $(RUNTIME) $@
+
 $(DEV): $(DECLARED) | $(BIN)/pip
 	@echo "Installing Assay and its development tools (only when pyproject.toml or constraints.txt change)"
 	@$(PIP) install --quiet "$$(grep '^torch==' constraints.txt)"
 	@$(PIP) install --quiet -c constraints.txt -e '.[dev,hf,sign]'
-	@touch $(RUNTIME) $@
+	@touch $(RUNTIME) $(MODELS) $@
 
 # ------------------------------------------------------------------------------------------------------------- demo
 
-demo: $(RUNTIME)
-	@echo "Measurements of small language models; $(EXAMPLES)/README.md says which."
-	$(call step,Losses: may the model with weights in 3 bits replace the original?)
-	$(call show,assay compare $(EXAMPLES)/losses-base.csv $(EXAMPLES)/losses-int3.csv)
-	$(call step,Scores: can 500 questions tell that model from a smaller one?)
-	$(call show,assay compare $(EXAMPLES)/scores-int3.csv $(EXAMPLES)/scores-trigram.csv)
+demo: $(MODELS)
+	$(call show,assay demo demo)
 
 # ------------------------------------------------------------------------------------------------------------- test
 

@@ -5,11 +5,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from assay.data import Panel
 
 _MODEL = "Model"
 _SERVER = "Model behind a server"
@@ -84,7 +87,12 @@ def score(
         str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=_TEXT)
     ] = None,
     split_on: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Where a text file is cut into documents.", rich_help_panel=_TEXT)
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Where a text file is cut into documents; '\\n' is a new line.",
+            rich_help_panel=_TEXT,
+        ),
     ] = None,
     keep_tokens: Annotated[
         bool,
@@ -125,18 +133,19 @@ def score(
         return served, EndpointSpec(url, served, tokenizer, dialect, concurrency, timeout, api_key_env)
 
     specs = dict(spec_of(name) for name in (model, *(also or ())))
-    runs = run(specs, texts, output, plan=plan, field=field, split_on=split_on, overwrite=overwrite, progress=_progress)
+    cut = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
+    runs = run(specs, texts, output, plan=plan, field=field, split_on=cut, overwrite=overwrite, progress=_progress)
     for name, found in runs.items():
         table = read_table(found.folder)
-        panel = pair(table, table, names=(name, ""))
-        loss = panel.estimate(0)
-        typer.echo(f"{name}: {_summary(loss, panel.n, int(panel.denominators.sum()))} → {found.folder}")
+        typer.echo(f"{name}: {_summary(pair(table, table, names=(name, ''), cluster='document'))} → {found.folder}")
 
 
-def _summary(loss: float, windows: int, tokens: int) -> str:
+def _summary(panel: "Panel") -> str:
     from math import exp
 
-    return f"loss {loss:.4f} nats per token, perplexity {exp(loss):.4f} ({windows:,} windows, {tokens:,} tokens)"
+    loss, tokens = panel.estimate(0), int(panel.denominators.sum())
+    counts = f"{panel.n:,} windows of {panel.n_clusters:,} document{'s' if panel.n_clusters != 1 else ''}"
+    return f"loss {loss:.4f} nats per token, perplexity {exp(loss):.4f} ({counts}, {tokens:,} tokens)"
 
 
 def _draw(text: str | None) -> tuple[int, int] | None:

@@ -1,0 +1,111 @@
+"""`assay demo [DIR]`: everything, on what ships with the package."""
+
+import shlex
+import time
+from contextlib import chdir, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.errors import InputError, UsageError
+
+_EDITS = ("int8", "int4", "int3", "pruned")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A question, and the command that answers it."""
+
+    question: str
+    command: str  # as a reader would type it in the folder of the demo
+    codes: tuple[int, ...] = (0,)  # exit codes that are an answer; 1 is a gate that stayed shut
+
+
+def steps() -> tuple[Step, ...]:
+    """What the demo runs, in order."""
+    others = " ".join(f"--and models/{edit}" for edit in _EDITS)
+    return (
+        Step(
+            "What do a model and four edited copies of it lose on text they have not seen?",
+            f"score models/base models/en.txt {others} --split-on '\\n\\n' --context 256 --windows 180x180 -o runs",
+        ),
+        *(
+            Step(
+                f"May the copy {edit} replace the model?",
+                f"certify runs/base runs/{edit} -o certificates/{edit}.json",
+                (0, 1),
+            )
+            for edit in _EDITS
+        ),
+        Step("Is a certificate true?", "verify certificates/int4.json"),
+        Step("Are 4 bits and pruning different?", "compare runs/int4 runs/pruned --split final --cluster document"),
+        Step(
+            "What do the model and its copy in 3 bits lose on Japanese, token by token?",
+            "score models/base models/ja.txt --and models/int3 --split-on '\\n\\n' --context 256 --windows 60x60 "
+            "--keep-tokens -o runs-ja",
+        ),
+        Step(
+            "Does longer context still help, and where does the copy lose it?",
+            "context runs-ja/base runs-ja/int3 --chart context.svg",
+        ),
+    )
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where everything goes.")] = Path("assay-demo"),
+) -> None:
+    """Everything, on what ships with the package: a small model, its edited copies, and text.
+
+    Needs the extra hf. Each command is shown as you would type it in DIR, with what it says first; what is there
+    already is not done again.
+    """
+    began = time.monotonic()
+    models = _written(folder)
+    typer.echo(f"A model, edited copies of it and texts: {', '.join(models)} in {folder / 'models'}")
+    with _inside(folder):
+        for step in steps():
+            _run(step)
+    typer.echo(f"\nDone in {time.monotonic() - began:.0f} s. Look at {folder}:")
+    for name, what in _LOOK_AT.items():
+        typer.echo(f"  {name:<22} {what}")
+    typer.echo("The commands above run there as you see them; with other names, on your own models and texts.")
+
+
+_LOOK_AT = {
+    "certificates/*.json": "certificates; verify recomputes them from the *.evidence.parquet beside them",
+    "runs, runs-ja": "losses by window, which compare, certify and context read",
+    "context.svg": "loss by position, with bands",
+}
+
+
+def _written(folder: Path) -> list[str]:
+    try:
+        from assay.models.edits import copies
+
+        made = copies(folder / "models")
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror}); choose another folder.") from error
+    return list(made)
+
+
+def _inside(folder: Path) -> "chdir[Path]":
+    (folder / "certificates").mkdir(parents=True, exist_ok=True)
+    return chdir(folder)
+
+
+def _run(step: Step) -> None:
+    from assay.cli.main import command_line
+
+    typer.echo(f"\n== {step.question}\n$ assay {step.command}")
+    arguments, said, began = shlex.split(step.command), StringIO(), time.monotonic()
+    with redirect_stdout(said):
+        code = command_line(arguments[:1])(arguments, standalone_mode=False) or 0
+    if code not in step.codes:
+        raise UsageError(f"assay {step.command} ended with exit code {code}; run it in the folder of the demo.")
+    first, _, rest = said.getvalue().strip().partition("\n\n")
+    typer.echo(first)
+    more = f"; {rest.count(chr(10)) + 1} more lines" if rest else ""
+    typer.echo(f"[{time.monotonic() - began:.1f} s{more}{', exit code 1: the gate stays shut' if code else ''}]")
