@@ -75,7 +75,7 @@ def test_another_schema_is_refused_by_name(data: dict[str, Any]) -> None:
 def test_the_keys_are_those_that_were_promised(results: list[Comparison]) -> None:
     for found in results:
         data = strict_json(found)
-        extra = {"ratio"} if found.kind == "losses" else set()
+        extra = {"ratio"} if found.kind == "losses" else {"measure"}
         assert set(data) - set(found.sizes) == PROMISED | BESIDES | extra
         assert data["schema"] == "assay/comparison/1"
         assert set(data["difference"]) == {"value", "interval", "standard_error", "n", "reason"}

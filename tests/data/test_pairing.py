@@ -205,7 +205,9 @@ def test_clusters_become_codes() -> None:
     panel = pair(losses("a", **document), losses("b", **document), cluster="document")
     assert panel.clusters is not None
     assert (panel.clusters.tolist(), panel.n_clusters, panel.cluster_by) == ([0, 1], 2, "document")
-    unasked = pair(losses("a", **document), losses("b", **document))
+    assert pair(losses("a", **document), losses("b", **document)).notes == ()  # each window is a document of its own
+    together = document | {"document": ["y", "y"]}
+    unasked = pair(losses("a", **together), losses("b", **together))
     assert unasked.clusters is None
     assert "--cluster document" in unasked.notes[0]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import exp, log
 from os import PathLike
 from typing import Any
@@ -10,9 +11,11 @@ import numpy as np
 
 from assay.analyses.comparison import Comparison, Computed, Shown
 from assay.analyses.verdict import sentence_of, verdict_of
-from assay.data import Panel, Table, pair, read_table
+from assay.data import Panel, Selection, Table, pair
 from assay.data.panel import Floats
+from assay.data.rates import Size, bits_per
 from assay.data.readers.source import UNNAMED
+from assay.data.tables import check_used, one_model, read_models
 from assay.design import DESIGN_EFFECT_LIMIT, Design, signature
 from assay.errors import InputError, UsageError
 from assay.stats.bootstrap import IntervalResult, interval
@@ -41,10 +44,14 @@ def compare(
     split: str | None = None,
     strict: bool = False,
     lower_is_better: bool | None = None,
+    selection: Selection | None = None,
+    per: Size | None = None,
 ) -> Comparison:
     """Compare two systems on the units they share.
 
-    ``a`` and ``b`` are files, mappings of columns, data frames or tables; one file may hold both ``models``.
+    ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
+    ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
+    whole documents, also of models whose tokens differ.
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
@@ -55,7 +62,10 @@ def compare(
     The estimate is the exponential of the token-weighted mean difference of log-losses (P2), not a ratio of mean
     perplexities, which would be 1.12 here.
     """
-    first, second = tables_of(a, b, models, columns, cluster)
+    first, second = tables_of(a, b, models, columns, cluster, selection)
+    if per is not None:
+        first, second = bits_per(per, (first, second), split=split)
+        split = None
     panel = pair(
         first,
         second,
@@ -74,20 +84,16 @@ def tables_of(
     models: tuple[str | None, str | None],
     columns: Mapping[str, str] | None,
     cluster: str | None,
+    selection: Selection | None = None,
 ) -> tuple[Table, Table]:
     if b is None and None in models:
         raise UsageError("compare needs two files, or one file and the names of two of its models (--a NAME --b NAME).")
-    first = _table(a, columns, cluster)
-    second = first if b is None else _table(b, columns, cluster)
-    return _selected(first, models[0]), _selected(second, models[1])
-
-
-def _table(source: Source, columns: Mapping[str, str] | None, cluster: str | None) -> Table:
-    return source if isinstance(source, Table) else read_table(source, columns=columns, cluster=cluster)
-
-
-def _selected(table: Table, model: str | None) -> Table:
-    return table if model is None else table.select(model)
+    read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
+    named = [[name] if name else [] for name in models]
+    first = read(a, models=named[0] + (named[1] if b is None else []))
+    second = first if b is None else read(b, models=named[1])
+    check_used(selection, [*first, *second])
+    return one_model(first, models[0]), one_model(second, models[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +143,7 @@ def compare_panel(panel: Panel, design: Design) -> Comparison:
         design=design,
         computed=Computed(drawn.scheme, drawn.reason, found.source, found.resamples),
         signature=_signature(panel, design, drawn, found),
+        measure=panel.metric.name,
     )
 
 

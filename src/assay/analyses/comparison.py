@@ -66,6 +66,7 @@ class Comparison(Result):
     design: Design
     computed: Computed
     signature: str
+    measure: str = "score"  # what a score is, for people: "bits per byte"
 
     @property
     def difference(self) -> Estimate:
@@ -80,7 +81,7 @@ class Comparison(Result):
         return [*self._main_rows(), *self._evidence_rows(), *self._caution_rows(), ("signature", self.signature)]
 
     def _main_rows(self) -> list[Row]:
-        name = "loss (nats per token)" if self.kind == "losses" else "score"
+        name = "loss (nats per token)" if self.kind == "losses" else self.measure
         rows = [(f"{name}, A", wording.number(self.value.a, 6)), (f"{name}, B", wording.number(self.value.b, 6))]
         rows.append(("difference B − A", _with_interval(self.difference, sign=True)))
         if self.ratio is not None:
@@ -151,6 +152,7 @@ class Comparison(Result):
             "notes": list(self.notes),
             "design": asdict(self.design),
             "computed": asdict(self.computed),
+            **({} if self.kind == "losses" else {"measure": self.measure}),
             "signature": self.signature,
         }
 
@@ -182,6 +184,7 @@ class Comparison(Result):
             design=Design(**data["design"]),
             computed=Computed(**data["computed"]),
             signature=data["signature"],
+            measure=data.get("measure", "score"),
         )
 
 

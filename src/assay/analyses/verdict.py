@@ -34,18 +34,21 @@ def sentence_of(
         "equivalent": f"{b} is equivalent to {a} within ±{wording.number(design.margin or 0)} {_scale(panel)}",
         "no difference shown": f"No difference shown between {a} and {b}",
     }
-    return f"{heads[verdict]}: {_finding(value, ratio)} ({_evidence(panel, value, ratio, test)})."
+    return f"{heads[verdict]}: {_finding(panel, value, ratio)} ({_evidence(panel, value, ratio, test)})."
 
 
 def _scale(panel: Panel) -> str:
+    if panel.metric.name != "score":
+        return panel.metric.name
     return "nats per token" if panel.metric.kind == "losses" else "points of score"
 
 
-def _finding(value: Shown, ratio: Estimate | None) -> str:
+def _finding(panel: Panel, value: Shown, ratio: Estimate | None) -> str:
     if ratio is not None and ratio.value is not None:
         return f"perplexity × {wording.placed(ratio.value, wording.decimals(ratio.interval))}"
     shift = wording.placed(value.difference.value or 0.0, wording.decimals(value.difference.interval), sign=True)
-    what = "mean score" if ratio is None else "mean loss"
+    what = f"mean {panel.metric.name}" if ratio is None else "mean loss"
+    what = what if panel.metric.name == "score" else panel.metric.name
     return f"{what} {wording.number(value.a)} → {wording.number(value.b)}, {shift}"
 
 

@@ -18,7 +18,8 @@ from assay.certificate.record import Issued
 from assay.certificate.rules import enforce, rules_of
 from assay.certificate.schema import SCHEMA
 from assay.certificate.signing import envelope_path, load_private_key, sign
-from assay.data import Table
+from assay.data import Selection, Table
+from assay.data.readers.source import named
 from assay.data.store import MANIFEST
 from assay.data.writing import write_bytes, write_tables
 from assay.design import Policy
@@ -36,6 +37,7 @@ def certify(
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     lower_is_better: bool | None = None,
+    selection: Selection | None = None,
     sign_with: str | PathLike[str] | None = None,
     timestamp: bool = False,
 ) -> Issued:
@@ -47,7 +49,7 @@ def certify(
     if path.suffix != ".json":
         raise UsageError(f"the certificate must be a .json file, but got {str(output)!r}.")
     key = None if sign_with is None else load_private_key(Path(sign_with))
-    first, second = tables_of(baseline, subject, models, columns, cluster)
+    first, second = tables_of(baseline, subject, models, columns, cluster, selection)
     arms = Arms(first, second, cluster or first.cluster_by, lower_is_better)
     enforce(rules_of(windows_of(arms), policy), policy)
     evidence = evidence_path(path)
@@ -81,6 +83,13 @@ def file_digest(path: Path) -> str:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _input_digest(table: Table, path: Path) -> str:
+    """The digest of the file; of several files of a harness, that of their digests, in order."""
+    files = table.about.get("files") or [path / MANIFEST if path.is_dir() else path]
+    digests = sorted(file_digest(file) for file in files)
+    return digests[0] if len(digests) == 1 else "sha256:" + hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
 def _meta(policy: Policy, *, timestamp: bool) -> dict[str, Any]:
     return {
         "assay": VERSION,
@@ -92,12 +101,12 @@ def _meta(policy: Policy, *, timestamp: bool) -> dict[str, Any]:
 
 
 def _system(table: Table, source: Source) -> dict[str, Any]:
-    path = Path(source) if isinstance(source, str | PathLike) else None
+    path = named(source)[1] if isinstance(source, str | PathLike) else None
     digests = table.about.get("model", {}).get("digests", {})
     return {
         "name": table.name,
         "file": None if path is None else path.name,
-        "sha256": None if path is None else file_digest(path / MANIFEST if path.is_dir() else path),
+        "sha256": None if path is None else _input_digest(table, path),
         "model": digests.get("model"),
         "tokenizer": digests.get("tokenizer"),
     }

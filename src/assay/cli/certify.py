@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from assay.cli import sources
 from assay.design import Policy, Profile, TierName
 from assay.errors import InputError
 
@@ -72,6 +73,12 @@ def certify(
     lower_is_better: Annotated[
         bool, typer.Option("--lower-is-better", help="Scores where less is better.", rich_help_panel=_DATA)
     ] = False,
+    task: sources.Task = None,
+    metric: sources.MetricName = None,
+    filter_name: sources.Filter = None,
+    scorer: sources.Scorer = None,
+    format_name: sources.FormatName = None,
+    newest: sources.Newest = False,
     sign: Annotated[Path | None, typer.Option(metavar="KEY", help="Sign with this private key (assay keygen).")] = None,
     timestamp: Annotated[bool, typer.Option("--timestamp", help="Record the time of issue.")] = False,
     markdown: Annotated[
@@ -109,6 +116,7 @@ def certify(
         columns=parse_columns(columns) if columns else None,
         cluster=cluster,
         lower_is_better=True if lower_is_better else None,
+        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
         sign_with=sign,
         timestamp=timestamp,
     )

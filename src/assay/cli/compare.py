@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.cli import sources
 from assay.design import Design, Method, Scheme, TestName
 
 _DATA = "Data"
@@ -14,7 +15,10 @@ _STATISTICS = "Statistics"
 
 def compare(
     a: Annotated[
-        Path, typer.Argument(metavar="A", help="Results of A (CSV, TSV, JSONL, Parquet), or of both with --a and --b.")
+        Path,
+        typer.Argument(
+            metavar="A", help="Results of A: a table, a run, files of a harness; [NAME=]PATH. Of both with --a and --b."
+        ),
     ],
     b: Annotated[Path | None, typer.Argument(metavar="B", help="Results of B.")] = None,
     a_model: Annotated[
@@ -39,6 +43,12 @@ def compare(
     split: Annotated[
         Literal["preview", "final"] | None, typer.Option(help="Only this split of the windows.", rich_help_panel=_DATA)
     ] = None,
+    per: Annotated[
+        Literal["byte", "character"] | None,
+        typer.Option(
+            help="Bits per byte or character of whole documents, also where tokens differ.", rich_help_panel=_DATA
+        ),
+    ] = None,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Refuse ids that do not pair, instead of reporting them.", rich_help_panel=_DATA),
@@ -47,6 +57,12 @@ def compare(
         bool,
         typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=_DATA),
     ] = False,
+    task: sources.Task = None,
+    metric: sources.MetricName = None,
+    filter_name: sources.Filter = None,
+    scorer: sources.Scorer = None,
+    format_name: sources.FormatName = None,
+    newest: sources.Newest = False,
     method: Annotated[Method, typer.Option(help="Interval.", rich_help_panel=_STATISTICS)] = "bca",
     level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
     scheme: Annotated[
@@ -81,7 +97,8 @@ def compare(
 ) -> None:
     """Is B different from A, by how much, and how sure can one be?
 
-    A and B hold losses (window, tokens, loss) or scores (item, score), paired by id. For losses the difference is in
+    A and B hold losses (window, tokens, loss) or scores (item, score), paired by id, or are what lm-eval, inspect,
+    lighteval, HELM or a completions server wrote. For losses the difference is in
     nats per token and the ratio is of perplexities; --margin is on the scale of the difference.
     """
     from assay.analyses.compare import compare as run  # late: --help and errors of usage need none of it
@@ -98,5 +115,7 @@ def compare(
         split=split,
         strict=strict,
         lower_is_better=True if lower_is_better else None,
+        per=per,
+        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
     typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))

@@ -3,17 +3,21 @@
 from assay.data.columns import parse_columns
 from assay.data.pairing import pair, panel_of
 from assay.data.panel import Dropped, Kind, Metric, Panel, Sums
-from assay.data.tables import Table, read_table
+from assay.data.readers import Selection, open_sources
+from assay.data.tables import Table, read_table, read_tables
 
 __all__ = [
     "Dropped",
     "Kind",
     "Metric",
     "Panel",
+    "Selection",
     "Sums",
     "Table",
+    "open_sources",
     "pair",
     "panel_of",
     "parse_columns",
     "read_table",
+    "read_tables",
 ]

@@ -11,8 +11,8 @@ from assay.errors import InputError, UsageError
 
 REQUIRED: dict[Kind, tuple[str, ...]] = {"losses": ("window", "tokens", "loss"), "scores": ("item", "score")}
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
-    "losses": ("model", "document", "split", "bytes", "chars", "start", "stop"),
-    "scores": ("model", "cluster", "weight", "run"),
+    "losses": ("model", "document", "split", "bytes", "chars", "start", "stop", "doc_hash"),
+    "scores": ("model", "cluster", "weight", "run", "doc_hash"),
 }
 #: An id may occur once in each of these.
 GROUPS: dict[Kind, tuple[str, ...]] = {"losses": ("model", "split"), "scores": ("model", "run")}

@@ -53,10 +53,17 @@ def panel_of(
     """
     _check_tables(tables, split)
     chosen = [_of_split(table, split) for table in tables]
-    metric = Metric.of(chosen[0].kind, lower_is_better=lower_is_better)
+    about = chosen[0].about
+    metric = Metric.of(
+        chosen[0].kind,
+        lower_is_better=_direction(chosen, asked=lower_is_better),
+        name=about.get("measure_name"),
+        unit=about.get("unit"),
+    )
     systems = _names(chosen, names)
     cluster = cluster or _cluster_by(chosen)
     arms, dropped = _paired(arms_of(chosen, pooled=split is None and "split" in chosen[0].labels), strict=strict)
+    _check_contents(arms)
     denominators = _shared(arms, "tokens" if metric.kind == "losses" else "weight")
     return Panel(
         systems,
@@ -90,17 +97,60 @@ def _check_alike(a: Table, b: Table) -> None:
             f"{a.label} holds {a.kind} and {b.label} holds {b.kind}; compare like with like, or say with --columns "
             "what the columns are."
         )
+    _check_measures(a, b)
     tokenizers = [_tokenizer(table) for table in (a, b)]
     if None not in tokenizers and tokenizers[0] != tokenizers[1]:
         raise InputError(
-            f"{a.label} and {b.label} were tokenized differently, so their perplexities do not compare; give both per "
-            "byte, in tables of a row per document with its bytes as tokens and its nats per byte as loss."
+            f"{a.label} and {b.label} were tokenized differently, so their perplexities do not compare; compare bits "
+            "per byte of the same documents with --per byte."
         )
     if ("split" in a.labels) != ("split" in b.labels):
         has, lacks = (a, b) if "split" in a.labels else (b, a)
         raise InputError(
             f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with --columns split=."
         )
+
+
+def _check_measures(a: Table, b: Table) -> None:
+    """Refuse the results of harnesses that do not measure the same."""
+    first, second = (table.about.get("measure") for table in (a, b))
+    if first is None or second is None or first["format"] != second["format"]:
+        return
+    for name in ("metric", "filter", "scorer"):
+        if first[name] != second[name]:
+            raise InputError(
+                f"{a.label} has the {name} {first[name]} and {b.label} the {name} {second[name]}; choose one that both "
+                f"have with --{name}."
+            )
+    if first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
+        raise InputError(
+            f"{a.label} holds the task {first['task']} and {b.label} {second['task']}; choose one that both have with "
+            "--task."
+        )
+
+
+def _direction(tables: Sequence[Table], *, asked: bool | None) -> bool | None:
+    """Whether less is better: as asked, or as the harness says of its metric."""
+    told = {table.about.get("lower_is_better") for table in tables} - {None}
+    if asked is not None or tables[0].kind == "losses" or not told:
+        return asked
+    if len(told) > 1:
+        raise InputError("the files do not agree whether a lower score is better; say so with --lower-is-better.")
+    return bool(told.pop())
+
+
+def _check_contents(arms: Sequence[Arm]) -> None:
+    """Refuse a unit that is something else in another file, where the files tell what it is."""
+    told = [arm for arm in arms if "doc_hash" in arm.table.labels]
+    for arm in told[1:]:
+        same = told[0].texts("doc_hash") == arm.texts("doc_hash")
+        if not same.all():
+            at = int(np.argmin(same))
+            name = f"{arm.table.unit} {arm.units(slice(at, at + 1))[0]!r}"
+            raise InputError(
+                f"{told[0].label} and {arm.label}: {name} is not the same in both, its contents differ; run both on "
+                "the same version of the data."
+            )
 
 
 def _tokenizer(table: Table) -> str | None:
@@ -230,6 +280,11 @@ def _notes(arms: Sequence[Arm], cluster: str | None) -> tuple[str, ...]:
         have = [name in arm.table.numbers for arm in arms]
         if any(have) and not all(have):
             notes.append(f"column {name!r} not used: {arms[have.index(False)].label} has none")
-    if cluster is None and any("document" in arm.table.labels for arm in arms):
+    if cluster is None and any(_has_long_documents(arm) for arm in arms):
         notes.append("column 'document' not used: windows count as independent (--cluster document draws documents)")
     return tuple(dict.fromkeys(notes))
+
+
+def _has_long_documents(arm: Arm) -> bool:
+    """Whether several windows are of one document."""
+    return "document" in arm.table.labels and len(set(arm.texts("document"))) < len(arm)

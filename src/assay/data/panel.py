@@ -28,15 +28,19 @@ class Metric:
     kind: Kind
     unit: str  # what a row is called: "window", "item"
     lower_is_better: bool
+    name: str = "score"  # what is averaged, where it is not a loss
 
     @classmethod
-    def of(cls, kind: Kind, *, lower_is_better: bool | None = None) -> "Metric":
+    def of(
+        cls, kind: Kind, *, lower_is_better: bool | None = None, name: str | None = None, unit: str | None = None
+    ) -> "Metric":
         """The metric of a kind of table: losses are better when lower, scores when higher unless said otherwise."""
         if kind not in UNITS:
             raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
         if kind == "losses" and lower_is_better is False:
             raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
-        return cls(kind, UNITS[kind], kind == "losses" if lower_is_better is None else lower_is_better)
+        lower = kind == "losses" if lower_is_better is None else lower_is_better
+        return cls(kind, unit or UNITS[kind], lower, name or "score")
 
 
 @dataclass(frozen=True, slots=True)

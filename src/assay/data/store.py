@@ -90,6 +90,8 @@ def _remove(folder: Path) -> None:
 def open_run(folder: Path) -> Run:
     """The run in a folder."""
     path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{folder}: no run is there; name a folder that `assay score` wrote.")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

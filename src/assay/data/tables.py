@@ -1,6 +1,6 @@
 """A table of losses or scores: read by column name, every value checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assay.data.checks import check_number, check_split, check_texts, check_unique
 from assay.data.columns import GROUPS, Layout, layout_of, listed, nearest
 from assay.data.panel import UNITS, Floats, Integers, Kind, Texts
-from assay.data.readers import Reading, Source, open_source
+from assay.data.readers import Reading, Selection, Source, open_source, open_sources
 from assay.errors import InputError, UsageError
 
 _NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
@@ -47,12 +47,14 @@ class Table:
     kind: Kind
     ids: Texts  # (rows,) the window or item
     numbers: dict[str, Floats]  # (rows,) each, by our name
-    labels: dict[str, Labels]  # model, split, run, document, cluster, by our name; a further cluster column by its own
+    labels: dict[
+        str, Labels
+    ]  # model, split, run, document, doc_hash, cluster, by our name; a further cluster by its own
     rows: Integers  # (rows,) the row in the file, from 1
     columns: dict[str, str]  # our name → the name in the file
     cluster_by: str | None = None  # the labels to cluster by, unless others are asked for
     notes: tuple[str, ...] = ()
-    about: Mapping[str, Any] = field(default_factory=dict)  # the manifest of a run
+    about: Mapping[str, Any] = field(default_factory=dict)  # the manifest of a run, the measure of a harness
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,6 +82,10 @@ class Table:
         label = self.label if len(self.models) == 1 else f"{self.label} (model {model!r})"
         return replace(chosen, label=label, name=model)
 
+    def by_model(self) -> list["Table"]:
+        """A table for each of its models; itself where it has one or does not say."""
+        return [self.select(model) for model in self.models] if len(self.models) > 1 else [self]
+
     def where(self, chosen: NDArray[np.bool_]) -> "Table":
         """Some of the rows; they keep the numbers they have in the file."""
         return replace(
@@ -98,19 +104,109 @@ def read_table(
     kind: Kind | None = None,
     cluster: str | None = None,
     name: str | None = None,
+    selection: Selection | None = None,
 ) -> Table:
     """Read losses (``window, tokens, loss``) or scores (``item, score``) from a file, a mapping or a data frame.
 
-    Files are CSV, TSV, JSONL or Parquet. ``columns`` maps our names to the file's, ``cluster`` names the column that
-    holds the clusters, ``name`` is what results call the system. A value that cannot be right is an error.
+    Files are CSV, TSV, JSONL or Parquet, or the logs of a harness, where ``selection`` says which results are meant.
+    ``columns`` maps our names to the file's, ``cluster`` names the column that holds the clusters, ``name`` is what
+    results call the system. A value that cannot be right is an error.
 
     >>> read_table({"item": ["q1", "q2"], "acc": [1, 0]}, columns={"score": "acc"}).numbers["score"]
     array([1., 0.])
     """
+    opened = _open(source, name, selection, cluster)
+    if len(opened) > 1:
+        found = listed(str(one.name) for one in opened)
+        raise InputError(f"{source}: {len(opened)} models ({found}); name the folder of one, or read_tables for all.")
+    return _table(opened[0], columns or {}, kind, cluster, name)
+
+
+def read_tables(
+    sources: Sequence[str | PathLike[str] | Mapping[str, Any] | Table | Any],
+    *,
+    columns: Mapping[str, str] | None = None,
+    kind: Kind | None = None,
+    cluster: str | None = None,
+    selection: Selection | None = None,
+) -> list[Table]:
+    """A table for each model in several files, folders, mappings, data frames or tables.
+
+    Paths may be NAME=PATH. The logs of a harness are put together by model, whichever path they come from.
+    """
+    paths = [source for source in sources if isinstance(source, str | PathLike)]
+    tables: list[Table] = []
+    for source in sources:
+        if isinstance(source, Table):
+            tables.append(source)
+        elif not isinstance(source, str | PathLike):
+            tables.append(_table(open_source(source), columns or {}, kind, cluster))
+        elif source is paths[0]:
+            opened = open_sources(paths, selection, cluster=cluster)
+            tables += [_table(one, columns or {}, kind, cluster) for one in opened]
+    check_used(selection, tables)
+    return [one for table in tables for one in table.by_model()]
+
+
+def read_models(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    selection: Selection | None = None,
+    models: Sequence[str] = (),
+) -> list[Table]:
+    """What one argument holds: a table, of whichever models, or a table for each model of a harness's output.
+
+    Of a harness's output only the ``models`` are read, if there are any of them.
+    """
+    if isinstance(source, Table):
+        return [source]
+    opened = _open(source, None, selection, cluster, models)
+    return [_table(one, columns or {}, None, cluster) for one in opened]
+
+
+def one_model(tables: Sequence[Table], model: str | None) -> Table:
+    """The table of one of the models that an argument holds; the only one if none is named."""
+    if len(tables) == 1:
+        return tables[0] if model is None else tables[0].select(model)
+    names = [table.name for table in tables]
+    if model not in names:
+        what = f"{len(names)} models" if model is None else f"no model {model!r} among its {len(names)} models"
+        close = None if model is None else nearest(model, names)
+        then = f"did you mean {close!r}?" if close else "say which one is meant, with --a NAME or --b NAME."
+        raise InputError(f"{tables[0].label} and others: {what} ({listed(names)}); {then}")
+    return tables[names.index(model)]
+
+
+def check_used(selection: Selection | None, tables: Sequence[Table]) -> None:
+    """Refuse to pick among the results of a harness where there are none, rather than to ignore it."""
+    if selection is not None and selection.picks and not any("measure" in table.about for table in tables):
+        labels = listed(table.label for table in tables)
+        raise UsageError(
+            f"{selection.picks} picks among the results of a harness, but {labels} is a table; leave it out."
+        )
+
+
+def _open(
+    source: Any, name: str | None, selection: Selection | None, cluster: str | None, models: Sequence[str] = ()
+) -> list[Source]:
+    if isinstance(source, str | PathLike):
+        return open_sources([source], selection, cluster=cluster, models=models)
+    return [open_source(source, name=name)]
+
+
+def _table(
+    opened: Source, columns: Mapping[str, str], kind: Kind | None, cluster: str | None, name: str | None = None
+) -> Table:
     if kind is not None and kind not in UNITS:
         raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
-    opened = open_source(source, name=name)
-    layout = layout_of(opened.label, opened.columns, columns or {}, kind, cluster)
+    if columns and "measure" in opened.about:
+        raise UsageError(
+            f"--columns names the columns of a table, but {opened.label} was read as files of "
+            f"{opened.about['measure']['format']}; leave it out, or add --format table."
+        )
+    layout = layout_of(opened.label, opened.columns, columns, kind, cluster)
     if cluster in layout.columns and cluster in _NOT_CLUSTERS:
         raise UsageError(f"cluster must be a column of labels such as document, but {cluster!r} has another use.")
     ids, numbers, labels = _checked(opened, layout, cluster)
@@ -124,7 +220,7 @@ def read_table(
         np.arange(1, len(ids) + 1),
         layout.columns,
         cluster_by=cluster or ("cluster" if "cluster" in labels else None),
-        notes=_notes(opened.label, layout),
+        notes=(*opened.notes, *_notes(opened.label, layout)),
         about=opened.about,
     )
 
@@ -177,6 +273,8 @@ def _labels(source: Source, ours: str, theirs: str, values: Texts) -> Labels:
 
 
 def _name(source: Source, labels: Mapping[str, Labels]) -> str:
+    if source.name is not None:
+        return source.name
     if "model" in labels and len(labels["model"].names) == 1:
         return labels["model"].names[0]
     if source.about:

@@ -1,5 +1,16 @@
 """Where the rows of a table come from: one file per family of formats."""
 
-from assay.data.readers.source import Reading, Source, one_line, open_source, shown
+from assay.data.readers.selection import FORMATS, Format, Selection
+from assay.data.readers.source import Reading, Source, one_line, open_source, open_sources, shown
 
-__all__ = ["Reading", "Source", "one_line", "open_source", "shown"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Reading",
+    "Selection",
+    "Source",
+    "one_line",
+    "open_source",
+    "open_sources",
+    "shown",
+]

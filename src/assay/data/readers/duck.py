@@ -63,6 +63,8 @@ class DuckSource(ABC):
     """A file as DuckDB sees it. A subclass says how it is scanned, and explains what DuckDB could not read."""
 
     columns: tuple[str, ...]
+    name: str | None = None
+    notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, path: Path, label: str) -> None:

@@ -5,10 +5,11 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from assay.data.readers.delimited import Delimited
+from assay.data.readers.duck import DuckSource
 from assay.data.readers.jsonl import JsonLines
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.run import RunFolder
-from assay.data.readers.source import Source, one_line
+from assay.data.readers.source import one_line
 from assay.data.store import MANIFEST
 from assay.errors import InputError
 
@@ -28,7 +29,7 @@ _OTHER_FORMATS = {
 }
 
 
-def open_file(source: str | os.PathLike[str]) -> Source:
+def open_file(source: str | os.PathLike[str]) -> DuckSource:
     """The reader for a file, or an error that says why there is none."""
     path = Path(source)
     label = one_line(str(source))
@@ -50,7 +51,7 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def _text_file(path: Path, label: str, head: bytes) -> Source:
+def _text_file(path: Path, label: str, head: bytes) -> DuckSource:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start:
         raise InputError(f"{label}: the file is empty; check what should have written it.")
@@ -65,7 +66,9 @@ def _head(path: Path, label: str) -> bytes:
     """The first bytes of a file that is there and can be read."""
     try:
         if path.is_dir():
-            raise InputError(f"{label}: a directory that is no run; name a CSV, TSV, JSONL or Parquet file in it.")
+            raise InputError(
+                f"{label}: a directory with no run and no logs of a harness; name a CSV, TSV, JSONL or Parquet file."
+            )
         if not path.exists():
             raise InputError(f"{label}: no such file; {_nearest(path)}")
         if not path.is_file():

@@ -18,6 +18,8 @@ _MISSING = frozenset({"NoneType", "NAType", "NaTType"})  # by name, so that pand
 class MemorySource:
     """Columns by name; what is not an array yet becomes one."""
 
+    name: str | None = None
+    notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, table: Any, label: str) -> None:

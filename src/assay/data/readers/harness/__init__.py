@@ -1,0 +1,1 @@
+"""Files that evaluation harnesses write: one module per harness, recognised by what they hold."""

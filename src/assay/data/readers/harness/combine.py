@@ -1,0 +1,221 @@
+"""Logs of a harness into sources, one for each model: which tasks, which run, what may stand together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from sys import intern
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from assay.data.columns import listed, nearest
+from assay.data.panel import UNITS
+from assay.data.readers.harness.log import Log, Rows
+from assay.data.readers.memory import MemorySource
+from assay.data.readers.selection import Selection
+from assay.data.readers.source import one_line
+from assay.errors import InputError
+
+_PLACES_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A log, the path that the user named it by, and what its model shall be called (NAME=PATH)."""
+
+    name: str | None
+    given: str
+    log: Log
+
+    @property
+    def model(self) -> str:
+        return self.name or self.log.model
+
+
+class HarnessSource(MemorySource):
+    """The items of one model, as columns in memory."""
+
+    def __init__(self, label: str, rows: Rows, about: Mapping[str, Any]) -> None:
+        super().__init__(_arrays(rows.columns), label)
+        self.about = MappingProxyType(dict(about))
+        self.name = self.about["model"]["name"]
+        self.notes = tuple(dict.fromkeys(rows.notes))
+
+
+def sources_of(entries: Sequence[Entry], selection: Selection, cluster: str | None) -> list[HarnessSource]:
+    """A source for each model of some logs."""
+    wanted = _of_tasks(entries, selection.task)
+    # Asked for by a group or a pattern, tasks may be one here and several in the file to compare with.
+    pooled = selection.task is not None and all(entry.log.task != selection.task for entry in wanted)
+    models: dict[str, list[Entry]] = {}
+    for entry in wanted:
+        models.setdefault(entry.model, []).append(entry)
+    return [_source(name, own, selection, cluster, pooled=pooled) for name, own in models.items()]
+
+
+def _of_tasks(entries: Sequence[Entry], asked: str | None) -> Sequence[Entry]:
+    tasks = sorted({entry.log.task for entry in entries})
+    where = _where(entries)
+    if asked is None:
+        if len(tasks) > 1:
+            raise InputError(
+                f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}); choose one with --task, or several with a pattern "
+                "such as --task '*'."
+            )
+        return entries
+    chosen = [entry for entry in entries if entry.log.task == asked]
+    chosen = chosen or [entry for entry in entries if asked in entry.log.groups]
+    chosen = chosen or [entry for entry in entries if fnmatchcase(entry.log.task, asked)]
+    if not chosen:
+        close = nearest(asked, tasks)
+        hint = f"did you mean --task {one_line(close)}?" if close else "choose one with --task."
+        raise InputError(f"{where}: no task {asked!r}, only {listed(tasks, 40)}; {hint}")
+    return chosen
+
+
+def _where(entries: Sequence[Entry]) -> str:
+    """What the user named, for a message and as the label of a source."""
+    given = list(dict.fromkeys(entry.given for entry in entries))
+    return given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
+
+
+def _source(
+    name: str, entries: list[Entry], selection: Selection, cluster: str | None, *, pooled: bool
+) -> HarnessSource:
+    kept, repeated = _runs(name, entries, newest=selection.newest)
+    logs = [entry.log for entry in kept]
+    parts = [(log, log.rows(selection, cluster)) for log in logs]
+    for log, rows in parts:
+        _check_items(log, rows)
+        if pooled:
+            _prefix(rows, log.task)
+        if repeated:
+            _number_runs(log, rows, logs)
+    _check_alike(parts)
+    whole = _joined([rows for _, rows in parts])
+    whole.columns["model"] = [name] * len(whole)
+    whole.notes = [_note(whole, logs, pooled=pooled), *_guesses(kept), *whole.notes]
+    return HarnessSource(_where(kept), whole, _about(name, whole, logs))
+
+
+def _note(whole: Rows, logs: Sequence[Log], *, pooled: bool) -> str:
+    """What is measured, and what items are paired on."""
+    tasks, measure = {log.task for log in logs}, whole.measure
+    what = min(tasks) if len(tasks) == 1 else f"{len(tasks)} tasks"
+    compared = f", {measure.compared} compared" if "doc_hash" in whole.columns else ""
+    return (
+        f"{measure.format}, {what}: {measure}; paired on {'task and ' if pooled else ''}{measure.paired_on}{compared}"
+    )
+
+
+def _guesses(entries: Sequence[Entry]) -> list[str]:
+    return [f"{entry.given}: {entry.log.guessed}" for entry in entries if entry.name is None and entry.log.guessed]
+
+
+def _about(name: str, whole: Rows, logs: Sequence[Log]) -> dict[str, Any]:
+    measure = whole.measure
+    return {
+        "model": {"name": name},
+        "measure": {
+            "format": measure.format,
+            "task": ", ".join(sorted({log.task for log in logs})),
+            "metric": measure.metric,
+            "filter": measure.filter,
+            "scorer": measure.scorer,
+        },
+        "lower_is_better": whole.lower_is_better,
+        "files": tuple(dict.fromkeys(file for log in logs for file in log.files)),
+    }
+
+
+def _runs(name: str, entries: list[Entry], *, newest: bool) -> tuple[list[Entry], bool]:
+    """One log for each task, or the repeated runs of each that were given one name on purpose."""
+    tasks: dict[str, list[Entry]] = {}
+    for entry in entries:
+        tasks.setdefault(entry.log.task, []).append(entry)
+    twice = next((runs for runs in tasks.values() if len(runs) > 1), None)
+    if twice is None:
+        return entries, False
+    if newest:
+        return [_newest(runs) for runs in tasks.values()], False
+    if all(run.name for run in entries) and all(
+        len({run.given for run in runs}) == len(runs) for runs in tasks.values()
+    ):
+        return entries, True
+    labels = listed([run.log.label for run in twice], _PLACES_SHOWN)
+    raise InputError(
+        f"{len(twice)} runs of the task {twice[0].log.task!r} by the model {name!r} ({labels}); name one of them, or "
+        "take the newest with --newest, or call them NAME=PATH: different names are compared, the same name makes them "
+        "runs of one model."
+    )
+
+
+def _newest(runs: list[Entry]) -> Entry:
+    dates = sorted(run.log.written for run in runs)
+    if len(runs) > 1 and (not dates[0] or dates[-1] == dates[-2]):
+        labels = listed([run.log.label for run in runs], _PLACES_SHOWN)
+        raise InputError(f"{labels}: their dates do not say which is the newest; name one of them.")
+    return max(runs, key=lambda run: run.log.written)
+
+
+def _check_items(log: Log, rows: Rows) -> None:
+    """An item may be there once in each run."""
+    if not len(rows):
+        raise InputError(f"{log.label}: no items; check what should have written them.")
+    unit, seen = UNITS[rows.kind], dict[tuple[Any, Any], str]()
+    for item, run, place in zip(
+        rows.columns[unit], rows.columns.get("run") or [""] * len(rows), rows.places, strict=True
+    ):
+        before = seen.setdefault((item, run), place)
+        if before is not place:
+            raise InputError(f"{place}: {unit} {item!r} is there already ({before}); keep one of them.")
+
+
+def _check_alike(parts: Sequence[tuple[Log, Rows]]) -> None:
+    first_log, first = parts[0]
+    for log, rows in parts[1:]:
+        if rows.kind != first.kind:
+            raise InputError(f"{first_log.label} holds {first.kind} and {log.label} {rows.kind}; choose with --task.")
+        if str(rows.measure) != str(first.measure):
+            raise InputError(f"{first_log.label} has {first.measure} and {log.label} has {rows.measure}; choose one.")
+
+
+def _prefix(rows: Rows, task: str) -> None:
+    for name in {UNITS[rows.kind], "document"} & rows.columns.keys():
+        rows.columns[name] = [intern(f"{task}/{item}") for item in rows.columns[name]]
+
+
+def _number_runs(log: Log, rows: Rows, logs: Sequence[Log]) -> None:
+    """The runs of a model that came in several logs: numbered by log, and by epoch within it."""
+    if rows.kind == "losses":
+        raise InputError(f"{log.label}: losses have no runs; give each run its own name.")
+    place = [other.label for other in logs if other.task == log.task].index(log.label) + 1
+    epochs = rows.columns.get("run")
+    rows.columns["run"] = [str(place)] * len(rows) if epochs is None else [f"{place}.{epoch}" for epoch in epochs]
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """The rows of several logs; a column that one of them lacks is left out, except that of runs."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    names = [name for name in first.columns if all(name in rows.columns for rows in parts)]
+    columns = {name: [value for rows in parts for value in rows.columns[name]] for name in names}
+    if any("run" in rows.columns for rows in parts):
+        columns["run"] = [run for rows in parts for run in rows.columns.get("run", ["1"] * len(rows))]
+    lower = {rows.lower_is_better for rows in parts}
+    return Rows(
+        first.kind,
+        first.measure,
+        columns,
+        [place for rows in parts for place in rows.places],
+        lower_is_better=lower.pop() if len(lower) == 1 else None,
+        notes=[note for rows in parts for note in rows.notes],
+    )
+
+
+def _arrays(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Numbers as arrays, which take a quarter of the memory; texts stay objects."""
+    numeric = ("score", "loss", "tokens", "bytes")
+    return {name: np.array(values, dtype=np.float64) if name in numeric else values for name, values in columns.items()}

@@ -1,0 +1,144 @@
+"""HELM: a folder per run with ``run_spec.json`` and ``per_instance_stats.json``."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.data.readers.harness.documents import read_json
+from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, field_of, number, scored
+from assay.data.readers.selection import Selection
+from assay.errors import InputError
+
+SPEC, STATS = "run_spec.json", "per_instance_stats.json"
+#: The keys of an entry of the statistics.
+KEYS = frozenset({"instance_id", "stats"})
+_MODEL = re.compile(r"[:,](?:model|model_deployment)=[^,]*")
+_LOSS = ("logprob", "num_perplexity_tokens", "num_bytes")
+_LOSS_METRICS = ("perplexity", "bits_per_byte")  # per token, which needs the same tokenizer, or per byte
+
+Key = tuple[str, int]  # instance and trial
+
+
+def is_run(folder: Path) -> bool:
+    return (folder / SPEC).is_file() and (folder / STATS).is_file()
+
+
+def log_of(path: Path) -> "HelmLog":
+    """The log of a run folder, or of the statistics in it."""
+    folder = path if path.is_dir() else path.parent
+    if not is_run(folder):
+        raise InputError(f"{folder}: no {SPEC} and {STATS}, so no run folder of HELM; name another.")
+    spec = read_json(folder / SPEC)
+    place = str(folder / SPEC)
+    adapter = field_of(spec, "adapter_spec", place, dict)
+    model = str(field_of(adapter, "model", place, str))
+    task = _MODEL.sub("", str(field_of(spec, "name", place, str)))
+    scenario = digest(field_of(spec, "scenario_spec", place, dict))
+    losses = adapter.get("method") == "language_modeling"
+    return HelmLog(str(folder), (folder / SPEC, folder / STATS), model, task, "", scenario=scenario, losses=losses)
+
+
+@dataclass(slots=True)
+class _Unit:
+    """The statistics of an instance in a trial, by name: how many values, and their sum."""
+
+    place: str
+    split: str
+    sums: dict[str, tuple[float, float]]
+
+    def means(self) -> dict[str, float]:
+        return {name: total / count for name, (count, total) in self.sums.items() if count}
+
+
+@dataclass(frozen=True)
+class HelmLog(Log):
+    """A run of one scenario by one model."""
+
+    scenario: str = ""
+    losses: bool = False
+
+    def rows(self, selection: Selection, cluster: str | None) -> Rows:
+        every, perturbed = self._units()
+        split = chosen(self.label, "filter", (unit.split for unit in every.values()), selection.filter)
+        units = {key: unit for key, unit in every.items() if unit.split == split}
+        if self.losses and selection.metric in (None, *_LOSS_METRICS):
+            rows = self._losses(units, split, selection.metric or "perplexity")
+        else:
+            rows = self._scores(units, selection.metric, split)
+        if perturbed:
+            rows.notes.append(f"{self.label}: perturbed instances left out: {perturbed}")
+        if len({trial for _, trial in units}) > 1:
+            rows.columns["run"] = [str(trial) for _, trial in units]
+        if cluster is not None:
+            if cluster != "task":
+                raise InputError(f"{self.label}: a run of HELM has no {cluster!r} to cluster by, only task; use that.")
+            rows.columns[cluster] = [self.task] * len(rows)
+        return rows
+
+    def _units(self) -> tuple[dict[Key, _Unit], int]:
+        """The instances as they were asked, and how many entries are about perturbed ones.
+
+        Each metric of a run adds an entry of its own, so that an instance has several.
+        """
+        path = self.files[1]
+        entries = read_json(path)
+        if not isinstance(entries, list) or not entries:
+            raise InputError(f"{path}: must be a list of instances, and not an empty one; run HELM again.")
+        units: dict[Key, _Unit] = {}
+        perturbed: set[Key] = set()
+        for at, entry in enumerate(entries, start=1):
+            place = f"{path}, entry {at}"
+            key = (
+                str(field_of(entry, "instance_id", place, str)),
+                int(field_of({"train_trial_index": 0} | entry, "train_trial_index", place, int)),
+            )
+            if entry.get("perturbation"):
+                perturbed.add(key)
+                continue
+            for name, split, count, total in _stats(entry, place):
+                unit = units.setdefault(key, _Unit(place, split, {}))
+                before = unit.sums.get(name, (0.0, 0.0))
+                unit.sums[name] = (before[0] + count, before[1] + total)
+        if not units:
+            raise InputError(f"{path}: no instance without perturbation; run HELM on the original instances too.")
+        return units, len(perturbed)
+
+    def _scores(self, units: dict[Key, _Unit], asked: str | None, split: str) -> Rows:
+        places = [unit.place for unit in units.values()]
+        metric, scores = scored(self.label, [unit.means() for unit in units.values()], places, asked)
+        return Rows("scores", _measure(metric, split), self._columns("item", units) | {"score": scores}, places)
+
+    def _losses(self, units: dict[Key, _Unit], split: str, metric: str) -> Rows:
+        """Nats per token, or per byte, from the sums that HELM makes them of."""
+        sums = [[field_of(unit.sums, name, unit.place)[1] for name in _LOSS] for unit in units.values()]
+        for unit, (total, tokens, size) in zip(units.values(), sums, strict=True):
+            if total > 0 or tokens < 1 or size < 1:
+                raise InputError(
+                    f"{unit.place}: logprob {total}, {tokens} tokens, {size} bytes give no loss; take it out."
+                )
+        sizes = [size if metric == "bits_per_byte" else tokens for _, tokens, size in sums]
+        columns = self._columns("window", units) | {
+            "document": [instance for instance, _ in units],
+            "tokens": sizes,
+            "loss": [-total / size for (total, _, _), size in zip(sums, sizes, strict=True)],
+            "bytes": [size for _, _, size in sums],
+        }
+        return Rows("losses", _measure(metric, split), columns, [unit.place for unit in units.values()])
+
+    def _columns(self, unit: str, units: dict[Key, _Unit]) -> dict[str, list[Any]]:
+        return {unit: [instance for instance, _ in units], "doc_hash": [self.scenario] * len(units)}
+
+
+def _stats(entry: dict[str, Any], place: str) -> Iterator[tuple[str, str, float, float]]:
+    for stat in field_of(entry, "stats", place, list):
+        name = field_of(stat, "name", place, dict)
+        what = str(field_of(name, "name", place, str))
+        count = number(field_of(stat, "count", place), place, f"the count of {what}")
+        total = number(field_of(stat, "sum", place), place, what)
+        yield what, str(name.get("split", "")), count, total
+
+
+def _measure(metric: str, split: str) -> Measure:
+    return Measure("helm", metric, filter=split or None, paired_on="instance id", compared="scenario")

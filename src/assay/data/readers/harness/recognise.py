@@ -1,0 +1,141 @@
+"""Which harness wrote a file or a folder, by what it holds; a name is looked at only where it is part of the format."""
+
+import os
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Literal
+
+from assay.data.columns import REQUIRED
+from assay.data.readers.harness import helm, inspect_ai, lighteval, lm_eval, responses
+from assay.data.readers.harness.documents import cannot_open
+from assay.data.readers.harness.log import Log
+from assay.data.readers.selection import Format
+from assay.errors import InputError
+
+#: The results of lm-evaluation-harness are a part of its format, and no log by themselves.
+Kind = Format | Literal["lm-eval results"]
+Files = dict[Kind, list[Path]]
+
+_HEADS = (1 << 16, 1 << 24)  # a first look, and another if that does not settle it
+_MOST_FILES = 200_000  # a folder with more is no output of a harness
+# A text that the head cuts off is one token too: else every quotation mark in it would be tried as the start of one.
+_TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[][{}:]', re.DOTALL)
+
+
+def files_in(path: Path) -> Files:
+    """The files of any harness that a path holds: itself, or what is in the folder and below."""
+    found: Files = {}
+    for entry in _walk(path) if path.is_dir() else [path]:
+        kind = "helm" if entry.is_dir() else kind_of(entry)
+        if kind is not None:
+            found.setdefault(kind, []).append(entry)
+    if "lm-eval" in found:  # then the results beside the samples only tell of them
+        found.pop("lm-eval results", None)
+    return found
+
+
+def logs_in(files: Files, chosen: Format) -> list[Log]:
+    """The logs of one format."""
+    own = files.get(chosen, [])
+    match chosen:
+        case "lm-eval":
+            return [*lm_eval.logs_of(own, files.get("lm-eval results", []))]
+        case "inspect":
+            return [inspect_ai.log_of(path) for path in own]
+        case "lighteval":
+            return [lighteval.log_of(path) for path in own]
+        case "helm":
+            return [helm.log_of(path) for path in own]
+        case "responses":
+            return [log for path in own for log in responses.logs_of(path)]
+        case "table":
+            raise AssertionError(chosen)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """The files below a folder, and the run folders of HELM, which are taken whole."""
+    count = 0
+    for name, folders, files in os.walk(folder, onerror=_refuse):
+        here = Path(name)
+        if helm.is_run(here):
+            folders.clear()
+            yield here
+            continue
+        folders.sort()
+        for file in sorted(files):
+            count += 1
+            if count > _MOST_FILES:
+                raise InputError(f"{folder}: more than {_MOST_FILES:,} files; name the folder of a harness's output.")
+            if (here / file).is_file():
+                yield here / file
+
+
+def _refuse(error: OSError) -> None:
+    raise cannot_open(Path(str(error.filename)), error)
+
+
+def kind_of(path: Path) -> Kind | None:
+    """The format of a file, if it is one of a harness."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADS[0])
+            if head.startswith(b"PK\x03\x04"):
+                return "inspect" if inspect_ai.is_archive(path, head) else None
+            if head.startswith(b"PAR1"):
+                return "lighteval" if _is_details(path) else None
+            if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")):
+                return None
+            kind, whole = _by_keys(head)
+            if kind is None and not whole and len(head) == _HEADS[0]:
+                kind, _ = _by_keys(head + file.read(_HEADS[1]))
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    return kind
+
+
+def _is_details(path: Path) -> bool:
+    columns = lighteval.columns_of(path)
+    return columns >= lighteval.COLUMNS and not _is_table(columns)
+
+
+def _by_keys(head: bytes) -> tuple[Kind | None, bool]:
+    keys, whole = first_keys(head.decode("utf-8-sig", errors="replace"))
+    if _is_table(keys):
+        return None, True
+    known: dict[Kind, bool] = {
+        "lm-eval": keys >= lm_eval.SAMPLE_KEYS,
+        "lm-eval results": keys >= lm_eval.RESULT_KEYS,
+        "inspect": keys >= inspect_ai.KEYS,
+        "helm": keys >= helm.KEYS,
+        "responses": responses.has_keys(keys),
+    }
+    return next((kind for kind, fits in known.items() if fits), None), whole
+
+
+def _is_table(columns: AbstractSet[str]) -> bool:
+    """Whether it is a table of ours, which may have any other column as well."""
+    return any(columns >= set(required) for required in REQUIRED.values())
+
+
+def first_keys(text: str) -> tuple[set[str], bool]:
+    """The keys of the first object, which may stand in a list, and whether the text holds all of it.
+
+    >>> first_keys('[{"a": {"b": 1}, "c": [{"d": 2}]}, {"e": 3}]') == ({"a", "c"}, True)
+    True
+    """
+    level = 2 if text.lstrip().startswith("[") else 1
+    depth, last, keys = 0, "", set[str]()
+    for token in _TOKENS.finditer(text):
+        sign = token[0]
+        if sign in "{[":
+            depth += 1
+        elif sign in "}]":
+            depth -= 1
+            if depth < level:
+                return keys, True
+        elif sign == ":" and depth == level:
+            keys.add(last)
+        last = sign[1:-1] if sign[0] == '"' else ""
+    return keys, False
