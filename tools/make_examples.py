@@ -4,8 +4,9 @@
 
 An interpolated Kneser-Ney 4-gram model over byte-pair tokens is trained on a part of Python's standard library and
 scored on modules it has not seen: as it is, with its weights rounded to 8 and to 3 bits, and beside 3-gram and 2-gram
-models of the same text. There is no random number in it. Other versions of Python have other sources and so give
-other numbers: the digest below says which text made the shipped files.
+models of the same text. Only the repeated runs draw at random, each answer from a number that its model, run and item
+alone decide. Other versions of Python have other sources and so give other numbers: the digest below says which text
+made the shipped files.
 """
 
 import ast
@@ -16,7 +17,8 @@ import sysconfig
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from math import log
+from itertools import accumulate
+from math import exp, log
 from pathlib import Path
 
 from tools.ngram import BytePairs, Model, distribution, quantized, train
@@ -46,6 +48,7 @@ WINDOWS = 180  # a split: 180 preview and 180 final windows
 WINDOW_TOKENS = 192  # longer functions are cut here; shorter ones end where they end
 ITEMS = 500
 PROMPT_TOKENS, CHOICE_TOKENS, CHOICES = 12, 4, 4
+RUNS, RUN_ITEMS = 5, 100  # repeated runs take every fifth item, or the file would be large
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ def main(folder: Path) -> None:
         write(folder / f"losses-{name}.csv", loss_rows(model, windows, pairs))
     for name, model in {"base": base, "int3": int3, "trigram": trigram, "bigram": bigram}.items():
         write(folder / f"scores-{name}.csv", score_rows(model, items))
+    write(folder / "runs-sampled.csv", sampled_rows({"base": base, "int3": int3, "trigram": trigram}, items))
 
 
 def module_text(name: str) -> str:
@@ -168,6 +172,27 @@ def score_rows(model: Model, items: list[Item]) -> Iterator[dict[str, object]]:
     for item in items:
         losses = [loss(model, item.prompt + choice, len(item.prompt)) for choice in item.choices]
         yield {"item": item.name, "cluster": item.cluster, "score": int(losses[0] < min(losses[1:]))}
+
+
+def sampled_rows(models: dict[str, Model], items: list[Item]) -> Iterator[dict[str, object]]:
+    """Runs at temperature 1: a model picks each continuation as often as it gives it probability among the four."""
+    for name, model in models.items():
+        for item in items[:: len(items) // RUN_ITEMS]:
+            losses = [loss(model, item.prompt + choice, len(item.prompt)) for choice in item.choices]
+            for run in range(1, RUNS + 1):
+                picked = sampled(losses, drawn(f"{name}/{run}/{item.name}"))
+                yield {"model": name, "run": run, "item": item.name, "score": int(picked == 0)}
+
+
+def sampled(losses: list[float], number: float) -> int:
+    """Which of several continuations a number between 0 and 1 picks, each as likely as exp(-loss)."""
+    shares = [exp(min(losses) - loss) for loss in losses]
+    return sum(number * sum(shares) >= share for share in accumulate(shares))
+
+
+def drawn(name: str) -> float:
+    """A number between 0 and 1 that depends on the name only."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
 
 
 def loss(model: Model, tokens: list[int], first: int) -> float:

@@ -1,0 +1,143 @@
+"""Repeated runs whose variance components are known, and pilots whose true spread is: do the intervals hold them?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from zlib import crc32
+
+import numpy as np
+
+from assay.analyses.power_pilot import pilot_of
+from assay.data import Panel, Table, read_table
+from assay.stats.rank_stability import order_repeats
+from assay.stats.records import Interval
+from assay.stats.reliability import deviation, intraclass
+from assay.stats.units import Floats
+
+SEED = 20266
+LEVEL = 0.95
+
+Generator = np.random.Generator
+
+
+def covered(limits: Interval | None, truth: float) -> bool:
+    return limits is not None and limits.low <= truth <= limits.high
+
+
+# ------------------------------------------------------------------------------------------ runs
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """n items × k runs: variances of items, of what a run shifts all items by, and of the noise."""
+
+    name: str
+    n: int
+    k: int
+    items: float
+    runs: float = 0.0
+    binary: bool = False
+
+    @property
+    def noise(self) -> float:
+        return 1 / 6 if self.binary else 1 - self.items
+
+    def values(self, simulation: int) -> Floats:
+        rng = np.random.default_rng([SEED, crc32(self.name.encode()), self.n, self.k, simulation])
+        if self.binary:  # each item has a chance of its own, uniform: variances 1/12 of items, 1/6 of noise
+            return (rng.random((self.n, self.k)) < rng.random((self.n, 1))).astype(np.float64)
+        shifts = sqrt(self.runs) * rng.normal(size=self.k)
+        own = sqrt(self.items) * rng.normal(size=(self.n, 1))
+        return np.asarray(own + shifts + sqrt(self.noise) * rng.normal(size=(self.n, self.k)))
+
+    def truths(self) -> dict[str, float]:
+        items = 1 / 12 if self.binary else self.items
+        agreement = items / (items + self.runs + self.noise)
+        return {"ICC(1,1)": agreement, "ICC(2,1)": agreement, "ICC(3,1)": items / (items + self.noise)}
+
+    def held(self, simulation: int) -> list[bool]:
+        """By the three intraclass correlations of a single run, and by the standard deviation between runs."""
+        values = self.values(simulation)
+        found = intraclass(values, LEVEL)
+        spread = deviation(float(np.var(values.mean(axis=0), ddof=1)), self.k - 1, LEVEL)
+        true_spread = sqrt(self.runs + self.noise / self.n)
+        correlations = [covered(found[name].interval, truth) for name, truth in self.truths().items()]
+        return [*correlations, covered(spread.interval, true_spread)]
+
+
+RUNS = (
+    Runs("normal", 20, 3, 0.3),
+    Runs("normal", 100, 3, 0.3),
+    Runs("normal", 100, 5, 0.8),
+    Runs("shared shifts", 100, 3, 0.5, 0.1),
+    Runs("shared shifts", 100, 10, 0.5, 0.1),
+    Runs("0/1 answers", 30, 5, 0.0, binary=True),
+    Runs("0/1 answers", 300, 5, 0.0, binary=True),
+)
+
+
+def order_held(gap: float, runs: int, simulation: int) -> bool:
+    """The interval of the probability that an order repeats, where scores differ by ``gap`` standard deviations."""
+    from statistics import NormalDist
+
+    ahead = NormalDist().cdf(gap / sqrt(2))
+    rng = np.random.default_rng([SEED, 7, runs, round(100 * gap), simulation])
+    first, second = rng.normal([[gap], [0.0]], 1, (2, runs))
+    return covered(order_repeats(first, second, LEVEL).interval, ahead**2 + (1 - ahead) ** 2)
+
+
+# ------------------------------------------------------------------------------------------ pilots
+
+
+@dataclass(frozen=True, slots=True)
+class PilotData:
+    """A pilot of n items, and what a mean of n such items varies by, times n; or the share of items that differ."""
+
+    name: str
+    n: int
+    truth: float
+    draw: Callable[[Generator, int], Panel]
+
+    def held(self, simulation: int) -> bool:
+        rng = np.random.default_rng([SEED, crc32(self.name.encode()), self.n, simulation])
+        found, _ = pilot_of(self.draw(rng, self.n), (_EMPTY, _EMPTY), level=LEVEL, repeats=None)
+        return covered(found.limits, self.truth)
+
+
+_EMPTY: Table = read_table({"item": ["1"], "score": [0]})  # a pilot without runs looks at no table
+
+
+def _panel(a: Floats, b: Floats, size: int = 1) -> Panel:
+    clusters = None if size == 1 else np.repeat(np.arange(len(a) // size), size)
+    return Panel.from_arrays(np.column_stack([a, b]), clusters=clusters)
+
+
+def _normal(rng: Generator, n: int) -> Panel:
+    return _panel(np.zeros(n), rng.normal(size=n))
+
+
+def _skewed(rng: Generator, n: int) -> Panel:
+    return _panel(np.zeros(n), rng.exponential(size=n))
+
+
+def _heavy(rng: Generator, n: int) -> Panel:
+    return _panel(np.zeros(n), rng.standard_t(5, size=n) * sqrt(3 / 5))
+
+
+def _binary(rng: Generator, n: int) -> Panel:
+    a = rng.random(n) < 0.7
+    return _panel(a.astype(np.float64), (a ^ (rng.random(n) < 0.2)).astype(np.float64))
+
+
+def _clustered(rng: Generator, n: int) -> Panel:
+    shared = np.repeat(rng.normal(size=n // 5), 5)
+    return _panel(np.zeros(n), sqrt(0.3) * shared + sqrt(0.7) * rng.normal(size=n), 5)
+
+
+PILOTS = (
+    *(PilotData("normal differences", n, 1.0, _normal) for n in (30, 100, 500)),
+    *(PilotData("skewed differences", n, 1.0, _skewed) for n in (30, 100, 500)),
+    *(PilotData("Student t5 differences", n, 1.0, _heavy) for n in (100, 500)),
+    *(PilotData("0/1, 20 % differ", n, 0.2, _binary) for n in (30, 100, 500)),
+    *(PilotData("clusters of 5, icc 0.3", n, 2.2, _clustered) for n in (100, 500)),
+)

@@ -1,0 +1,219 @@
+"""How many items for this difference? From numbers or from a pilot (S4, S5)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from assay.analyses.compare import Source, tables_of
+from assay.analyses.power_pilot import Pilot, Planned, pilot_of
+from assay.analyses.power_result import CurvePoint, Power, Question
+from assay.analyses.power_tables import sentence_of
+from assay.data import Selection, pair
+from assay.data.readers.source import UNNAMED
+from assay.design import signature
+from assay.errors import UsageError
+from assay.stats.power import chosen_test, difference_for, items_for, power_of
+from assay.stats.power_plans import Goal, Means, Plan, Shares, Spread
+from assay.stats.records import Estimate, Interval
+
+_OCTAVES, _PER_OCTAVE = 2, 8  # the curve: two doublings down and up, eight points each
+
+GIVEN = "the numbers were given, so that there is no interval"
+
+
+def power(
+    plan: Spread | Shares | Source,
+    b: Source | None = None,
+    *,
+    difference: float | None = None,
+    items: int | None = None,
+    goal: Goal | None = None,
+    repeats: int | None = None,
+    models: tuple[str | None, str | None] = (None, None),
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    split: str | None = None,
+    selection: Selection | None = None,
+) -> Power:
+    """The items that detect a difference, the difference that items detect, or the power of both.
+
+    ``plan`` is a `Spread` of paired differences, `Shares` of right answers, or a pilot: results of A, with ``b`` those
+    of B, or both ``models`` in one table. Of a pilot the spread is used, with its clusters, weights and runs, and not
+    the difference that it shows. With ``repeats`` a pilot that has runs is planned with so many; ``selection`` says
+    which results of a harness are meant.
+
+    >>> from assay import Goal, Spread
+    >>> power(Spread(sd=0.145), difference=0.02, goal=Goal(power=0.8)).items
+    415
+
+    The power of a t test is P(|T| > t) with T noncentral t, of McNemar's exact test the sum over all numbers of items
+    that differ, and of equivalence that of two one-sided tests at once (Schuirmann 1987).
+    """
+    goal = goal or Goal()
+    _check(difference, items)
+    if goal.margin is not None and difference is None:
+        difference = 0.0
+    asked = _Asked.of(difference, items, goal)
+    if isinstance(plan, Spread | Shares):
+        if b is not None or repeats is not None:
+            raise UsageError("numbers hold all there is to know: leave out the second file and repeats.")
+        likely = plan if isinstance(plan, Shares) else plan.means()
+        return _answered(asked, Planned(likely, likely, likely), None, _given(plan, difference))
+    if b is None and None in models:
+        raise UsageError("a pilot is two files, or one file and the names of two of its models (--a NAME --b NAME).")
+    tables = tables_of(plan, b, models, columns, cluster, selection)
+    names = ("A", "B") if all(table.name == UNNAMED for table in tables) else None
+    panel = pair(*tables, names=names, cluster=cluster, split=split)
+    pilot, planned = pilot_of(panel, tables, level=goal.level, repeats=repeats)
+    assumptions = {} if repeats is None else {"repeats": float(repeats)}
+    found = _answered(asked, planned, pilot, assumptions)
+    return replace(found, notes=(*panel.notes, *found.notes))
+
+
+def _check(difference: float | None, items: int | None) -> None:
+    if difference is not None and not abs(difference) < float("inf"):
+        raise UsageError(f"difference must be finite, but got {difference}.")
+    if items is not None and items < 2:
+        raise UsageError(f"items must be at least 2, but got {items}.")
+
+
+def _given(plan: Spread | Shares, difference: float | None) -> dict[str, float]:
+    """The numbers that the answer rests on, by name."""
+    found: dict[str, float | None] = {}
+    if isinstance(plan, Spread):
+        found["sd"] = plan.sd
+    else:
+        known = plan.p_a is not None and difference is not None
+        found |= {"p_a": plan.p_a, "p_b": (plan.p_a or 0.0) + (difference or 0.0) if known else None}
+        found |= {"correlation": plan.correlation, "discordant": plan.discordant}
+        if plan.discordant is None and difference is not None:
+            found["discordant"] = sum(plan.discordance(difference))
+    structure = plan.structure
+    if structure.cluster_size > 1:
+        found |= {"cluster_size": structure.cluster_size, "icc": structure.icc}
+    if structure.repeats > 1:
+        found |= {"repeats": float(structure.repeats), "sd_within": structure.sd_within}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Two of items, difference and power; the third is the answer."""
+
+    question: Question
+    difference: float | None
+    items: int | None
+    goal: Goal
+
+    @classmethod
+    def of(cls, difference: float | None, items: int | None, goal: Goal) -> "_Asked":
+        if items is not None:
+            return cls("difference" if difference is None else "power", difference, items, goal)
+        if difference is None:
+            raise UsageError(
+                "power needs a difference, to find the items for it, or items, to find the difference they detect; the "
+                "difference that a pilot shows is no plan."
+            )
+        return cls("items", difference, None, goal)
+
+    def answer(self, plan: Plan) -> float | None:
+        if self.items is None:
+            return items_for(plan, self.difference or 0.0, self.goal)
+        if self.difference is None:
+            return difference_for(plan, self.items, self.goal)
+        return power_of(plan, self.items, self.difference, self.goal)
+
+    def answers(self, planned: Planned, pilot: Pilot | None) -> tuple[float | None, Interval | None]:
+        """To the likely plan, and to the least and the largest spread that a pilot leaves possible."""
+        value = self.answer(planned.likely)
+        if pilot is None:
+            return value, None
+        ends = [end for plan in (planned.least, planned.most) if (end := self.answer(plan)) is not None]
+        if len(ends) < 2:
+            return value, None
+        return value, Interval(float(min(ends)), float(max(ends)), pilot.limits.level, pilot.limits.method)
+
+
+def _answered(asked: _Asked, planned: Planned, pilot: Pilot | None, assumptions: dict[str, float]) -> Power:
+    if pilot is not None and asked.difference is not None:
+        planned = planned.within_reach(asked.difference)
+    value, limits = asked.answers(planned, pilot)
+    items = asked.items if asked.items is not None else int(value or 0)
+    difference = value if asked.question == "difference" else asked.difference
+    reached = asked.goal.power if asked.question == "difference" else None
+    size = _cluster_size(planned.likely)
+    found = Power(
+        question=asked.question,
+        sentence="",
+        answer=_estimate(value, limits, pilot),
+        items=items,
+        difference=difference,
+        power=None if difference is None else reached or power_of(planned.likely, items, difference, asked.goal),
+        test=chosen_test(planned.likely, asked.goal),
+        unit="window" if pilot is not None and pilot.kind == "losses" else "item",
+        clusters=items / size if size > 1 else None,
+        goal=asked.goal,
+        assumptions=assumptions,
+        pilot=pilot,
+        curve=_curve(asked, planned, pilot, items),
+        notes=_notes(planned.likely, pilot),
+        signature=_signature(asked, planned.likely, pilot, items, difference),
+    )
+    return replace(found, sentence=sentence_of(found))
+
+
+def _estimate(value: float | None, limits: Interval | None, pilot: Pilot | None) -> Estimate:
+    if value is None:
+        return Estimate(None, None, None, 0, "not even the largest possible difference is detected with this power")
+    if pilot is None:
+        return Estimate(float(value), None, None, 0, GIVEN)
+    reason = None if limits is not None else "with the spread at the end of the pilot's interval nothing is detected"
+    return Estimate(float(value), limits, None, pilot.n, reason)
+
+
+def _curve(asked: _Asked, planned: Planned, pilot: Pilot | None, items: int) -> tuple[CurvePoint, ...]:
+    """Power, or the detectable difference, from a quarter to four times the items."""
+    steps = range(-_OCTAVES * _PER_OCTAVE, _OCTAVES * _PER_OCTAVE + 1)
+    least = max(2, int(_cluster_size(planned.likely)) + 1)
+    points = []
+    for count in sorted({max(least, round(items * 2 ** (step / _PER_OCTAVE))) for step in steps}):
+        value, limits = _Asked.of(asked.difference, count, asked.goal).answers(planned, pilot)
+        points.append(CurvePoint(count, value, *((None, None) if limits is None else (limits.low, limits.high))))
+    return tuple(points)
+
+
+def _notes(plan: Plan, pilot: Pilot | None) -> tuple[str, ...]:
+    if pilot is None or pilot.discordant is None or not isinstance(plan, Shares) or plan.discordant is None:
+        return ()
+    if plan.discordant == pilot.discordant:
+        return ()
+    seen, least = f"{100 * pilot.discordant:.3g} %", f"{100 * plan.discordant:.3g} %"
+    return (f"{seen} of the pilot's items differ, fewer than the difference takes: {least} are supposed",)
+
+
+def _cluster_size(plan: Plan) -> float:
+    return plan.cluster_size if isinstance(plan, Means) else plan.structure.cluster_size
+
+
+def _signature(asked: _Asked, plan: Plan, pilot: Pilot | None, items: int, difference: float | None) -> str:
+    goal = asked.goal
+    return signature(
+        "power",
+        question=asked.question,
+        test=chosen_test(plan, goal),
+        **_spread_parts(plan),
+        items=items,
+        difference=None if difference is None else f"{difference:.6g}",
+        margin=goal.margin,
+        level=goal.level,
+        power=goal.power if asked.question != "power" else None,
+        comparisons=goal.comparisons if goal.comparisons > 1 else None,
+        data=None if pilot is None else pilot.data[:16],
+    )
+
+
+def _spread_parts(plan: Plan) -> dict[str, object]:
+    if isinstance(plan, Means):
+        size = f"{plan.cluster_size:.6g}" if plan.cluster_size > 1 else None
+        return {"variance": f"{plan.variance:.6g}", "cluster_size": size}
+    parts: dict[str, object] = {"p_a": plan.p_a, "correlation": plan.correlation, "discordant": plan.discordant}
+    return parts if plan.structure.plain else parts | asdict(plan.structure)

@@ -1,0 +1,143 @@
+"""What a pilot says of the study to plan: the spread of paired differences, with clusters, weights and runs in it."""
+
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from assay.data import Kind, Panel, Table
+from assay.data.repeats import Noise, noise_of
+from assay.errors import InputError, UsageError
+from assay.stats.binomial import clopper_pearson
+from assay.stats.power_plans import Means, Plan, Shares
+from assay.stats.records import Interval
+from assay.stats.reliability import variance_limits
+from assay.stats.units import Units, design_effect, influence, standard_error, weighted_deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """Two systems on the same items, and how far what they show of the spread can be trusted."""
+
+    systems: tuple[str, str]
+    kind: Kind
+    n: int
+    n_clusters: int | None
+    cluster_by: str | None
+    sd: float  # of the differences of single items
+    correlation: float | None  # of the two systems over items
+    design_effect: float  # by how much clusters and weights multiply the variance of a mean
+    discordant: float | None  # 0/1 scores: the share of items on which exactly one is right
+    sd_within: tuple[float, float] | None  # between the runs of an item, of each system
+    runs: float | None  # of an item: those that the differences are means of
+    limits: Interval  # of n × the variance of the mean difference, or of the discordant share
+    data: str  # the digest of the panel
+
+    def to_dict(self) -> dict[str, Any]:
+        within = None if self.sd_within is None else list(self.sd_within)
+        return asdict(self) | {"systems": list(self.systems), "limits": self.limits.to_dict(), "sd_within": within}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Pilot":
+        within = None if data["sd_within"] is None else tuple(data["sd_within"])
+        read = {"systems": tuple(data["systems"]), "limits": Interval.from_dict(data["limits"]), "sd_within": within}
+        return cls(**(data | read))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan that a pilot suggests, and those with the least and the largest spread that it leaves possible."""
+
+    likely: Plan
+    least: Plan
+    most: Plan
+
+    def within_reach(self, difference: float) -> "Planned":
+        """The same, with at least as many items that differ as the difference takes."""
+
+        def reached(plan: Plan) -> Plan:
+            if not isinstance(plan, Shares) or plan.discordant is None:
+                return plan
+            return replace(plan, discordant=max(plan.discordant, min(abs(difference) * (1 + 1e-9), 1.0)))
+
+        return Planned(reached(self.likely), reached(self.least), reached(self.most))
+
+
+def pilot_of(panel: Panel, tables: tuple[Table, Table], *, level: float, repeats: int | None) -> tuple[Pilot, Planned]:
+    """Look at two systems on the same units; ``repeats`` is how many runs the study shall have."""
+    sums = panel.cluster_sums()
+    drawn = Units(sums.numerators[:, 1] - sums.numerators[:, 0], sums.denominators)
+    if drawn.n < 2 or drawn.degenerate:
+        what = "one unit" if drawn.n < 2 else "the same difference everywhere"
+        raise InputError(f"the pilot has {what}, which says nothing of the spread; take more items, or give --sd.")
+    noise = _noises(panel, tables, repeats)
+    pilot = _pilot(panel, drawn, noise, level)
+    if _binary(panel) and noise is None:
+        return pilot, _shares(pilot)
+    return pilot, _means(pilot, panel, drawn, noise, repeats)
+
+
+def _pilot(panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, level: float) -> Pilot:
+    a, b = (panel.numerators[:, i] / panel.denominators for i in range(2))
+    spread = weighted_deviation(b - a, panel.denominators) or 0.0
+    error = standard_error(drawn)
+    assert error is not None  # there are two units, and they differ
+    variance = panel.n * error**2
+    differ = int(np.count_nonzero(a != b)) if _binary(panel) and noise is None else None
+    if differ is not None:
+        limits = Interval(*clopper_pearson(differ, panel.n, level), level, "Clopper-Pearson")
+    else:
+        limits = variance_limits(influence(drawn), level).scaled(panel.n / drawn.n)
+    return Pilot(
+        systems=(panel.systems[0], panel.systems[1]),
+        kind=panel.metric.kind,
+        n=panel.n,
+        n_clusters=panel.n_clusters,
+        cluster_by=panel.cluster_by,
+        sd=spread,
+        correlation=float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else None,
+        design_effect=variance / spread**2,
+        discordant=None if differ is None else differ / panel.n,
+        sd_within=None if noise is None else (sqrt(noise[0].variance), sqrt(noise[1].variance)),
+        runs=None if noise is None else 2 / (noise[0].inverse_runs + noise[1].inverse_runs),
+        limits=limits,
+        data=panel.digest,
+    )
+
+
+def _binary(panel: Panel) -> bool:
+    """0/1 scores of items that stand for themselves: McNemar's case."""
+    plain = panel.metric.kind == "scores" and panel.clusters is None and bool(np.all(panel.denominators == 1))
+    return plain and bool(np.all((panel.numerators == 0) | (panel.numerators == 1)))
+
+
+def _shares(pilot: Pilot) -> Planned:
+    found = [Shares(discordant=share) for share in (pilot.discordant, pilot.limits.low, pilot.limits.high)]
+    return Planned(found[0], found[1], found[2])
+
+
+def _noises(panel: Panel, tables: tuple[Table, Table], repeats: int | None) -> tuple[Noise, Noise] | None:
+    """The noise between runs of both systems; ``None`` where the items have one run."""
+    found = [noise_of(table, panel.units) if "run" in table.labels else None for table in tables]
+    if found[0] is not None and found[1] is not None:
+        return found[0], found[1]
+    if repeats is not None and repeats > 1:
+        label = tables[0 if found[0] is None else 1].label
+        raise UsageError(
+            f"{label}: one run of each item, so that what {repeats} repeats would save is not known; give a pilot with "
+            "a column 'run', or numbers with --sd and --sd-within."
+        )
+    return None
+
+
+def _means(pilot: Pilot, panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, repeats: int | None) -> Planned:
+    variance, size = pilot.design_effect * pilot.sd**2, panel.n / drawn.n
+    left = wanted = 0.0
+    if noise is not None and repeats is not None:  # what is left of the noise of runs in the pilot, and what shall be
+        weights = design_effect(panel.denominators)
+        left = weights * sum(part.variance * part.inverse_runs for part in noise)
+        wanted = weights * sum(part.variance for part in noise) / repeats
+    values = (variance, pilot.limits.low, pilot.limits.high)
+    likely, least, most = (Means(max(value - left, 0.0) + wanted, size) for value in values)
+    return Planned(likely, least, most)

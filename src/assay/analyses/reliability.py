@@ -1,0 +1,254 @@
+"""Would another run say the same? How far repeated runs of models agree, and what their noise lets one see (S4)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations, pairwise
+from math import sqrt
+
+import numpy as np
+
+from assay.analyses.compare import Source
+from assay.analyses.reliability_parts import Across, Detectable, ModelRuns, Pair
+from assay.analyses.reliability_result import Reliability
+from assay.analyses.reliability_tables import quantity
+from assay.analyses.reliability_wording import sentence_of
+from assay.data import Panel, Selection, read_tables
+from assay.data.panel import Floats, Integers
+from assay.data.repeats import Repeats, repeats_of
+from assay.data.tables import check_used, read_models
+from assay.design import signature
+from assay.errors import InputError, UsageError
+from assay.stats.bootstrap import interval
+from assay.stats.power import detectable_shift
+from assay.stats.power_plans import Goal
+from assay.stats.rank_stability import order_repeats, rank_stability
+from assay.stats.records import Estimate, Interval
+from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
+from assay.stats.units import Units, design_effect, standard_error
+
+FEW_RUNS = 4  # degrees of freedom; with fewer, what the noise between runs may be spans a factor of six and more
+MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared
+
+
+def reliability(
+    *sources: Source,
+    goal: Goal | None = None,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    files_are_runs: bool = False,
+    selection: Selection | None = None,
+) -> Reliability:
+    """How far the runs of one or several models agree, from tables with a ``run`` column or logs with epochs.
+
+    For one model the targets are its items and the raters its runs. For several, the same model by model; and the
+    models are targets, the runs that all of them have raters, of the overall scores. ``goal`` is the level of
+    intervals and the level and power of the detectable differences. ``files_are_runs`` takes each source as one run;
+    ``selection`` says which results of a harness are meant.
+
+    >>> runs = {"item": [1, 2, 3, 4] * 2, "run": [1] * 4 + [2] * 4, "score": [1, 0, 1, 1, 1, 0, 0, 1]}
+    >>> round(reliability(runs).models[0].icc["ICC(1,1)"].value, 3)
+    0.571
+
+    Intraclass correlations are those of Shrout and Fleiss (1979) with the F intervals of McGraw and Wong (1996).
+    """
+    goal = goal or Goal()
+    if goal.margin is not None or goal.comparisons != 1:
+        raise UsageError("reliability takes the level and the power of a goal; leave out the rest.")
+    if not sources:
+        raise UsageError("reliability needs a table of results with a column 'run'.")
+    read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
+    if files_are_runs:  # one by one: the logs of a model would otherwise be put together
+        tables = [table for source in sources for table in read(source)]
+        check_used(selection, tables)
+    else:
+        tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
+    return reliability_of(repeats_of(tables, cluster=cluster, files_are_runs=files_are_runs), goal)
+
+
+def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
+    """The same, of runs that have been read."""
+    panel = repeats.panel
+    if panel.n < 2:
+        raise InputError(f"only one {panel.metric.unit} is in every run; how far runs agree takes at least two.")
+    models = tuple(_model(repeats, model, goal.level) for model in range(len(repeats.models)))
+    run_sd = _pooled_sd(models, goal.level)
+    across, note = _across(repeats, models, goal) if len(models) > 1 else (None, None)
+    detectable = _detectable(run_sd, models, goal)
+    return Reliability(
+        kind=panel.metric.kind,
+        unit=panel.metric.unit,
+        sentence=sentence_of(panel, models, run_sd, detectable, across, goal),
+        n=panel.n,
+        n_clusters=panel.n_clusters,
+        cluster_by=panel.cluster_by,
+        run_sd=run_sd,
+        detectable=detectable,
+        models=models,
+        across=across,
+        dropped=panel.dropped,
+        notes=(*repeats.notes, *([note] if note else []), *_notes(panel, models, across)),
+        goal=goal,
+        signature=_signature(repeats, goal),
+    )
+
+
+def _model(repeats: Repeats, model: int, level: float) -> ModelRuns:
+    panel, columns = repeats.panel, repeats.columns(model)
+    values, scores = repeats.values(columns), repeats.scores(columns)
+    table = TwoWay.of(values)
+    spread = float(np.var(scores, ddof=1))
+    if np.ptp(values, axis=1).max() == 0:  # rounding of the sums must not look like noise
+        spread = 0.0
+    noise = table.error * design_effect(panel.denominators) / panel.n
+    return ModelRuns(
+        name=repeats.models[model],
+        runs=repeats.runs[model],
+        scores=tuple(scores.tolist()),
+        score=float(scores.mean()),
+        run_sd=deviation(spread, len(scores) - 1, level),
+        expected_run_sd=sqrt(noise),
+        run_effect=run_effect(values),
+        item_sd=_item_sd(values, panel, level),
+        icc=intraclass(values, level),
+        components=variance_components(values, (panel.metric.unit + "s", "runs")),
+    )
+
+
+def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
+    """The root of the mean variance between the runs of an item. Items are drawn, for their noise differs."""
+    variances = np.var(values, axis=1, ddof=1)
+    whole = replace(panel, numerators=variances[:, None], denominators=np.ones(panel.n)).cluster_sums()
+    units = Units(whole.numerators[:, 0], whole.denominators)
+    value = sqrt(units.estimate)
+    if units.degenerate or units.n < 2:
+        return Estimate(value, None, None, panel.n, "the noise of all items is equal, so that there is no interval")
+    found = interval(units, confidence_level=level).interval
+    low, high = (sqrt(max(limit, 0.0)) for limit in (found.low, found.high))
+    return Estimate(value, Interval(low, high, level, found.method), None, panel.n)
+
+
+def _pooled_sd(models: Sequence[ModelRuns], level: float) -> Estimate:
+    df = sum(len(model.runs) - 1 for model in models)
+    total = sum((model.run_sd.value or 0.0) ** 2 * (len(model.runs) - 1) for model in models)
+    return deviation(total / df, df, level)
+
+
+def _detectable(run_sd: Estimate, models: Sequence[ModelRuns], goal: Goal) -> Detectable:
+    """√2 standard deviations apart is what two runs differ by; how many of these a t test needs."""
+    runs = min(len(model.runs) for model in models)
+    if not run_sd.value:
+        return Detectable(None, None, runs, "the scores of all runs are equal, so that they show no noise")
+    df = sum(len(model.runs) - 1 for model in models)
+    one = sqrt(2) * run_sd.value * detectable_shift(df, goal.level, goal.power)
+    return Detectable(one, one / sqrt(runs), runs)
+
+
+# ------------------------------------------------------------------------------------------ several models
+
+
+def _across(repeats: Repeats, models: Sequence[ModelRuns], goal: Goal) -> tuple[Across, str | None]:
+    systems, note = repeats.crossed()  # (m, k)
+    scores = repeats.scores(systems)
+    sign = 1 if repeats.panel.metric.lower_is_better else -1
+    order = np.argsort(sign * np.array([model.score for model in models]), kind="stable").tolist()
+    chosen = list(combinations(order, 2)) if len(order) <= MOST_ALL_PAIRS else list(pairwise(order))
+    across = Across(
+        n_runs=scores.shape[1],
+        order=tuple(models[i].name for i in order),
+        icc=intraclass(scores, goal.level),
+        components=_components(repeats, systems),
+        stability=rank_stability(scores),
+        pairs=tuple(_pair(repeats, (models[i], models[j]), systems[[i, j]], goal) for i, j in chosen),
+    )
+    return across, note
+
+
+def _components(repeats: Repeats, systems: Integers) -> tuple[Component, ...]:
+    """Of models × items × runs; runs of different names are repetitions of a cell, not a factor of their own."""
+    unit = repeats.panel.metric.unit + "s"
+    values = np.stack([repeats.values(columns) for columns in systems])  # (m, n, k)
+    if repeats.shared_runs:
+        return variance_components(values, ("models", unit, "runs"))
+    return variance_components(values, ("models", unit), repeats="runs, residual")
+
+
+def _pair(repeats: Repeats, models: tuple[ModelRuns, ModelRuns], systems: Integers, goal: Goal) -> Pair:
+    ahead, behind = models
+    scores = repeats.scores(systems)  # (2, k)
+    error, df = _difference_error(repeats, systems)
+    return Pair(
+        ahead.name,
+        behind.name,
+        ahead.score - behind.score,
+        order_repeats(scores[0], scores[1], goal.level),
+        error,
+        error * detectable_shift(df, goal.level, goal.power) if error and df >= 1 else None,
+    )
+
+
+def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None, float]:
+    """The standard error of a mean difference over new items and new runs, and its degrees of freedom.
+
+    That over items, or their clusters, holds the noise of single items already; what a run shifts all items by is added
+    where the runs differ by more than that noise.
+    """
+    panel = repeats.panel
+    gaps = repeats.values(systems[0]) - repeats.values(systems[1])  # (n, k)
+    n, k = gaps.shape
+    means = gaps.mean(axis=1) * panel.denominators
+    sums = replace(panel, numerators=means[:, None]).cluster_sums()
+    units = Units(sums.numerators[:, 0], sums.denominators)
+    items = standard_error(units)
+    if items is None:
+        return None, 0
+    table = TwoWay.of(gaps)
+    shift = max(table.raters - table.error, 0.0) / (n * k)
+    total = items**2 + shift
+    if shift == 0:
+        return items, units.n - 1
+    parts = [(items**2, units.n - 1), (table.raters / (n * k), k - 1), (table.error / (n * k), (n - 1) * (k - 1))]
+    return sqrt(total), total**2 / sum(part**2 / df for part, df in parts)
+
+
+# ------------------------------------------------------------------------------------------ what a reader should know
+
+
+def _notes(panel: Panel, models: Sequence[ModelRuns], across: Across | None) -> list[str]:
+    unit, notes = panel.metric.unit, []
+    components = models[0].components if across is None else across.components
+    if any(component.estimated < 0 for component in components):
+        notes.append("a variance that is estimated below 0 counts as 0 in the shares")
+    df = sum(len(model.runs) - 1 for model in models)
+    if df < FEW_RUNS:
+        notes.append(
+            f"the noise between runs has {df} degree{'s' * (df > 1)} of freedom; more runs narrow its interval"
+        )
+    if not panel.equal_denominators:
+        weights = "tokens" if panel.metric.kind == "losses" else "weights"
+        what = quantity(panel.metric.kind)
+        notes.append(f"an overall {what} counts {weights}; correlations and components count every {unit} once")
+    if panel.n_clusters is not None:
+        notes.append(f"intervals of ICC(1) to ICC(3) over {unit}s take {unit}s of a cluster for independent")
+    for model in models:
+        p = model.run_effect.p_value
+        if p is not None and p <= 0.01:
+            notes.append(
+                f"runs of {model.name} differ by more than noise of single {unit}s gives (F test, p = {p:.2g})"
+            )
+    return notes
+
+
+def _signature(repeats: Repeats, goal: Goal) -> str:
+    panel = repeats.panel
+    return signature(
+        "reliability",
+        units=panel.metric.unit + "s",
+        n=panel.n,
+        clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
+        models=len(repeats.models),
+        runs="+".join(str(len(runs)) for runs in repeats.runs),
+        level=goal.level,
+        power=goal.power,
+        data=panel.digest[:16],
+    )

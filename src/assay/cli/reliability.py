@@ -1,0 +1,68 @@
+"""`assay reliability RESULTS…`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli import sources
+
+_DATA = "Data"
+_STATISTICS = "Statistics"
+
+
+def reliability(
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULTS…", help="Tables with a column run, or logs of inspect with epochs; [NAME=]PATH."
+        ),
+    ],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,run=epoch.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Items that belong together: passage, document, ...", rich_help_panel=_DATA
+        ),
+    ] = None,
+    files_are_runs: Annotated[
+        bool, typer.Option("--files-are-runs", help="Each file is one run of its model.", rich_help_panel=_DATA)
+    ] = False,
+    task: sources.Task = None,
+    metric: sources.MetricName = None,
+    filter_name: sources.Filter = None,
+    scorer: sources.Scorer = None,
+    format_name: sources.FormatName = None,
+    newest: sources.Newest = False,
+    level: Annotated[
+        float, typer.Option(help="Confidence level, and 1 − level of tests.", rich_help_panel=_STATISTICS)
+    ] = 0.95,
+    power: Annotated[
+        float, typer.Option(help="Power of the detectable differences.", rich_help_panel=_STATISTICS)
+    ] = 0.8,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Would another run say the same?
+
+    Intraclass correlations, the noise of a score between runs, whether the order of models repeats, where the variance
+    comes from, and the smallest difference that the noise lets one see.
+    """
+    from assay.analyses.reliability import reliability as run  # late: --help and errors of usage need none of it
+    from assay.data import parse_columns
+    from assay.stats.power_plans import Goal
+
+    result = run(
+        *results,
+        goal=Goal(level=level, power=power),
+        columns=parse_columns(columns) if columns else None,
+        cluster=cluster,
+        files_are_runs=files_are_runs,
+        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+    )
+    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))

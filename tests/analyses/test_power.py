@@ -1,0 +1,311 @@
+"""`power`: from numbers and from pilots. Oracles: statsmodels, scipy's exact binomial limits, variances by hand, the
+variances that pilots were drawn with, and simulated coverage."""
+
+import json
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+from statsmodels.stats.power import TTestPower
+
+from assay import examples
+from assay.analyses.power import power
+from assay.analyses.power_result import Power
+from assay.errors import InputError, UsageError
+from assay.stats.power import difference_for, items_for, power_of
+from assay.stats.power_plans import Goal, Means, Shares, Spread, Structure
+from assay.stats.reliability import variance_limits
+from assay.stats.units import Floats
+from benchmarks.simulation.repeated import PILOTS, PilotData
+
+
+def arms(n: int = 60, seed: int = 1, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    rng = np.random.default_rng([n, seed])
+    shared = rng.normal(size=n)
+    items = [f"q{i:03d}" for i in range(n)]
+    return tuple({"item": items, "score": shared + 0.4 * rng.normal(size=n)} | more for _ in "AB")  # type: ignore[return-value]
+
+
+def gaps(a: dict[str, Any], b: dict[str, Any]) -> Floats:
+    return np.asarray(np.asarray(b["score"]) - np.asarray(a["score"]), dtype=np.float64)
+
+
+def limits(found: Power) -> tuple[float, float]:
+    assert found.answer.interval is not None
+    return found.answer.interval.low, found.answer.interval.high
+
+
+# ------------------------------------------------------------------------------------------ from numbers
+
+
+def test_items_for_a_difference_against_statsmodels() -> None:
+    found = power(Spread(sd=0.145), difference=0.02)
+    assert found.items == int(np.ceil(TTestPower().solve_power(0.02 / 0.145, alpha=0.05, power=0.8)))
+    assert found.sentence == "415 items detect a difference of 0.02 with 80 % power."
+    assert found.power == pytest.approx(TTestPower().power(0.02 / 0.145, 415, 0.05))
+    assert (found.question, found.test, found.answer.value) == ("items", "t", 415)
+    assert found.answer.interval is None
+    assert "the numbers were given" in str(found.answer.reason)
+
+
+def test_the_difference_and_the_power_of_items() -> None:
+    detected = power(Spread(sd=0.145), items=415)
+    assert detected.difference == pytest.approx(difference_for(Means(0.145**2), 415, Goal()))
+    assert detected.sentence == "415 items detect a difference of 0.02 with 80 % power."
+    reached = power(Spread(sd=0.145), items=415, difference=0.03)
+    assert (reached.question, reached.power) == ("power", power_of(Means(0.145**2), 415, 0.03, Goal()))
+    assert reached.sentence == "415 items detect a difference of 0.03 with 99 % power."
+
+
+def test_shares_are_tested_by_mcnemar_and_say_what_they_assume() -> None:
+    found = power(Shares(p_a=0.7, correlation=0.5), difference=0.05)
+    assert found.test == "mcnemar"
+    assert found.items == items_for(Shares(p_a=0.7, correlation=0.5), 0.05, Goal())
+    expected = {
+        "p_a": 0.7,
+        "p_b": 0.75,
+        "correlation": 0.5,
+        "discordant": sum(Shares(p_a=0.7, correlation=0.5).discordance(0.05)),
+    }
+    assert found.assumptions == pytest.approx(expected)
+    assert power(Shares(discordant=0.2), items=300).assumptions == {"discordant": 0.2}
+
+
+def test_clusters_and_repeats_are_said() -> None:
+    plan = Spread(sd=0.4, structure=Structure(cluster_size=5, icc=0.2, repeats=4, sd_within=0.1))
+    found = power(plan, difference=0.03)
+    assert found.items % 5 == 0
+    assert found.clusters == found.items / 5
+    assert found.sentence.startswith(f"{found.items:,} items in {found.items // 5} clusters detect")
+    expected = {"sd": 0.4, "cluster_size": 5, "icc": 0.2, "repeats": 4, "sd_within": 0.1}
+    assert found.assumptions == expected
+    assert {"items per cluster", "icc within clusters", "runs of each item"} <= {label for label, _ in found.rows()}
+
+
+def test_equivalence_supposes_no_difference_unless_told() -> None:
+    found = power(Spread(sd=0.145), goal=Goal(margin=0.02))
+    assert found.sentence == "555 items show equivalence within ±0.02 with 80 % power if the true difference is 0."
+    assert (found.test, found.difference) == ("equivalence", 0)
+    with_one = power(Spread(sd=0.145), difference=0.005, goal=Goal(margin=0.02))
+    assert with_one.items > found.items
+    assert power(Spread(sd=0.145), items=555, goal=Goal(margin=0.02)).power == found.power
+
+
+def test_comparisons_are_said() -> None:
+    found = power(Spread(sd=1.0), difference=0.2, goal=Goal(comparisons=10))
+    assert found.sentence.endswith("with 80 % power (each of 10 comparisons at 0.5 %).")
+    assert any("0.5 % error for each of 10 comparisons (Bonferroni)" in value for _, value in found.rows())
+
+
+def test_what_items_cannot_detect_is_said() -> None:
+    found = power(Shares(discordant=0.1), items=20)
+    assert found.sentence == "20 items do not detect any difference that is possible with 80 % power."
+    assert (found.difference, found.power, found.answer.value) == (None, None, None)
+    assert "not even the largest" in str(found.answer.reason)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert [point.items for point in found.curve if point.value is not None][0] > 20  # noqa: RUF015 - the first that is
+
+
+# ------------------------------------------------------------------------------------------ from a pilot
+
+
+def test_a_pilot_is_its_spread_and_not_its_difference() -> None:
+    a, b = arms()
+    found = power(a, b, difference=0.1)
+    variance = float(gaps(a, b).var(ddof=1))
+    assert found.items == items_for(Means(variance), 0.1, Goal())
+    shifted = power(a, b | {"score": b["score"] + 5.0}, difference=0.1)
+    assert shifted.items == found.items
+    assert found.pilot is not None
+    assert found.pilot.sd == pytest.approx(sqrt(variance))
+    assert found.pilot.correlation == pytest.approx(np.corrcoef(a["score"], b["score"])[0, 1])
+    assert found.pilot.design_effect == pytest.approx(1)
+    assert found.pilot.systems == ("A", "B")
+
+
+def test_the_interval_of_items_is_that_of_the_variance() -> None:
+    a, b = arms()
+    spread = variance_limits(gaps(a, b), 0.9)
+    found = power(a, b, difference=0.1, goal=Goal(level=0.9))
+    expected = [items_for(Means(v), 0.1, Goal(level=0.9)) for v in (spread.low, spread.high)]
+    assert limits(found) == tuple(expected)
+    assert f"by a pilot of 60 items: {expected[0]} to {expected[1]}, 90 % interval" in found.sentence
+    detected = power(a, b, items=100)
+    assert limits(detected)[0] < (detected.difference or 0) < limits(detected)[1]
+    reached = power(a, b, items=100, difference=0.1)
+    assert limits(reached)[0] < (reached.power or 0) < limits(reached)[1]
+
+
+def test_clusters_of_a_pilot_against_the_sandwich() -> None:
+    """n × the cluster-robust variance of the mean; clusters of four stay clusters of four."""
+    clusters = [str(i // 4) for i in range(60)]
+    a, b = arms(cluster=clusters)
+    found = power(a, b, difference=0.1)
+    sums = (gaps(a, b) - gaps(a, b).mean()).reshape(15, 4).sum(axis=1)
+    variance = 60 * (15 / 14) * float((sums**2).sum()) / 60**2
+    assert found.items == items_for(Means(variance, 4.0), 0.1, Goal())
+    assert found.items % 4 == 0
+    assert found.pilot is not None
+    assert found.pilot.design_effect == pytest.approx(variance / found.pilot.sd**2)
+
+
+def test_a_pilot_of_losses_weighs_tokens() -> None:
+    found = power(examples.path("losses-base.csv"), examples.path("losses-int8.csv"), difference=0.001)
+    assert found.unit == "window"
+    assert "a difference of 0.001 nats per token (perplexity × 1.001)" in found.sentence
+    assert found.pilot is not None
+    assert found.pilot.design_effect > 1
+
+
+def test_a_pilot_of_right_and_wrong_is_mcnemars() -> None:
+    a, b = examples.path("scores-base.csv"), examples.path("scores-trigram.csv")
+    found = power(a, b, difference=0.03, columns={"cluster": ""})
+    assert found.test == "mcnemar"
+    assert found.pilot is not None
+    assert found.pilot.discordant == 0.096
+    ends = scipy_stats.binomtest(48, 500).proportion_ci(method="exact")
+    assert (found.pilot.limits.low, found.pilot.limits.high) == pytest.approx((ends.low, ends.high))
+    assert found.items == items_for(Shares(discordant=0.096), 0.03, Goal())
+    assert ("items that differ", "9.6  [7.2 to 12.5] %") in found.rows()
+    with_clusters = power(a, b, difference=0.03)
+    assert (with_clusters.test, with_clusters.unit) == ("t", "item")
+    assert with_clusters.clusters is not None
+
+
+def test_the_least_share_of_a_pilot_leaves_room_for_the_difference() -> None:
+    """1 of 40 items differs: the interval starts below the 3 points to be shown, and cannot."""
+    items = list(range(40))
+    found = power({"item": items, "score": [0] * 40}, {"item": items, "score": [1] + [0] * 39}, difference=0.02)
+    assert limits(found)[0] == items_for(Shares(discordant=0.02 * (1 + 1e-9)), 0.02, Goal())
+    assert found.pilot is not None
+    assert found.pilot.correlation is None
+
+
+def test_a_pilot_with_fewer_differing_items_than_the_difference_takes_says_so() -> None:
+    items = list(range(40))
+    found = power({"item": items, "score": [0] * 40}, {"item": items, "score": [1, 1] + [0] * 38}, difference=0.1)
+    assert found.items == items_for(Shares(discordant=0.1 * (1 + 1e-9)), 0.1, Goal())
+    assert found.notes == ("5 % of the pilot's items differ, fewer than the difference takes: 10 % are supposed",)
+
+
+def repeated(noise: float, runs: int, n: int = 400) -> tuple[dict[str, Any], dict[str, Any]]:
+    rng = np.random.default_rng([runs, n])
+    made = []
+    for shift in (0.0, 0.1):
+        own = shift + rng.normal(size=(n, 1))
+        scores = own + noise * rng.normal(size=(n, runs))
+        items = [f"q{i}" for i in range(n) for _ in range(runs)]
+        made.append({"item": items, "run": list(range(runs)) * n, "score": scores.ravel()})
+    return made[0], made[1]
+
+
+def test_repeats_take_away_the_noise_of_runs() -> None:
+    """Differences of two systems: 2 of items, 2·0.8²/K of noise. From 2 runs to 1, to 2, to 100."""
+    a, b = repeated(0.8, 2, 4000)
+    wanted = {k: power(a, b, difference=0.1, repeats=k).items for k in (1, 2, 100)}
+    for k, items in wanted.items():
+        assert items == pytest.approx(items_for(Means(2 + 2 * 0.64 / k), 0.1, Goal()), rel=0.08)
+    assert power(a, b, difference=0.1).items == wanted[2]
+    found = power(a, b, difference=0.1, repeats=100).pilot
+    assert found is not None
+    assert found.sd_within == pytest.approx((0.8, 0.8), rel=0.1)
+    assert found.runs == 2
+
+
+def test_a_pilot_of_noise_alone_keeps_what_the_runs_leave() -> None:
+    """Where noise is all there is, K runs still leave 1/K of it: the variance never falls to 0."""
+    rng = np.random.default_rng(2)
+    a, b = ({"item": [i // 2 for i in range(40)], "run": [0, 1] * 20, "score": rng.normal(size=40)} for _ in "AB")
+    assert power(a, b, difference=0.1, repeats=10).items > 2
+
+
+def test_one_file_may_hold_both_models() -> None:
+    table = examples.path("runs-sampled.csv")
+    found = power(table, difference=0.03, models=("base", "int3"), repeats=1)
+    assert found.pilot is not None
+    assert found.pilot.systems == ("base", "int3")
+    assert found.pilot.runs == pytest.approx(5)
+    assert found.assumptions == {"repeats": 1}
+    assert found.test == "t"
+    assert any("averaged" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("pilot", [PILOTS[1], PILOTS[8], PILOTS[11]], ids=lambda pilot: pilot.name)
+def test_coverage_of_the_intervals_of_pilots(pilot: PilotData) -> None:
+    held = np.mean([pilot.held(simulation) for simulation in range(300)])
+    assert held > 0.95 - 4 * sqrt(0.95 * 0.05 / 300)
+
+
+# ------------------------------------------------------------------------------------------ the record
+
+
+def every_kind() -> list[Power]:
+    a, b = arms()
+    return [
+        power(Spread(sd=1.0), difference=0.2),
+        power(Shares(p_a=0.7, correlation=0.5), items=500),
+        power(a, b, items=50, difference=0.1),
+        power(*repeated(0.5, 2, 30), difference=0.1, repeats=3),
+        power(Spread(sd=1.0), items=50, goal=Goal(margin=0.5)),
+    ]
+
+
+@pytest.mark.parametrize("found", every_kind(), ids=lambda found: f"{found.question}-{found.test}")
+def test_the_record_survives_json(found: Power) -> None:
+    text = json.dumps(found.to_dict(), allow_nan=False)
+    assert Power.from_dict(json.loads(text)) == found
+    with pytest.raises(InputError, match="schema must be"):
+        Power.from_dict({"schema": "?"})
+
+
+@pytest.mark.parametrize("found", every_kind(), ids=lambda found: f"{found.question}-{found.test}")
+def test_the_curve_goes_through_the_answer_and_rises_with_items(found: Power) -> None:
+    at = {point.items: point for point in found.curve}
+    value = found.difference if found.question == "difference" else found.power
+    assert at[found.items].value == pytest.approx(value)
+    values = [point.value for point in found.curve if point.value is not None]
+    assert values == sorted(values, reverse=found.question == "difference")
+    assert len(found.to_frame()) == len(found.curve)
+    for point in found.curve:
+        assert point.low is None or point.low <= (point.value or 0) <= (point.high or 0)
+    assert str(found).splitlines()[0] == found.sentence
+    assert max(len(line) for line in str(found).splitlines()[2:] if not line.startswith(("signature", "note"))) <= 80
+
+
+def test_the_signature_names_what_was_asked_and_of_what() -> None:
+    found = power(Spread(sd=0.145), difference=0.02)
+    assert found.signature.endswith(
+        "|power|question:items|test:t|variance:0.021025|items:415|difference:0.02|level:0.95|power:0.8"
+    )
+    a, b = arms()
+    assert "|data:" in power(a, b, difference=0.1).signature
+    runs = Shares(discordant=0.2, structure=Structure(repeats=3, sd_within=0.1))
+    assert "|discordant:0.2|cluster_size:1.0|icc:0.0|repeats:3|sd_within:0.1|" in power(runs, items=99).signature
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "power needs a difference"),
+        ({"items": 1}, "items must be at least 2"),
+        ({"difference": float("nan")}, "difference must be finite"),
+        ({"difference": 0.1, "repeats": 3}, "leave out the second file and repeats"),
+    ],
+)
+def test_misuse_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        power(Spread(sd=1.0), **arguments)
+
+
+def test_pilots_that_say_nothing_are_refused() -> None:
+    a, b = arms()
+    with pytest.raises(InputError, match="same difference everywhere"):
+        power(a, a, difference=0.1)
+    with pytest.raises(InputError, match="the pilot has one unit"):
+        power({"item": [1], "score": [0]}, {"item": [1], "score": [1]}, difference=0.1)
+    with pytest.raises(UsageError, match="one run of each item, so that what 3 repeats would save is not known"):
+        power(a, b, difference=0.1, repeats=3)
+    with pytest.raises(UsageError, match="a pilot is two files"):
+        power(a, difference=0.1)

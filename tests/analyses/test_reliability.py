@@ -1,0 +1,298 @@
+"""`reliability`: what the record says of runs. Oracles: pingouin and scipy on the same table, variances by hand, the
+difference of two models by a crossed random-effects formula, and simulated runs of known noise."""
+
+import json
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from assay import examples
+from assay.analyses.reliability import reliability, reliability_of
+from assay.analyses.reliability_result import Reliability
+from assay.data import Panel, read_table
+from assay.data.repeats import Repeats
+from assay.errors import InputError, UsageError
+from assay.stats.power_plans import Goal
+from assay.stats.records import Estimate
+from assay.stats.reliability import intraclass, variance_components
+from assay.stats.units import Floats
+
+
+def columns(values: Floats, models: str | list[str] = "A", **more: Any) -> dict[str, Any]:
+    """(m, n, k) scores as a table."""
+    names = list(models)
+    m, n, k = values.shape
+    at = [(i, j, r) for i in range(m) for j in range(n) for r in range(k)]
+    rows = {
+        "model": [names[i] for i, _, _ in at],
+        "item": [f"q{j}" for _, j, _ in at],
+        "run": [r + 1 for _, _, r in at],
+        "score": [values[point] for point in at],
+    }
+    return rows | {name: [column[j] for _, j, _ in at] for name, column in more.items()}
+
+
+def simulated(m: int = 3, n: int = 40, k: int = 5, seed: int = 1) -> Floats:
+    rng = np.random.default_rng([m, n, k, seed])
+    return np.asarray(
+        0.1 * rng.normal(size=(m, 1, 1))
+        + rng.normal(size=(1, n, 1))
+        + 0.3 * rng.normal(size=(m, n, 1))
+        + 0.5 * rng.normal(size=(m, n, k))
+    )
+
+
+@pytest.fixture(scope="module")
+def three() -> Reliability:
+    return reliability(columns(simulated(), "ABC"))
+
+
+def limits(found: Estimate) -> tuple[float, float]:
+    assert found.interval is not None
+    return found.interval.low, found.interval.high
+
+
+def test_a_model_is_its_items_by_its_runs(three: Reliability) -> None:
+    for model, values in zip(three.models, simulated(), strict=True):
+        scores = values.mean(axis=0)
+        assert model.scores == pytest.approx(scores.tolist())
+        assert model.score == pytest.approx(values.mean())
+        assert model.icc == intraclass(np.array(values[np.argsort([f"q{j}" for j in range(40)])]))
+        assert model.run_sd.value == pytest.approx(scores.std(ddof=1))
+        assert model.item_sd.value == pytest.approx(sqrt(values.var(axis=1, ddof=1).mean()))
+        low, high = limits(model.item_sd)
+        assert low < (model.item_sd.value or 0) < high
+        residual = variance_components(values, ("items", "runs"))[2].variance
+        assert model.expected_run_sd == pytest.approx(sqrt(residual / 40))
+
+
+def test_models_are_overall_scores_by_runs(three: Reliability) -> None:
+    scores = simulated().mean(axis=1)  # (3, 5)
+    assert three.across is not None
+    found = {name: estimate.value for name, estimate in three.across.icc.items()}
+    assert found == pytest.approx({name: e.value for name, e in intraclass(scores).items()})
+    expected = variance_components(simulated(), ("models", "items", "runs"))
+    assert [c.estimated for c in three.across.components] == pytest.approx([c.estimated for c in expected])
+    taus = [scipy_stats.kendalltau(scores[:, r], scores[:, s]).statistic for r in range(5) for s in range(r)]
+    assert three.across.stability.tau_mean == pytest.approx(np.mean(taus))
+    order = np.argsort(-scores.mean(axis=1))
+    assert three.across.order == tuple("ABC"[i] for i in order)
+    assert (three.across.pairs[0].ahead, three.across.pairs[0].behind) == three.across.order[:2]
+    assert len(three.across.pairs) == 3
+
+
+def test_noise_is_pooled_over_models(three: Reliability) -> None:
+    scores = simulated().mean(axis=1)
+    pooled = sqrt(scores.var(axis=1, ddof=1).mean())
+    assert three.run_sd.value == pytest.approx(pooled)
+    quantiles = [float(scipy_stats.chi2.ppf(p, 12)) for p in (0.975, 0.025)]
+    assert limits(three.run_sd) == pytest.approx(tuple(pooled * sqrt(12 / q) for q in quantiles))
+
+
+def test_the_detectable_difference_has_the_power(three: Reliability) -> None:
+    """Two runs differ by √2 standard deviations; the noncentral t of scipy rejects 80 % of the time."""
+    assert three.run_sd.value is not None
+    for value, runs in ((three.detectable.one_run, 1), (three.detectable.all_runs, 5)):
+        assert value is not None
+        shift = value / (three.run_sd.value * sqrt(2 / runs))
+        critical = scipy_stats.t.ppf(0.975, 12)
+        power = scipy_stats.nct.sf(critical, 12, shift) + scipy_stats.nct.cdf(-critical, 12, shift)
+        assert power == pytest.approx(0.8, abs=1e-7)
+
+
+def test_the_error_of_a_pair_is_that_of_crossed_random_effects() -> None:
+    """Var = (MS items + MS runs − MS residual) / (n·k), the runs being real here."""
+    rng = np.random.default_rng(3)
+    values = simulated(2, 60, 4)
+    values[1] += 0.4 * rng.normal(size=4)
+    found = reliability(columns(values, "AB")).across
+    assert found is not None
+    gaps = values[0] - values[1]
+    n, k = gaps.shape
+    items = k * gaps.mean(axis=1).var(ddof=1)
+    runs = n * gaps.mean(axis=0).var(ddof=1)
+    rest = gaps - gaps.mean(axis=1, keepdims=True) - gaps.mean(axis=0) + gaps.mean()
+    residual = (rest**2).sum() / ((n - 1) * (k - 1))
+    assert found.pairs[0].error == pytest.approx(sqrt((items + runs - residual) / (n * k)), rel=1e-9)
+
+
+def test_the_error_of_a_pair_without_run_effects_is_that_of_items() -> None:
+    values = simulated(2, 60, 4, seed=5)
+    values -= values.mean(axis=1, keepdims=True)  # no run shifts anything
+    found = reliability(columns(values, "AB")).across
+    assert found is not None
+    gaps = (values[0] - values[1]).mean(axis=1)
+    assert found.pairs[0].error == pytest.approx(gaps.std(ddof=1) / sqrt(60))
+
+
+def test_items_of_a_cluster_count_together() -> None:
+    """Every item three times over: the error is that of the items, not of three times as many."""
+    values = simulated(2, 30, 3)
+    values -= values.mean(axis=1, keepdims=True)
+    copied = np.repeat(values, 3, axis=1)
+    alone = reliability(columns(values, "AB"))
+    found = reliability(columns(copied, "AB", cluster=[str(j // 3) for j in range(90)]))
+    assert found.n_clusters == 30
+    assert found.across is not None
+    assert alone.across is not None
+    assert found.across.pairs[0].error == pytest.approx(alone.across.pairs[0].error)
+    assert limits(found.models[0].item_sd) == pytest.approx(limits(alone.models[0].item_sd), rel=1e-6)
+    assert any("of a cluster for independent" in note for note in found.notes)
+
+
+def test_weights_count_in_overall_scores_only() -> None:
+    values = simulated(1, 20, 3)
+    weights = np.arange(1.0, 21.0)
+    found = reliability(columns(values, "A", weight=weights.tolist()))
+    assert found.models[0].scores == pytest.approx((values[0] * weights[:, None]).sum(axis=0) / weights.sum())
+    plain = reliability(columns(values, "A")).models[0].icc["ICC(2,1)"].value
+    assert found.models[0].icc["ICC(2,1)"].value == pytest.approx(plain)
+    assert any("counts weights" in note for note in found.notes)
+
+
+def test_runs_of_other_names_are_repetitions_of_a_cell() -> None:
+    rows = columns(simulated(2, 10, 3), "AB")
+    rows["run"] = [f"{model}{run}" for model, run in zip(rows["model"], rows["run"], strict=True)]
+    found = reliability(rows)
+    assert found.across is not None
+    assert [c.source for c in found.across.components] == ["models", "items", "models × items", "runs, residual"]
+    assert any("share no names of runs" in note for note in found.notes)
+
+
+def test_the_noise_that_was_put_in_comes_out() -> None:
+    """1,000 items, 0/1 answers of uniform chances: noise of an item √(1/6), of a run's mean √(1/6000)."""
+    rng = np.random.default_rng(2)
+    values = (rng.random((1, 1000, 40)) < rng.random((1, 1000, 1))).astype(float)
+    model = reliability(columns(values)).models[0]
+    assert model.item_sd.value == pytest.approx(sqrt(1 / 6), abs=0.01)
+    assert model.expected_run_sd == pytest.approx(sqrt(1 / 6000), abs=3e-4)
+    low, high = limits(model.run_sd)
+    assert low < sqrt(1 / 6000) < high
+    assert model.icc["ICC(1,1)"].value == pytest.approx(1 / 3, abs=0.03)
+
+
+# ------------------------------------------------------------------------------------------ words
+
+
+def test_the_sentence_of_two_models() -> None:
+    values = np.zeros((2, 4, 3))
+    values[0, :, :] = [[1, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 0]]
+    values[1, :, :] = [[1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]]
+    # scores ¾, ½, ½ and ¼, 0, ¼: the variance of both is 1/48
+    assert reliability(columns(values, "AB")).sentence == (
+        "Run-to-run noise moves a score by ±0.14 (one standard deviation, 3 runs of 4 items); the order of A and B "
+        "repeats in 100 % of pairs of runs."
+    )
+
+
+def test_the_sentence_of_the_shipped_runs_names_the_least_stable_pair() -> None:
+    found = reliability(examples.path("runs-sampled.csv"))
+    assert "the order of base and int3, the least stable, repeats in 60 % of pairs of runs" in found.sentence
+    assert found.sentence.endswith("that of all 3 models in 45 %.")
+
+
+def test_one_model_is_told_what_its_runs_can_show() -> None:
+    found = reliability(columns(simulated(1)))
+    assert found.across is None
+    assert found.sentence.startswith("Run-to-run noise moves the score of A by ±")
+    assert "two single runs show a difference of " in found.sentence
+
+
+def test_runs_that_are_all_equal_are_no_noise() -> None:
+    values = np.repeat(simulated(1, 5, 1), 4, axis=2)
+    found = reliability(columns(values))
+    assert found.sentence == "No run-to-run noise: A has the same answers in every run (4 runs of 5 items)."
+    assert (found.run_sd.value, found.detectable.one_run) == (0, None)
+    assert "they show no noise" in str(found.detectable.reason)
+    assert found.models[0].item_sd.interval is None
+    assert "detectable" in str(found)
+    constant = reliability(columns(np.ones((2, 5, 3)), "AB"))
+    assert constant.across is not None
+    assert constant.across.pairs[0].detectable is None
+    assert constant.models[0].icc["ICC(1,1)"].reason == "all scores are equal"
+
+
+def test_scores_that_are_equal_although_answers_are_not() -> None:
+    values = np.array([[[1.0, 0.0], [0.0, 1.0]]])
+    assert reliability(columns(values)).sentence == (
+        "The score of A is the same in every run, although single answers change (2 runs of 2 items)."
+    )
+
+
+def test_different_numbers_of_runs_are_said() -> None:
+    rows = columns(simulated(2, 6, 4), "AB")
+    kept = [i for i in range(len(rows["item"])) if not (rows["model"][i] == "B" and rows["run"][i] == 4)]
+    found = reliability({name: [column[i] for i in kept] for name, column in rows.items()})
+    assert "3 to 4 runs of 6 items" in found.sentence
+    assert found.across is not None
+    assert found.across.n_runs == 3
+
+
+def test_few_runs_and_runs_that_differ_are_noted() -> None:
+    values = simulated(1, 50, 3)
+    values += np.array([0.0, 1.0, 2.0])
+    found = reliability(columns(values))
+    assert any("2 degrees of freedom" in note for note in found.notes)
+    assert any("differ by more than noise of single items gives (F test, p = " in note for note in found.notes)
+
+
+def test_losses_are_called_losses() -> None:
+    rows = {"window": ["a", "b", "c"], "tokens": [1, 2, 3]}
+    tables = [read_table(rows | {"loss": [1.0, 2.0, last]}, name=f"run {last}") for last in (3.0, 3.5)]
+    result = reliability(*tables, files_are_runs=True)
+    assert result.sentence.startswith("Run-to-run noise moves the loss of the model by ±0.18")
+    assert any("an overall loss counts tokens" in note for note in result.notes)
+
+
+def test_many_models_are_compared_with_their_neighbours() -> None:
+    values = np.random.default_rng(1).normal(size=(3, 52 * 2))
+    panel = Panel.from_arrays(values, systems=[str(i) for i in range(104)])
+    repeats = Repeats(panel, tuple(f"m{i}" for i in range(52)), (("1", "2"),) * 52)
+    found = reliability_of(repeats, Goal())
+    assert found.across is not None
+    assert len(found.across.pairs) == 51
+
+
+# ------------------------------------------------------------------------------------------ the record
+
+
+@pytest.mark.parametrize("models", ["A", "AB", "ABC"])
+def test_the_record_survives_json(models: str) -> None:
+    found = reliability(columns(simulated(len(models)), models))
+    text = json.dumps(found.to_dict(), allow_nan=False)
+    assert Reliability.from_dict(json.loads(text)) == found
+    with pytest.raises(InputError, match="schema must be"):
+        Reliability.from_dict({"schema": "assay/comparison/1"})
+
+
+def test_rows_fit_into_80_columns_and_html_is_escaped(three: Reliability) -> None:
+    lines = str(three).splitlines()
+    assert max(len(line) for line in lines[2:] if not line.startswith(("signature", "note"))) <= 80
+    named = reliability(columns(simulated(2), ["<A>", "B"]))
+    assert "&lt;A&gt;" in named._repr_html_()
+    assert "<A>" not in named._repr_html_()
+
+
+def test_the_frame_has_a_row_per_model_and_one_for_all(three: Reliability) -> None:
+    frame = three.to_frame()
+    assert frame["model"].tolist() == ["A", "B", "C", "all models"]
+    assert frame["ICC(2,1)"].tolist()[0] == three.models[0].icc["ICC(2,1)"].value
+    assert len(reliability(columns(simulated(1))).to_frame()) == 1
+
+
+def test_the_signature_names_data_and_settings(three: Reliability) -> None:
+    assert three.signature.startswith("assay:")
+    assert "|reliability|units:items|n:40|models:3|runs:5+5+5|level:0.95|power:0.8|data:" in three.signature
+    assert reliability(columns(simulated(seed=2), "ABC")).signature != three.signature
+
+
+def test_misuse_is_refused() -> None:
+    with pytest.raises(UsageError, match="needs a table"):
+        reliability()
+    with pytest.raises(UsageError, match="leave out the rest"):
+        reliability(columns(simulated(1)), goal=Goal(margin=0.1))
+    with pytest.raises(InputError, match="only one item is in every run"):
+        reliability(columns(simulated(1, 1)))
