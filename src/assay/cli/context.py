@@ -51,7 +51,7 @@ def context(
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     result = run(*runs, bins=_bins(bins), design=design)
     if chart is not None:
-        from assay.report.charts import write_context_chart
+        from assay.report.context_chart import write_context_chart
 
         write_context_chart(result, chart)
         typer.echo(f"Chart: {chart}", err=True)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from assay.analyses import wording
 from assay.analyses.power_result import Power
 from assay.analyses.power_tables import scale
-from assay.data.writing import write_bytes
-from assay.report.charts import COLOURS, check_chart
+from assay.report.charts import COLOURS, write_chart
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,15 +17,7 @@ _GREY = "#777"
 
 def write_power_chart(found: Power, path: Path) -> None:
     """The curve with the pilot's band and the answer on it, as a file in the format of its name."""
-    check_chart(path)
-    import vl_convert  # late: it carries a drawing engine
-
-    specification = power_chart(found).to_dict()
-    if path.suffix.lower() == ".svg":
-        data = vl_convert.vegalite_to_svg(specification).encode()
-    else:
-        data = vl_convert.vegalite_to_png(specification, scale=2)
-    write_bytes(path, data)
+    write_chart(power_chart(found), path)
 
 
 def power_chart(found: Power) -> "alt.LayerChart":

@@ -11,7 +11,8 @@ from assay.analyses.context import context
 from assay.analyses.context_curve import ContextCurve
 from assay.design import Design
 from assay.errors import InputError, UsageError
-from assay.report.charts import check_chart, context_chart, write_context_chart
+from assay.report.charts import check_chart
+from assay.report.context_chart import context_chart, write_context_chart
 from tests.data.token_runs import story, write_run
 
 QUICK = Design(resamples=199)
