@@ -86,8 +86,10 @@ layers: $(DEV)
 	@$(BIN)/lint-imports --no-logo
 
 unit: $(DEV)
-	$(call step,pytest)
-	@$(PY) -m pytest -q -n $(WORKERS) --ignore=tests/docs/test_pages.py --cov --cov-report=
+	$(call step,pytest: all but the statistics)
+	@$(PY) -m pytest -q -n $(WORKERS) --ignore=tests/docs/test_pages.py --ignore=tests/stats
+	$(call step,pytest: the statistics)
+	@$(PY) -m pytest -q -n $(WORKERS) tests/stats --cov --cov-report=
 	$(call step,branch coverage of stats: at least 98 %)
 	@$(PY) -m coverage report --include='*/assay/stats/*' --fail-under=98
 

@@ -1,4 +1,4 @@
-"""What all charts share: colours, formats, and how a chart becomes a file, without a browser and without the network."""
+"""What all charts share: colours, formats, and how a chart becomes a file, without a browser or the network."""
 
 from pathlib import Path
 from typing import Any
