@@ -13,6 +13,7 @@ from assay.data.checks import check_number, check_split, check_texts, check_uniq
 from assay.data.columns import GROUPS, Layout, layout_of, listed, nearest
 from assay.data.panel import UNITS, Floats, Integers, Kind, Texts
 from assay.data.readers import Reading, Selection, Source, open_source, open_sources
+from assay.data.wide import columns_by_model
 from assay.errors import InputError, UsageError
 
 _NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
@@ -140,10 +141,10 @@ def read_tables(
         if isinstance(source, Table):
             tables.append(source)
         elif not isinstance(source, str | PathLike):
-            tables.append(_table(open_source(source), columns or {}, kind, cluster))
+            tables += _tables(open_source(source), columns or {}, kind, cluster)
         elif source is paths[0]:
             opened = open_sources(paths, selection, cluster=cluster)
-            tables += [_table(one, columns or {}, kind, cluster) for one in opened]
+            tables += [table for one in opened for table in _tables(one, columns or {}, kind, cluster)]
     check_used(selection, tables)
     return [one for table in tables for one in table.by_model()]
 
@@ -163,7 +164,7 @@ def read_models(
     if isinstance(source, Table):
         return [source]
     opened = _open(source, None, selection, cluster, models)
-    return [_table(one, columns or {}, None, cluster) for one in opened]
+    return [table for one in opened for table in _tables(one, columns or {}, None, cluster)]
 
 
 def one_model(tables: Sequence[Table], model: str | None) -> Table:
@@ -194,6 +195,15 @@ def _open(
     if isinstance(source, str | PathLike):
         return open_sources([source], selection, cluster=cluster, models=models)
     return [open_source(source, name=name)]
+
+
+def _tables(opened: Source, columns: Mapping[str, str], kind: Kind | None, cluster: str | None) -> list[Table]:
+    """The table of a source, or of each of its models where they are columns."""
+    models = columns_by_model(opened.label, opened.columns, columns, cluster)
+    if models is None:
+        return [_table(opened, columns, kind, cluster)]
+    found = [_table(opened, mapping, kind or "scores", cluster, model) for model, mapping in models.items()]
+    return [replace(table, notes=opened.notes, label=f"{table.label} (model {table.name!r})") for table in found]
 
 
 def _table(
