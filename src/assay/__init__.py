@@ -21,14 +21,21 @@ if TYPE_CHECKING:
     from assay.analyses.comparison import Comparison
     from assay.analyses.context import context
     from assay.analyses.context_curve import ContextCurve
+    from assay.analyses.leaderboard import Leaderboard
+    from assay.analyses.power import power
+    from assay.analyses.power_result import Power
+    from assay.analyses.rank import rank
+    from assay.analyses.reliability import reliability
+    from assay.analyses.reliability_result import Reliability
     from assay.certificate.issue import certify
     from assay.certificate.record import Issued
     from assay.certificate.requirements import Requirements
     from assay.certificate.verify import Verification, verify
-    from assay.data import Panel, Table, pair, read_table
+    from assay.data import Panel, Selection, Table, pair, read_table, read_tables
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
     from assay.scoring.verb import score
+    from assay.stats.power_plans import Goal, Shares, Spread, Structure
     from assay.stats.records import Estimate, Fallback, Interval, Test
 
 _HOMES = {
@@ -40,12 +47,24 @@ _HOMES = {
     "compare": "assay.analyses.compare",
     "context": "assay.analyses.context",
     "ContextCurve": "assay.analyses.context_curve",
+    "rank": "assay.analyses.rank",
+    "Leaderboard": "assay.analyses.leaderboard",
+    "reliability": "assay.analyses.reliability",
+    "Reliability": "assay.analyses.reliability_result",
+    "power": "assay.analyses.power",
+    "Power": "assay.analyses.power_result",
+    "Goal": "assay.stats.power_plans",
+    "Shares": "assay.stats.power_plans",
+    "Spread": "assay.stats.power_plans",
+    "Structure": "assay.stats.power_plans",
     "score": "assay.scoring.verb",
     "Comparison": "assay.analyses.comparison",
     "Panel": "assay.data",
     "Table": "assay.data",
     "pair": "assay.data",
     "read_table": "assay.data",
+    "read_tables": "assay.data",
+    "Selection": "assay.data",
     "Design": "assay.design",
     "Policy": "assay.design",
     "AssayError": "assay.errors",
@@ -64,12 +83,20 @@ __all__ = [
     "Design",
     "Estimate",
     "Fallback",
+    "Goal",
     "InputError",
     "Interval",
     "Issued",
+    "Leaderboard",
     "Panel",
     "Policy",
+    "Power",
+    "Reliability",
     "Requirements",
+    "Selection",
+    "Shares",
+    "Spread",
+    "Structure",
     "Table",
     "Test",
     "UsageError",
@@ -79,7 +106,11 @@ __all__ = [
     "compare",
     "context",
     "pair",
+    "power",
+    "rank",
     "read_table",
+    "read_tables",
+    "reliability",
     "score",
     "verify",
 ]

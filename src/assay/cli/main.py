@@ -18,8 +18,12 @@ VERBS = {
     "verify": "assay.cli.verify",
     "score": "assay.cli.score",
     "context": "assay.cli.context",
+    "rank": "assay.cli.rank",
+    "reliability": "assay.cli.reliability",
+    "power": "assay.cli.power",
     "keygen": "assay.cli.verify",
     "schema": "assay.cli.verify",
+    "demo": "assay.cli.demo",
 }
 
 

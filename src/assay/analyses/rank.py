@@ -1,0 +1,279 @@
+"""Which models can be told apart? k models on the same items: every pair tested, tiers, ranks, and who may be best."""
+
+from collections.abc import Mapping, Sequence
+from math import exp
+
+import numpy as np
+
+from assay.analyses.compare import Source
+from assay.analyses.leaderboard import Leaderboard
+from assay.analyses.leaderboard_parts import Computed, Reweighting, Standing, TopScore
+from assay.analyses.leaderboard_wording import sentence_of
+from assay.analyses.rank_answers import Answers, answers_of, only_complete
+from assay.analyses.rank_pairs import Adjust, Decided, check_adjust, decide, pair_records
+from assay.analyses.rank_weights import Weighting, check_weights, place_of, reweighted, reweightings
+from assay.analyses.verdict import FEW
+from assay.analyses.wording import count
+from assay.data import Selection, read_tables
+from assay.data.panel import Floats
+from assay.design import DEFAULT_RESAMPLES, Design, signature
+from assay.errors import InputError, UsageError
+from assay.stats.bootstrap import interval
+from assay.stats.multiplicity import letters, rank_limits, tiers
+from assay.stats.ranking import (
+    Fitted,
+    confidence_set,
+    connected,
+    deviations,
+    fitted,
+    probability_best,
+    rank_quantiles,
+    winner,
+)
+from assay.stats.records import Estimate, Fallback, Interval
+from assay.stats.special import t_quantile
+
+
+def rank(
+    *sources: Source,
+    design: Design | None = None,
+    adjust: Adjust = "holm",
+    weights: Weighting | None = None,
+    min_n: int | None = None,
+    complete: bool = False,
+    names: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    split: str | None = None,
+    lower_is_better: bool | None = None,
+    selection: Selection | None = None,
+) -> Leaderboard:
+    """Rank models on the items they share, and say which of them can be told apart.
+
+    ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
+    column ``model``, of several; ``selection`` says which results of a harness are meant. Every pair is tested on the
+    items that both have answered (``complete``: on those that all have), and the p-values are adjusted for the number
+    of pairs. ``weights`` turns a column ``weight`` of counts n into weights n, √n or log n, ``min_n`` leaves out items
+    with fewer, and the result says what that changes.
+
+    >>> items = [f"q{i}" for i in range(40)]
+    >>> right = {"good": [1] * 36 + [0] * 4, "fair": [1] * 34 + [0] * 6, "poor": [1] * 12 + [0] * 28}
+    >>> board = rank(*({"item": items, "score": scores} for scores in right.values()), names=list(right))
+    >>> board.tiers
+    (('good', 'fair'), ('poor',))
+    >>> board.sentence
+    'good and fair cannot be told apart (p = 0.5, adjusted); both are better than poor.'
+
+    Holm (1979) controls the probability of any false claim at 1 − level. If it holds, all true ranks are within
+    [1 + #better, k − #worse] (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    """
+    design = design or Design()
+    _check_design(design)
+    check_adjust(adjust, design)
+    check_weights(weights, min_n)
+    tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
+    answers = answers_of(tables, names=names, cluster=cluster, split=split, lower_is_better=lower_is_better)
+    if complete:
+        answers = only_complete(answers)
+    return rank_answers(answers, design, adjust, weights=weights, min_n=min_n)
+
+
+def _check_design(design: Design) -> None:
+    used = Design(
+        method=design.method, level=design.level, resamples=design.resamples, seed=design.seed, test=design.test
+    )
+    if used != design:
+        raise UsageError("rank takes the method, level, resamples, seed and test of a design; leave out the rest.")
+
+
+def rank_answers(
+    answers: Answers,
+    design: Design,
+    adjust: Adjust = "holm",
+    *,
+    weights: Weighting | None = None,
+    min_n: int | None = None,
+) -> Leaderboard:
+    """The leaderboard of answers that have been read."""
+    chosen = reweighted(answers, weights, min_n)
+    _check_answers(chosen)
+    found = fitted(chosen.grid)
+    decided = decide(chosen.grid, found, design, adjust, lower_is_better=chosen.metric.lower_is_better)
+    others = reweightings(answers, weights, min_n, decided.better)
+    return _Board(chosen, found, decided, design, adjust).record(others, weights, min_n)
+
+
+def _check_answers(answers: Answers) -> None:
+    grid = answers.grid
+    if grid.groups < 2:
+        unit = answers.metric.unit if grid.clusters is None else "cluster"
+        raise InputError(f"rank needs at least two {unit}s, but there is one; nothing can be said from it.")
+    reached = connected(grid)
+    if not reached.all():
+        lone = answers.systems[int(np.argmin(reached))]
+        raise InputError(
+            f"no {answers.metric.unit} connects {lone!r} with {answers.systems[0]!r}, neither directly nor through "
+            "other models; check the ids, or rank the two groups apart."
+        )
+
+
+class _Board:
+    """Everything that is computed of some answers, on the way to the record."""
+
+    def __init__(self, answers: Answers, found: Fitted, decided: Decided, design: Design, adjust: Adjust) -> None:
+        self.answers, self.found, self.decided, self.design, self.adjust = answers, found, decided, design, adjust
+        self.resamples = design.resamples or DEFAULT_RESAMPLES
+        self.sign = -1.0 if answers.metric.lower_is_better else 1.0
+        self.goodness: Floats = self.sign * found.estimates
+        self.draws: Floats = self.sign * deviations(found, self.resamples, design.seed)
+        self.ranks = place_of(self.goodness)
+        self.order = sorted(range(answers.grid.k), key=lambda i: (self.ranks[i], answers.systems[i]))
+        self.fallbacks: list[Fallback] = []
+
+    def record(self, others: Sequence[Reweighting], weights: Weighting | None, min_n: int | None) -> Leaderboard:
+        answers, grid = self.answers, self.answers.grid
+        models = self._standings()
+        pairs, pair_intervals = pair_records(self.decided, answers.systems, self.order)
+        tests = self.decided.tests
+        return Leaderboard(
+            metric=answers.metric.kind,
+            unit=answers.metric.unit,
+            lower_is_better=answers.metric.lower_is_better,
+            sentence=sentence_of(models, pairs),
+            models=models,
+            pairs=pairs,
+            top=self._top(),
+            adjust=self.adjust,
+            reweightings=tuple(others),
+            n_units=grid.n,
+            n_complete=int(grid.present.all(axis=1).sum()),
+            n_clusters=None if grid.clusters is None else grid.groups,
+            cluster_by=answers.cluster_by,
+            fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.fallbacks])),
+            notes=self._notes(),
+            design=self.design,
+            computed=Computed(
+                tests.how, tests.resamples, self.design.method if grid.whole else "t", pair_intervals, self.resamples
+            ),
+            signature=self._signature(weights, min_n),
+        )
+
+    def _standings(self) -> tuple[Standing, ...]:
+        grid, order = self.answers.grid, np.array(self.order)
+        different, better = self.decided.different[np.ix_(order, order)], self.decided.better[np.ix_(order, order)]
+        best = probability_best(self.goodness, self.draws)
+        p_set = confidence_set(self.goodness, self.draws, grid.groups)
+        spread = rank_quantiles(self.goodness, self.draws, self.design.level)
+        places = zip(self.order, tiers(different), letters(different), rank_limits(better), strict=True)
+        standings = []
+        for i, tier, shared, limits in places:
+            estimate = self._estimate(i)
+            standings.append(
+                Standing(
+                    self.answers.systems[i],
+                    self.ranks[i],
+                    estimate,
+                    _perplexity(estimate) if self.answers.metric.kind == "losses" else None,
+                    grid.system(i).estimate,
+                    int(grid.present[:, i].sum()),
+                    tier,
+                    shared,
+                    limits,
+                    spread[i],
+                    float(best[i]),
+                    float(p_set[i]),
+                    bool(p_set[i] > 1 - self.design.level),
+                )
+            )
+        return tuple(standings)
+
+    def _estimate(self, i: int) -> Estimate:
+        """The interval of the design, or with holes that of the fit."""
+        grid, asked = self.answers.grid, self.design
+        value, error, n = float(self.found.estimates[i]), float(self.found.errors[i]), int(grid.present[:, i].sum())
+        if grid.whole:
+            found = interval(
+                grid.system(i),
+                method=asked.method,
+                confidence_level=asked.level,
+                n_resamples=asked.resamples,
+                seed=asked.seed,
+            )
+            self.fallbacks += found.fallbacks
+            return Estimate(value, found.interval, error, n)
+        if asked.method != "t":
+            why = "answers are missing, so that estimates are fitted with an effect of each unit"
+            self.fallbacks.append(Fallback(asked.method, "t", why))
+        reach = t_quantile(0.5 + asked.level / 2, grid.groups - 1) * error
+        return Estimate(value, Interval(value - reach, value + reach, asked.level, "t"), error, n)
+
+    def _top(self) -> TopScore:
+        i = self.order[0]  # the first by name where several tie
+        found = winner(self.goodness, self.found, self.draws, self.design.level, i)
+        value = float(self.found.estimates[i])
+        low, high = sorted((self.sign * found.low, self.sign * found.high))
+        bias = self.sign * found.bias
+        limits = Interval(low, high, self.design.level, "locally simultaneous")
+        corrected = Estimate(value - bias, limits, float(self.found.errors[i]), self.answers.grid.n)
+        return TopScore(self.answers.systems[i], value, bias, corrected, found.rivals)
+
+    def _notes(self) -> tuple[str, ...]:
+        grid, unit = self.answers.grid, self.answers.metric.unit
+        notes = list(self.answers.notes)
+        if not grid.whole:
+            notes.append(self._about_holes())
+        contradicted = sum(
+            self.decided.better[b, a] for place, a in enumerate(self.order) for b in self.order[place + 1 :]
+        )
+        if contradicted:
+            pairs = count(int(contradicted), "pair")
+            notes.append(f"{pairs} told apart the other way round than the ranks, on the {unit}s that both answered")
+        if grid.groups < FEW:
+            what = unit if grid.clusters is None else "cluster"
+            notes.append(f"{count(grid.groups, what)}, too few to rely on")
+        if self.adjust in ("bh", "none"):
+            notes.append(
+                "tiers and ranks are only as sure as single decisions: this adjustment allows some to be false"
+            )
+        return tuple(notes)
+
+    def _about_holes(self) -> str:
+        grid, unit = self.answers.grid, self.answers.metric.unit
+        answered = grid.present.sum(axis=0)
+        all_have = int(grid.present.all(axis=1).sum())
+        lacking, fewest = int((answered < grid.n).sum()), int(np.argmin(answered))
+        return (
+            f"answers are missing ({lacking} of {grid.k} models; most: {self.answers.systems[fewest]}, "
+            f"{grid.n - int(answered[fewest]):,} of {grid.n:,}): pairs are tested on the {unit}s both have, estimates "
+            f"allow for the difficulty of the {unit}s; --complete takes the {all_have:,} that all have"
+        )
+
+    def _signature(self, weights: Weighting | None, min_n: int | None) -> str:
+        answers, grid, tests = self.answers, self.answers.grid, self.decided.tests
+        return signature(
+            "rank",
+            units=answers.metric.unit + "s",
+            models=grid.k,
+            n=grid.n,
+            clusters=None if grid.clusters is None else f"{grid.groups} {answers.cluster_by}",
+            weights=weights,
+            min_n=min_n,
+            test=tests.name,
+            flips=tests.resamples,
+            adjust=self.adjust,
+            method=self.design.method,
+            resamples=self.resamples,
+            level=self.design.level,
+            seed=self.design.seed,
+            data=answers.digest[:16],
+        )
+
+
+def _perplexity(loss: Estimate) -> Estimate:
+    """The exponentials of the loss and of its limits."""
+    try:
+        value = None if loss.value is None else exp(loss.value)
+        limits = None if loss.interval is None else loss.interval.exp()
+    except OverflowError:
+        return Estimate(None, None, None, loss.n, "the perplexity is too large for a number")
+    return Estimate(value, limits, None if value is None else value * (loss.standard_error or 0.0), loss.n)

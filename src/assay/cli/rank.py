@@ -1,0 +1,131 @@
+"""`assay rank RESULTS…`."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.cli import sources
+from assay.design import Design, Method, TestName
+
+_DATA = "Data"
+_STATISTICS = "Statistics"
+_OUTPUT = "Output"
+_NARROW, _WIDE = 80, 120  # columns of a table
+
+
+def rank(
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULTS…",
+            help="Results of each model: tables, runs, files of a harness; [NAME=]PATH. One file may hold several.",
+        ),
+    ],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,item=id.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Resample whole clusters: passage, document, ...", rich_help_panel=_DATA),
+    ] = None,
+    split: Annotated[
+        Literal["preview", "final"] | None, typer.Option(help="Only this split of the windows.", rich_help_panel=_DATA)
+    ] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Only items that every model has answered.", rich_help_panel=_DATA)
+    ] = False,
+    weights: Annotated[
+        Literal["equal", "n", "sqrt", "log"] | None,
+        typer.Option(help="Weigh items by f(n), n their column weight.", rich_help_panel=_DATA, show_default=False),
+    ] = None,
+    min_n: Annotated[
+        int | None,
+        typer.Option("--min-n", metavar="N", help="Only items with a weight of at least N.", rich_help_panel=_DATA),
+    ] = None,
+    lower_is_better: Annotated[
+        bool,
+        typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=_DATA),
+    ] = False,
+    task: sources.Task = None,
+    metric: sources.MetricName = None,
+    filter_name: sources.Filter = None,
+    scorer: sources.Scorer = None,
+    format_name: sources.FormatName = None,
+    newest: sources.Newest = False,
+    adjust: Annotated[
+        Literal["holm", "bh", "max-t", "none"],
+        typer.Option(help="Adjust p-values for the number of pairs.", rich_help_panel=_STATISTICS),
+    ] = "holm",
+    test: Annotated[
+        TestName,
+        typer.Option(help="Test; auto is McNemar for 0/1 scores, else sign-flip.", rich_help_panel=_STATISTICS),
+    ] = "auto",
+    method: Annotated[Method, typer.Option(help="Interval.", rich_help_panel=_STATISTICS)] = "bca",
+    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Random flips and resamples. (default: exact where possible, else 10,000)",
+            rich_help_panel=_STATISTICS,
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Show every pair.", rich_help_panel=_OUTPUT)] = False,
+    chart: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the models to a .svg or .png file.", rich_help_panel=_OUTPUT),
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=_OUTPUT)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+) -> None:
+    """Which models can be told apart?
+
+    Ranks models on the items they share. Every pair is tested and adjusted for the number of pairs; models that are not
+    told apart share a tier. Each model has the ranks that are left to it and its chance of being the best.
+    """
+    from assay.analyses.rank import rank as run  # late: --help and errors of usage need none of it
+    from assay.data import parse_columns
+
+    design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test)
+    if chart is not None:
+        from assay.report.charts import check_chart
+
+        check_chart(chart)
+    board = run(
+        *results,
+        design=design,
+        adjust=adjust,
+        weights=weights,
+        min_n=min_n,
+        complete=complete,
+        columns=parse_columns(columns) if columns else None,
+        cluster=cluster,
+        split=split,
+        lower_is_better=True if lower_is_better else None,
+        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+    )
+    if chart is not None:
+        from assay.report.rank_chart import write_rank_chart
+
+        write_rank_chart(board, chart)
+        typer.echo(f"Chart: {chart}", err=True)
+    if markdown is not None:
+        from assay.report.rank_markdown import write_rank_markdown
+
+        write_rank_markdown(board, markdown)
+        typer.echo(f"Markdown: {markdown}", err=True)
+    if as_json:
+        typer.echo(json.dumps(board.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
+    else:
+        width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
+        typer.echo(board.to_text(all_pairs=pairs, width=width))

@@ -1,0 +1,97 @@
+"""n units under k systems, some of them unanswered: what all pairs of systems are tested on.
+
+Sums are by *group*: the clusters, or the units themselves where there are none. A group is what has a sign in a
+sign-flip test and what is drawn in a bootstrap.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.stats.units import Floats, Units
+
+Truths = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Values of n units under k systems, NaN where a system has no answer.
+
+    >>> import numpy as np
+    >>> grid = Grid(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, np.nan]]), np.ones(3))
+    >>> grid.whole, grid.pair(0, 1).estimate  # on the two units that both have
+    (False, 0.5)
+    """
+
+    values: Floats  # (n, k)
+    weights: Floats  # (n,), positive
+    clusters: NDArray[np.int64] | None = None  # (n,) codes 0 … G − 1
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def k(self) -> int:
+        return int(self.values.shape[1])
+
+    @cached_property
+    def present(self) -> Truths:
+        """(n, k) Where there is an answer."""
+        return ~np.isnan(self.values)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every system has every unit."""
+        return bool(self.present.all())
+
+    @property
+    def groups(self) -> int:
+        return self.n if self.clusters is None else int(self.clusters.max()) + 1
+
+    @cached_property
+    def products(self) -> Floats:
+        """(n, k) Value × weight, 0 where there is no answer."""
+        return np.where(self.present, self.values, 0.0) * self.weights[:, None]
+
+    @cached_property
+    def sums(self) -> Floats:
+        """(G, k) Value × weight, by group."""
+        return self.grouped(self.products)
+
+    @cached_property
+    def mass(self) -> Floats:
+        """(G,) Weights by group, whoever answered."""
+        return self.grouped(self.weights)
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether every value is 0 or 1, and units stand for themselves and weigh the same."""
+        plain = self.clusters is None and bool((self.weights == 1).all())
+        return plain and bool(((self.products == 0) | (self.products == 1)).all())
+
+    def grouped(self, values: Floats) -> Floats:
+        """(G,) or (G, c) Sums within groups."""
+        if self.clusters is None:
+            return values
+        columns = [np.bincount(self.clusters, column, self.groups) for column in np.atleast_2d(values.T)]
+        return np.asarray(columns[0] if values.ndim == 1 else np.column_stack(columns), dtype=np.float64)
+
+    def pair(self, i: int, j: int) -> Units:
+        """System i less system j on the units that both have, by group; at least one such unit is there."""
+        if self.whole:
+            return Units(self.sums[:, i] - self.sums[:, j], self.mass)
+        both = self.present[:, i] & self.present[:, j]
+        masked = self.grouped(np.where(both[:, None], self.products[:, [i, j]], 0.0))
+        mass = self.grouped(np.where(both, self.weights, 0.0))
+        kept = mass > 0
+        return Units(masked[kept, 0] - masked[kept, 1], mass[kept])
+
+    def system(self, i: int) -> Units:
+        """One system on the units it has, by group."""
+        if self.whole:
+            return Units(self.sums[:, i].copy(), self.mass)
+        mass = self.grouped(np.where(self.present[:, i], self.weights, 0.0))
+        return Units(self.sums[mass > 0, i], mass[mass > 0])

@@ -1,0 +1,162 @@
+"""Many tests at once: adjusted p-values, and what may be said of k systems whose pairs have been decided.
+
+References: Holm (1979), *A simple sequentially rejective multiple test procedure*; Benjamini and Hochberg (1995),
+*Controlling the false discovery rate*; Piepho (2004), *An algorithm for a letter-based representation of all-pairwise
+comparisons*, for the letters.
+"""
+
+from collections.abc import Iterable, Sequence
+from string import ascii_lowercase
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.stats.units import Floats
+
+Truths = NDArray[np.bool_]
+
+_MOST_SETS = 256  # while letters are sought: there can be exponentially many, and then pairs are covered greedily
+
+
+def holm(p: Floats) -> Floats:
+    """Holm's adjusted p-values: at most α where the step-down test rejects at the family-wise error rate α.
+
+    >>> import numpy as np
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p, kind="stable")
+    steps = np.arange(len(p), 0, -1) * p[order]
+    return _placed(np.minimum(np.maximum.accumulate(steps), 1.0), order)
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """Benjamini and Hochberg's adjusted p-values: at most q where the step-up test rejects at the rate q."""
+    order = np.argsort(p, kind="stable")
+    steps = len(p) / np.arange(1, len(p) + 1) * p[order]
+    return _placed(np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0), order)
+
+
+def _placed(values: Floats, order: NDArray[np.int64]) -> Floats:
+    out = np.empty_like(values)
+    out[order] = values
+    return out
+
+
+def tiers(different: Truths) -> list[int]:
+    """Tier numbers of systems in the order of their rank: a tier ends where one differs from the tier's first.
+
+    >>> import numpy as np
+    >>> tiers(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool))
+    [1, 1, 2]
+    """
+    numbers, first, tier = [], 0, 1
+    for i in range(len(different)):
+        if different[first, i]:
+            first, tier = i, tier + 1
+        numbers.append(tier)
+    return numbers
+
+
+def rank_limits(better: Truths) -> list[tuple[int, int]]:
+    """The ranks that the decisions leave open: 1 + #(shown better) to k − #(shown worse).
+
+    ``better[i, j]`` says that i was shown to be better than j. If all decisions are right with probability 1 − α, all
+    true ranks are within these limits with that probability (Mogstad, Romano, Shaikh, Wilhelm 2024).
+    """
+    k = len(better)
+    above, below = better.sum(axis=0).tolist(), better.sum(axis=1).tolist()
+    return [(1 + a, k - b) for a, b in zip(above, below, strict=True)]
+
+
+def letters(different: Truths) -> list[tuple[str, ...]]:
+    """A compact letter display: two systems share a letter exactly if they are not shown to differ.
+
+    >>> import numpy as np
+    >>> letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool))
+    [('a',), ('a', 'b'), ('b',)]
+    """
+    k = len(different)
+    apart = [sum(1 << int(j) for j in np.flatnonzero(row)) for row in different]
+    columns = _swept(sorted(_inserted(apart) or _covered(apart), key=_members))
+    names = letter_names(len(columns))
+    return [tuple(n for n, column in zip(names, columns, strict=True) if column >> i & 1) for i in range(k)]
+
+
+def letter_names(count: int) -> list[str]:
+    """a, b, … z, aa, ab, …"""
+    names: list[str] = []
+    prefixes = [""]
+    while len(names) < count:
+        prefixes = [prefix + letter for prefix in prefixes for letter in ascii_lowercase]
+        names += prefixes
+    return names[:count]
+
+
+def _members(column: int) -> list[int]:
+    return [i for i in range(column.bit_length()) if column >> i & 1]
+
+
+def _inserted(apart: Sequence[int]) -> list[int] | None:
+    """Insert and absorb: sets of systems as bits; ``None`` if there are too many."""
+    columns = [(1 << len(apart)) - 1]
+    for i, others in enumerate(apart):
+        earlier = others & ((1 << i) - 1)  # each pair once
+        split = [c for c in columns if c >> i & 1 and c & earlier]
+        if not split:
+            continue
+        kept = [c for c in columns if not (c >> i & 1 and c & earlier)]
+        columns = _absorbed(kept, [c & ~(1 << i) for c in split] + [c & ~earlier for c in split])
+        if len(columns) > _MOST_SETS:
+            return None
+    return columns
+
+
+def _absorbed(kept: list[int], new: Iterable[int]) -> list[int]:
+    """Without the new sets that lie within another."""
+    fresh = sorted(dict.fromkeys(new), key=int.bit_count, reverse=True)
+    found = list(kept)
+    for column in fresh:
+        if not any(column & other == column for other in found):
+            found.append(column)
+    return found
+
+
+def _swept(columns: Sequence[int]) -> list[int]:
+    """Without the sets whose every pair another set has as well; the last ones go first."""
+    kept = list(columns)
+    for column in reversed(columns):
+        others = [c for c in kept if c != column]
+        if all(_shared(i, others) & column == column for i in _members(column)):
+            kept = others
+    return kept
+
+
+def _shared(i: int, columns: Sequence[int]) -> int:
+    """All systems that share a set with system i."""
+    union = 0
+    for column in columns:
+        if column >> i & 1:
+            union |= column
+    return union
+
+
+def _covered(apart: Sequence[int]) -> list[int]:
+    """Sets that hold every pair which is not apart, found greedily: as many as needed, but not the fewest."""
+    k = len(apart)
+    everyone = (1 << k) - 1
+    together = [everyone & ~others & ~(1 << i) for i, others in enumerate(apart)]
+    left = list(together)
+    columns: list[int] = []
+    for i in range(k):
+        while left[i] or not any(c >> i & 1 for c in columns):
+            column, open_to = 1 << i, together[i]
+            while open_to:
+                wanted = (open_to & left[i]) or open_to
+                j = (wanted & -wanted).bit_length() - 1
+                column |= 1 << j
+                open_to &= together[j]
+            columns.append(column)
+            for j in _members(column):
+                left[j] &= ~column
+    return columns

@@ -1,0 +1,415 @@
+"""Leaderboards against single comparisons, statsmodels, and what must not change them."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from assay import examples
+from assay.analyses import rank_pairs
+from assay.analyses.compare import compare
+from assay.analyses.leaderboard import Leaderboard
+from assay.analyses.rank import rank
+from assay.design import Design
+from assay.errors import InputError, UsageError
+
+QUICK = Design(resamples=400)
+SCORES = [examples.path(f"scores-{name}.csv") for name in ("base", "bigram", "int3", "trigram")]
+LOSSES = [examples.path(f"losses-{name}.csv") for name in ("base", "int8", "int3", "trigram")]
+
+
+def tables(values: Any, **columns: Any) -> list[dict[str, Any]]:
+    """A mapping for each column of an (n, k) array; NaN is an item that a model has not answered."""
+    found = []
+    for column in np.asarray(values, dtype=float).T:
+        there = ~np.isnan(column)
+        items = np.array([f"q{i:03d}" for i in range(len(column))])[there]
+        more = {name: np.asarray(cells)[there].tolist() for name, cells in columns.items()}
+        found.append({"item": items.tolist(), "score": column[there].tolist(), **more})
+    return found
+
+
+def simulated(n: int, k: int, seed: int = 0, step: float = 0.3) -> Any:
+    rng = np.random.default_rng([seed, n, k])
+    return rng.normal(size=(n, 1)) + rng.normal(size=(n, k)) - step * np.arange(k)
+
+
+def names(k: int) -> list[str]:
+    return [f"m{i}" for i in range(k)]
+
+
+def board_of(values: Any, **options: Any) -> Leaderboard:
+    k = np.asarray(values).shape[1]
+    chosen: dict[str, Any] = {"design": QUICK, "names": names(k), **options}
+    return rank(*tables(values), **chosen)
+
+
+# ------------------------------------------------------------------------------------------------------------- oracles
+
+
+@pytest.mark.parametrize("files", [SCORES, LOSSES], ids=["scores", "losses"])
+def test_every_pair_against_the_comparison_of_two(files: list[Path]) -> None:
+    board = rank(*files)
+    paths = {path.stem: path for path in files}
+    for pair in board.pairs:
+        alone = compare(paths[pair.b], paths[pair.a], design=Design(scheme="windows"))
+        assert pair.difference.value == pytest.approx(alone.difference.value)
+        assert pair.difference.standard_error == pytest.approx(alone.difference.standard_error)
+        assert pair.test.p_value == pytest.approx(alone.p_value)
+        assert pair.difference.interval is not None
+        assert alone.difference.interval is not None
+        assert pair.difference.interval.low == pytest.approx(alone.difference.interval.low, abs=1e-6)
+        for name, size in pair.effect_sizes.items():
+            assert size.value == pytest.approx(alone.effect_sizes[name].value)
+
+
+@pytest.mark.parametrize(("adjust", "method"), [("holm", "holm"), ("bh", "fdr_bh")])
+def test_adjusted_values_against_statsmodels(adjust: Any, method: str) -> None:
+    board = rank(*SCORES, adjust=adjust)
+    p = [pair.test.p_value for pair in board.pairs]
+    adjusted = np.array([pair.p_adjusted for pair in board.pairs], dtype=float)
+    np.testing.assert_allclose(adjusted, multipletests(p, method=method)[1])
+
+
+def test_scores_of_the_examples_are_told_apart_as_they_were_made() -> None:
+    board = rank(*SCORES)
+    assert board.tiers == (("scores-base", "scores-int3", "scores-trigram"), ("scores-bigram",))
+    assert board.models[-1].ranks == (4, 4)
+    assert board.sentence.endswith("all 3 are better than scores-bigram.")
+    assert (board.n_units, board.n_clusters, board.cluster_by) == (500, 77, "cluster")
+
+
+def test_losses_are_better_when_lower_and_have_perplexities() -> None:
+    board = rank(*LOSSES, split="final", cluster="document")
+    assert [model.name for model in board.models[:2]] == ["losses-base", "losses-int8"]
+    first = board.models[0]
+    assert first.perplexity is not None
+    assert first.perplexity.value == pytest.approx(np.exp(first.estimate.value or 0.0))
+    values = [model.estimate.value or 0.0 for model in board.models]
+    assert values == sorted(values)
+    assert board.top.bias <= 0  # the best loss is too low
+    assert all(pair.verdict != "worse" for pair in board.pairs)
+    assert board.lower_is_better
+
+
+def test_tiers_letters_and_ranks_follow_from_the_pairs() -> None:
+    board = board_of(simulated(120, 6, step=0.12))
+    place = {model.name: model for model in board.models}
+    differs = {frozenset((p.a, p.b)): p.verdict != "not told apart" for p in board.pairs}
+    assert {True, False} == set(differs.values())
+    for a, b in combinations(place, 2):
+        assert bool(set(place[a].letters) & set(place[b].letters)) != differs[frozenset((a, b))]
+    for name, model in place.items():
+        above = sum(p.b == name and p.verdict == "better" for p in board.pairs)
+        below = sum(p.a == name and p.verdict == "better" for p in board.pairs)
+        assert model.ranks == (1 + above, 6 - below)
+        assert model.ranks[0] <= model.rank <= model.ranks[1]
+    for pair in board.pairs:
+        assert (pair.p_adjusted is not None and pair.p_adjusted <= 0.05) == (pair.verdict != "not told apart")
+    assert sum(model.probability_best for model in board.models) == pytest.approx(1)
+    assert board.models[0].name in board.confidence_set
+
+
+def test_one_file_of_many_models_is_the_same_as_many_files() -> None:
+    values = simulated(40, 3)
+    parts = tables(values)
+    together = {
+        "model": [name for name in names(3) for _ in range(40)],
+        "item": parts[0]["item"] * 3,
+        "score": [score for part in parts for score in part["score"]],
+    }
+    assert rank(together, design=QUICK).to_dict() == board_of(values).to_dict()
+
+
+def test_right_or_wrong_is_mcnemar_and_flips_can_be_asked_for() -> None:
+    values = (simulated(60, 3) > 0).astype(float)
+    assert board_of(values, design=Design()).pairs[0].test.name == "mcnemar"
+    flipped = board_of(values, design=Design(test="sign-flip", resamples=2_000))
+    assert (flipped.computed.tests, flipped.computed.flips) == ("shared signs", 2_000)
+    exact = board_of(values, design=Design(test="mcnemar", resamples=2_000))
+    assert exact.computed.tests == "exact"
+    for mine, theirs in zip(exact.pairs, flipped.pairs, strict=True):
+        assert mine.test.p_value == pytest.approx(theirs.test.p_value, abs=0.05)
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon"])
+def test_t_and_wilcoxon_on_request(test: Any) -> None:
+    values = simulated(50, 3, step=0.8)
+    board = board_of(values, design=Design(test=test))
+    assert {pair.test.name for pair in board.pairs} == {test}
+    both = (
+        {"item": list(range(50)), "score": values[:, 1].tolist()},
+        {"item": list(range(50)), "score": values[:, 0].tolist()},
+    )
+    alone = compare(*both, design=Design(test=test))
+    assert board.pair("m0", "m1").test.p_value == pytest.approx(alone.p_value)
+
+
+def test_max_t_has_intervals_for_all_pairs_and_is_no_weaker_than_holm() -> None:
+    values = simulated(80, 5, step=0.15)
+    design = Design(resamples=4_000, test="sign-flip")
+    holm, max_t = (board_of(values, design=design, adjust=adjust) for adjust in ("holm", "max-t"))
+    assert max_t.computed.pair_intervals == "max-t, for all pairs at once"
+    for a, b in zip(holm.pairs, max_t.pairs, strict=True):
+        assert a.difference.interval is not None
+        assert b.difference.interval is not None
+        assert (
+            b.difference.interval.high - b.difference.interval.low
+            > a.difference.interval.high - a.difference.interval.low
+        )
+        assert b.p_adjusted is not None
+        assert a.p_adjusted is not None
+        assert b.p_adjusted <= a.p_adjusted + 0.02
+    few = board_of(simulated(6, 3), adjust="max-t")
+    assert few.computed.pair_intervals == "bonferroni-t, for all pairs at once"
+
+
+# ------------------------------------------------------------------------------------------------------------ holes
+
+
+def test_pairs_use_the_items_that_both_have() -> None:
+    values = simulated(60, 3, step=0.8)
+    values[:20, 1] = np.nan
+    board = board_of(values, design=Design())
+    alone = compare(*(tables(values)[i] for i in (1, 0)), design=Design(scheme="windows"))
+    pair = board.pair("m0", "m1")
+    assert (pair.difference.n, board.pair("m0", "m2").difference.n) == (40, 60)
+    assert pair.difference.value == pytest.approx(alone.difference.value)
+    assert pair.test.p_value == pytest.approx(alone.p_value)
+    assert (board.n_units, board.n_complete) == (60, 40)
+    assert any("answers are missing (1 of 3 models; most: m1, 20 of 60)" in note for note in board.notes)
+    assert board.computed.intervals == "t"
+    assert any(fallback.used == "t" for fallback in board.fallbacks)
+    assert {model.name: model.answered for model in board.models} == {"m0": 60, "m1": 40, "m2": 60}
+
+
+def test_complete_takes_the_items_that_all_have() -> None:
+    values = simulated(60, 3)
+    holes = values.copy()
+    holes[:20, 1] = np.nan
+    kept, whole = board_of(holes, complete=True), board_of(values[20:])
+    assert kept.n_units == 40
+    assert [(m.name, m.estimate, m.letters) for m in kept.models] == [
+        (m.name, m.estimate, m.letters) for m in whole.models
+    ]
+    assert not any("missing" in note for note in kept.notes)
+    assert board_of(values, complete=True).to_dict() == board_of(values).to_dict()
+
+
+def test_a_pair_told_apart_against_the_ranks_is_noted() -> None:
+    """Model 1 loses to 0 where both answered, and is ahead through model 2."""
+    rng = np.random.default_rng(0)
+    values = np.full((90, 3), np.nan)
+    values[:30, 0], values[:30, 1] = 0.5, 0.0
+    values[30:60, 0], values[30:60, 2] = 0.0, 3.0
+    values[60:, 1], values[60:, 2] = 3.0, 0.0
+    values += rng.normal(size=(90, 3)) * 0.1
+    board = board_of(values)
+    assert [model.name for model in board.models] == ["m1", "m2", "m0"]
+    assert any(pair.verdict == "worse" for pair in board.pairs)
+    assert any("told apart the other way round than the ranks" in note for note in board.notes)
+
+
+# ---------------------------------------------------------------------------------------------------------- properties
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 500), st.permutations(range(4)))
+def test_order_of_files_changes_nothing(seed: int, order: list[int]) -> None:
+    values = simulated(25, 4, seed)
+    values[:3, 1] = np.nan
+    parts = tables(values)
+    plain = rank(*parts, names=names(4), design=QUICK)
+    moved = rank(*(parts[i] for i in order), names=[f"m{i}" for i in order], design=QUICK)
+    assert moved.to_dict() == plain.to_dict()
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 500), st.integers(-50, 50))
+def test_a_constant_moves_the_scores_and_nothing_else(seed: int, constant: int) -> None:
+    values = simulated(25, 4, seed)
+    plain, moved = board_of(values), board_of(values + constant)
+    for a, b in zip(plain.models, moved.models, strict=True):
+        assert (a.name, a.rank, a.tier, a.letters, a.ranks) == (b.name, b.rank, b.tier, b.letters, b.ranks)
+        assert (a.estimate.value or 0) + constant == pytest.approx(b.estimate.value)
+        assert a.probability_best == pytest.approx(b.probability_best)
+    for mine, theirs in zip(plain.pairs, moved.pairs, strict=True):
+        assert mine.test.p_value == pytest.approx(theirs.test.p_value)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 500))
+def test_less_is_better_turns_the_order_round(seed: int) -> None:
+    values = simulated(25, 4, seed)
+    plain, turned = board_of(values), board_of(-values, lower_is_better=True)
+    assert [m.name for m in plain.models] == [m.name for m in turned.models]
+    assert [(m.ranks, m.tier, m.set_p_value) for m in plain.models] == [
+        (m.ranks, m.tier, m.set_p_value) for m in turned.models
+    ]
+    assert plain.top.bias == pytest.approx(-turned.top.bias)
+    assert [p.verdict for p in plain.pairs] == [p.verdict for p in turned.pairs]
+
+
+def test_seeds_choose_the_random_numbers_and_repeat_them() -> None:
+    values = simulated(30, 3, step=0.02)
+    a, b, c = (board_of(values, design=Design(resamples=300, seed=seed)) for seed in (1, 1, 2))
+    assert a == b
+    assert a.models[0].probability_best != c.models[0].probability_best
+
+
+def test_many_pairs_have_closed_forms_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rank_pairs, "_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(rank_pairs, "MOST_WITH_EFFECT_INTERVALS", 2)
+    values = simulated(50, 3, step=0.8)
+    board, closed = board_of(values, design=Design()), board_of(values, design=Design(method="t"))
+    assert board.computed.pair_intervals == "t, for each pair alone"
+    for mine, theirs in zip(board.pairs, closed.pairs, strict=True):
+        assert mine.difference.interval is not None
+        assert theirs.difference.interval is not None
+        assert mine.difference.interval.low == pytest.approx(theirs.difference.interval.low)
+        assert mine.effect_sizes["d_z"].interval is None
+        assert "2 pairs" in (mine.effect_sizes["d_z"].reason or "")
+    alone = compare(*(tables(values)[i] for i in (1, 0)))
+    for name in ("d_z", "hedges_g"):
+        assert board.pair("m0", "m1").effect_sizes[name].value == pytest.approx(alone.effect_sizes[name].value)
+
+
+# ----------------------------------------------------------------------------------------------------------- the edges
+
+
+def test_constant_and_identical_models() -> None:
+    values = simulated(30, 3)
+    values[:, 0] = 1.0
+    values[:, 2] = values[:, 1]
+    board = board_of(values, design=Design())
+    json.dumps(board.to_dict(), allow_nan=False)
+    constant = next(model for model in board.models if model.name == "m0")
+    assert constant.estimate.interval is not None
+    assert constant.estimate.interval.method == "degenerate"
+    twins = board.pair("m1", "m2")
+    assert (twins.verdict, twins.test.p_value, twins.difference.value) == ("not told apart", 1.0, 0.0)
+    assert [model.rank for model in board.models] == [1, 2, 2]
+    assert board.models[1].name == "m1"  # by name where they tie
+
+
+def test_two_constant_models_are_told_apart_by_the_test_alone() -> None:
+    board = board_of(np.column_stack([np.ones(12), np.zeros(12)]), design=Design())
+    json.dumps(board.to_dict(), allow_nan=False)
+    (pair,) = board.pairs
+    assert pair.test.p_value == pytest.approx(2 * 0.5**12)
+    assert (pair.verdict, pair.effect_sizes["d_z"].value) == ("better", None)
+    assert board.top.bias == 0.0
+
+
+def test_few_items_are_few() -> None:
+    board = board_of(simulated(4, 3), design=Design())
+    assert "4 items, too few to rely on" in board.notes
+    assert all(pair.verdict == "not told apart" for pair in board.pairs)  # 2 of 16 sign vectors at best
+    with pytest.raises(InputError, match="at least two items, but there is one"):
+        board_of(simulated(1, 3))
+    with pytest.raises(InputError, match="at least two clusters, but there is one"):
+        rank(*tables(simulated(5, 2), cluster=["a"] * 5), names=names(2))
+
+
+def test_models_without_items_in_common_are_refused_or_connected() -> None:
+    values = simulated(40, 3)
+    values[:20, 0], values[20:, 1] = np.nan, np.nan
+    board = board_of(values)
+    apart = board.pair("m0", "m1")
+    assert (apart.difference.value, apart.test.p_value, apart.p_adjusted) == (None, None, None)
+    assert apart.test.reason == apart.difference.reason == "no unit in common"
+    json.dumps(board.to_dict(), allow_nan=False)
+    str(board)
+    with pytest.raises(InputError, match="no item connects 'm1' with 'm0'"):
+        board_of(values[:, :2])
+    with pytest.raises(InputError, match="no item has an answer of every model"):
+        board_of(values, complete=True)
+
+
+def test_one_model_is_refused() -> None:
+    with pytest.raises(InputError, match=r"at least two models, but got 1: only 'm0'"):
+        rank(*tables(simulated(5, 1)), names=["m0"])
+    with pytest.raises(InputError, match=r"at least two models, but got 0"):
+        rank()
+
+
+def test_models_of_the_same_name_are_refused() -> None:
+    parts = tables(simulated(5, 2))
+    with pytest.raises(InputError, match=r"both hold a model called 'm'; rename one"):
+        rank(*parts, names=["m", "m"])
+    with pytest.raises(UsageError, match=r"names must be 2, one for each model, but got m"):
+        rank(*parts, names=["m"])
+    assert [model.name for model in rank(*parts, design=QUICK).models] == ["table 1", "table 2"]
+
+
+def test_an_unanswered_cell_is_refused_by_name() -> None:
+    parts = tables(simulated(5, 2))
+    parts[1]["score"][3] = float("nan")
+    with pytest.raises(InputError, match="row 4, column 'score'"):
+        rank(*parts, names=names(2))
+
+
+def test_what_belongs_to_an_item_must_agree() -> None:
+    a, b = tables(simulated(6, 2), weight=[1, 2, 3, 4, 5, 6], cluster=list("aabbcc"))
+    b["item"], b["score"], b["weight"] = b["item"][1:], b["score"][1:], [2, 3, 9, 5, 6]
+    b["cluster"] = b["cluster"][1:]
+    with pytest.raises(InputError, match=r"column 'weight': item 'q003' has weight 4 and 9; the same item must"):
+        rank(a, b, names=names(2))
+    b["weight"][2], b["cluster"][0] = 4, "b"
+    with pytest.raises(InputError, match=r"column 'cluster': item 'q001' has cluster 'a' and 'b'"):
+        rank(a, b, names=names(2))
+    del b["weight"]
+    with pytest.raises(InputError, match=r"has a column 'weight' and .* has none"):
+        rank(a, b, names=names(2))
+
+
+def test_a_cluster_column_must_be_everywhere() -> None:
+    a, b = tables(simulated(6, 2), passage=list("aabbcc"))
+    assert rank(a, b, names=names(2), cluster="passage", design=QUICK).n_clusters == 3
+    del b["passage"]
+    with pytest.raises(InputError, match="passage"):
+        rank(a, b, names=names(2), cluster="passage")
+
+
+def test_values_too_large_to_add_up_are_refused() -> None:
+    with pytest.raises(InputError, match="too large to add up"):
+        board_of(np.full((5, 2), 1e308))
+
+
+def test_options_that_make_no_sense_are_refused() -> None:
+    parts = tables(simulated(9, 2))
+    with pytest.raises(UsageError, match="leave out the rest"):
+        rank(*parts, names=names(2), design=Design(margin=0.1))
+    with pytest.raises(UsageError, match="adjust must be one of holm, bh, max-t, none"):
+        rank(*parts, names=names(2), adjust="bonferroni")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="max-t is of sign flips, but the test is t"):
+        rank(*parts, names=names(2), adjust="max-t", design=Design(test="t"))
+    with pytest.raises(UsageError, match="resamples must be at least 1,000 at this level, but got 500"):
+        rank(*parts, names=names(2), adjust="max-t", design=Design(level=0.999, resamples=500))
+    with pytest.raises(UsageError, match="mcnemar needs 0/1 scores"):
+        rank(*parts, names=names(2), design=Design(test="mcnemar"))
+
+
+def test_adjustments_that_allow_errors_are_noted() -> None:
+    values = simulated(30, 3)
+    assert any("allows some to be false" in note for note in board_of(values, adjust="bh").notes)
+    alone = board_of(values, adjust="none")
+    assert [pair.p_adjusted for pair in alone.pairs] == [pair.test.p_value for pair in alone.pairs]
+
+
+def test_losses_too_large_for_a_perplexity_have_none() -> None:
+    parts = [
+        {"window": list(range(12)), "tokens": [1] * 12, "loss": [800.0 + i + shift for i in range(12)]}
+        for shift in (0, 1)
+    ]
+    board = rank(*parts, names=names(2), design=Design())
+    perplexity = board.models[0].perplexity
+    assert perplexity is not None
+    assert (perplexity.value, perplexity.reason) == (None, "the perplexity is too large for a number")
+    assert "–" in str(board)
