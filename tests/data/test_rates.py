@@ -100,7 +100,7 @@ def test_runs_of_different_text_are_refused() -> None:
 
 
 def test_a_split_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(InputError, match="no window is in the split 'final'; there is preview"):
+    with pytest.raises(InputError, match="no row of the split 'final', only of preview"):
         bits_per("byte", [read_table(words(split=["preview"] * 3))], split="final")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from assay.data import Metric, Table
 from assay.data.arms import Arm, arms_of
 from assay.data.columns import listed
-from assay.data.pairing import _check_tables, _cluster_by, _direction, _notes, _of_split
+from assay.data.pairing import check_tables, clustered_by, direction_of, notes_of, of_split
 from assay.data.panel import Floats, Integers, Texts, numbered
 from assay.data.readers.source import UNNAMED
 from assay.errors import InputError, UsageError
@@ -60,10 +60,10 @@ def answers_of(
     systems = _names(tables, names)
     order = sorted(range(len(tables)), key=systems.__getitem__)
     chosen = [tables[i] for i in order]
-    _check_tables(chosen, split)
-    chosen = [_of_split(table, split) for table in chosen]
-    metric = Metric.of(chosen[0].kind, lower_is_better=_direction(chosen, asked=lower_is_better))
-    cluster = cluster or _cluster_by(chosen)
+    check_tables(chosen, split)
+    chosen = [of_split(table, split) for table in chosen]
+    metric = Metric.of(chosen[0].kind, lower_is_better=direction_of(chosen, asked=lower_is_better))
+    cluster = cluster or clustered_by(chosen)
     arms = arms_of(chosen, pooled=split is None and "split" in chosen[0].labels)
     union = _Union.of(arms)
     union.check_contents()
@@ -75,7 +75,7 @@ def answers_of(
         metric,
         cluster,
         weighted=metric.kind == "scores" and "weight" in chosen[0].numbers,
-        notes=_joined(_notes(arms, cluster)),
+        notes=_joined(notes_of(arms, cluster)),
     )
 
 

@@ -51,17 +51,17 @@ def panel_of(
     Runs of an item are averaged. Units are kept apart by split where there is one, unless ``split`` picks one of them.
     ``strict`` refuses units that do not pair, which are otherwise left out and counted in ``dropped``.
     """
-    _check_tables(tables, split)
-    chosen = [_of_split(table, split) for table in tables]
+    check_tables(tables, split)
+    chosen = [of_split(table, split) for table in tables]
     about = chosen[0].about
     metric = Metric.of(
         chosen[0].kind,
-        lower_is_better=_direction(chosen, asked=lower_is_better),
+        lower_is_better=direction_of(chosen, asked=lower_is_better),
         name=about.get("measure_name"),
         unit=about.get("unit"),
     )
     systems = _names(chosen, names)
-    cluster = cluster or _cluster_by(chosen)
+    cluster = cluster or clustered_by(chosen)
     arms, dropped = _paired(arms_of(chosen, pooled=split is None and "split" in chosen[0].labels), strict=strict)
     _check_contents(arms)
     denominators = _shared(arms, "tokens" if metric.kind == "losses" else "weight")
@@ -75,11 +75,11 @@ def panel_of(
         cluster_by=cluster,
         sizes={name: _shared(arms, name) for name in _SIZES if all(name in arm.table.numbers for arm in arms)},
         dropped=dropped,
-        notes=_notes(arms, cluster),
+        notes=notes_of(arms, cluster),
     )
 
 
-def _check_tables(tables: Sequence[Table], split: str | None) -> None:
+def check_tables(tables: Sequence[Table], split: str | None) -> None:
     if not tables:
         raise UsageError("a panel must have at least one table, but got none.")
     if split is not None and split not in SPLITS:
@@ -129,7 +129,7 @@ def _check_measures(a: Table, b: Table) -> None:
         )
 
 
-def _direction(tables: Sequence[Table], *, asked: bool | None) -> bool | None:
+def direction_of(tables: Sequence[Table], *, asked: bool | None) -> bool | None:
     """Whether less is better: as asked, or as the harness says of its metric."""
     told = {table.about.get("lower_is_better") for table in tables} - {None}
     if asked is not None or tables[0].kind == "losses" or not told:
@@ -159,7 +159,7 @@ def _tokenizer(table: Table) -> str | None:
     return None if found is None else str(found)
 
 
-def _of_split(table: Table, split: str | None) -> Table:
+def of_split(table: Table, split: str | None) -> Table:
     if split is None:
         return table
     if "split" not in table.labels:
@@ -251,7 +251,7 @@ def _numerators(arms: Sequence[Arm], denominators: Floats) -> Floats:
     return products
 
 
-def _cluster_by(tables: Sequence[Table]) -> str | None:
+def clustered_by(tables: Sequence[Table]) -> str | None:
     for table in tables:
         if table.cluster_by != tables[0].cluster_by:
             has, lacks = (table, tables[0]) if table.cluster_by else (tables[0], table)
@@ -274,7 +274,7 @@ def _clusters(arms: Sequence[Arm], cluster: str) -> Integers:
     return numbered(first.tolist(), len(first))
 
 
-def _notes(arms: Sequence[Arm], cluster: str | None) -> tuple[str, ...]:
+def notes_of(arms: Sequence[Arm], cluster: str | None) -> tuple[str, ...]:
     notes = [note for arm in arms for note in (*arm.table.notes, *arm.notes)]
     for name in _SIZES:
         have = [name in arm.table.numbers for arm in arms]

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from assay.data.pairing import of_split
 from assay.data.panel import Floats, Integers
 from assay.data.tables import Table
 from assay.errors import InputError, UsageError
@@ -24,7 +25,7 @@ def bits_per(size: Size, tables: Sequence[Table], *, split: str | None = None) -
     if size not in COLUMNS:
         raise UsageError(f"per must be one of {', '.join(COLUMNS)}, but got {size!r}.")
     _check_text(tables)
-    chosen = [_of_split(_checked(table, size), split) for table in tables]
+    chosen = [of_split(_checked(table, size), split) for table in tables]
     sums = [_by_document(table, COLUMNS[size]) for table in chosen]
     names = sorted(set().union(*sums))
     weights = {name: float(np.mean([found[name][1] for found in sums if name in found])) for name in names}
@@ -50,15 +51,6 @@ def _check_text(tables: Sequence[Table]) -> None:
             raise InputError(
                 f"{known[0][0].label} and {table.label} are runs of different text; score both on the same documents."
             )
-
-
-def _of_split(table: Table, split: str | None) -> Table:
-    if split is None or "split" not in table.labels:
-        return table
-    labels = table.labels["split"]
-    if split not in labels.names:
-        raise InputError(f"{table.label}: no window is in the split {split!r}; there is {', '.join(labels.names)}.")
-    return table.where(labels.codes == labels.names.index(split))
 
 
 def _by_document(table: Table, column: str) -> dict[str, tuple[float, float]]:

@@ -7,7 +7,7 @@ from assay.analyses import leaderboard_tables as tables
 from assay.analyses.context_tables import Sheet
 from assay.analyses.leaderboard import Leaderboard
 from assay.data.writing import write_bytes
-from assay.report.certificate import _cell
+from assay.report.markdown import cell
 
 
 def write_rank_markdown(board: Leaderboard, path: Path) -> None:
@@ -16,7 +16,7 @@ def write_rank_markdown(board: Leaderboard, path: Path) -> None:
 
 def rank_markdown(board: Leaderboard) -> str:
     """The sentence, the models, the pairs that a terminal shows, and how it was computed."""
-    parts = [_cell(board.sentence), _table(tables.model_sheet(board))]
+    parts = [cell(board.sentence), _table(tables.model_sheet(board))]
     pairs = tables.shown_pairs(board, all_pairs=False)
     if pairs:
         parts.append(_table(tables.pair_sheet(board, pairs)))
@@ -28,7 +28,7 @@ def rank_markdown(board: Leaderboard) -> str:
 def _table(sheet: Sheet) -> str:
     rule = ["---:" if name in tables.NUMBERS else "---" for name in sheet.header]
     return "\n".join(
-        _row(row) for row in (list(map(_cell, sheet.header)), rule, *[list(map(_cell, r)) for r in sheet.cells])
+        _row(row) for row in (list(map(cell, sheet.header)), rule, *[list(map(cell, r)) for r in sheet.cells])
     )
 
 
