@@ -10,9 +10,11 @@ from typing import Annotated
 
 import typer
 
+from assay import examples
 from assay.errors import InputError, UsageError
 
 _EDITS = ("int8", "int4", "int3", "pruned")
+_RANKED = ("base", "int3", "trigram", "bigram")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,18 @@ def steps() -> tuple[Step, ...]:
             "Does longer context still help, and where does the copy lose it?",
             "context runs-ja/base runs-ja/int3 --chart context.svg",
         ),
+        Step(
+            "Which of four n-gram models answer 500 questions best?",
+            f"rank {' '.join(f'examples/scores-{name}.csv' for name in _RANKED)} --chart leaderboard.svg",
+        ),
+        Step(
+            "Do the scores of models that sample their answers repeat?",
+            "reliability examples/runs-sampled.csv",
+        ),
+        Step(
+            "How many questions would show a difference of 2 points between two of them?",
+            "power examples/scores-base.csv examples/scores-int3.csv --difference 0.02 --chart power.svg",
+        ),
     )
 
 
@@ -78,6 +92,8 @@ _LOOK_AT = {
     "certificates/*.json": "certificates; verify recomputes them from the *.evidence.parquet beside them",
     "runs, runs-ja": "losses by window, which compare, certify and context read",
     "context.svg": "loss by position, with bands",
+    "leaderboard.svg": "scores with intervals and tiers",
+    "power.svg": "power by number of questions",
 }
 
 
@@ -86,6 +102,7 @@ def _written(folder: Path) -> list[str]:
         from assay.models.edits import copies
 
         made = copies(folder / "models")
+        examples.copy(folder / "examples")
     except OSError as error:
         raise InputError(f"{folder}: cannot be written ({error.strerror}); choose another folder.") from error
     return list(made)
