@@ -101,7 +101,7 @@ def _names(tables: Sequence[Table], names: Sequence[str] | None) -> list[str]:
     twice = next((name for name in found if found.count(name) > 1), None)
     if twice is not None:
         labels = [table.label for table, name in zip(tables, found, strict=True) if name == twice]
-        raise InputError(f"{listed(labels)}: both hold a model called {twice!r}; rename one of them.")
+        raise InputError(f"{listed(labels)}: both hold a model called {twice!r}; rename one with NAME=PATH.")
     return found
 
 
