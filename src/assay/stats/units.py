@@ -107,7 +107,7 @@ def deviations(units: Units) -> Floats:
         return influence(units)
     num, den = units.numerators, units.denominators
     if units.equal_denominators and units.n > 1:
-        return (num - weighted_mean(num, None)) / ((units.n - 1) * den[0])
+        return np.asarray((num - weighted_mean(num, None)) / ((units.n - 1) * den[0]), dtype=np.float64)
     rest = den.sum() - den
     if not np.all(rest > 0):  # beside one unit the others vanish in rounding
         return influence(units)
