@@ -21,7 +21,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 def test_there_are_losses_and_scores_and_they_are_small() -> None:
     assert {"losses-base.csv", "losses-int8.csv", "scores-base.csv"} <= set(examples.names())
-    assert sum(examples.path(name).stat().st_size for name in examples.names()) < 150_000
+    assert sum(examples.path(name).stat().st_size for name in examples.names()) < 200_000
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -56,7 +56,7 @@ def test_models_rank_as_they_were_made() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no example file 'nothing\.csv'; there are losses-base\.csv"):
+    with pytest.raises(UsageError, match=r"no example file 'nothing\.csv'; there are .*losses-base\.csv"):
         examples.path("nothing.csv")
 
 

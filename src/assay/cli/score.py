@@ -134,7 +134,7 @@ def score(
 
     specs = dict(spec_of(name) for name in (model, *(also or ())))
     cut = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
-    runs = run(specs, texts, output, plan=plan, field=field, split_on=cut, overwrite=overwrite, progress=_progress)
+    runs = run(specs, texts, output, plan=plan, field=field, split_on=cut, overwrite=overwrite, progress=progress_line)
     for name, found in runs.items():
         table = read_table(found.folder)
         typer.echo(f"{name}: {_summary(pair(table, table, names=(name, ''), cluster='document'))} → {found.folder}")
@@ -157,7 +157,7 @@ def _draw(text: str | None) -> tuple[int, int] | None:
     return int(found[1]), int(found[2])
 
 
-def _progress(name: str) -> Callable[[int, int], None]:
+def progress_line(name: str) -> Callable[[int, int], None]:
     """A line that is written over on a terminal, plain lines now and then elsewhere; tokens/s and time left."""
     began, first = time.monotonic(), -1
     last = began

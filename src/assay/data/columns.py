@@ -1,7 +1,7 @@
 """The columns of each kind of table, and which column of a file is which."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -32,7 +32,7 @@ class Layout:
     unused: tuple[str, ...]
 
 
-def parse_columns(text: str) -> dict[str, str]:
+def parse_columns(text: str, names: Sequence[str] = OURS) -> dict[str, str]:
     """The mapping of a command line: our name = the file's name, an empty one for "do not use it".
 
     >>> parse_columns('score=acc,item=id')
@@ -50,7 +50,7 @@ def parse_columns(text: str) -> dict[str, str]:
         mapping[ours] = theirs
     if not mapping:
         raise UsageError("--columns must look like score=acc,item=id, but got nothing.")
-    _check_keys(mapping)
+    check_keys(mapping, names)
     return mapping
 
 
@@ -58,7 +58,7 @@ def layout_of(
     label: str, columns: tuple[str, ...], mapping: Mapping[str, str], kind: Kind | None, cluster: str | None
 ) -> Layout:
     """Find our columns among a file's, or say what is missing, doubtful or misspelt."""
-    _check_keys(mapping)
+    check_keys(mapping)
     _check_mapped(label, columns, mapping)
     found = _found(columns, mapping)
     kind = kind or _kind(label, columns, found, mapping)
@@ -93,12 +93,14 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
     return one_line(", ".join(every[:limit]) + more)
 
 
-def _check_keys(mapping: Mapping[str, str]) -> None:
+def check_keys(mapping: Mapping[str, str], names: Sequence[str] = OURS) -> None:
+    """Refuse a mapping of names that are not ours."""
     for ours in mapping:
-        if ours not in OURS:
-            close = nearest(ours, OURS)
-            hint = f"did you mean {close!r}?" if close else "score=acc reads the column acc as our score."
-            raise UsageError(f"--columns must name one of {', '.join(OURS)}, but got {ours!r}; {hint}")
+        if ours not in names:
+            close = nearest(ours, names)
+            example = "score=acc reads the column acc as our score." if "score" in names else "write ours=theirs."
+            hint = f"did you mean {close!r}?" if close else example
+            raise UsageError(f"--columns must name one of {', '.join(names)}, but got {ours!r}; {hint}")
 
 
 def _check_mapped(label: str, columns: tuple[str, ...], mapping: Mapping[str, str]) -> None:

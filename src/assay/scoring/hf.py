@@ -76,22 +76,41 @@ class Scorer:
     @torch.inference_mode()
     def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
         """For each row of token ids the losses of its last tokens, as many as count (default: all but the first)."""
-        counted = [len(row) - 1 for row in rows] if counted is None else counted
+        return self._by_row(rows, [len(row) - 1 for row in rows] if counted is None else counted)
+
+    @torch.inference_mode()
+    def losses_and_greedy(
+        self, rows: Sequence[Sequence[int]], counted: Sequence[int]
+    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.int64]]]:
+        """The same losses, and the token that the model would have written in the place of each that counts."""
+        greedy: list[torch.Tensor] = []
+        losses = self._by_row(rows, counted, greedy)
+        return losses, np.split(torch.cat(greedy).cpu().numpy(), np.cumsum(counted)[:-1])
+
+    def _by_row(
+        self, rows: Sequence[Sequence[int]], counted: Sequence[int], greedy: list[torch.Tensor] | None = None
+    ) -> list[NDArray[np.float64]]:
         ends = [slice(len(row) - 1 - count, len(row) - 1) for row, count in zip(rows, counted, strict=True)]
         targets = torch.cat([torch.tensor(row[end.start + 1 :]) for row, end in zip(rows, ends, strict=True)])
-        losses = self._losses(rows, ends, targets.to(self.device)).double().cpu().numpy()
+        losses = self._losses(rows, ends, targets.to(self.device), greedy).double().cpu().numpy()
         return np.split(losses, np.cumsum(counted)[:-1])
 
-    def _losses(self, rows: Sequence[Sequence[int]], ends: Sequence[slice], targets: torch.Tensor) -> torch.Tensor:
+    def _losses(
+        self,
+        rows: Sequence[Sequence[int]],
+        ends: Sequence[slice],
+        targets: torch.Tensor,
+        greedy: list[torch.Tensor] | None,
+    ) -> torch.Tensor:
         if self._split:
             hidden = self._states(rows)
             states = torch.cat([hidden[i, end] for i, end in enumerate(ends)])
-            return self._chunked(states, targets, self.model.get_output_embeddings())
+            return self._chunked(states, targets, self.model.get_output_embeddings(), greedy)
         parts = []  # the model's own logits, of one row at a time
         wanted_by_row = torch.split(targets, [end.stop - end.start for end in ends])
         for row, end, wanted in zip(rows, ends, wanted_by_row, strict=True):
             logits = self.model(input_ids=torch.tensor([row], device=self.device), use_cache=False).logits
-            parts.append(self._chunked(logits[0, end], wanted, None))
+            parts.append(self._chunked(logits[0, end], wanted, None, greedy))
         return torch.cat(parts)
 
     def _states(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
@@ -106,12 +125,17 @@ class Scorer:
         ).last_hidden_state
         return states
 
-    def _chunked(self, states: torch.Tensor, targets: torch.Tensor, head: Any) -> torch.Tensor:
-        """The losses of states before the head, or of logits where there is no head to apply."""
+    def _chunked(
+        self, states: torch.Tensor, targets: torch.Tensor, head: Any, greedy: list[torch.Tensor] | None
+    ) -> torch.Tensor:
+        """The losses of states before the head, or of logits where there is no head to apply; ``greedy`` collects."""
         losses = torch.empty(len(states), device=states.device)
         for low in range(0, len(states), self._chunk):
             some = slice(low, low + self._chunk)
-            losses[some] = _losses_of(self._logits(states[some], head), targets[some])
+            logits = self._logits(states[some], head)
+            if greedy is not None:
+                greedy.append(logits.argmax(1))
+            losses[some] = _losses_of(logits, targets[some])
         return losses
 
     def _logits(self, states: torch.Tensor, head: Any) -> torch.Tensor:

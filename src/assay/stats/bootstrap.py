@@ -61,7 +61,7 @@ def interval(
     if method == "studentized":
         return _studentized(units, confidence_level, n_resamples, seed, engine)
     distribution, fallbacks, used = _distribution(units, method, n_resamples, seed, engine)
-    limits = _levels(units.n, shape(units), method, confidence_level, distribution.cdf(units.estimate))
+    limits = bca_levels(units.n, shape(units), method, confidence_level, distribution.cdf(units.estimate))
     if limits is None:
         fallbacks.append(
             Fallback(
@@ -139,7 +139,7 @@ def _compiled(units: Units, method: IntervalMethod, level: float) -> IntervalRes
     from assay.stats.compiled import compiled_series  # late: importing numba takes half a second
 
     series = compiled_series(units)
-    limits = None if series is None else _levels(units.n, series.shape, method, level, series.cdf(series.estimate))
+    limits = None if series is None else bca_levels(units.n, series.shape, method, level, series.cdf(series.estimate))
     if series is None or limits is None:
         return None
     low, high = series.quantiles(limits).tolist()
@@ -148,7 +148,7 @@ def _compiled(units: Units, method: IntervalMethod, level: float) -> IntervalRes
     return IntervalResult(Interval(low, high, level, method), series.method, None)
 
 
-def _levels(n: int, form: Shape | None, method: str, level: float, below: float) -> tuple[float, float] | None:
+def bca_levels(n: int, form: Shape | None, method: str, level: float, below: float) -> tuple[float, float] | None:
     """The two probabilities at which the bootstrap distribution is read; ``None`` where BCa's are undefined."""
     low, high = _central(level)
     if method == "percentile":

@@ -108,7 +108,7 @@ def simultaneous(
     largest = np.sort(statistics[:, kept].max(axis=1, initial=0.0))
     resampled = [k for k, keep in zip(many, kept, strict=True) if keep]
     share = len(resampled) / max(len(counted), 1)
-    critical = _critical(largest, alpha * share) if resampled else None
+    critical = critical_value_of(largest, alpha * share) if resampled else None
     pairs = []
     for k, ratio in enumerate(ratios):
         if not ratio.spread:
@@ -157,7 +157,7 @@ def _bonferroni(ratio: _Ratio, level: float, count: int) -> tuple[Estimate, Test
     return _adjusted(ratio, reach, p, "bonferroni-t", level)
 
 
-def _critical(largest: Floats, alpha: float) -> float:
+def critical_value_of(largest: Floats, alpha: float) -> float:
     """The order statistic above which p = (1 + #) / (1 + B) is at most alpha."""
     place = ceil((1 - alpha) * (len(largest) + 1) - 1e-9)
     if place > len(largest):

@@ -1,0 +1,250 @@
+"""Sufficient statistics of Japanese text: a row of counts per sentence or document, and what their sums give."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+
+from assay.analyses.japanese_parts import Quantity
+from assay.analyses.japanese_tokens import Cut, tokenizer_of
+from assay.data.characters import CharacterCounts
+from assay.data.generations import Generations
+from assay.data.panel import Floats
+from assay.data.scripts import Normalization, Ranges, codes_of, normalized, script_names, scripts_of
+from assay.errors import InputError
+from assay.stats.alignment import MOST_CELLS, Alignment, align
+from assay.stats.bleu import bleu_counts, bleu_of, chrf_counts, chrf_of
+from assay.stats.bleu_resampling import Score
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A quantity as a function of the sums of columns; a ratio of sums with the same bottom in all systems says so."""
+
+    quantity: Quantity
+    score: Score
+    top: slice | None = None
+    bottom: slice | None = None
+    reason: str = "nothing to measure"  # where the bottom is 0
+
+    @classmethod
+    def ratio(cls, quantity: Quantity, top: slice, bottom: slice, reason: str) -> "Measure":
+        return cls(quantity, lambda sums: quotient(sums[..., top], sums[..., bottom]), top, bottom, reason)
+
+
+def quotient(top: Floats, bottom: Floats) -> Floats:
+    """Σ top / Σ bottom over the last axis, NaN where there is nothing below."""
+    below = bottom.sum(axis=-1)
+    return np.asarray(np.where(below > 0, top.sum(axis=-1) / np.where(below > 0, below, 1.0), np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The counts of every system on the same units."""
+
+    names: tuple[str, ...]
+    columns: tuple[Floats, ...]  # (n, c) of each system
+    measures: tuple[Measure, ...]
+    unit: str  # "sentence", "document", "window"
+    headline: str  # the key of the quantity that a comparison is judged by
+    digest: str
+    tokenizers: dict[str, str]  # of BLEU, with their versions
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        return len(self.columns[0])
+
+
+def evidence_of_counts(counts: Sequence[CharacterCounts]) -> Evidence:
+    """Accuracy and bits per character, over all and by script."""
+    scripts = counts[0].scripts
+    size = len(scripts)
+    right, bits, below = slice(0, size), slice(size, 2 * size), slice(2 * size, 3 * size)
+    measures = [
+        Measure.ratio(Quantity("accuracy", "accuracy", "share"), right, below, "no characters"),
+        *_by_script("accuracy", "share", right, below, scripts, "text"),
+        Measure.ratio(
+            Quantity("bits", "bits per character", "bits", lower_is_better=True), bits, below, "no characters"
+        ),
+        *_by_script("bits", "bits", bits, below, scripts, "text"),
+    ]
+    hashed = sha256(b"assay japanese characters 1")
+    for part in counts:
+        for values in (part.characters, part.right, part.bits):
+            hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
+    return Evidence(
+        tuple(part.name for part in counts),
+        tuple(np.concatenate([part.right, part.bits, part.characters], axis=1) for part in counts),
+        tuple(measures),
+        counts[0].cluster_by,
+        "accuracy",
+        hashed.hexdigest()[:16],
+        {},
+    )
+
+
+def _by_script(key: str, scale: str, top: slice, bottom: slice, scripts: Sequence[str], where: str) -> list[Measure]:
+    return [
+        Measure.ratio(
+            Quantity(f"{key}/{script}", f"{key}, {script}", "bits" if scale == "bits" else "share", scale == "bits"),
+            slice(top.start + k, top.start + k + 1),
+            slice(bottom.start + k, bottom.start + k + 1),
+            f"no {script} characters in the {where}",
+        )
+        for k, script in enumerate(scripts)
+    ]
+
+
+def evidence_of_generations(
+    systems: Sequence[Generations], *, ranges: Ranges, normalize: Normalization, bleu: Sequence[str]
+) -> Evidence:
+    """Edits, matched characters by script, BLEU and chrF counts of every sentence."""
+    cutters = {name: tokenizer_of(name) for name in bleu}
+    wanted = [normalized(text, normalize) for text in systems[0].references]
+    made = []
+    for system in systems:
+        written = [normalized(text, normalize) for text in system.predictions]
+        _check_sizes(system, written, wanted)
+        made.append(_columns_of(written, wanted, ranges, {name: cut for name, (cut, _) in cutters.items()}))
+    clusters = systems[0].clusters
+    names = None if clusters is None else sorted(set(clusters))
+    count = len(wanted)
+    return Evidence(
+        tuple(system.name for system in systems),
+        tuple(_by_cluster(columns.joined(), clusters) for columns in made),
+        tuple(made[0].measures),
+        "sentence" if names is None else "cluster",
+        f"bleu/{bleu[0]}",
+        _digest(systems),
+        {name: version for name, (_, version) in cutters.items()},
+        () if names is None else (f"{count:,} sentences in {len(names):,} clusters, which are drawn whole",),
+    )
+
+
+def _by_cluster(columns: Floats, clusters: Sequence[str] | None) -> Floats:
+    """Sums of the sentences that belong together."""
+    if clusters is None:
+        return columns
+    names = {name: code for code, name in enumerate(sorted(set(clusters)))}
+    sums = np.zeros((len(names), columns.shape[1]))
+    np.add.at(sums, [names[name] for name in clusters], columns)
+    return sums
+
+
+def _columns_of(
+    written: Sequence[str], wanted: Sequence[str], ranges: Ranges, cutters: Mapping[str, Cut]
+) -> "_Columns":
+    made = _Columns()
+    _edit_columns(made, written, wanted, ranges)
+    pairs = list(zip(written, wanted, strict=True))
+    for name, cut in cutters.items():
+        _bleu_columns(made, name, np.array([bleu_counts(cut(a), cut(b)) for a, b in pairs], dtype=np.float64))
+    at = made.add(np.array([chrf_counts(a, b) for a, b in pairs], dtype=np.float64))
+    made.measures.append(Measure(Quantity("chrf", "chrF", "score"), lambda sums: chrf_of(sums[..., at])))
+    return made
+
+
+class _Columns:
+    """Columns of counts as they come, and the measures made of them."""
+
+    def __init__(self) -> None:
+        self.measures: list[Measure] = []
+        self._parts: list[Floats] = []
+
+    def add(self, part: Floats) -> slice:
+        """Where the columns went."""
+        start = sum(known.shape[1] for known in self._parts)
+        self._parts.append(part)
+        return slice(start, start + part.shape[1])
+
+    def joined(self) -> Floats:
+        return np.concatenate(self._parts, axis=1)
+
+
+def _check_sizes(system: Generations, written: Sequence[str], wanted: Sequence[str]) -> None:
+    for item, a, b in zip(system.items, written, wanted, strict=True):
+        if (len(a) + 1) * (len(b) + 1) > MOST_CELLS:
+            raise InputError(
+                f"{system.label}: item {item!r} has {len(a):,} characters against {len(b):,}, too many to align; cut "
+                "the texts into sentences."
+            )
+
+
+def _edit_columns(made: _Columns, written: Sequence[str], wanted: Sequence[str], ranges: Ranges) -> None:
+    """Edit distance: the character error rate, and accuracy by script of the reference (C7)."""
+    predictions, references = [codes_of(text) for text in written], [codes_of(text) for text in wanted]
+    alignments = align(predictions, references)
+    names = script_names(ranges)
+    edits = made.add(np.array([[alignment.edits] for alignment in alignments], dtype=np.float64))
+    matched, below = (made.add(part) for part in _matched_columns(alignments, references, ranges))
+    zipped = made.add(np.array([_zipped(a, b) for a, b in zip(written, wanted, strict=True)], dtype=np.float64))
+    top, bottom = slice(zipped.start, zipped.start + 1), slice(zipped.start + 1, zipped.stop)
+    made.measures += [
+        Measure.ratio(
+            Quantity("cer", "character error rate", "share", lower_is_better=True), edits, below, "no characters"
+        ),
+        Measure.ratio(Quantity("accuracy", "accuracy", "share"), matched, below, "no characters"),
+        *_by_script("accuracy", "share", matched, below, names, "references"),
+        Measure(
+            Quantity("zipped_accuracy", "accuracy, zipped", "share"),
+            lambda sums: quotient(sums[..., top], sums[..., bottom]),
+            reason="every prediction is empty",
+        ),
+    ]
+
+
+def _matched_columns(
+    alignments: Sequence[Alignment],
+    references: Sequence[np.ndarray[tuple[int, ...], np.dtype[np.int32]]],
+    ranges: Ranges,
+) -> tuple[Floats, Floats]:
+    size = len(script_names(ranges))
+    matched, all_of = np.zeros((len(references), size)), np.zeros((len(references), size))
+    for row, (alignment, reference) in enumerate(zip(alignments, references, strict=True)):
+        scripts = scripts_of(reference, ranges)
+        all_of[row] = np.bincount(scripts, minlength=size)
+        matched[row] = np.bincount(scripts[alignment.matched], minlength=size)
+    return matched, all_of
+
+
+def _zipped(written: str, wanted: str) -> tuple[int, int]:
+    """The source's count: equal characters at the same place, out of the places that both have."""
+    return sum(a == b for a, b in zip(written, wanted, strict=False)), min(len(written), len(wanted))
+
+
+def _bleu_columns(made: _Columns, name: str, counts: Floats) -> None:
+    """BLEU of the corpus, and the mean and standard deviation of the sentences' (T9)."""
+    at = made.add(counts)
+    single = bleu_of(counts, effective_order=True)[:, None]
+    values, squares = made.add(single), made.add((single - 50) ** 2)  # centred, so that squares do not cancel
+    ones = made.add(np.ones_like(single))
+    made.measures += [
+        Measure(Quantity(f"bleu/{name}", f"BLEU ({name})", "score"), lambda sums: bleu_of(sums[..., at])),
+        Measure.ratio(
+            Quantity(f"sentence_bleu/{name}", f"sentence BLEU ({name})", "score"), values, ones, "no sentences"
+        ),
+        Measure(
+            Quantity(f"sentence_bleu_std/{name}", f"sentence BLEU, std ({name})", "score"),
+            lambda sums: _deviation(sums[..., values.start], sums[..., squares.start], sums[..., ones.start]),
+            reason="one sentence has no spread",
+        ),
+    ]
+
+
+def _deviation(total: Floats, squares: Floats, n: Floats) -> Floats:
+    """The standard deviation (n − 1) from Σ x, Σ (x − 50)² and n."""
+    shift = total - 50 * n
+    spread = np.maximum(squares - shift * shift / n, 0.0)
+    return np.asarray(np.where(n > 1, np.sqrt(spread / np.where(n > 1, n - 1, 1.0)), np.nan))
+
+
+def _digest(systems: Sequence[Generations]) -> str:
+    hashed = sha256(b"assay japanese generations 1")
+    for system in systems:
+        for part in (system.items, system.references, system.predictions, system.clusters or ()):
+            for text in part:
+                data = text.encode()
+                hashed.update(len(data).to_bytes(8, "little") + data)
+    return hashed.hexdigest()[:16]

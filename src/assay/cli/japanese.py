@@ -1,0 +1,226 @@
+"""`assay japanese MODEL TEXT…` and `assay japanese GENERATIONS…`."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from assay.design import Design, Method
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from assay.analyses.japanese_result import Japanese
+    from assay.analyses.japanese_tokens import BleuTokenizer
+    from assay.data.scripts import Normalization, Ranges
+    from assay.scoring.score import Plan
+    from assay.scoring.specs import ModelSpec
+
+_TABLES = "Generations"
+_MODEL = "Model and text"
+_STATISTICS = "Statistics"
+_SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"})
+
+
+def japanese(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="GENERATIONS… | MODEL TEXT…",
+            help="Tables of item, prediction, reference, as [NAME=]PATH; or a model (folder, hub name) and text files.",
+        ),
+    ],
+    scripts: Annotated[
+        Literal["source", "wide"],
+        typer.Option(help="Ranges of the scripts; wide adds half-width katakana, rare kanji, marks, full-width Latin."),
+    ] = "source",
+    normalize: Annotated[Literal["none", "nfkc"], typer.Option(help="Unicode normalization of all text.")] = "none",
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw accuracy by script to a .svg or .png file.")
+    ] = None,
+    bleu: Annotated[
+        str,
+        typer.Option(metavar="NAME,…", help="Tokenizers of BLEU: ja-mecab, char, 13a.", rich_help_panel=_TABLES),
+    ] = "ja-mecab,char",
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OURS=THEIRS,…", help="Other column names, e.g. prediction=output.", rich_help_panel=_TABLES
+        ),
+    ] = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="An empty prediction is one of nothing.", rich_help_panel=_TABLES)
+    ] = False,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--and", metavar="MODEL", help="Another model on the same text.", rich_help_panel=_MODEL),
+    ] = None,
+    adapter: Annotated[str | None, typer.Option(metavar="DIR", help="A peft adapter.", rich_help_panel=_MODEL)] = None,
+    dtype: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.", rich_help_panel=_MODEL)] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, mps.", rich_help_panel=_MODEL)] = "auto",
+    revision: Annotated[str | None, typer.Option(help="Revision on the hub.", rich_help_panel=_MODEL)] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.", rich_help_panel=_MODEL)
+    ] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=_MODEL)
+    ] = False,
+    context: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Tokens per window. (default: the model's, at most 2,048)",
+            show_default=False,
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    stride: Annotated[
+        int | None,
+        typer.Option(
+            metavar="S",
+            help="Tokens between windows. (default: no overlap)",
+            show_default=False,
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=_MODEL)
+    ] = None,
+    split_on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Where a text file is cut into documents; '\\n' is a new line.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    method: Annotated[Method, typer.Option(help="Interval.", rich_help_panel=_STATISTICS)] = "bca",
+    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Random resamples and swaps. (default: exact where possible, else 10,000)",
+            rich_help_panel=_STATISTICS,
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """How good is this model's Japanese?
+
+    On a text: the characters that a model would have written next, and bits per character, by script. On generations:
+    character error rate, accuracy by script, BLEU and chrF. Everything has an interval, and every further system is
+    compared with the first.
+    """
+    design = Design(method=method, level=level, resamples=resamples, seed=seed)
+    if chart is not None:
+        from assay.report.charts import check_chart
+
+        check_chart(chart)
+    if _is_model(sources[0]):
+        _refuse_other(sources[0], {"--columns": columns, "--allow-empty": allow_empty})
+        from assay.scoring.score import Plan
+        from assay.scoring.specs import ModelSpec
+
+        specs = [
+            ModelSpec(name, adapter, dtype, device, revision, trust_remote_code, allow_pickle)
+            for name in (sources[0], *(also or ()))
+        ]
+        plan = Plan(context=context, stride=stride)
+        result = _of_models(specs, sources[1:], scripts, normalize, plan, field, split_on, design)
+    else:
+        given = {"--and": also, "--adapter": adapter, "--context": context, "--stride": stride, "--field": field}
+        _refuse_other(sources[0], given | {"--split-on": split_on})
+        result = _of_tables(sources, scripts, normalize, bleu, columns, design, allow_empty=allow_empty)
+    if chart is not None:
+        from assay.report.japanese_chart import write_japanese_chart
+
+        write_japanese_chart(result, chart)
+        typer.echo(f"Chart: {chart}", err=True)
+    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
+
+
+def _is_model(first: str) -> bool:
+    """A folder, or what is no file and not called like a table: the name of a model on the hub."""
+    from assay.data.readers.source import exists, named
+
+    path = named(first)[1]
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise UsageError(f"{first}: a folder without config.json is no model; name a model, or tables.")
+        return True
+    if not exists(path):
+        return path.suffix.lower() not in _SUFFIXES and "=" not in first
+    if path.suffix.lower() in (".txt", ".md"):
+        raise UsageError(f"{first}: a text needs a model before it: assay japanese MODEL {first}.")
+    return False
+
+
+def _refuse_other(first: str, given: Mapping[str, object]) -> None:
+    """Options of the other kind of input, which would do nothing."""
+    used = [name for name, value in given.items() if value]
+    if used:
+        what = "a model" if _is_model(first) else "a table"
+        raise UsageError(f"{first} is {what}, for which {', '.join(used)} does nothing; leave it out.")
+
+
+def _of_models(
+    specs: "list[ModelSpec]",
+    texts: list[str],
+    scripts: "Ranges",
+    normalize: "Normalization",
+    plan: "Plan",
+    field: str | None,
+    split_on: str | None,
+    design: Design,
+) -> "Japanese":
+    if not texts:
+        raise UsageError(f"{specs[0].name}: a model needs text to read: assay japanese {specs[0].name} TEXT….")
+    from assay.analyses.japanese import japanese as run  # late: --help and errors of usage need none of it
+    from assay.cli.score import progress_line
+    from assay.scoring.characters import characters
+
+    short = [Path(spec.name).name for spec in specs]
+    names = short if len(set(short)) == len(short) else [spec.name for spec in specs]
+    if len(set(names)) < len(names):
+        raise UsageError(f"the model {specs[0].name} is there twice; name every model once.")
+    cut = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
+    counts = characters(
+        dict(zip(names, specs, strict=True)),
+        texts,
+        scripts=scripts,
+        normalize=normalize,
+        plan=plan,
+        field=field,
+        split_on=cut,
+        progress=progress_line,
+    )
+    return run(*counts, design=design)
+
+
+def _of_tables(
+    sources: list[str],
+    scripts: "Ranges",
+    normalize: "Normalization",
+    bleu: str,
+    columns: str | None,
+    design: Design,
+    *,
+    allow_empty: bool,
+) -> "Japanese":
+    from assay.analyses.japanese import japanese as run  # late, likewise
+    from assay.data import parse_columns
+    from assay.data.generations import OURS
+
+    return run(
+        *sources,
+        scripts=scripts,
+        normalize=normalize,
+        bleu=cast("list[BleuTokenizer]", [name.strip() for name in bleu.split(",") if name.strip()]),
+        columns=parse_columns(columns, OURS) if columns else None,
+        allow_empty=allow_empty,
+        design=design,
+    )

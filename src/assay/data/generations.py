@@ -1,0 +1,167 @@
+"""Tables of generated text: item, prediction, reference; the model where a file holds several, and clusters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from assay.data.checks import check_texts, check_unique
+from assay.data.columns import check_keys, listed, nearest
+from assay.data.panel import Texts
+from assay.data.readers import Source, one_line, open_source, shown
+from assay.data.readers.source import named
+from assay.data.tables import Labels
+from assay.errors import InputError, UsageError
+
+REQUIRED = ("item", "prediction", "reference")
+OPTIONAL = ("model", "cluster")
+OURS = (*REQUIRED, *OPTIONAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Generations:
+    """What one system wrote, sorted by item."""
+
+    label: str  # what messages call it: the path as it was given
+    name: str
+    items: tuple[str, ...]
+    predictions: tuple[str, ...]
+    references: tuple[str, ...]
+    clusters: tuple[str, ...] | None = None  # sentences that belong together: the document of each
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def read_generations(
+    sources: Sequence[str | PathLike[str] | Mapping[str, Any] | Any],
+    *,
+    columns: Mapping[str, str] | None = None,
+    allow_empty: bool = False,
+) -> list[Generations]:
+    """The systems of several tables, which must have the same items and references.
+
+    Paths may be NAME=PATH. ``columns`` maps our names to the file's; ``allow_empty`` takes an empty prediction for a
+    system that wrote nothing, instead of refusing it as missing.
+    """
+    check_keys(columns or {}, OURS)
+    systems = [system for source in sources for system in _systems(source, columns or {}, allow_empty=allow_empty)]
+    if not systems:
+        raise UsageError("japanese needs a table of generations.")
+    names = [system.name for system in systems]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        where = listed(system.label for system in systems if system.name == twice)
+        raise InputError(f"{where}: several systems are called {twice!r}; name them apart, as in new=FILE.")
+    for other in systems[1:]:
+        _check_pairs(systems[0], other)
+    return systems
+
+
+def _systems(source: Any, columns: Mapping[str, str], *, allow_empty: bool) -> list[Generations]:
+    name, opened = _opened(source)
+    places = _places(opened, columns)
+    cells = dict(zip(places, opened.read([(theirs, "text") for theirs in places.values()]), strict=True))
+    if not len(cells["item"]):
+        raise InputError(f"{opened.label}: a header but no rows; check what should have written them.")
+    for ours, texts in cells.items():
+        _check_cells(opened, ours, places[ours], texts, allow_empty=allow_empty and ours == "prediction")
+    models = Labels.of(cells["model"]) if "model" in cells else None
+    check_unique(opened, places["item"], cells["item"], {"model": None if models is None else models.codes})
+    if models is None or len(models.names) == 1:
+        known = models.names[0] if models is not None else PurePath(opened.label).stem
+        return [_system(opened.label, name or known, cells, np.arange(len(cells["item"])))]
+    if name is not None:
+        raise UsageError(
+            f"{name}=… names one system, but {opened.label} holds {len(models.names)}: {listed(models.names)}."
+        )
+    return [
+        _system(f"{opened.label} (model {model!r})", model, cells, np.flatnonzero(models.codes == code))
+        for code, model in sorted(enumerate(models.names), key=lambda pair: int(np.argmax(models.codes == pair[0])))
+    ]
+
+
+def _opened(source: Any) -> tuple[str | None, Source]:
+    if not isinstance(source, str | PathLike):
+        return None, open_source(source)
+    name, path = named(source)
+    return name, open_source(path)
+
+
+def _system(
+    label: str, name: str, cells: Mapping[str, Texts], rows: np.ndarray[Any, np.dtype[np.int64]]
+) -> Generations:
+    """Sorted by item, so that the order of the file changes no number."""
+    order = sorted(rows.tolist(), key=cells["item"].__getitem__)
+    texts = {ours: tuple(cells[ours][order].tolist()) for ours in cells}
+    return Generations(
+        label, name, texts["item"], texts["prediction"], texts["reference"], clusters=texts.get("cluster")
+    )
+
+
+def _places(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
+    """Our name → the file's; model and cluster need not be there, and an empty name leaves them out."""
+    places = {ours: columns.get(ours, ours) for ours in OURS}
+    for ours, theirs in places.items():
+        if theirs in source.columns or (ours in OPTIONAL and not columns.get(ours)):
+            continue
+        close = nearest(theirs, [name for name in source.columns if name not in OURS])
+        guess = f"did you mean --columns {ours}={one_line(close)}?" if close else f"name it: --columns {ours}=NAME."
+        raise InputError(
+            f"{source.label}: no column {theirs!r} among its columns {listed(source.columns)} (generations need "
+            f"{', '.join(REQUIRED)}); {guess}"
+        )
+    return {ours: theirs for ours, theirs in places.items() if theirs in source.columns}
+
+
+def _check_cells(source: Source, ours: str, column: str, texts: Texts, *, allow_empty: bool) -> None:
+    if ours == "prediction" and not allow_empty and not all(texts):
+        row = next(row for row, text in enumerate(texts, start=1) if not text)
+        raise InputError(
+            f"{source.label}, row {row}, column {column!r}: the cell is empty; fill it in, or pass --allow-empty if "
+            "the model wrote nothing."
+        )
+    if ours != "prediction":
+        check_texts(source, column, texts)
+    for row, text in enumerate(texts, start=1):
+        if text.strip().lower() == "nan":
+            what = f"{shown(text)} is a missing number, not text; fill it in or take the row out"
+            raise InputError(f"{source.label}, row {row}, column {column!r}: {what}.")
+        lone = _unpaired(text)
+        if lone is not None:
+            raise InputError(
+                f"{source.label}, row {row}, column {column!r}: character {lone + 1} is an unpaired surrogate "
+                f"(U+{ord(text[lone]):04X}), which is no character; decode the text again, as UTF-8."
+            )
+
+
+def _unpaired(text: str) -> int | None:
+    """Where a text cannot be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return error.start
+    return None
+
+
+def _check_pairs(first: Generations, other: Generations) -> None:
+    """Refuse systems with other items or references: their scores would not be of the same thing."""
+    alone = sorted(set(first.items).symmetric_difference(other.items))
+    if alone:
+        where, lacks = (first, other) if alone[0] in first.items else (other, first)
+        more = f" (and {len(alone) - 1} more)" if len(alone) > 1 else ""
+        raise InputError(
+            f"{where.label} and {lacks.label}: item {shown(alone[0])}{more} is in the first only; give all systems the "
+            "same items."
+        )
+    if first.clusters != other.clusters:
+        raise InputError(f"{first.label} and {other.label}: the same items have other clusters; give both the same.")
+    for item, a, b in zip(first.items, first.references, other.references, strict=True):
+        if a != b:
+            raise InputError(
+                f"{first.label} and {other.label}: item {shown(item)} has two references, {shown(a)} and {shown(b)}; "
+                "give all systems the same."
+            )

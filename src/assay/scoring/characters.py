@@ -1,0 +1,236 @@
+"""What would the model have written? Characters that are right under teacher forcing, and their bits, by script (C7).
+
+At every place the model sees the true text before it and writes the token it finds most probable. A character is right
+if every one of these greedy tokens in whose place it has bytes begins with the bytes of the true token up to the end
+of the character. So of a token of several characters those are right that the greedy token begins with, and a character
+that is cut into several tokens is right if all its parts are. A greedy token that is shorter than the true one leaves
+the rest wrong, for what the model would have gone on to write is not known.
+
+The bits of a token are shared out among its bytes. A character counts if all its tokens were predicted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.characters import CharacterCounts, Floats
+from assay.data.scripts import (
+    Normalization,
+    Ranges,
+    check_normalization,
+    check_ranges,
+    codes_of,
+    normalized,
+    script_names,
+    scripts_of,
+)
+from assay.errors import InputError, UsageError
+from assay.scoring.score import Encoded, Plan, Progress, layout_for
+from assay.scoring.specs import ModelSpec
+from assay.scoring.texts import Document, read_documents, texts_digest
+from assay.scoring.token_bytes import TokenBytes
+from assay.scoring.tokens import model_digests, tokenized
+from assay.scoring.windows import Layout, Window, batches_of, windows_of
+
+if TYPE_CHECKING:
+    from assay.scoring.hf import Scorer
+
+
+def characters(
+    specs: Mapping[str, ModelSpec],
+    texts: Sequence[str | PathLike[str]],
+    *,
+    scripts: Ranges = "source",
+    normalize: Normalization = "none",
+    plan: Plan | None = None,
+    field: str | None = None,
+    split_on: str | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> list[CharacterCounts]:
+    """Count, for one or several models, the characters of a text that they would have written, and their bits.
+
+    `assay.japanese` makes accuracies with intervals of them. Documents are what `score` makes of the texts.
+    """
+    check_ranges(scripts)
+    check_normalization(normalize)
+    plan = plan or Plan()
+    if not specs:
+        raise UsageError("characters needs a model.")
+    if plan.draw is not None:
+        raise UsageError("characters takes the whole text; leave out the draw of windows.")
+    read = read_documents([Path(path) for path in texts], field=field, split_on=split_on)
+    documents = [Document(document.name, normalized(document.text, normalize)) for document in read]
+    digest = texts_digest(documents)
+    found = []
+    for name, spec in specs.items():
+        scorer = _loaded(spec)
+        predicted = _predicted(scorer, name, documents, plan, None if progress is None else progress(name))
+        counts = _counted(predicted, name, scripts)
+        tokens = model_digests(spec)["tokenizer"]
+        found.append(replace(counts, normalize=normalize, text=digest, tokenizer=tokens))
+    return found
+
+
+def _loaded(spec: ModelSpec) -> "Scorer":
+    try:
+        from assay.scoring.hf import Scorer  # late: torch
+    except ImportError as error:
+        raise UsageError(
+            f"models need the extra hf ({error.name} is missing): pip install 'assay-eval[hf]'."
+        ) from error
+    return Scorer(spec)
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A document as tokens, and what was found of each."""
+
+    encoded: Encoded
+    starts: NDArray[np.int64]  # (tokens + 1,) in bytes
+    spaced: bool  # the tokenizer put a space before the text: it goes with the first character
+    losses: Floats  # (tokens,) in nats; 0 where the token was not predicted
+    agreed: NDArray[np.int64]  # (tokens,) bytes that the greedy token begins with
+    window: NDArray[np.int64]  # (tokens,) its window, −1 where the token was not predicted
+
+
+@dataclass(frozen=True, eq=False)
+class _Predicted:
+    documents: list[Prediction]
+    windows: list[Window]
+    layout: Layout
+
+
+def _predicted(
+    scorer: "Scorer", name: str, documents: Sequence[Document], plan: Plan, progress: Progress | None
+) -> _Predicted:
+    table = TokenBytes.of(scorer.tokenizer, name)
+    pairs = zip(documents, tokenized(scorer.tokenizer, [document.text for document in documents]), strict=True)
+    parts = [_empty(Encoded(document, ids, ends), table) for document, (ids, ends) in pairs if len(ids)]
+    layout = layout_for(plan, scorer.context, bos=scorer.bos is not None)
+    windows = windows_of([len(part.encoded.ids) for part in parts], layout)
+    if not windows:
+        raise InputError("the text has no token that can be predicted; give longer documents.")
+    done, total = 0, sum(window.tokens for window in windows)
+    for batch in batches_of(windows, scorer.batch_tokens(plan.batch_tokens)):
+        chosen = [windows[i] for i in batch]
+        rows = [_row(parts[w.document].encoded.ids[w.start : w.stop], scorer.bos) for w in chosen]
+        losses, greedy = scorer.losses_and_greedy(rows, [w.tokens for w in chosen])
+        for i, window, loss, ids in zip(batch, chosen, losses, greedy, strict=True):
+            _fill(parts[window.document], window, i, loss, ids, table)
+        done += sum(w.tokens for w in chosen)
+        if progress is not None:
+            progress(done, total)
+    return _Predicted(parts, windows, layout)
+
+
+def _row(ids: NDArray[np.int64], bos: int | None) -> list[int]:
+    return ids.tolist() if bos is None else [bos, *ids.tolist()]
+
+
+def _empty(encoded: Encoded, table: TokenBytes) -> Prediction:
+    n = len(encoded.ids)
+    starts, spaced = table.spans(encoded.ids, encoded.document.text, encoded.document.name)
+    return Prediction(encoded, starts, spaced, np.zeros(n), np.zeros(n, dtype=np.int64), np.full(n, -1))
+
+
+def _fill(
+    part: Prediction, window: Window, index: int, losses: Floats, greedy: NDArray[np.int64], table: TokenBytes
+) -> None:
+    if not np.isfinite(losses).all():
+        raise InputError(
+            f"{part.encoded.document.name}: token {window.first + int(np.argmin(np.isfinite(losses)))} has no finite "
+            "loss; load the model with --dtype float32, or find out why it gives no probability."
+        )
+    here = slice(window.first, window.stop)
+    part.losses[here] = losses
+    part.agreed[here] = table.agreement(greedy, part.encoded.ids[here])
+    part.window[here] = index
+
+
+@dataclass(frozen=True, eq=False)
+class Characters:
+    """The characters of one document."""
+
+    scripts: NDArray[np.int64]  # (characters,)
+    counted: NDArray[np.bool_]  # all bytes were predicted
+    right: NDArray[np.bool_]
+    bits: Floats
+    window: NDArray[np.int64]  # where the last byte was predicted
+    mixed_bits: float
+
+
+def characters_of(part: Prediction, ranges: Ranges) -> Characters:
+    """Carry what was found of tokens over to bytes, and from bytes to characters."""
+    codes = codes_of(part.encoded.document.text)
+    scripts, lengths = scripts_of(codes, ranges), np.diff(part.starts)
+    token = np.repeat(np.arange(len(lengths)), lengths)  # (bytes,)
+    place = np.arange(len(token)) - part.starts[token]
+    first = _first_bytes(codes, spaced=part.spaced)
+    owner = np.repeat(np.arange(len(codes)), np.diff(np.append(first, len(token))))
+    nats = (part.losses / np.maximum(lengths, 1))[token]
+    mixed = np.zeros(len(lengths), dtype=bool)
+    np.logical_or.at(mixed, token[1:], (token[1:] == token[:-1]) & (scripts[owner][1:] != scripts[owner][:-1]))
+    return Characters(
+        scripts,
+        np.logical_and.reduceat(part.window[token] >= 0, first),
+        np.logical_and.reduceat(place < part.agreed[token], first),
+        np.add.reduceat(nats, first) / log(2),
+        part.window[token[np.append(first[1:], len(token)) - 1]],
+        float(part.losses[mixed].sum()) / log(2),
+    )
+
+
+def _first_bytes(codes: NDArray[np.int32], *, spaced: bool) -> NDArray[np.int64]:
+    """(characters,) Where each character begins in UTF-8; a space that was put before the text is the first's."""
+    sizes = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
+    sizes[0] += spaced
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]])
+
+
+def _counted(predicted: _Predicted, name: str, ranges: Ranges) -> CharacterCounts:
+    alone = len(predicted.documents) == 1
+    names = script_names(ranges)
+    units = _unit_names(predicted)
+    sums = np.zeros((3, len(units) * len(names)))
+    left_out, mixed = 0, 0.0
+    for index, part in enumerate(predicted.documents):
+        found = characters_of(part, ranges)
+        of = found.counted
+        unit = found.window[of] if alone else np.full(int(of.sum()), index)
+        cell = unit * len(names) + found.scripts[of]
+        parts = (None, found.right[of], found.bits[of])
+        sums += np.array([np.bincount(cell, weights, minlength=sums.shape[1]) for weights in parts])
+        left_out += int((~of).sum())
+        mixed += found.mixed_bits
+    shaped = sums.reshape(3, len(units), len(names))
+    kept = shaped[0].sum(axis=1) > 0  # a unit without a predicted character says nothing
+    return CharacterCounts(
+        name=name,
+        units=tuple(unit for unit, keep in zip(units, kept, strict=True) if keep),
+        cluster_by="window" if alone else "document",
+        scripts=names,
+        characters=shaped[0][kept],
+        right=shaped[1][kept],
+        bits=shaped[2][kept],
+        left_out=left_out,
+        mixed_bits=mixed,
+        ranges=ranges,
+        normalize="none",
+        context=predicted.layout.context,
+        stride=predicted.layout.step,
+        text="",
+        tokenizer=None,
+    )
+
+
+def _unit_names(predicted: _Predicted) -> list[str]:
+    if len(predicted.documents) > 1:
+        return [part.encoded.document.name for part in predicted.documents]
+    name = predicted.documents[0].encoded.document.name
+    return [f"{name}:{window.start}" for window in predicted.windows]
