@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from assay.analyses.comparison import Comparison
     from assay.analyses.context import context
     from assay.analyses.context_curve import ContextCurve
+    from assay.analyses.japanese import japanese
+    from assay.analyses.japanese_result import Japanese
     from assay.analyses.leaderboard import Leaderboard
     from assay.analyses.power import power
     from assay.analyses.power_result import Power
     from assay.analyses.rank import rank
     from assay.analyses.reliability import reliability
     from assay.analyses.reliability_result import Reliability
+    from assay.analyses.survey.report import SurveyReport, survey
     from assay.certificate.issue import certify
     from assay.certificate.record import Issued
     from assay.certificate.requirements import Requirements
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
+    from assay.scoring.characters import characters
     from assay.scoring.verb import score
     from assay.stats.power_plans import Goal, Shares, Spread, Structure
     from assay.stats.records import Estimate, Fallback, Interval, Test
@@ -47,7 +51,12 @@ _HOMES = {
     "compare": "assay.analyses.compare",
     "context": "assay.analyses.context",
     "ContextCurve": "assay.analyses.context_curve",
+    "japanese": "assay.analyses.japanese",
+    "Japanese": "assay.analyses.japanese_result",
+    "characters": "assay.scoring.characters",
     "rank": "assay.analyses.rank",
+    "survey": "assay.analyses.survey.report",
+    "SurveyReport": "assay.analyses.survey.report",
     "Leaderboard": "assay.analyses.leaderboard",
     "reliability": "assay.analyses.reliability",
     "Reliability": "assay.analyses.reliability_result",
@@ -87,6 +96,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Issued",
+    "Japanese",
     "Leaderboard",
     "Panel",
     "Policy",
@@ -97,14 +107,17 @@ __all__ = [
     "Shares",
     "Spread",
     "Structure",
+    "SurveyReport",
     "Table",
     "Test",
     "UsageError",
     "Verification",
     "__version__",
     "certify",
+    "characters",
     "compare",
     "context",
+    "japanese",
     "pair",
     "power",
     "rank",
@@ -112,6 +125,7 @@ __all__ = [
     "read_tables",
     "reliability",
     "score",
+    "survey",
     "verify",
 ]
 

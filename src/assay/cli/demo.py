@@ -12,6 +12,7 @@ import typer
 
 from assay import examples
 from assay.errors import InputError, UsageError
+from assay.examples.survey import copy as copy_survey
 
 _EDITS = ("int8", "int4", "int3", "pruned")
 _RANKED = ("base", "int3", "trigram", "bigram")
@@ -65,6 +66,10 @@ def steps() -> tuple[Step, ...]:
             "How many questions would show a difference of 2 points between two of them?",
             "power examples/scores-base.csv examples/scores-int3.csv --difference 0.02 --chart power.svg",
         ),
+        Step(
+            "Do four predictors of a survey know anything of its segments?",
+            "survey anes96/survey.json anes96/predictions.csv --prior anes96/prior.json -o survey",
+        ),
     )
 
 
@@ -94,6 +99,7 @@ _LOOK_AT = {
     "context.svg": "loss by position, with bands",
     "leaderboard.svg": "scores with intervals and tiers",
     "power.svg": "power by number of questions",
+    "survey/survey.md": "a survey benchmark, with charts; survey/statements.md has the sentences for a paper",
 }
 
 
@@ -103,6 +109,7 @@ def _written(folder: Path) -> list[str]:
 
         made = copies(folder / "models")
         examples.copy(folder / "examples")
+        copy_survey(folder / "anes96")
     except OSError as error:
         raise InputError(f"{folder}: cannot be written ({error.strerror}); choose another folder.") from error
     return list(made)

@@ -18,7 +18,9 @@ VERBS = {
     "verify": "assay.cli.verify",
     "score": "assay.cli.score",
     "context": "assay.cli.context",
+    "japanese": "assay.cli.japanese",
     "rank": "assay.cli.rank",
+    "survey": "assay.cli.survey",
     "reliability": "assay.cli.reliability",
     "power": "assay.cli.power",
     "keygen": "assay.cli.verify",
@@ -39,7 +41,11 @@ def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
     )
     app.callback()(_options)
     for verb in verbs:
-        app.command(verb)(getattr(import_module(VERBS[verb]), verb))
+        found = getattr(import_module(VERBS[verb]), verb)
+        if isinstance(found, typer.Typer):  # a verb with verbs of its own
+            app.add_typer(found, name=verb)
+        else:
+            app.command(verb)(found)
     return app
 
 

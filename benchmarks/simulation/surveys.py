@@ -1,0 +1,58 @@
+"""Simulated surveys whose true shares are known, and predictors of known quality."""
+
+import numpy as np
+
+from assay.analyses.survey.loaded import Survey
+from assay.data.survey import Question, Segment, Truth
+from assay.data.survey.predictions import Predictions
+from assay.stats.units import Floats
+
+PREDICTORS = {"perfect": 0.0, "good": 0.15, "mediocre": 0.5, "poor": 1.2}  # noise of the log-shares
+OPTIONS = (2, 3, 4, 5, 5, 5, 5, 6)
+
+
+class World:
+    """True shares of every question and segment, and what predictors say; respondents are drawn from it."""
+
+    def __init__(self, questions: int, sizes: tuple[int, ...], seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.sizes, width = sizes, max(OPTIONS)
+        self.options = np.array([OPTIONS[i % len(OPTIONS)] for i in range(questions)])
+        self.question = np.tile(np.arange(questions), len(sizes))
+        self.segment = np.repeat(np.arange(len(sizes)), questions)
+        mask = np.arange(width) < self.options[self.question][:, None]
+        base = rng.normal(0, 1.0, size=(questions, width))[self.question]
+        logits = base + rng.normal(0, 0.35, size=mask.shape)
+        self.shares = _softmax(logits, mask)
+        self.predicted = np.stack(
+            [_softmax(logits + noise * rng.normal(size=mask.shape), mask) for noise in PREDICTORS.values()], axis=1
+        )
+        self.n = np.array(sizes)[self.segment]
+
+    def asked(self, rng: np.random.Generator) -> Survey:
+        """A survey of so many respondents, with the predictions of it."""
+        shares = rng.multinomial(self.n, self.shares) / self.n[:, None]
+        questions = tuple(
+            Question(f"q{i}", f"question {i}", tuple(f"option {j}" for j in range(k)))
+            for i, k in enumerate(self.options)
+        )
+        segments = tuple(Segment(f"s{i}", f"s{i}", "segment", n) for i, n in enumerate(self.sizes))
+        truth = Truth("simulated", None, questions, segments, self.question, self.segment, shares, self.n)
+        cells, models = len(truth), len(PREDICTORS)
+        rows = cells * models
+        predictions = Predictions(
+            tuple(PREDICTORS),
+            np.tile(np.arange(models), cells),
+            np.repeat(np.arange(cells), models),
+            np.zeros(rows, dtype=np.int64),
+            np.zeros(rows, dtype=np.int64),
+            self.predicted.reshape(rows, -1),
+            np.zeros(rows, dtype=np.int8),
+            np.full(rows, np.nan),
+        )
+        return Survey(truth, predictions)
+
+
+def _softmax(logits: Floats, mask: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> Floats:
+    values = np.where(mask, np.exp(logits), 0.0)
+    return np.asarray(values / values.sum(axis=1, keepdims=True))

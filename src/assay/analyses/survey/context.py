@@ -1,0 +1,157 @@
+"""Do models predict better when they are told more about a segment (S9)? The slope in the number of questions told."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.analyses import wording
+from assay.analyses.context_tables import Sheet
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.section import Section, Statement
+from assay.data.survey.predictions import UNKNOWN_CONTEXT
+from assay.design import Design
+from assay.stats.multiplicity import benjamini_hochberg, holm
+from assay.stats.regression import Slope, slope
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSlope:
+    """One model, in all segments or in those of a category."""
+
+    model: str
+    category: str | None  # None: all
+    levels: tuple[int, ...]  # numbers of context questions
+    means: tuple[float, ...]  # of the scores at each, of questions and segments that were asked at several
+    slope: Slope  # of the score, for one more context question
+    holm: float | None = None  # adjusted over the models; of categories, over models × categories
+    benjamini_hochberg: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context(Section):
+    """What context does for every model."""
+
+    name: ClassVar[str] = "context"
+    level: float
+    slopes: tuple[ContextSlope, ...]
+    reason: str | None  # why there are none
+
+    def sheets(self) -> list[Sheet]:
+        if self.reason is not None:
+            return [Sheet(("context", "no slope"), ("", ""), [("reason", self.reason)])]
+        names = dict.fromkeys(found.category for found in self.slopes)
+        return [_sheet(name, [found for found in self.slopes if found.category == name], self.level) for name in names]
+
+    def sentences(self) -> list[Statement]:
+        if self.reason is not None:
+            return [Statement(f"Nothing is said of the use of context: {self.reason}.", holds=False)]
+        return [*_about_all(self.slopes, self.level), *_about_categories(self.slopes, self.level)]
+
+
+def context(survey: Survey, design: Design) -> Context:
+    """The slope of every model, over all segments and within each category."""
+    known = survey.predictions.context != UNKNOWN_CONTEXT
+    if len(np.unique(survey.predictions.context[known])) < 2:
+        return Context(design.level, (), "all answers were given with the same number of context questions")
+    everywhere = [_slope(survey, m, None, design.level) for m in range(len(survey.models))]
+    within = [
+        _slope(survey, m, category, design.level)
+        for category in survey.truth.categories
+        for m in range(len(survey.models))
+        if len(survey.truth.categories) > 1
+    ]
+    return Context(design.level, (*_adjusted(everywhere), *_adjusted(within)), None)
+
+
+def _slope(survey: Survey, model: int, category: str | None, level: float) -> ContextSlope:
+    predictions, truth = survey.predictions, survey.truth
+    rows = (predictions.model == model) & (predictions.context != UNKNOWN_CONTEXT) & ~np.isnan(survey.row_scores)
+    if category is not None:
+        own = np.zeros(len(truth.segments), dtype=bool)
+        own[truth.categories[category]] = True
+        rows &= own[truth.segment[predictions.cell]]
+    rows &= _seen_at_several(predictions.cell, predictions.context, rows)
+    at, score, cell = predictions.context[rows], survey.row_scores[rows], predictions.cell[rows]
+    levels = np.unique(at)
+    means = tuple(float(score[at == number].mean()) for number in levels)
+    found = slope(at.astype(np.float64), score, cell, truth.question[cell], confidence_level=level)
+    return ContextSlope(survey.models[model], category, tuple(levels.tolist()), means, found)
+
+
+def _seen_at_several(cell: NDArray[np.int64], level: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(R,) Whether the cell of a row has rows at another level as well."""
+    least = np.full(int(cell.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    most = np.full(len(least), np.iinfo(np.int64).min)
+    np.minimum.at(least, cell[rows], level[rows])
+    np.maximum.at(most, cell[rows], level[rows])
+    return np.asarray((least < most)[cell])
+
+
+def _adjusted(slopes: Sequence[ContextSlope]) -> list[ContextSlope]:
+    known = [i for i, found in enumerate(slopes) if found.slope.test.p_value is not None]
+    p = np.array([slopes[i].slope.test.p_value for i in known], dtype=np.float64)
+    out = list(slopes)
+    for i, first, second in zip(known, holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True):
+        out[i] = replace(out[i], holm=first, benjamini_hochberg=second)
+    return out
+
+
+# ------------------------------------------------------------------------------------------ for people
+
+
+def _sheet(category: str | None, slopes: Sequence[ContextSlope], level: float) -> Sheet:
+    about = "all segments" if category is None else category
+    header = ("model", "levels", f"slope per question [{wording.percent(level)}]", "R²", "p", "p, Holm")
+    cells = [
+        (
+            found.model,
+            ", ".join(map(str, found.levels)) or "–",
+            _estimate(found),
+            "–" if found.slope.r_squared is None else f"{found.slope.r_squared:.3f}",
+            "–" if found.slope.test.p_value is None else f"{found.slope.test.p_value:.2g}",
+            "–" if found.holm is None else f"{found.holm:.2g}",
+        )
+        for found in slopes
+    ]
+    return Sheet(("context", about), header, cells)
+
+
+def _estimate(found: ContextSlope) -> str:
+    estimate = found.slope.estimate
+    if estimate.value is None or estimate.interval is None:
+        return f"undefined: {estimate.reason}"
+    return wording.estimate(estimate.value, estimate.interval, sign=True)
+
+
+def _about_all(slopes: Sequence[ContextSlope], level: float) -> Iterator[Statement]:
+    for found in (one for one in slopes if one.category is None):
+        estimate = found.slope.estimate
+        if found.holm is None or estimate.interval is None or estimate.value is None:
+            yield Statement(f"Nothing is said of context for {found.model}: {found.slope.test.reason}.", holds=False)
+            continue
+        limits = wording.interval(estimate.interval, sign=True)
+        numbers = f"{wording.percent(level)} interval {limits}, {wording.p_value(found.holm)}, Holm-adjusted"
+        if found.holm <= 1 - level:
+            change = "improve" if estimate.value > 0 else "get worse"
+            value = wording.placed(estimate.value, wording.decimals(estimate.interval), sign=True)
+            yield Statement(
+                f"Predictions of {found.model} {change} with context: {value} per context question ({numbers}).",
+                holds=True,
+            )
+        else:
+            text = f"No effect of context is shown for {found.model} (slope per context question: {numbers})."
+            yield Statement(text, holds=False)
+
+
+def _about_categories(slopes: Sequence[ContextSlope], level: float) -> Iterator[Statement]:
+    within = [one for one in slopes if one.category is not None and one.holm is not None]
+    shown = [one for one in within if one.holm is not None and one.holm <= 1 - level]
+    if within:
+        yield Statement(
+            f"Within single categories of segments, {len(shown)} of {len(within)} slopes differ from 0 "
+            "(Holm-adjusted over models and categories).",
+            holds=True,
+        )

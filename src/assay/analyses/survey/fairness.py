@@ -1,0 +1,173 @@
+"""Are some segments predicted worse than others (S8, C2)? Gaps within a category, at equal numbers of respondents."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from assay.analyses.context_tables import Sheet
+from assay.analyses.survey.fairness_parts import Category, CategoryGap
+from assay.analyses.survey.fairness_wording import sheet_of, statements_of
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.section import Section, Statement
+from assay.data.panel import Floats, Integers
+from assay.data.survey import OK, SCORE_ONLY
+from assay.design import DEFAULT_RESAMPLES, Design
+from assay.stats.gaps import Expected, Gap, expected_gap, segment_gap
+from assay.stats.multiplicity import benjamini_hochberg, holm
+from assay.stats.rarefaction import DRAWS, counts_of, thinned, thinned_scores
+
+_SCORES_ONLY = "the results have scores without distributions, which cannot be compared at equal numbers of respondents"
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness(Section):
+    """Every model's gaps, tested against what equal accuracy gives."""
+
+    name: ClassVar[str] = "fairness"
+    level: float
+    resamples: int
+    categories: tuple[Category, ...]
+    notes: tuple[str, ...]
+
+    def sheets(self) -> list[Sheet]:
+        return [sheet_of(category, self.level) for category in self.categories]
+
+    def sentences(self) -> list[Statement]:
+        return [said for category in self.categories for said in statements_of(category, self.level)]
+
+
+def fairness(survey: Survey, design: Design) -> Fairness:
+    """The gaps of every model in every category of two segments or more."""
+    equal, sizes = _at_equal_n(survey, design.seed)
+    resamples = design.resamples or DEFAULT_RESAMPLES
+    found, notes = [], []
+    for name, segments in survey.truth.categories.items():
+        if len(segments) < 2:
+            notes.append(f"category {name!r} has one segment: nothing to compare")
+            continue
+        found.append(_category(survey, (name, segments), (equal, sizes), replace(design, resamples=resamples)))
+    return Fairness(design.level, resamples, _adjusted(found), tuple(notes))
+
+
+def _at_equal_n(survey: Survey, seed: int) -> tuple[Floats, Integers]:
+    """(C, M) Scores with every answer thinned to the smallest segment of its question and category; (C,) to what."""
+    truth, predictions = survey.truth, survey.predictions
+    category = np.array([list(truth.categories).index(s.category) for s in truth.segments])[truth.segment]
+    _, group = np.unique(np.stack([category, truth.question]), axis=1, return_inverse=True)
+    least = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(least, group.ravel(), truth.n)
+    sizes = least[group.ravel()]
+    larger = np.flatnonzero(truth.n > sizes)
+    parts = thinned(counts_of(truth.shares[larger], truth.n[larger]), sizes[larger], DRAWS, seed)
+    place = np.full(len(truth), -1)
+    place[larger] = np.arange(len(larger))
+    rows = survey.row_scores.copy()
+    moved = place[predictions.cell] >= 0
+    rows[moved & (predictions.status == SCORE_ONLY)] = np.nan
+    read = np.flatnonzero(moved & (predictions.status == OK))
+    rows[read] = thinned_scores(parts, place[predictions.cell[read]], predictions.shares[read])
+    return survey.cell_means(rows), sizes
+
+
+def _category(
+    survey: Survey, named: tuple[str, Sequence[int]], equal: tuple[Floats, Integers], design: Design
+) -> Category:
+    name, segments = named
+    truth, (scores, sizes) = survey.truth, equal
+    cells, left_out = _cells(survey, segments)
+    there = cells >= 0
+    used = sizes[cells[there]] if there.any() else np.zeros(1, dtype=np.int64)
+    people = [truth.segments[s].n for s in segments]
+    ids = tuple(truth.segments[s].id for s in segments)
+    gaps = [
+        _gap(survey.models[m], ids, (_table(survey.scores[:, m], cells), _table(scores[:, m], cells)), design)
+        for m in range(len(survey.models))
+    ]
+    perfect = _means(_table(survey.ceiling, cells))
+    return Category(
+        name,
+        ids,
+        (min(people), max(people)),
+        (int(used.min()), int(used.max())),
+        int(there.any(axis=1).sum()),
+        left_out,
+        float(np.nanmax(perfect) - np.nanmin(perfect)) if there.any() else 0.0,
+        tuple(gaps),
+    )
+
+
+def _cells(survey: Survey, segments: Sequence[int]) -> tuple[Integers, int]:
+    """(Q, S) Cells of the questions of these segments, −1 where there is none; and how many define a segment."""
+    truth = survey.truth
+    place = np.full(len(truth.segments), -1)
+    place[list(segments)] = np.arange(len(segments))
+    own = place[truth.segment] >= 0
+    cells = np.full((len(truth.questions), len(segments)), -1)
+    kept = np.flatnonzero(own & ~truth.defining)
+    cells[truth.question[kept], place[truth.segment[kept]]] = kept
+    return cells[(cells >= 0).any(axis=1)], len(np.unique(truth.question[own & truth.defining]))
+
+
+def _table(values: Floats, cells: Integers) -> Floats:
+    """(Q, S) Values of cells, NaN where there is none."""
+    return np.where(cells >= 0, values[cells], np.nan)
+
+
+def _means(table: Floats) -> Floats:
+    """(S,) Means over questions; NaN where a segment has none."""
+    count = (~np.isnan(table)).sum(axis=0)
+    nothing = np.full(table.shape[1], np.nan)
+    return np.asarray(np.divide(np.nansum(table, axis=0), count, out=nothing, where=count > 0))
+
+
+def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], design: Design) -> CategoryGap:
+    raw, equal = scores
+    means = _means(raw)
+    assert design.resamples is not None
+    found = segment_gap(equal, confidence_level=design.level, n_resamples=design.resamples, seed=design.seed)
+    if found.value is None and (np.isnan(equal) & ~np.isnan(raw)).any():
+        found = replace(
+            found,
+            excess=replace(found.excess, reason=_SCORES_ONLY),
+            test=replace(found.test, reason=_SCORES_ONLY),
+        )
+    several = int((~np.isnan(means)).sum()) >= 2
+    return CategoryGap(
+        model,
+        float(np.nanmax(means) - np.nanmin(means)) if several else None,
+        segments[int(np.nanargmax(means))] if several else None,
+        segments[int(np.nanargmin(means))] if several else None,
+        _expected(raw, equal, found, design),
+        found.value,
+        None if found.high is None else segments[found.high],
+        None if found.low is None else segments[found.low],
+        found.expected,
+        found.excess,
+        found.test,
+    )
+
+
+def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expected | None:
+    """Of segments and questions that have both; ``None`` where the gap at equal n is not known either."""
+    if found.value is None:
+        return None
+    both = np.where(np.isnan(equal), np.nan, raw)
+    return expected_gap(
+        both, equal, confidence_level=design.level, n_resamples=design.resamples or DEFAULT_RESAMPLES, seed=design.seed
+    )
+
+
+def _adjusted(categories: Sequence[Category]) -> tuple[Category, ...]:
+    """With p-values adjusted over all models and categories."""
+    p = np.array([g.test.p_value for c in categories for g in c.gaps if g.test.p_value is not None], dtype=np.float64)
+    pairs = iter(zip(holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True))
+    return tuple(replace(c, gaps=tuple(_with(g, pairs) for g in c.gaps)) for c in categories)
+
+
+def _with(gap: CategoryGap, pairs: Iterator[tuple[float, float]]) -> CategoryGap:
+    if gap.test.p_value is None:
+        return gap
+    first, second = next(pairs)
+    return replace(gap, holm=first, benjamini_hochberg=second)

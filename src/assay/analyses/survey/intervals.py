@@ -1,0 +1,133 @@
+"""Scores with intervals that allow for who happened to be asked (S3, C3)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from assay.analyses import wording
+from assay.analyses.context_tables import Sheet
+from assay.analyses.survey.correction import Moments, corrected, moments, overall_weights, weights_within
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.resampled import DEFAULT_RESPONDENT_RESAMPLES
+from assay.analyses.survey.scores import number, shown
+from assay.analyses.survey.section import Section, Statement
+from assay.data.panel import Floats, Integers
+from assay.design import Design
+from assay.stats.records import Estimate, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreInterval:
+    """One model's score under resampling of the respondents."""
+
+    model: str
+    score: float | None  # as measured
+    bias: float | None  # by how much sampling noise lowers it
+    corrected: Estimate  # the score against the true shares
+    percentile: Interval | None  # as the source does: it adds the noise a second time
+    divergence: Estimate  # the mean JSD without its noise
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One model on one question or segment."""
+
+    model: str
+    part: str
+    score: float | None
+    corrected: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals(Section):
+    name: ClassVar[str] = "intervals"
+
+    models: tuple[ScoreInterval, ...]  # the best first
+    segments: tuple[Part, ...]
+    questions: tuple[Part, ...]
+    resamples: int
+    level: float
+
+    def sheets(self) -> list[Sheet]:
+        level = wording.percent(self.level)
+        header = [
+            "model",
+            "score",
+            f"without noise [{level}]",
+            f"percentile, as the source [{level}]",
+            f"mean JSD, debiased [{level}]",
+        ]
+        cells = [
+            [m.model, shown(m.score), _shown(m.corrected), _limits(m.percentile), _shown(m.divergence)]
+            for m in self.models
+        ]
+        return [Sheet(("intervals", f"respondents drawn again, {self.resamples:,} times"), header, cells)]
+
+    def sentences(self) -> list[Statement]:
+        missed = [
+            m
+            for m in self.models
+            if m.percentile is not None and m.score is not None and not m.percentile.low <= m.score <= m.percentile.high
+        ]
+        if not missed:
+            return []
+        text = (
+            f"The percentile intervals that the benchmark's analysis proposes miss the score itself for {len(missed)} "
+            f"of {len(self.models)} models, because resampling adds the noise a second time; corrected ones are given."
+        )
+        return [Statement(text, holds=True)]
+
+
+def _shown(found: Estimate) -> str:
+    return "–" if found.value is None else f"{found.value:.4f} {_limits(found.interval)}".rstrip(" –")
+
+
+def _limits(limits: Interval | None) -> str:
+    return "–" if limits is None else f"[{limits.low:.4f} to {limits.high:.4f}]"
+
+
+def intervals(survey: Survey, design: Design) -> Intervals:
+    """Intervals for every model, overall and by segment and question."""
+    truth, found, drawn = survey.truth, moments(survey), survey.resampled(design).overall  # (M, B)
+    everything = np.zeros(len(truth), dtype=np.int64), 1
+    whole = corrected(survey, found, everything, overall_weights(survey), design.level)[0]
+    scores = survey.overall(survey.scores)
+    models = []
+    for m, name in enumerate(survey.models):
+        value = number(scores[m])
+        true = whole[m].score.value
+        bias = None if value is None or true is None else value - true
+        percentile = _percentile(drawn[m], design.level)
+        models.append(ScoreInterval(name, value, bias, whole[m].score, percentile, whole[m].divergence))
+    models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))
+    segments = [s.id for s in truth.segments]
+    questions = [q.id for q in truth.questions]
+    return Intervals(
+        tuple(models),
+        _parts(survey, found, segments, (truth.segment, survey.by_segment(survey.scores)), design.level),
+        _parts(survey, found, questions, (truth.question, survey.by_question(survey.scores)), design.level),
+        design.resamples or DEFAULT_RESPONDENT_RESAMPLES,
+        design.level,
+    )
+
+
+def _percentile(draws: Floats, level: float) -> Interval | None:
+    if np.isnan(draws).any():
+        return None
+    low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2]).tolist()
+    return Interval(low, high, level, "percentile")
+
+
+def _parts(
+    survey: Survey, found: Moments, names: list[str], cut: tuple[Integers, Floats], level: float
+) -> tuple[Part, ...]:
+    codes, scores = cut
+    groups = codes, len(names)
+    each = corrected(survey, found, groups, weights_within(survey, *groups), level)
+    return tuple(
+        Part(model, name, number(scores[g, m]), each[g][m].score)
+        for g, name in enumerate(names)
+        for m, model in enumerate(survey.models)
+        if not np.isnan(scores[g, m])
+    )

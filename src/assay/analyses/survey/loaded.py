@@ -1,0 +1,255 @@
+"""A survey with the predictions of models: what all analyses start from, each expensive part computed once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from assay.analyses.survey.resampled import Resampled, resample
+from assay.data.panel import Floats
+from assay.data.survey import (
+    OK,
+    SCORE_ONLY,
+    UNPARSEABLE,
+    WRONG_LENGTH,
+    Predictions,
+    Progress,
+    Summary,
+    SurveySource,
+    Truth,
+    Variants,
+    prior_shares,
+    read_predictions,
+    read_summary,
+    read_truth,
+)
+from assay.design import Design
+from assay.errors import InputError
+from assay.stats.divergence import (
+    UNPARSEABLE_SCORE,
+    WRONG_LENGTH_SCORE,
+    concentration,
+    divergence,
+    score_of,
+    similarity,
+    smoothed,
+    source_noise,
+)
+from assay.stats.grid import Grid
+from assay.stats.multinomial import Respondents, perfect_noise
+
+MIN_RESPONDENTS = 10  # segments of fewer are left out, as the benchmark does
+FEW_RESPONDENTS = 30  # below this it warns
+THRESHOLD = 0.70
+_ROWS = 1 << 20  # shares compared at once
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """See `assay.analyses.survey` for what analyses may use."""
+
+    truth: Truth
+    predictions: Predictions
+    prior: Truth | None = None
+    summary: Summary | None = None
+    threshold: float = THRESHOLD
+    _resampled: dict[tuple[int, int, str], Resampled] = field(default_factory=dict, repr=False)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return self.predictions.models
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        few = [s for s in self.truth.segments if s.n < FEW_RESPONDENTS]
+        warned = f"{len(few)} of {len(self.truth.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
+        return (*self.truth.notes, *self.predictions.notes, *([warned] if few else []))
+
+    # ------------------------------------------------------------------------------------------------- scores
+
+    @cached_property
+    def row_divergences(self) -> Floats:
+        """(R,) JSD of every answer that could be read, NaN for the others."""
+        found = np.full(len(self.predictions), np.nan)
+        rows = np.flatnonzero(self.predictions.status == OK)
+        for low in range(0, len(rows), step := max(1, _ROWS // self.truth.shares.shape[1])):
+            part = rows[low : low + step]
+            found[part] = divergence(self.truth.shares[self.predictions.cell[part]], self.predictions.shares[part])
+        return found
+
+    @cached_property
+    def row_scores(self) -> Floats:
+        """(R,) The score of every answer as the benchmark computes it; NaN where none was given."""
+        status = self.predictions.status
+        scores = self.row_honest.copy()
+        scores[status == UNPARSEABLE] = UNPARSEABLE_SCORE
+        scores[status == WRONG_LENGTH] = WRONG_LENGTH_SCORE
+        return scores
+
+    @cached_property
+    def row_honest(self) -> Floats:
+        """(R,) The score of every answer that could be read."""
+        only = self.predictions.status == SCORE_ONLY
+        return np.where(only, self.predictions.reported, score_of(self.row_divergences))
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(C, M) The benchmark's score of each cell, the mean over contexts and runs; NaN where there is none."""
+        return self.cell_means(self.row_scores)
+
+    @cached_property
+    def honest(self) -> Floats:
+        """(C, M) The same over the answers that could be read."""
+        return self.cell_means(self.row_honest)
+
+    def cell_means(self, rows: Floats) -> Floats:
+        """(C, M) Means over the answers of a model about a cell, leaving out those that are NaN."""
+        shape = len(self.truth), len(self.models)
+        place = self.predictions.cell * shape[1] + self.predictions.model
+        there = ~np.isnan(rows)
+        sums, counts = (np.bincount(place[there], w, shape[0] * shape[1]) for w in (rows[there], None))
+        return np.asarray(np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0).reshape(shape))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(C,) Of a cell in the mean over segments of the mean over questions; they sum to the number of cells."""
+        per_segment = np.bincount(self.truth.segment, minlength=len(self.truth.segments))
+        return len(self.truth) / (len(self.truth.segments) * per_segment[self.truth.segment])
+
+    def by_segment(self, values: Floats) -> Floats:
+        """(S, M) Means over the questions of each segment."""
+        return _means(values, self.truth.segment, len(self.truth.segments))
+
+    def by_question(self, values: Floats) -> Floats:
+        """(Q, M) Means over the segments of each question."""
+        return _means(values, self.truth.question, len(self.truth.questions))
+
+    def overall(self, values: Floats) -> Floats:
+        """(M,) The mean over segments of the mean over questions."""
+        segments = self.by_segment(values)
+        there = ~np.isnan(segments)
+        counts = there.sum(axis=0)
+        sums = np.where(there, segments, 0.0).sum(axis=0)
+        return np.asarray(np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0))
+
+    def grid(self, values: Floats) -> Grid:
+        """Values (C, M) as a grid whose clusters are the questions; cells that nobody has are left out."""
+        kept = ~np.isnan(values).all(axis=1)
+        _, clusters = np.unique(self.truth.question[kept], return_inverse=True)
+        return Grid(values[kept], self.weights[kept], clusters.astype(np.int64))
+
+    # ---------------------------------------------------------------------------------------------- baselines
+
+    @cached_property
+    def marginal(self) -> Floats:
+        """(C, K) The answers of all segments to the question, weighted by their respondents, as the source has it.
+
+        The source adds percentages as they are written, whether they sum to 100 or to 99.8.
+        """
+        truth = self.truth
+        mass = self._sizes if truth.sums is None else self._sizes * truth.sums
+        sums = np.zeros((len(truth.questions), truth.shares.shape[1]))
+        np.add.at(sums, truth.question, mass[:, None] * truth.shares)
+        return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300))[truth.question])
+
+    @cached_property
+    def marginal_left_out(self) -> Floats:
+        """(C, K) The same without the segment itself (C9); NaN where no other was asked."""
+        own = self._sizes
+        rest = self._totals[1] - own
+        left = self._totals[0] - own[:, None] * self.truth.shares
+        out = np.full(left.shape, np.nan)
+        return np.asarray(np.divide(np.maximum(left, 0.0), rest[:, None], out=out, where=rest[:, None] > 0))
+
+    @cached_property
+    def _sizes(self) -> Floats:
+        return np.array([segment.n for segment in self.truth.segments], dtype=np.float64)[self.truth.segment]
+
+    @cached_property
+    def _totals(self) -> tuple[Floats, Floats]:
+        """(C, K), (C,) Over the segments of the cell's question: Σ n·share and Σ n."""
+        sums = np.zeros((len(self.truth.questions), self.truth.shares.shape[1]))
+        np.add.at(sums, self.truth.question, self._sizes[:, None] * self.truth.shares)
+        mass = np.bincount(self.truth.question, self._sizes, len(self.truth.questions))
+        return sums[self.truth.question], mass[self.truth.question].astype(np.float64)
+
+    @cached_property
+    def baselines(self) -> dict[str, Floats]:
+        """Name → (C, K) predicted shares."""
+        found = {
+            "uniform": self.truth.mask / self.truth.options[:, None],
+            "marginal": self.marginal,
+            "marginal, left out": self.marginal_left_out,
+        }
+        if self.prior is not None:
+            found["prior round"] = prior_shares(self.truth, self.prior)
+        return found
+
+    @cached_property
+    def baseline_scores(self) -> dict[str, Floats]:
+        """Name → (C,) scores, NaN where a baseline says nothing."""
+        return {name: similarity(self.truth.shares, shares) for name, shares in self.baselines.items()}
+
+    # -------------------------------------------------------------------------------------------------- noise
+
+    @cached_property
+    def likely(self) -> Floats:
+        """(C, K) What the true shares may be: those of small segments drawn towards those of all."""
+        truth = self.truth
+        strength = concentration(truth.shares, truth.n, self.marginal, truth.question)
+        return smoothed(truth.shares, truth.n, self.marginal, strength)
+
+    @cached_property
+    def ceiling(self) -> Floats:
+        """(C,) What a perfect prediction scores on average against so many respondents."""
+        return 1 - perfect_noise(Respondents(self.likely, self.truth.options, self.truth.n))
+
+    @cached_property
+    def source_ceiling(self) -> Floats:
+        """(C,) The same by the source's formula."""
+        return np.maximum(0.0, 1 - source_noise(self.truth.n, self.truth.options))
+
+    def resampled(self, design: Design, *, by: str = "cell") -> Resampled:
+        """Every model's scores with the respondents of each cell drawn again, the same draws for all models.
+
+        ``by="context"`` keeps the context levels apart.
+        """
+        key = design.resamples or 0, design.seed, by
+        if key not in self._resampled:
+            self._resampled[key] = resample(self.truth, self.predictions, self.row_scores, design, by=by)
+        return self._resampled[key]
+
+
+def _means(values: Floats, codes: "np.ndarray[tuple[int], np.dtype[np.int64]]", count: int) -> Floats:
+    """(count, M) Means of the rows with each code, NaN apart."""
+    there = ~np.isnan(values)
+    sums, counts = np.zeros((count, values.shape[1])), np.zeros((count, values.shape[1]))
+    np.add.at(sums, codes, np.where(there, values, 0.0))
+    np.add.at(counts, codes, there)
+    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
+
+
+def load(
+    truth: SurveySource,
+    results: Sequence[SurveySource],
+    *,
+    prior: SurveySource | None = None,
+    summary: str | PathLike[str] | None = None,
+    min_n: int = MIN_RESPONDENTS,
+    threshold: float = THRESHOLD,
+    variants: Variants = "apart",
+    progress: Progress | None = None,
+) -> Survey:
+    """Read a survey and what was predicted of it."""
+    whole = read_truth(truth)
+    kept = whole.at_least(min_n)
+    left_out = frozenset(whole.segment_codes) - frozenset(kept.segment_codes)
+    predictions = read_predictions(results, kept, left_out=left_out, variants=variants, progress=progress)
+    published = None if summary is None else read_summary(Path(summary))
+    both = published is not None and None not in (published.survey_id, kept.survey_id)
+    if both and published is not None and published.survey_id != kept.survey_id:
+        raise InputError(f"{published.source}: about {published.survey_id!r}, but the survey is {kept.survey_id!r}.")
+    return Survey(kept, predictions, None if prior is None else read_truth(prior), published, threshold)

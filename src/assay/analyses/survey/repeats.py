@@ -1,0 +1,81 @@
+"""Would the same models score the same again (S4)? Repeated runs, where there are any."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assay.analyses.context_tables import Sheet
+from assay.analyses.reliability import reliability
+from assay.analyses.reliability_result import Reliability
+from assay.analyses.reliability_tables import sheets
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.section import Section, Statement
+from assay.design import Design
+from assay.errors import InputError
+from assay.stats.power_plans import Goal
+
+_ONCE = "every answer was given once; ask several times, or at temperature 0, where answers repeat"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats(Section):
+    """How far runs agree, over the answers that every run has; the overall score weighs segments as published."""
+
+    name: ClassVar[str] = "repeats"
+    found: Reliability | None
+    reason: str | None  # why there is nothing
+
+    def sheets(self) -> list[Sheet]:
+        if self.found is None:
+            return [Sheet(("repeats", "none"), ("", ""), [("reason", str(self.reason))])]
+        parts = sheets(self.found.kind, self.found.models, self.found.across, self.found.goal)
+        return [Sheet(("repeats", ": ".join(sheet.title)), sheet.header, sheet.cells) for sheet in parts]
+
+    def sentences(self) -> list[Statement]:
+        if self.found is None:
+            return [Statement(f"Nothing is said of noise between runs: {self.reason}.", holds=False)]
+        said = [Statement(self.found.sentence, holds=True)]
+        if self.found.detectable.one_run is not None:
+            least = self.found.detectable.one_run
+            said.append(
+                Statement(
+                    f"Between single runs, differences of scores below {least:.4f} are within run-to-run noise "
+                    f"({100 * self.found.goal.power:g} % power).",
+                    holds=True,
+                )
+            )
+        return said
+
+
+def repeats(survey: Survey, design: Design) -> Repeats:
+    """The agreement of runs of the models that have several."""
+    predictions = survey.predictions
+    runs = np.zeros(len(survey.models), dtype=np.int64)
+    there = ~np.isnan(survey.row_scores)
+    np.maximum.at(runs, predictions.model[there], predictions.run[there] + 1)
+    rows = np.flatnonzero(there & (runs >= 2)[predictions.model])
+    if not len(rows):
+        return Repeats(None, _ONCE)
+    try:
+        found = reliability(_columns(survey, rows), goal=Goal(level=design.level), cluster="question")
+    except InputError as error:  # runs that share no answer: the other analyses still stand
+        return Repeats(None, f"the runs cannot be compared ({str(error).rstrip('.')})")
+    return Repeats(found, None)
+
+
+def _columns(survey: Survey, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, Any]:
+    """A table of scores: an item is a question asked of a segment at a number of context questions."""
+    predictions, truth = survey.predictions, survey.truth
+    cell = predictions.cell[rows]
+    questions = [truth.questions[q].id for q in truth.question[cell].tolist()]
+    segments = [truth.segments[s].id for s in truth.segment[cell].tolist()]
+    contexts = predictions.context[rows].tolist()
+    return {
+        "model": [survey.models[m] for m in predictions.model[rows].tolist()],
+        "item": [f"{q} · {s} · {c}" for q, s, c in zip(questions, segments, contexts, strict=True)],
+        "run": (predictions.run[rows] + 1).tolist(),
+        "score": survey.row_scores[rows].tolist(),
+        "weight": survey.weights[cell].tolist(),
+        "question": questions,
+    }

@@ -1,0 +1,176 @@
+"""The verb `survey` and the record it gives."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any
+
+from assay.analyses.result import Result, Row
+from assay.analyses.survey.loaded import MIN_RESPONDENTS, THRESHOLD, Survey, load
+from assay.analyses.survey.registry import ANALYSES, analysis, chosen, record
+from assay.analyses.survey.section import Section, Statement
+from assay.data.survey import Progress, SurveySource, Variants
+from assay.design import Design, signature
+from assay.errors import InputError, UsageError
+
+SCHEMA = "assay/survey/1"
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyReport(Result):
+    """Everything that was found out about a survey benchmark, one section per analysis."""
+
+    sentence: str
+    survey: str
+    n_questions: int
+    n_segments: int
+    n_cells: int
+    models: tuple[str, ...]
+    sections: dict[str, Section]
+    notes: tuple[str, ...]
+    design: Design
+    signature: str
+
+    def rows(self) -> list[Row]:
+        rows: list[Row] = []
+        for section in self.sections.values():
+            rows += [*section.rows(), ("", "")]
+        rows += [("note", note) for note in self.notes]
+        return [*rows, ("signature", self.signature)]
+
+    def statements(self) -> list[Statement]:
+        """What a paper may say, and what it may not."""
+        return [said for section in self.sections.values() for said in section.sentences()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact and versioned: `from_dict` gives the same record back."""
+        return {
+            "schema": SCHEMA,
+            "kind": "survey",
+            "sentence": self.sentence,
+            "survey": self.survey,
+            "n_questions": self.n_questions,
+            "n_segments": self.n_segments,
+            "n_cells": self.n_cells,
+            "models": list(self.models),
+            "sections": {name: section.to_dict() for name, section in self.sections.items()},
+            "notes": list(self.notes),
+            "design": asdict(self.design),
+            "signature": self.signature,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "SurveyReport":
+        """The record that `to_dict` wrote."""
+        if data.get("schema") != SCHEMA:
+            raise InputError(f"this is not a survey report: schema must be {SCHEMA!r}, but got {data.get('schema')!r}.")
+        plain = ("sentence", "survey", "n_questions", "n_segments", "n_cells", "signature")
+        return cls(
+            **{name: data[name] for name in plain},
+            models=tuple(data["models"]),
+            sections={name: record(name).from_dict(part) for name, part in data["sections"].items()},
+            notes=tuple(data["notes"]),
+            design=Design(**data["design"]),
+        )
+
+
+def survey(
+    truth: SurveySource,
+    *results: SurveySource,
+    prior: SurveySource | None = None,
+    summary: str | PathLike[str] | None = None,
+    only: Sequence[str] | None = None,
+    design: Design | None = None,
+    min_n: int = MIN_RESPONDENTS,
+    threshold: float = THRESHOLD,
+    variants: Variants = "apart",
+    progress: Progress | None = None,
+) -> SurveyReport:
+    """Is a survey benchmark signal or noise?
+
+    ``truth`` is the survey, ``results`` are the benchmark's result files, folders of them, or tables of predictions.
+    ``prior`` is another round, ``summary`` the published one, ``only`` the analyses to run (all of them without it).
+    Segments of fewer than ``min_n`` respondents are left out.
+
+    >>> answers = {"question": ["q1", "q1", "q2", "q2"], "segment": ["a", "b"] * 2, "n": [80, 60, 80, 60]}
+    >>> answers |= {"yes": [60, 30, 45, 80], "no": [40, 70, 55, 20]}
+    >>> guess = {name: answers[name] for name in ("question", "segment")}
+    >>> guess |= {"yes": [55, 35, 50, 75], "no": [45, 65, 50, 25]}
+    >>> found = survey(answers, {"model": ["guess"] * 4, **guess}, only=["scores"])
+    >>> round(found.sections["scores"].models[0].score, 3)
+    0.955
+    """
+    asked, names = design or Design(), chosen(only)
+    _check(asked, min_n, threshold)
+    loaded = load(
+        truth,
+        results,
+        prior=prior,
+        summary=summary,
+        min_n=min_n,
+        threshold=threshold,
+        variants=variants,
+        progress=progress,
+    )
+    return report_of(loaded, asked, names)
+
+
+def _check(design: Design, min_n: int, threshold: float) -> None:
+    used = Design(
+        method=design.method, level=design.level, resamples=design.resamples, seed=design.seed, test=design.test
+    )
+    if used != design:
+        raise UsageError("survey takes the method, level, resamples, seed and test of a design; leave out the rest.")
+    if design.test == "mcnemar":
+        raise UsageError("mcnemar is for 0/1 scores; a survey's are between 0 and 1: leave --test out.")
+    if min_n < 1:
+        raise UsageError(f"min_n must be at least 1, but got {min_n}.")
+    if not 0 < threshold < 1:
+        raise UsageError(f"threshold must be between 0 and 1, but got {threshold}.")
+
+
+def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALYSES)) -> SurveyReport:
+    """The report on a survey that has been read."""
+    sections = {name: analysis(name)(loaded, design) for name in names}
+    truth = loaded.truth
+    return SurveyReport(
+        _sentence(loaded, sections),
+        truth.survey_id or truth.source,
+        len(truth.questions),
+        len(truth.segments),
+        len(truth),
+        loaded.models,
+        sections,
+        loaded.notes,
+        design,
+        signature(
+            "survey",
+            questions=len(truth.questions),
+            segments=len(truth.segments),
+            models=len(loaded.models),
+            answers=len(loaded.predictions),
+            only=None if tuple(names) == tuple(ANALYSES) else "+".join(names),
+            method=design.method,
+            resamples=design.resamples,
+            level=design.level,
+            seed=design.seed,
+            data=f"{truth.digest[:8]}{loaded.predictions.digest[:8]}",
+        ),
+    )
+
+
+def _sentence(loaded: Survey, sections: dict[str, Section]) -> str:
+    """The best model between what needs no knowledge and what can be had."""
+    overall = loaded.overall(loaded.scores)
+    values = {name: float(v) for name, v in zip(loaded.models, overall.tolist(), strict=True) if v == v}  # noqa: PLR0124
+    if not values:
+        return "No model has an answer that could be scored."
+    best = max(values, key=lambda name: (values[name], name))
+    left_out = float(loaded.overall(loaded.baseline_scores["marginal, left out"][:, None])[0])
+    text = (
+        f"The best of {len(values)} models, {best}, scores {values[best]:.3f}; the population marginal, {left_out:.3f}"
+    )
+    if "noise" in sections:
+        ceiling = float(loaded.overall(loaded.ceiling[:, None])[0])
+        text += f"; a perfect prediction would score {ceiling:.3f} with so many respondents"
+    return text + "."

@@ -1,0 +1,149 @@
+"""The scores as the benchmark computes them, and with failures counted apart (S1)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from assay.analyses.context_tables import Sheet
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.section import Section, Statement
+from assay.data.panel import Floats
+from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
+from assay.design import Design
+
+NOTABLE = 0.01  # of the answers, or of the score: less is not worth a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScore:
+    """One model's scores and what became of its answers."""
+
+    model: str
+    score: float | None  # mean over segments of the mean over questions, as the benchmark has it
+    honest: float | None  # the same over the answers that could be read
+    segment_std: float | None  # of the segments' scores
+    best: str | None  # segment
+    worst: str | None
+    cells: int  # questions × segments with an answer
+    answers: int
+    read: int
+    unparseable: int
+    wrong_length: int
+    no_answer: int
+    score_only: int
+    off_reported: float | None  # the largest difference from a score in the files
+    published: float | None  # in the summary
+
+    @property
+    def failed(self) -> float:
+        """The share of failures among the answers that were given."""
+        given = self.answers - self.no_answer
+        return (self.unparseable + self.wrong_length) / given if given else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scores(Section):
+    name: ClassVar[str] = "scores"
+
+    models: tuple[ModelScore, ...]  # the best score first
+    n_cells: int
+    n_questions: int
+    n_segments: int
+    contexts: tuple[int, ...]
+    runs: int
+
+    def sheets(self) -> list[Sheet]:
+        header = ["model", "score", "honest", "sd of segments", "cells", "failed", "no answer"]
+        published = any(m.published is not None for m in self.models)
+        cells = []
+        for m in self.models:
+            failed = f"{m.unparseable + m.wrong_length:,} ({100 * m.failed:.1f} %)"
+            row = [m.model, shown(m.score), shown(m.honest), shown(m.segment_std), f"{m.cells:,}", failed]
+            cells.append([*row, f"{m.no_answer:,}", *([shown(m.published)] if published else [])])
+        return [Sheet(("scores", "1 − √JSD"), [*header, *(["published"] if published else [])], cells)]
+
+    def sentences(self) -> list[Statement]:
+        return [*self._about_failures(), *self._about_published()]
+
+    def _about_failures(self) -> list[Statement]:
+        bad = [m for m in self.models if m.failed >= NOTABLE]
+        if not bad:
+            return [Statement("At least 99 % of the answers of every model could be read.", holds=True)]
+        return [
+            Statement(
+                f"{100 * m.failed:.1f} % of the answers of {m.model} could not be compared (unparseable: "
+                f"{m.unparseable:,}, wrong length: {m.wrong_length:,}); the benchmark scores them 0 and 0.1, which "
+                f"gives {shown(m.score)} instead of {shown(m.honest)}.",
+                holds=True,
+            )
+            for m in bad
+        ]
+
+    def _about_published(self) -> list[Statement]:
+        off = [(m, abs(m.published - m.score)) for m in self.models if m.published is not None and m.score is not None]
+        if not off:
+            return []
+        worst, most = max(off, key=lambda pair: pair[1])
+        same = most < NOTABLE / 2 + 1e-9
+        text = f"The published scores of {len(off)} models are reproduced to within {most:.4f} ({worst.model})."
+        return [Statement(text if same else f"The published scores are not reproduced: {text[4:]}", holds=same)]
+
+
+def shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def scores(survey: Survey, design: Design) -> Scores:  # noqa: ARG001  # every analysis is called with a design
+    """The score of every model."""
+    overall, honest = survey.overall(survey.scores), survey.overall(survey.honest)
+    segments = survey.by_segment(survey.scores)
+    rows = [_model(survey, m, (overall, honest, segments)) for m in range(len(survey.models))]
+    rows.sort(key=lambda row: (-1.0 if row.score is None else -row.score, row.model))
+    truth = survey.truth
+    return Scores(
+        tuple(rows),
+        len(truth),
+        len(truth.questions),
+        len(truth.segments),
+        survey.predictions.contexts,
+        survey.predictions.runs,
+    )
+
+
+def _model(survey: Survey, m: int, found: tuple[Floats, Floats, Floats]) -> ModelScore:
+    overall, honest, segments = found
+    own = segments[:, m]
+    there = np.flatnonzero(~np.isnan(own))
+    counts = {status: int(survey.predictions.counts(status)[m]) for status in range(5)}
+    names = [segment.id for segment in survey.truth.segments]
+    published = None if survey.summary is None else survey.summary.overall.get(survey.models[m])
+    return ModelScore(
+        survey.models[m],
+        number(overall[m]),
+        number(honest[m]),
+        float(own[there].std()) if len(there) > 1 else None,
+        names[there[int(np.argmax(own[there]))]] if len(there) else None,
+        names[there[int(np.argmin(own[there]))]] if len(there) else None,
+        int((~np.isnan(survey.scores[:, m])).sum()),
+        sum(counts.values()),
+        counts[OK],
+        counts[UNPARSEABLE],
+        counts[WRONG_LENGTH],
+        counts[ERROR],
+        counts[SCORE_ONLY],
+        _off_reported(survey, m),
+        published,
+    )
+
+
+def _off_reported(survey: Survey, m: int) -> float | None:
+    rows = (survey.predictions.model == m) & (survey.predictions.status == OK)
+    gaps = np.abs(survey.row_scores[rows] - survey.predictions.reported[rows])
+    gaps = gaps[~np.isnan(gaps)]
+    return float(gaps.max()) if len(gaps) else None
+
+
+def number(value: float) -> float | None:
+    """``None`` for NaN."""
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,134 @@
+"""Does the ranking hang on how segments are weighted (S7)? By n, √n or log n, or only those with enough respondents."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from assay.analyses.context_tables import Sheet
+from assay.analyses.leaderboard_parts import Move, Reweighting
+from assay.analyses.rank_weights import place_of
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.section import Section, Statement
+from assay.data.panel import Floats
+from assay.design import Design
+from assay.stats.grid import Truths
+from assay.stats.multiplicity import holm
+from assay.stats.paired import t_test
+from assay.stats.rank_stability import rank_stability
+
+WEIGHTS: dict[str, Callable[[Floats], Floats]] = {
+    "equal": np.ones_like,
+    "n": np.asarray,
+    "sqrt": np.sqrt,
+    "log": np.log,
+}
+LEAST = (30, 50, 100)  # respondents that a segment may be asked to have
+_SIGNS = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}
+
+
+@dataclass(frozen=True, slots=True)
+class Weighting(Section):
+    """The ranking under every weighting against that of the benchmark, where segments count the same."""
+
+    name: ClassVar[str] = "weighting"
+    models: tuple[str, ...]  # the best first, as published
+    scores: tuple[tuple[float, ...], ...]  # of the models; under equal weights, then under each of the others
+    others: tuple[Reweighting, ...]  # units: segments
+    left_out: tuple[str, ...]  # models without an answer in some segment
+
+    def sheets(self) -> list[Sheet]:
+        header = ("weights", "segments", "Kendall's τ", "models that move", "told apart, reversed")
+        cells = [(_label(o), str(o.units), _tau(o), _moves(o), str(o.reversed)) for o in self.others]
+        sheet = Sheet(("weighting", "the ranking against that with equal weights"), header, cells)
+        names = ["model", "equal", *map(_label, self.others)]
+        values = [[m, *(f"{row[i]:.4f}" for row in self.scores)] for i, m in enumerate(self.models)]
+        return [sheet, Sheet(("weighting", "scores"), names, values)]
+
+    def sentences(self) -> list[Statement]:
+        if len(self.models) < 2:
+            return [Statement("Nothing is said of weights: fewer than two models have all segments.", holds=False)]
+        moved = [other for other in self.others if other.moves]
+        if not moved:
+            ways = ", ".join(map(_label, self.others))
+            return [Statement(f"The ranking is the same under every weighting of segments ({ways}).", holds=True)]
+        least = min(moved, key=lambda other: 2.0 if other.tau is None else other.tau)
+        text = (
+            f"The ranking is not the same under every weighting of segments: {len(moved)} of {len(self.others)} change "
+            f"it, most {_label(least)} (Kendall's τ = {_tau(least)}; {_moves(least)})"
+        )
+        flipped = max(other.reversed for other in self.others)
+        if flipped:
+            return [
+                Statement(f"{text}, and up to {flipped} pairs that are told apart change their order.", holds=False)
+            ]
+        return [Statement(f"{text}, but no two models that are told apart change their order.", holds=False)]
+
+
+def weighting(survey: Survey, design: Design) -> Weighting:
+    """The rankings, of models that have an answer in every segment."""
+    segments = survey.by_segment(survey.scores)  # (S, M)
+    whole = ~np.isnan(segments).any(axis=0)
+    n = np.array([segment.n for segment in survey.truth.segments], dtype=np.float64)
+    kept = np.flatnonzero(whole)
+    base = segments[:, kept].mean(axis=0)
+    order = np.argsort(-base, kind="stable")
+    kept, base = kept[order], base[order]
+    names = [survey.models[m] for m in kept]
+    left_out = tuple(survey.models[m] for m in np.flatnonzero(~whole))
+    if len(kept) < 2:
+        return Weighting(tuple(names), (tuple(base.tolist()),), (), left_out)
+    apart = _told_apart(survey, kept.tolist(), base, 1 - design.level)
+    ways: list[tuple[str, int | None]] = [
+        (how, None) for how in WEIGHTS if how != "equal" and (how != "log" or n.min() > 1)
+    ]
+    ways += [("equal", least) for least in LEAST if 2 <= int((n >= least).sum()) < len(n)]
+    found = [_weighted(segments[:, kept], n, how, least) for how, least in ways]
+    others = [
+        _against(names, (base, value), (how, least, int((n >= (least or 0)).sum())), apart)
+        for (how, least), value in zip(ways, found, strict=True)
+    ]
+    return Weighting(tuple(names), tuple(tuple(v.tolist()) for v in [base, *found]), tuple(others), left_out)
+
+
+def _weighted(segments: Floats, n: Floats, how: str, least: int | None) -> Floats:
+    weights = WEIGHTS[how](n) * (n >= (least or 0))
+    return np.asarray((segments * weights[:, None]).sum(axis=0) / weights.sum())
+
+
+def _against(
+    names: list[str], scores: tuple[Floats, Floats], way: tuple[str, int | None, int], apart: Truths
+) -> Reweighting:
+    base, other = scores
+    moves = [Move(*m) for m in zip(names, place_of(base), place_of(other), strict=True) if m[1] != m[2]]
+    tau = rank_stability(np.column_stack([base, other])).tau_mean
+    reversed_pairs = apart & (base[:, None] > base) & (other[:, None] < other)
+    return Reweighting(way[0], way[1], way[2], tau, tuple(moves), int(reversed_pairs.sum()))
+
+
+def _told_apart(survey: Survey, models: list[int], base: Floats, alpha: float) -> Truths:
+    """(m, m) Pairs whose difference is significant: t tests with questions as clusters, Holm-adjusted."""
+    grid = survey.grid(survey.scores)
+    first, second = np.triu_indices(len(models), 1)
+    found = [t_test(grid.pair(models[i], models[j])).p_value for i, j in zip(first, second, strict=True)]
+    p = holm(np.array([1.0 if value is None else value for value in found]))
+    apart = np.zeros((len(base), len(base)), dtype=bool)
+    apart[first, second] = apart[second, first] = p <= alpha
+    return apart
+
+
+def _label(other: Reweighting) -> str:
+    return _SIGNS[other.weights] if other.min_n is None else f"n ≥ {other.min_n}"
+
+
+def _tau(other: Reweighting) -> str:
+    return "undefined" if other.tau is None else f"{other.tau:.3f}"
+
+
+def _moves(other: Reweighting) -> str:
+    if not other.moves:
+        return "none"
+    shown = [f"{m.name} {m.rank} → {m.to}" for m in other.moves[:4]]
+    more = len(other.moves) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

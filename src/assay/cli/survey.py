@@ -1,0 +1,145 @@
+"""`assay survey SURVEY RESULTS…`."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from assay.design import Design, Method
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.analyses.survey.report import SurveyReport
+
+_DATA = "Data"
+_STATISTICS = "Statistics"
+_OUTPUT = "Output"
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+def survey(
+    truth: Annotated[
+        Path,
+        typer.Argument(metavar="SURVEY", help="The survey: SURVEY.json, or a table of question, segment, n, options."),
+    ],
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS…", help="Result files, folders of them, or tables of predictions.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Write survey.json, survey.md, statements.md and charts.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    prior: Annotated[
+        Path | None, typer.Option(metavar="SURVEY", help="Another round, as a baseline.", rich_help_panel=_DATA)
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(metavar="SUMMARY", help="The published summary, to compare.", rich_help_panel=_DATA)
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,…", help="Only these analyses: scores, baselines, noise, …", rich_help_panel=_DATA),
+    ] = None,
+    min_n: Annotated[
+        int,
+        typer.Option("--min-n", metavar="N", help="Leave out segments of fewer respondents.", rich_help_panel=_DATA),
+    ] = 10,
+    threshold: Annotated[
+        float, typer.Option(help="How many cells can reach this score?", rich_help_panel=_STATISTICS)
+    ] = 0.70,
+    variants: Annotated[
+        Literal["apart", "merged"],
+        typer.Option(help="A model at several settings: several models, or its runs.", rich_help_panel=_DATA),
+    ] = "apart",
+    test: Annotated[
+        Literal["auto", "sign-flip", "t", "wilcoxon"], typer.Option(help="Paired test.", rich_help_panel=_STATISTICS)
+    ] = "auto",
+    method: Annotated[Method, typer.Option(help="Interval over questions.", rich_help_panel=_STATISTICS)] = "bca",
+    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Resamples and permutations. (default: exact where possible, 1,000 of respondents, 2,000 shuffles)",
+            rich_help_panel=_STATISTICS,
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="Print every table.", rich_help_panel=_OUTPUT)] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+) -> None:
+    """Is this survey benchmark signal or noise?
+
+    Scores predicted answer distributions as the benchmark does, and says what predictors without knowledge would
+    score, what a perfect one could, which models can be told apart, and how far it matters who happened to be asked.
+    """
+    from assay.analyses.survey.report import survey as run  # late: --help and errors of usage need none of it
+
+    design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test)
+    report = run(
+        truth,
+        *results,
+        prior=prior,
+        summary=summary,
+        only=[name.strip() for name in only.split(",") if name.strip()] if only is not None else None,
+        design=design,
+        min_n=min_n,
+        threshold=threshold,
+        variants=variants,
+        progress=_progress(),
+    )
+    if output is not None:
+        _write(report, output)
+    if as_json:
+        typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
+    else:
+        typer.echo(str(report) if full or output is None else _short(report))
+
+
+def _short(report: "SurveyReport") -> str:
+    lines = [report.sentence, ""]
+    lines += [f"{'✓' if said.holds else '✗'} {said.text}" for said in report.statements()]
+    return "\n".join([*lines, "", *(f"note: {note}" for note in report.notes), report.signature])
+
+
+def _write(report: "SurveyReport", folder: Path) -> None:
+    from assay.data.writing import write_bytes
+    from assay.report.survey_outputs import write_outputs
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror}); name another folder.") from error
+    text = json.dumps(report.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+    write_bytes(folder / "survey.json", (text + "\n").encode())
+    for path in (folder / "survey.json", *write_outputs(report, folder)):
+        typer.echo(f"Written: {path}", err=True)
+
+
+class _Progress:
+    """A line that is written over on a terminal, plain lines now and then elsewhere; nothing for a few files."""
+
+    def __init__(self) -> None:
+        self.last = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now, terminal = time.monotonic(), sys.stderr.isatty()
+        finished = done >= total
+        if total < 100 or (not finished and now - self.last < (0.2 if terminal else _SECONDS_BETWEEN_LINES)):
+            return
+        self.last = now
+        text = f"{done:,} of {total:,} result files"
+        typer.echo(f"\r{text:<40}" if terminal else text, err=True, nl=not terminal or finished)
+
+
+def _progress() -> _Progress:
+    return _Progress()

@@ -1,0 +1,134 @@
+"""Result files of the survey benchmark: one per segment and context level, with all models inside."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from assay.data.readers import one_line
+from assay.data.survey.documents import is_json, read_json
+from assay.data.survey.predictions import SCORE_ONLY, Answer, Predictions, predictions_of
+from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
+from assay.data.survey.truth import Truth
+from assay.errors import InputError
+
+Variants = Literal["apart", "merged"]
+Progress = Callable[[int, int], None]
+
+_MOST_NAMED = 3
+
+
+def read_results(
+    paths: Sequence[Path],
+    truth: Truth,
+    *,
+    left_out: frozenset[str] = frozenset(),
+    variants: Variants = "apart",
+    progress: Progress | None = None,
+) -> Predictions:
+    """The answers in result files and in folders of them, about the cells of a survey.
+
+    ``left_out`` are segments that the survey had and that are not looked at. Variants of a model (its name with
+    [temp:0.3] or the like) stay models of their own, or are merged as its runs.
+    """
+    files = list(_files(paths))
+    if not files:
+        raise InputError(
+            f"{', '.join(map(str, paths))}: no result files (*.json) in it; name the folder that has them."
+        )
+    reading = _Reading(truth, left_out)
+    for done, (path, named) in enumerate(files):
+        if progress is not None:
+            progress(done, len(files))
+        reading.read(path, named=named)
+    if progress is not None:
+        progress(len(files), len(files))
+    return reading.predictions(variants)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+    """Every JSON file, and whether it was named rather than found in a folder."""
+    for path in paths:
+        if path.is_dir():
+            yield from ((file, False) for file in sorted(path.rglob("*.json")) if file.is_file())
+        elif path.exists():
+            yield path, True
+        else:
+            raise InputError(f"{one_line(str(path))}: no such file or folder; check the path.")
+
+
+class _Reading:
+    """Files read one after the other, with what is to be said of them in the end."""
+
+    def __init__(self, truth: Truth, left_out: frozenset[str]) -> None:
+        self.truth, self.left_out = truth, left_out
+        self.files: dict[tuple[str, ...], tuple[ResultFile, list[Answer]]] = {}
+        self.others: list[Path] = []
+        self.twice, self.few, self.experiments = 0, 0, 0
+
+    def read(self, path: Path, *, named: bool) -> None:
+        data = read_json(path) if is_json(path) else {}
+        if not is_result(data):
+            if named:
+                raise InputError(f"{one_line(str(path))}: not a result of the survey benchmark; name result files.")
+            self.others.append(path)
+            return
+        found = result_file(data, one_line(str(path)), self.truth)
+        if found.experiment:
+            self.experiments += 1
+        elif found.segment in self.left_out:
+            self.few += 1
+        else:
+            self._keep(found, list(answers_in(found, self.truth)))
+
+    def _keep(self, found: ResultFile, answers: list[Answer]) -> None:
+        """Of the full and the light form of one run, the full one."""
+        known = self.files.get(found.identity)
+        if known is not None:
+            self.twice += 1
+            if sum(a.status == SCORE_ONLY for a in known[1]) <= sum(a.status == SCORE_ONLY for a in answers):
+                return
+        self.files[found.identity] = found, answers
+
+    def predictions(self, variants: Variants) -> Predictions:
+        if not self.files:
+            raise InputError(f"no result of the survey among {len(self.others) + self.few} files; {self._hint()}")
+        kept = sorted(self.files.values(), key=lambda pair: (pair[0].timestamp, pair[0].label))
+        names = _names({answer.model for _, answers in kept for answer in answers}, variants)
+        answers = (
+            Answer(names[a.model], a.cell, a.context, a.shares, a.status, a.reported) for _, own in kept for a in own
+        )
+        notes = [*self._notes(), *_coverage(kept, names)]
+        return predictions_of(answers, self.truth.shares.shape[1], notes)
+
+    def _hint(self) -> str:
+        if self.experiments:
+            return "they are experiments, which the benchmark leaves out."
+        return "check that they belong to this survey." if self.few else "check the folder."
+
+    def _notes(self) -> Iterator[str]:
+        if self.others:
+            names = ", ".join(path.name for path in self.others[:_MOST_NAMED])
+            more = ", …" if len(self.others) > _MOST_NAMED else ""
+            yield f"{len(self.others)} JSON files that are no results were left out ({names}{more})"
+        if self.twice:
+            yield f"{self.twice} files hold a run that another file has too (same configuration and time): read once"
+        if self.few:
+            yield f"{self.few} files are about segments of too few respondents"
+        if self.experiments:
+            yield f"{self.experiments} files are experiments, which the benchmark leaves out"
+
+
+def _names(ids: set[str], variants: Variants) -> dict[str, str]:
+    """What each model id is called: without suffixes, unless several variants of a model must be told apart."""
+    bases = Counter(model_name(one) for one in ids)
+    merged = variants == "merged"
+    return {one: model_name(one) if merged or bases[model_name(one)] == 1 else one for one in ids}
+
+
+def _coverage(kept: Sequence[tuple[ResultFile, list[Answer]]], names: dict[str, str]) -> Iterator[str]:
+    """Models that are not in all files."""
+    present = Counter(name for found, _ in kept for name in {names[m] for m in found.models if m in names})
+    for name in sorted(present):
+        if present[name] < len(kept):
+            yield f"{name} is in {present[name]:,} of {len(kept):,} result files"

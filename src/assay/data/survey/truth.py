@@ -1,0 +1,217 @@
+"""What was really answered: the share of each option, by question and segment, and how many people that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.panel import Floats, Integers
+from assay.errors import InputError
+
+Truths = NDArray[np.bool_]
+
+#: What percentages may sum to: they are rounded one by one.
+LEAST_SUM, MOST_SUM = 99.0, 101.0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    id: str
+    text: str
+    options: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """What it is known by in another round, where it has another id: text and options, spaces and case apart."""
+        return _plain(self.text), tuple(map(_plain, self.options))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    id: str
+    label: str
+    category: str  # what its people have in common is a value of this: country, gender, …
+    n: int  # respondents
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """A survey: cells of a question asked of a segment, sorted by segment and then question, as in the file."""
+
+    source: str  # what messages call it
+    survey_id: str | None
+    questions: tuple[Question, ...]
+    segments: tuple[Segment, ...]
+    question: Integers  # (C,) codes into questions
+    segment: Integers  # (C,) codes into segments
+    shares: Floats  # (C, K) rows sum to 1; 0 beyond the options of the question
+    n: Integers  # (C,) respondents
+    notes: tuple[str, ...] = ()
+    sums: Floats | None = None  # (C,) what the shares summed to as they were written: percentages are rounded
+
+    def __len__(self) -> int:
+        return len(self.question)
+
+    @cached_property
+    def options(self) -> Integers:
+        """(C,) How many options the question of each cell has."""
+        return np.array([len(q.options) for q in self.questions], dtype=np.int64)[self.question]
+
+    @cached_property
+    def mask(self) -> Truths:
+        """(C, K) Where there is an option."""
+        return np.arange(self.shares.shape[1]) < self.options[:, None]
+
+    @cached_property
+    def place(self) -> dict[tuple[str, str], int]:
+        """Question id and segment id → cell."""
+        names = zip(self.question.tolist(), self.segment.tolist(), strict=True)
+        return {(self.questions[q].id, self.segments[s].id): cell for cell, (q, s) in enumerate(names)}
+
+    @cached_property
+    def question_codes(self) -> dict[str, int]:
+        return {question.id: code for code, question in enumerate(self.questions)}
+
+    @cached_property
+    def segment_codes(self) -> dict[str, int]:
+        return {segment.id: code for code, segment in enumerate(self.segments)}
+
+    @cached_property
+    def categories(self) -> dict[str, list[int]]:
+        """The segments of each category, in the order of the file."""
+        found: dict[str, list[int]] = {}
+        for code, segment in enumerate(self.segments):
+            found.setdefault(segment.category, []).append(code)
+        return found
+
+    @cached_property
+    def defining(self) -> Truths:
+        """(C,) Where the question is what the segments of the category are made by, so that nothing is to be predicted.
+
+        That is where each segment of a category has all its people on one option, and not all on the same.
+        """
+        found = np.zeros(len(self), dtype=bool)
+        single = self.shares.max(axis=1) > 1 - 1e-9
+        category = np.array([list(self.categories).index(s.category) for s in self.segments])[self.segment]
+        for code in np.unique(category[single]).tolist():
+            for question in np.unique(self.question[single & (category == code)]).tolist():
+                cells = (category == code) & (self.question == question)
+                if single[cells].all() and len(np.unique(self.shares[cells].argmax(axis=1))) > 1:
+                    found |= cells
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of what was asked and answered."""
+        hashed = sha256(b"assay survey 1")
+        texts = [*(f"{q.id}\t{q.text}\t{q.options}" for q in self.questions), *(s.id for s in self.segments)]
+        hashed.update("\n".join(texts).encode("utf-8", "surrogatepass"))
+        for part in (self.question, self.segment, self.n, self.shares):
+            hashed.update(np.ascontiguousarray(part).astype("<f8").tobytes())
+        return hashed.hexdigest()
+
+    def at_least(self, n: int) -> "Truth":
+        """Without the segments of fewer than ``n`` respondents, and cells that fewer answered than that stay."""
+        few = [segment for segment in self.segments if segment.n < n]
+        if not few:
+            return self
+        if len(few) == len(self.segments):
+            raise InputError(f"{self.source}: every segment has fewer than {n} respondents; lower --min-n.")
+        kept = np.array([segment.n >= n for segment in self.segments])
+        codes = np.cumsum(kept) - 1
+        cells = kept[self.segment]
+        note = f"{len(few)} of {len(self.segments)} segments left out, of fewer than {n} respondents: " + _some(few)
+        return replace(
+            self,
+            segments=tuple(s for s in self.segments if s.n >= n),
+            question=self.question[cells],
+            segment=codes[self.segment[cells]],
+            shares=self.shares[cells],
+            n=self.n[cells],
+            notes=(*self.notes, note),
+            sums=None if self.sums is None else self.sums[cells],
+        )
+
+
+def _some(segments: Sequence[Segment], most: int = 5) -> str:
+    names = [segment.id for segment in segments[:most]]
+    return ", ".join(names) + (f" and {len(segments) - most} more" if len(segments) > most else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One question asked of one segment, on the way into a `Truth`."""
+
+    question: int
+    segment: int
+    shares: Sequence[float]  # per cent or shares; whatever they sum to is 1
+    n: int
+
+
+def truth_of(
+    source: str,
+    survey_id: str | None,
+    asked: tuple[Sequence[Question], Sequence[Segment]],
+    cells: Sequence[Cell],
+    notes: Sequence[str] = (),
+) -> Truth:
+    """Cells that have been checked, sorted and padded."""
+    questions, segments = asked
+    if not cells:
+        raise InputError(f"{source}: no segment has an answer; check what wrote it.")
+    ordered = sorted(cells, key=lambda cell: (cell.segment, cell.question))
+    shares = np.zeros((len(ordered), max(len(q.options) for q in questions)))
+    for row, cell in zip(shares, ordered, strict=True):
+        row[: len(cell.shares)] = cell.shares
+    sums = shares.sum(axis=1)
+    shares /= sums[:, None]
+    return Truth(
+        source,
+        survey_id,
+        tuple(questions),
+        tuple(segments),
+        np.array([cell.question for cell in ordered], dtype=np.int64),
+        np.array([cell.segment for cell in ordered], dtype=np.int64),
+        shares,
+        np.array([cell.n for cell in ordered], dtype=np.int64),
+        tuple(notes),
+        sums / np.where(sums > 2, 100.0, 1.0),
+    )
+
+
+def check_shares(values: Sequence[float], options: int, where: str) -> None:
+    """Refuse percentages (or shares) that cannot be an answer to a question with so many options."""
+    if len(values) != options:
+        raise InputError(
+            f"{where}: {len(values)} percentages for {options} options; give one per option, 0 where nobody chose it."
+        )
+    if min(values) < 0:
+        raise InputError(f"{where}: percentages must not be negative, but got {min(values):g}; correct it.")
+    total = sum(values)
+    scale = 100.0 if total > 2 else 1.0
+    if not LEAST_SUM <= 100 / scale * total <= MOST_SUM:
+        raise InputError(
+            f"{where}: percentages must sum to {LEAST_SUM:g} to {MOST_SUM:g}, but sum to {100 / scale * total:g}; "
+            "correct them, or take the answer out."
+        )
+
+
+def check_respondents(n: object, where: str) -> int:
+    """A number of respondents of at least 1."""
+    if n is None:
+        raise InputError(
+            f"{where}: no number of respondents; without it noise cannot be told from signal. Add 'sampleSize' to the "
+            "segment or 'n' to the answer, from the survey's own tables."
+        )
+    if isinstance(n, bool) or not isinstance(n, int | float) or not 0 <= n < 1e12 or n != int(n):
+        raise InputError(f"{where}: the number of respondents must be a whole number, but got {n!r}.")
+    if n == 0:
+        raise InputError(f"{where}: 0 respondents; a share of nobody is no number, so take the answer out.")
+    return int(n)

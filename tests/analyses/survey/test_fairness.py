@@ -1,0 +1,168 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+from statsmodels.stats.multitest import multipletests
+
+from assay.analyses.survey.fairness import Fairness, fairness
+from assay.analyses.survey.fairness_parts import CategoryGap
+from assay.analyses.survey.loaded import Survey
+from assay.data.survey import SCORE_ONLY
+from assay.data.survey.truth import Cell, truth_of
+from assay.design import Design
+from assay.stats.rarefaction import DRAWS
+from tests.analyses.survey.surveys import made
+
+QUICK = Design(resamples=999)
+
+
+def _gap(found: Fairness, category: str, model: str) -> CategoryGap:
+    gaps = next(one.gaps for one in found.categories if one.name == category)
+    return next(gap for gap in gaps if gap.model == model)
+
+
+def test_published_gaps_against_scipy_cell_by_cell() -> None:
+    survey = made()
+    found = fairness(survey, QUICK)
+    truth, predictions = survey.truth, survey.predictions
+    for m, model in enumerate(survey.models):
+        means: dict[str, list[float]] = {}
+        for row in np.flatnonzero(predictions.model == m).tolist():
+            cell = predictions.cell[row]
+            score = 1 - jensenshannon(truth.shares[cell], predictions.shares[row], base=2)
+            means.setdefault(truth.segments[truth.segment[cell]].id, []).append(score)
+        for category in found.categories:
+            values = {name: float(np.mean(means[name])) for name in category.segments}
+            gap = _gap(found, category.name, model)
+            assert gap.gap == pytest.approx(max(values.values()) - min(values.values()), abs=1e-7)
+            assert gap.best == max(values, key=lambda name: values[name])
+            assert gap.worst == min(values, key=lambda name: values[name])
+
+
+def test_gap_at_equal_n_against_numpy_hypergeometric_parts() -> None:
+    """Slow twin: every answer thinned to 30 respondents by numpy's own generator, many times."""
+    survey = made(questions=12)
+    rng, truth, predictions = np.random.default_rng(3), survey.truth, survey.predictions
+    m, means = survey.models.index("fair"), []
+    for segment in (0, 1, 2):
+        scores = []
+        for cell in np.flatnonzero(truth.segment == segment).tolist():
+            row = np.flatnonzero((predictions.cell == cell) & (predictions.model == m))[0]
+            counts = np.round(truth.shares[cell] * truth.n[cell]).astype(int)
+            parts = rng.multivariate_hypergeometric(counts, 30, size=400)
+            scores.append(np.mean([1 - jensenshannon(part, predictions.shares[row], base=2) for part in parts]))
+        means.append(np.mean(scores))
+    gap = _gap(fairness(survey, QUICK), "age", "fair")
+    noise = 0.06 * np.sqrt(2 / (12 * DRAWS))  # of the parts that were drawn, of two segments
+    assert gap.equal_gap == pytest.approx(np.ptp(means), abs=4 * noise)
+
+
+def test_a_perfect_model_shows_a_gap_that_is_not_taken_for_unfair() -> None:
+    found = fairness(made(1, questions=30), QUICK)
+    age = _gap(found, "age", "perfect")
+    category = found.categories[0]
+    assert age.gap is not None
+    assert age.gap > 0.05  # 30 respondents against 600
+    assert age.gap == pytest.approx(category.perfect_gap, abs=0.03)
+    assert age.expected is not None
+    assert age.expected.mean == pytest.approx(age.gap, abs=0.03)
+    assert age.test.p_value is not None
+    assert age.test.p_value > 0.05
+    assert any("A perfect model would show a gap" in said.text for said in found.sentences())
+
+
+def test_a_segment_that_is_predicted_worse_is_found() -> None:
+    survey = made(2, models={"unfair": 0.15}, questions=40, worse={2: 0.3})  # the largest segment of age
+    found = fairness(survey, QUICK)
+    gap = _gap(found, "age", "unfair")
+    assert gap.holm is not None
+    assert gap.holm <= 0.05
+    assert gap.equal_worst == "age:s2"
+    assert gap.excess.interval is not None
+    assert gap.excess.interval.low > 0
+    assert any(said.holds and "unfair predicts segments of age unequally" in said.text for said in found.sentences())
+    withheld = [said for said in found.sentences() if not said.holds]
+    assert any("for unfair in place" in said.text for said in withheld)
+
+
+def test_adjusted_p_values_against_statsmodels_over_models_and_categories() -> None:
+    found = fairness(made(3, models={"a": 0.2, "b": 0.3, "c": 0.4}, worse={1: 0.1}), QUICK)
+    gaps = [gap for category in found.categories for gap in category.gaps]
+    p = [gap.test.p_value for gap in gaps]
+    assert len(p) == 6
+    for method, own in (("holm", [g.holm for g in gaps]), ("fdr_bh", [g.benjamini_hochberg for g in gaps])):
+        assert own == pytest.approx(multipletests(p, method=method)[1].tolist(), rel=1e-12)
+
+
+def _with_defining(survey: Survey) -> Survey:
+    """Question 0 is what the segments of place are made by."""
+    truth = survey.truth
+    cells = []
+    for cell in range(len(truth)):
+        q, s = int(truth.question[cell]), int(truth.segment[cell])
+        own = [1.0, 0.0, 0.0] if s == 3 else [0.0, 1.0, 0.0]
+        shares = own if q == 0 and s >= 3 else truth.shares[cell].tolist()
+        cells.append(Cell(q, s, shares, int(truth.n[cell])))
+    return Survey(truth_of("made", None, (truth.questions, truth.segments), cells), survey.predictions)
+
+
+def test_a_question_that_defines_the_segments_is_left_out() -> None:
+    plain = made(4)
+    changed = fairness(_with_defining(plain), QUICK)
+    age, place = changed.categories
+    assert (age.questions, age.left_out) == (20, 0)
+    assert (place.questions, place.left_out) == (19, 1)
+    assert age == fairness(plain, QUICK).categories[0] or age.gaps[0].gap == pytest.approx(
+        fairness(plain, QUICK).categories[0].gaps[0].gap
+    )
+    assert "without 1 question that defines them" in changed.sheets()[1].title[1]
+
+
+def test_scores_without_distributions_are_not_tested() -> None:
+    survey = made(5, models={"light": 0.2})
+    rows = survey.predictions
+    light = replace(
+        rows,
+        status=np.full(len(rows), SCORE_ONLY, dtype=np.int8),
+        reported=np.full(len(rows), 0.8),
+        shares=0 * rows.shares,
+    )
+    found = fairness(Survey(survey.truth, light), QUICK)
+    gap = _gap(found, "age", "light")
+    assert (gap.gap, gap.equal_gap, gap.expected, gap.holm) == (0.0, None, None, None)
+    assert "scores without distributions" in str(gap.test.reason)
+    assert any(not said.holds and "scores without distributions" in said.text for said in found.sentences())
+
+
+def test_a_model_without_answers_in_some_segments() -> None:
+    survey = made(6)
+    rows = survey.predictions
+    first = rows.models.index("fair")
+    kept = ~((rows.model == first) & (survey.truth.segment[rows.cell] == 4))
+    parts = {
+        name: getattr(rows, name)[kept] for name in ("model", "cell", "context", "run", "shares", "status", "reported")
+    }
+    found = fairness(Survey(survey.truth, replace(rows, **parts)), QUICK)
+    gap = _gap(found, "place", "fair")
+    assert (gap.gap, gap.best, gap.holm) == (None, None, None)
+    assert gap.test.reason == "no two segments have 6 questions in common"
+    assert _gap(found, "place", "perfect").holm is not None
+
+
+def test_a_category_of_one_segment_is_noted() -> None:
+    survey = made(7)
+    segments = [replace(s, category="alone" if i == 4 else s.category) for i, s in enumerate(survey.truth.segments)]
+    found = fairness(Survey(replace(survey.truth, segments=tuple(segments)), survey.predictions), QUICK)
+    assert [category.name for category in found.categories] == ["age"]
+    assert found.notes == (
+        "category 'place' has one segment: nothing to compare",
+        "category 'alone' has one segment: nothing to compare",
+    )
+
+
+def test_the_record_comes_back_from_json() -> None:
+    found = fairness(made(8), QUICK)
+    assert Fairness.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+    assert all(len(row) == len(sheet.header) for sheet in found.sheets() for row in sheet.cells)

@@ -1,0 +1,79 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.weighting import Weighting, weighting
+from assay.design import Design
+from tests.analyses.survey.surveys import made
+
+MODELS = {"a": 0.2, "b": 0.25, "c": 0.3, "d": 0.5}
+
+
+def test_scores_and_tau_against_numpy_and_scipy() -> None:
+    survey = made(models=MODELS)
+    found = weighting(survey, Design())
+    segments = survey.by_segment(survey.scores)
+    n = np.array([segment.n for segment in survey.truth.segments], dtype=float)
+    weights = {"n": n, "sqrt": np.sqrt(n), "log": np.log(n), 50: (n >= 50) * 1.0, 100: (n >= 100) * 1.0}
+    order = [survey.models.index(name) for name in found.models]
+    base = segments.mean(axis=0)[order]
+    assert found.scores[0] == pytest.approx(base)
+    assert [other.min_n or other.weights for other in found.others] == list(weights)
+    for other, scores, weight in zip(found.others, found.scores[1:], weights.values(), strict=True):
+        assert scores == pytest.approx(np.average(segments, axis=0, weights=weight)[order])
+        assert other.tau == pytest.approx(kendalltau(base, scores).statistic)
+        assert other.units == int((weight > 0).sum())
+
+
+def _turned() -> Survey:
+    """b is much better in the largest segment and worse elsewhere: weights turn the order."""
+    survey = made(1, models={"a": 0.3, "b": 0.3}, questions=40)
+    rows = survey.predictions
+    b, large = rows.model == rows.models.index("b"), survey.truth.segment[rows.cell] == 2
+    shares = rows.shares.copy()
+    shares[b & large] = survey.truth.shares[rows.cell[b & large]]
+    shares[b & ~large] = 0.55 * shares[b & ~large] + 0.45 * np.array([0.0, 0.0, 1.0])
+    return Survey(survey.truth, replace(rows, shares=shares))
+
+
+def test_an_order_that_weights_turn_is_reported() -> None:
+    found = weighting(_turned(), Design())
+    assert found.models == ("a", "b")
+    by_n = found.others[0]
+    assert [(move.name, move.rank, move.to) for move in by_n.moves] == [("a", 1, 2), ("b", 2, 1)]
+    assert (by_n.tau, by_n.reversed) == (-1.0, 1)
+    said = found.sentences()
+    assert [one.holds for one in said] == [False]
+    assert "pairs that are told apart change their order" in said[0].text
+
+
+def test_a_clear_order_stays() -> None:
+    found = weighting(made(2, models={"good": 0.1, "bad": 0.7}), Design())
+    assert all(other.tau == 1.0 and not other.moves for other in found.others)
+    assert found.sentences()[0].holds
+
+
+def test_models_without_all_segments_are_left_out() -> None:
+    survey = made(3, models=MODELS)
+    rows = survey.predictions
+    kept = ~((rows.model == 0) & (survey.truth.segment[rows.cell] == 0))
+    names = ("model", "cell", "context", "run", "shares", "status", "reported")
+    found = weighting(Survey(survey.truth, replace(rows, **{n: getattr(rows, n)[kept] for n in names})), Design())
+    assert found.left_out == ("a",)
+    assert set(found.models) == {"b", "c", "d"}
+
+
+def test_one_model_has_no_ranking() -> None:
+    found = weighting(made(models={"only": 0.2}), Design())
+    assert found.others == ()
+    assert [said.holds for said in found.sentences()] == [False]
+
+
+def test_the_record_comes_back_from_json() -> None:
+    found = weighting(_turned(), Design())
+    assert Weighting.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+    assert all(len(row) == len(sheet.header) for sheet in found.sheets() for row in sheet.cells)
