@@ -5,14 +5,13 @@ import re
 from math import isfinite
 from typing import Any
 
-_MARKED = re.compile(r"DISTRIBUTION:\s*\[([^\]]+)\]", re.IGNORECASE)
-_BRACKETS = re.compile(r"\[([^\]]+)\]")
-_LISTED = re.compile(r"(\d+\.?\d*)\s*%?\s*[,;]\s*")
-_LAST = re.compile(r"[,;]\s*(\d+\.?\d*)\s*%?\s*$")
-_LABELLED = re.compile(r"[a-z]\.\s*[^:]+:\s*(\d+\.?\d*)\s*%?", re.IGNORECASE)
-_LETTERED = re.compile(r"[\"']?\b([a-z])\b[\"']?\s*[:=]\s*(\d+\.?\d*)\s*%?", re.IGNORECASE)
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_FIGURE = r"(\d+(?:\.\d*)?)\s*%?"
+_ENDS_IN_FIGURE = re.compile(_FIGURE + r"\s*$")
+_STARTS_WITH_FIGURE = re.compile(r"\s*" + _FIGURE)
+_LETTER = re.compile(r"(?<![^\W_])[a-z]\.(?=\s*\S)", re.IGNORECASE)  # a. b. c. before an option
+_LETTERED = re.compile(r"[\"']?\b([a-z])\b[\"']?\s*[:=]\s*" + _FIGURE, re.IGNORECASE)
+_SIGNED = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
+_MARK = "distribution:"
 
 
 def percentages(text: str) -> list[float] | None:
@@ -21,12 +20,24 @@ def percentages(text: str) -> list[float] | None:
     >>> percentages("I would say [30.0, 53.1%, 16.9].")
     [30.0, 53.1, 16.9]
     """
-    for pattern in (_MARKED, _BRACKETS):
-        found = pattern.search(text)
-        numbers = _separated(found[1]) if found else []
-        if numbers:
-            return numbers
-    return _in_a_line(text) or _labelled(text) or _by_letters(text)
+    return _marked(text) or _bracketed(text) or _in_a_line(text) or _labelled(text) or _by_letters(text)
+
+
+def _marked(text: str) -> list[float] | None:
+    before, mark, after = text.lower().partition(_MARK)
+    rest = text[len(before) + len(mark) :].lstrip()
+    if not mark:
+        return None
+    return _bracketed(rest) if rest.startswith("[") else _marked(after)
+
+
+def _bracketed(text: str) -> list[float] | None:
+    """The first brackets that hold anything."""
+    for part in text.split("[")[1:]:
+        inside, bracket, _ = part.partition("]")
+        if bracket and inside:
+            return _separated(inside) or None
+    return None
 
 
 def keyed_percentages(text: str, key: str) -> list[float] | None:
@@ -35,16 +46,24 @@ def keyed_percentages(text: str, key: str) -> list[float] | None:
     >>> keyed_percentages('{"Q1": [60, 40], "Q2": [10, 90]}', "Q2")
     [10.0, 90.0]
     """
-    found = _OBJECT.search(text)
-    if found is None:
+    low, high = text.find("{"), text.rfind("}")
+    if not 0 <= low < high:
         return percentages(text)
     try:
-        value = json.loads(found[0]).get(key)
+        value = json.loads(text[low : high + 1]).get(key)
     except (json.JSONDecodeError, RecursionError):
-        by_hand = re.search(rf'"{re.escape(key)}"\s*:\s*\[([^\]]+)\]', text)
-        numbers = _separated(by_hand[1]) if by_hand else []
-        return numbers if by_hand and len(numbers) == by_hand[1].count(",") + 1 else percentages(text)
+        return _by_hand(text, key) or percentages(text)
     return _numbers(value) or percentages(text)
+
+
+def _by_hand(text: str, key: str) -> list[float] | None:
+    """The list after a key in what is nearly JSON; all of it must be numbers."""
+    rest = text.partition(f'"{key}"')[2].lstrip()
+    if not rest.startswith(":") or not rest[1:].lstrip().startswith("["):
+        return None
+    inside = rest.partition("[")[2].partition("]")[0]
+    numbers = _separated(inside)
+    return numbers if len(numbers) == inside.count(",") + 1 else None
 
 
 def _numbers(value: Any) -> list[float] | None:
@@ -54,23 +73,29 @@ def _numbers(value: Any) -> list[float] | None:
 
 
 def _separated(text: str) -> list[float]:
-    found = (_NUMBER.match(part.replace("%", "")) for part in text.split(","))
+    found = (_SIGNED.match(part.replace("%", "")) for part in text.split(","))
     return [float(number[1]) for number in found if number]
 
 
 def _in_a_line(text: str) -> list[float] | None:
+    """The first line with two numbers or more that commas or semicolons follow; the last may end the line."""
     for line in text.split("\n"):
-        numbers = [float(number) for number in _LISTED.findall(line)]
-        last = _LAST.search(line)
-        if last:
-            numbers.append(float(last[1]))
+        *before, last = line.replace(";", ",").split(",")
+        found = [_ENDS_IN_FIGURE.search(piece) for piece in before]
+        whole = _STARTS_WITH_FIGURE.fullmatch(last.rstrip())
+        numbers = [float(figure[1]) for figure in (*found, whole if before else None) if figure]
         if len(numbers) >= 2:
             return numbers
     return None
 
 
 def _labelled(text: str) -> list[float] | None:
-    numbers = [float(number) for number in _LABELLED.findall(text)]
+    """A. Option: 45 %"""
+    numbers = []
+    for label in _LETTER.split(text)[1:]:
+        figure = _STARTS_WITH_FIGURE.match(label.partition(":")[2])
+        if figure:
+            numbers.append(float(figure[1]))
     return numbers if len(numbers) >= 2 else None
 
 
