@@ -49,6 +49,16 @@ def test_a_row_without_shares_is_unparseable(tmp_path: Path) -> None:
     assert read_predictions([predicted], read_truth(path)).status.tolist() == [UNPARSEABLE]
 
 
+def test_predictions_that_do_not_sum_are_scaled_and_counted(tmp_path: Path) -> None:
+    rows = "m,q1,a:x,30,30\nm,q1,a:y,0.5,0.5\nn,q1,a:x,60,80\nn,q1,a:y,33.3,66.6\n"
+    path, predicted = tables(tmp_path, predicted="model,question,segment,o1,o2\n" + rows)
+    found = read_predictions([predicted], read_truth(path))
+    np.testing.assert_allclose(np.sort(found.shares[:, 0]), [1 / 3, 3 / 7, 0.5, 0.5], atol=1e-12)
+    assert found.notes[0] == (
+        f"2 rows do not sum to 100 (first: {predicted}, row 1, 60); scaled to 100, as the benchmark does"
+    )
+
+
 FAULTS = {
     "no n": ("question,segment,o1,o2\nq,s,1,1\n", "no column 'n'"),
     "empty n": ("question,segment,n,o1,o2\nq,s,,1,1\n", "row 1, column 'n'"),

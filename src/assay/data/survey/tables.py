@@ -24,11 +24,23 @@ from assay.data.survey.predictions import (
     Predictions,
     predictions_of,
 )
-from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
+from assay.data.survey.truth import (
+    LEAST_SUM,
+    MOST_SUM,
+    Cell,
+    Question,
+    Segment,
+    Truth,
+    check_respondents,
+    check_shares,
+    truth_of,
+)
 from assay.errors import InputError
 
 _TRUTH = ("question", "segment", "category", "n")
 _PREDICTED = ("model", "question", "segment", "context", "run")
+#: What shares or percentages may sum to, rounded one by one.
+_WHOLE = ((LEAST_SUM / 100, MOST_SUM / 100), (LEAST_SUM, MOST_SUM))
 
 
 def read_truth_table(source: Any) -> Truth:
@@ -65,15 +77,20 @@ def read_prediction_tables(
     sources: Sequence[Any], truth: Truth, *, left_out: frozenset[str] = frozenset()
 ) -> Predictions:
     """Predictions from files, mappings of columns or data frames, about the cells of a survey."""
-    skipped = [0]
-    answers = [answer for source in sources for answer in _answers(source, truth, left_out, skipped)]
+    skipped, uneven = [0], list[str]()
+    answers = [answer for source in sources for answer in _answers(source, truth, left_out, skipped, uneven)]
     if not answers:
         raise InputError("no prediction of a segment that is looked at; check the segments, or lower --min-n.")
     notes = [f"{skipped[0]:,} rows are about segments of too few respondents"] if skipped[0] else []
+    if uneven:
+        many = "1 row does not sum" if len(uneven) == 1 else f"{len(uneven):,} rows do not sum"
+        notes.append(f"{many} to 100 (first: {uneven[0]}); scaled to 100, as the benchmark does")
     return predictions_of(answers, truth.shares.shape[1], [*notes, *_coverage(answers, truth)])
 
 
-def _answers(source: Any, truth: Truth, left_out: frozenset[str], skipped: list[int]) -> Iterator[Answer]:
+def _answers(
+    source: Any, truth: Truth, left_out: frozenset[str], skipped: list[int], uneven: list[str]
+) -> Iterator[Answer]:
     table = _Table(open_source(source), _PREDICTED, ("model", "question", "segment"))
     seen: set[tuple[str, int, int, str]] = set()
     runs = table.texts("run") if "run" in table.columns else [""] * len(table)
@@ -95,7 +112,11 @@ def _answers(source: Any, truth: Truth, left_out: frozenset[str], skipped: list[
                 f"{where}: {model!r} has this question of that segment already; number them in a column 'run'."
             )
         seen.add((model, cell, context, run))
-        yield _answer(model, cell, context, table.shares(i), int(truth.options[cell]))
+        shares = table.shares(i)
+        answer = _answer(model, cell, context, shares, int(truth.options[cell]))
+        if answer.status == OK and not any(low <= sum(shares) <= high for low, high in _WHOLE):
+            uneven.append(f"{where}, {sum(shares):g}")
+        yield answer
 
 
 def _natural(run: str) -> tuple[int, str]:
