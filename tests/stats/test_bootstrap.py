@@ -19,9 +19,10 @@ from assay.stats.atoms import enumerated
 from assay.stats.bootstrap import IntervalMethod, IntervalResult, interval
 from assay.stats.exact import bootstrap_distribution
 from assay.stats.records import Interval
-from assay.stats.resampling import drawn_units, replicates
+from assay.stats.resampling import replicates
 from assay.stats.streams import stream_key
 from assay.stats.units import Units, mean_of_draws, standard_error
+from tests.stats.literal_draws import drawn_units
 from tests.strategies import lengths, sample, units
 
 Floats = NDArray[np.float64]

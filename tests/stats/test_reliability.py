@@ -11,6 +11,7 @@ import pingouin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import stats as scipy_stats
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
@@ -309,3 +310,28 @@ def test_coverage_of_the_intervals(data: Runs) -> None:
     noise = 4 * sqrt(0.95 * 0.05 / 300)
     chosen = held[1:] if data.runs else held  # ICC(1,1) supposes that no run shifts all items
     assert np.all(np.abs(chosen - 0.95) < noise)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [
+            [0.0, 1, 0, 0, 1, 1],
+            [1, 0, 0, 0, 0, 2],
+        ],  # equal means: both limits are −1/(k − 1), where stepping up divides by 0
+        [[0.0, 2], [2, 0]],
+        [[1.0, 1, 0], [1, 1, 0]],
+    ],
+)
+def test_targets_without_any_difference_have_limits_in_order_or_none(values: list[list[float]]) -> None:
+    for estimate in intraclass(np.array(values)).values():
+        limits = estimate.interval
+        assert limits is None or limits.low <= limits.high
+        assert estimate.value is not None or estimate.reason
+
+
+@given(arrays(np.float64, st.tuples(st.integers(2, 5), st.integers(2, 6)), elements=st.integers(0, 2).map(float)))
+def test_no_table_of_small_whole_numbers_breaks_it(values: Floats) -> None:
+    for estimate in intraclass(values).values():
+        limits = estimate.interval
+        assert limits is None or limits.low <= limits.high

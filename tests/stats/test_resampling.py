@@ -10,22 +10,24 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from assay.stats import kernels, resampling
+from assay.stats import kernels_resampling as kernels
+from assay.stats import resampling
 from assay.stats.resampling import (
     Replicates,
     alias_table,
-    drawn_units,
+    drawn_pairs,
     replicates,
     resampled_sums,
     studentized_replicates,
 )
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Units, mean_of_draws
+from tests.stats.literal_draws import drawn_units, paired_draws
 from tests.stats.reference import every_resample
 from tests.strategies import lengths, sample
 
 Floats = NDArray[np.float64]
-SIZES = [2, 3, 4, 5, 6, 7, 8, 9, 30, 181]
+SIZES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 30, 181, 399, 400, 577]
 
 
 def columns_of(n: int, width: int) -> Floats:
@@ -59,12 +61,16 @@ def test_batches_change_no_bit(n: int, width: int, rows: int, cut: int, first: i
     assert whole[cut:].tobytes() == rest.tobytes()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("width", [1, 2])
 @pytest.mark.parametrize("batch", [1, 64, 1000, 10_000])
-def test_the_batch_size_of_the_numpy_engine_changes_no_bit(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = columns_of(61, 2)
-    expected = resampled_sums(columns, None, 300, 1, engine="numpy")
+def test_the_batch_size_of_the_numpy_engine_changes_no_bit(
+    batch: int, width: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns, p = columns_of(61, width), probabilities_of(61) if weighted else None
+    expected = resampled_sums(columns, p, 301, 1, engine="numpy")
     monkeypatch.setattr(resampling, "_BATCH", batch)
-    assert resampled_sums(columns, None, 300, 1, engine="numpy").tobytes() == expected.tobytes()
+    assert resampled_sums(columns, p, 301, 1, engine="numpy").tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -78,12 +84,24 @@ def test_compiled_and_numpy_give_the_same_bits(n: int, width: int, weighted: boo
 
 @pytest.mark.parametrize("width", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_threads_change_no_bit(weighted: bool, width: int, monkeypatch: pytest.MonkeyPatch, all_threads: None) -> None:
-    columns, p = columns_of(97, width), probabilities_of(97) if weighted else None
-    one = resampled_sums(columns, p, 2000, 9, engine="compiled")
+@pytest.mark.parametrize("n", [97, 500])
+def test_threads_change_no_bit(
+    n: int, weighted: bool, width: int, monkeypatch: pytest.MonkeyPatch, all_threads: None
+) -> None:
+    columns, p = columns_of(n, width), probabilities_of(n) if weighted else None
+    one = resampled_sums(columns, p, 1000, 9, engine="compiled")
     monkeypatch.setattr(resampling, "_ONE_THREAD_BELOW", 0)  # all the threads there are
-    assert resampled_sums(columns, p, 2000, 9, engine="compiled").tobytes() == one.tobytes()
-    assert one.tobytes() == resampled_sums(columns, p, 2000, 9, engine="numpy").tobytes()
+    assert resampled_sums(columns, p, 1000, 9, engine="compiled").tobytes() == one.tobytes()
+    assert one.tobytes() == resampled_sums(columns, p, 1000, 9, engine="numpy").tobytes()
+
+
+@pytest.mark.parametrize("n", [2, 3, 180, 181, 399, 400, 801])
+def test_a_column_has_the_same_bits_alone_and_among_others(n: int) -> None:
+    columns = columns_of(n, 3)
+    together = resampled_sums(columns, None, 40, 2, engine="compiled")
+    for k in range(3):
+        alone = resampled_sums(columns[:, [k]], None, 40, 2, engine="compiled")
+        assert alone[:, 0].tobytes() == together[:, k].tobytes()
 
 
 def test_large_work_is_compiled_and_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +119,9 @@ def test_kernels_as_plain_python_against_numpy(n: int) -> None:
     columns, p = columns_of(n, 2), probabilities_of(n)
     out, one, weighted = np.empty((rows, 2)), np.empty(rows), np.empty((rows, 2))
     with np.errstate(over="ignore"):  # arithmetic modulo 2⁶⁴
-        kernels.uniform_sums.py_func(columns, np.uint64(key), first, out)
-        kernels.uniform_sums_of_one.py_func(columns[:, 0], np.uint64(key), first, one)
+        kernels.paired_sums.py_func(columns, np.uint64(key), first, out)
+        table = np.add.outer(columns[:, 0], columns[:, 0]).ravel()
+        kernels.paired_sums_of_one.py_func(columns[:, 0], table, np.uint64(key), first, one)
         kernels.weighted_sums.py_func(columns, *alias_table(p), np.uint64(key), first, weighted)
     expected = resampled_sums(columns, None, rows, 4, first=first, engine="numpy")
     assert out.tobytes() == expected.tobytes()
@@ -121,17 +140,44 @@ def test_seeds_and_purposes_give_other_replicates() -> None:
 # --------------------------------------------------------------------------------------------------- right distribution
 
 
-@pytest.mark.parametrize("n", [2, 7, 100, 1001])
-def test_uniform_draws_against_chi_square(n: int) -> None:
-    index = drawn_units(n, None, stream_key(0, "bootstrap"), 0, 200_000 // n)
-    assert index.shape == (n, 200_000 // n)
-    assert scipy_stats.chisquare(np.bincount(index.ravel(), minlength=n)).pvalue > 1e-3
+def all_pairs(n: int, seed: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return drawn_pairs(n, words(stream_key(seed, "bootstrap"), 0, count) >> np.uint64(32))
+
+
+@pytest.mark.parametrize("n", [2, 7, 100, 399])
+def test_pairs_of_draws_against_chi_square(n: int) -> None:
+    """Each by itself, and for few units both at once."""
+    i, j = all_pairs(n, 0, 200_000)
+    for draws in (i, j):
+        assert scipy_stats.chisquare(np.bincount(draws, minlength=n)).pvalue > 1e-3
+    if n < 100:
+        assert scipy_stats.chisquare(np.bincount(i * n + j, minlength=n * n)).pvalue > 1e-3
+
+
+def test_pairs_are_as_likely_as_the_words_allow() -> None:
+    """All 2³² half-words fall on n² pairs evenly: where each pair begins, by integers."""
+    n = 399
+    starts = [-(-(pair << 32) // n**2) for pair in range(n * n + 1)]
+    shares = np.diff(starts) * (n * n / 2**32)
+    assert np.abs(shares - 1).max() <= n * n / 2**32
+    i, j = drawn_pairs(n, np.array(starts[:-1], dtype=np.uint64))
+    assert (i * n + j == np.arange(n * n)).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 181])
+def test_sums_against_the_literal_draws(n: int) -> None:
+    columns = columns_of(n, 2)
+    for p in (None, probabilities_of(n)):
+        index = drawn_units(n, None if p is None else alias_table(p), stream_key(3, "bootstrap"), 2, 6)
+        expected = columns[index].sum(axis=0)
+        np.testing.assert_allclose(resampled_sums(columns, p, 6, 3, first=2), expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [2, 7, 100, 1001])
 def test_weighted_draws_against_chi_square(n: int) -> None:
     p = probabilities_of(n)
-    index = drawn_units(n, alias_table(p), stream_key(1, "bootstrap"), 0, 400_000 // n)
+    index = resampling.drawn_units(alias_table(p), stream_key(1, "bootstrap"), 0, 400_000 // n)
+    assert index.shape == (n, 400_000 // n)
     counts = np.bincount(index.ravel(), minlength=n)
     expected = p * index.size
     common = expected > 5  # χ² is not one where few are expected
@@ -142,19 +188,10 @@ def test_weighted_draws_against_chi_square(n: int) -> None:
 
 
 def test_draws_at_different_places_are_independent() -> None:
-    """Neighbours within a replicate (they share a word) and across replicates: χ² of the pairs."""
-    index = drawn_units(8, None, stream_key(2, "bootstrap"), 0, 20_000)
-    for one, other in ((index[0], index[1]), (index[1], index[2]), (index[0, :-1], index[0, 1:])):
+    """Neighbours within a replicate (they share a half-word, or a word) and across replicates: χ² of the pairs."""
+    index = np.array([paired_draws(8, stream_key(2, "bootstrap"), b) for b in range(20_000)]).T
+    for one, other in ((index[0], index[1]), (index[1], index[2]), (index[3], index[4]), (index[0, :-1], index[0, 1:])):
         assert scipy_stats.chi2_contingency(np.histogram2d(one, other, bins=8)[0]).pvalue > 1e-3
-
-
-def test_indices_by_hand() -> None:
-    """Multiply-shift: the low half of a word is draw 0, the high half draw 1."""
-    key = stream_key(3, "bootstrap")
-    index = drawn_units(5, None, key, 2, 1)[:, 0].tolist()
-    sequence = words(key, 6, 3).tolist()  # three words a replicate, replicate 2
-    halves = [h for w in sequence for h in (w & 0xFFFFFFFF, w >> 32)]
-    assert index == [h * 5 >> 32 for h in halves[:5]]
 
 
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=60))

@@ -11,11 +11,11 @@ from scipy import stats as scipy_stats
 
 from assay.errors import UsageError
 from assay.stats import simultaneous as module
-from assay.stats.resampling import drawn_units
 from assay.stats.simultaneous import FEWEST, MOST_GROUPS, Family, Simultaneous, simultaneous
 from assay.stats.streams import stream_key
 from assay.stats.units import Floats
 from benchmarks.simulation.positions import SHAPES, covered, documents_by_bin
+from tests.stats.literal_draws import drawn_units
 
 
 def normal_family(n: int, k: int, seed: int = 0) -> Family:

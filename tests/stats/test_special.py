@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import special as scipy_special
 from scipy import stats as scipy_stats
 
-from assay.stats.special import noncentrality, normal_cdf, normal_quantile, t_cdf, t_quantile
+from assay.stats.special import legendre_rule, noncentrality, normal_cdf, normal_quantile, t_cdf, t_quantile
 
 DEGREES_OF_FREEDOM = [1, 1.5, 2, 3, 4.7, 7, 11, 29, 179, 999.5, 99_999]
 T_VALUES = [-30, -8.2, -2.5, -1, -1e-3, 0, 0.3, 1.96, 4, 12.7]
@@ -30,6 +30,14 @@ def test_normal_quantile_against_scipy(p: float) -> None:
 def test_normal_quantile_is_infinite_where_scipy_says_so() -> None:
     assert normal_quantile(0) == scipy_stats.norm.ppf(0) == -inf
     assert normal_quantile(1) == scipy_stats.norm.ppf(1) == inf
+
+
+@pytest.mark.parametrize("n", [2, 3, 20, 96, 97, 200])
+def test_legendre_rule_against_scipy(n: int) -> None:
+    nodes, weights = legendre_rule(n)
+    expected = scipy_special.roots_legendre(n)
+    np.testing.assert_allclose(nodes, expected[0], rtol=0, atol=2e-15)
+    np.testing.assert_allclose(weights, expected[1], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("df", DEGREES_OF_FREEDOM)

@@ -29,8 +29,8 @@ _OUTERMOST = 1e-9  # of probability: the series is not good enough to tell what 
 class Coefficients:
     """A Fourier series ready to be evaluated."""
 
-    density: Complexes  # (K,) ψ
-    distribution: Complexes  # (K,) ψ/u
+    terms: Complexes  # (2, K) ψ/u for the distribution function, ψ for the density
+    turns: Complexes  # (K,) −iu
     constant: float  # what makes the distribution function 0 at the left end of the window
 
 
@@ -153,17 +153,19 @@ def _newton_step(value: float, density: float, z: float) -> float | None:
 
 
 def _coefficients(series: Series, psi: Complexes) -> Coefficients:
-    integral = psi / series.frequencies
-    start = float((integral * np.exp((-1j * series.start) * series.frequencies)).imag.sum())
-    return Coefficients(psi, integral, start)
+    turns = np.asarray(-1j * series.frequencies, dtype=np.complex128)
+    terms = np.empty((2, len(psi)), dtype=np.complex128)
+    np.divide(psi, series.frequencies, out=terms[0])
+    terms[1] = psi
+    start = np.add.reduce(terms[0] * np.exp(series.start * turns)).imag
+    return Coefficients(terms, turns, float(start))
 
 
 def _evaluate(series: Series, of: Coefficients, tau: float) -> tuple[float, float]:
     """Distribution function and density at τ."""
-    turn = np.exp((-1j * tau) * series.frequencies)
-    rise = of.constant - float((of.distribution * turn).imag.sum())
-    slope = float((of.density * turn).real.sum())
-    return (tau - series.start + 2 * rise) / series.period, (1 + 2 * slope) / series.period
+    rise, slope = np.add.reduce(of.terms * np.exp(tau * of.turns), axis=1).tolist()
+    value = (tau - series.start + 2 * (of.constant - rise.imag)) / series.period
+    return value, (1 + 2 * slope.real) / series.period
 
 
 def _standardised(units: Units) -> tuple[Draws, float]:

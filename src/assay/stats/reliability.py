@@ -192,7 +192,7 @@ def _f_limits(table: TwoWay, case: int, level: float) -> Interval | None:
     upper, lower = _f_quantiles(n - 1, df, level)
     low = (table.between - upper * noise) / (table.between + (k - 1) * upper * noise)
     high = (lower * table.between - noise) / (lower * table.between + (k - 1) * noise)
-    return Interval(low, high, level, "F")
+    return _ordered(low, high, level)
 
 
 def _agreement_limits(table: TwoWay, level: float) -> Interval | None:
@@ -204,12 +204,20 @@ def _agreement_limits(table: TwoWay, level: float) -> Interval | None:
     rho = (b - e) / bottom
     shift = k * rho * j
     rest = (n * (1 + (k - 1) * rho) - k * rho) * e
-    df = (n - 1) * (k - 1) * (shift + rest) ** 2 / ((n - 1) * shift**2 + rest**2)
+    spread = (n - 1) * shift**2 + rest**2
+    if spread == 0:
+        return None
+    df = (n - 1) * (k - 1) * (shift + rest) ** 2 / spread
     upper, lower = _f_quantiles(n - 1, df, level)
     mixed = k * j + (k * n - k - n) * e
     low = n * (b - upper * e) / (upper * mixed + n * b)
     high = n * (lower * b - e) / (mixed + n * lower * b)
-    return Interval(low, high, level, "F")
+    return _ordered(low, high, level)
+
+
+def _ordered(low: float, high: float, level: float) -> Interval:
+    """Where targets do not differ at all both limits are the same number, which rounding may turn around."""
+    return Interval(min(low, high), max(low, high), level, "F")
 
 
 def _f_quantiles(first: float, second: float, level: float) -> tuple[float, float]:

@@ -1,26 +1,30 @@
 """Random resampling, where no closed form exists or where replicates and a seed were asked for.
 
-Draw i of replicate b depends on (seed, purpose, b, i) only, and a replicate is summed in a fixed order, so neither
-the batch size, nor the number of threads, nor the engine (numpy for small work, compiled kernels for large) changes
-a bit.
+What replicate b draws depends on (seed, purpose, b) only, and it is summed in a fixed order, so neither the batch
+size, nor the number of threads, nor the engine (numpy for small work, compiled kernels for large) changes a bit.
+
+Units with equal probabilities are drawn in pairs where they are few, and counted (`assay.stats.counts`) where they
+are many; unequal probabilities take the alias method.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.counts import counted_sums, in_groups, rule_of
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Floats, Units
 
 Engine = Literal["auto", "numpy", "compiled"]
 
 _COMPILE_ABOVE = 2e7  # draws: about what numpy does in the time that loading the compiled kernels takes
-_ONE_THREAD_BELOW = 2e6  # draws: less is done before a second thread has started
+_ONE_THREAD_BELOW = 2e7  # draws, some milliseconds: on a busy machine a second thread starts later than that
 _BATCH = 1 << 18  # draws per pass of the numpy engine
-_32 = np.uint64(32)
+COUNTED_FROM = 400  # units: fewer are drawn, from a table of all pairs that fits the cache
+_LOW, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,55 +111,105 @@ def alias_table(probabilities: Floats) -> tuple[NDArray[np.uint64], NDArray[np.i
 
 
 def _compiled_sums(columns: Floats, table: "_Table", key: int, first: int, count: int) -> Floats:
-    from assay.stats import kernels  # late: importing numba takes half a second
+    from assay.stats import kernels_resampling as kernels  # late: importing numba takes half a second
 
     kernels.use_threads(1 if count * len(columns) < _ONE_THREAD_BELOW else None)
-    out = np.empty((count, columns.shape[1]))
+    n, start, out = len(columns), np.uint64(key), np.empty((count, columns.shape[1]))
     if table is not None:
-        kernels.weighted_sums(columns, *table, np.uint64(key), first, out)
+        kernels.weighted_sums(columns, *table, start, first, out)
+    elif n >= COUNTED_FROM:
+        rule = rule_of(n)
+        kernels.counted_sums(in_groups(columns), n, rule.cells, rule.rare, start, first, out)
     elif columns.shape[1] == 1:
-        kernels.uniform_sums_of_one(columns[:, 0].copy(), np.uint64(key), first, out[:, 0])
+        column = columns[:, 0].copy()
+        kernels.paired_sums_of_one(column, _sums_of_two(column), start, first, out[:, 0])
     else:
-        kernels.uniform_sums(columns, np.uint64(key), first, out)
+        kernels.paired_sums(columns, start, first, out)
     return out
 
 
 def _numpy_sums(columns: Floats, table: "_Table", key: int, first: int, count: int) -> Floats:
     n = len(columns)
+    if table is None and n >= COUNTED_FROM:
+        return counted_sums(columns, key, first, count)
     batch = max(2, _BATCH // n)
-    parts = [_numpy_batch(columns, table, key, first + low, min(batch, count - low)) for low in range(0, count, batch)]
-    return np.concatenate(parts)
+    sums = _paired_batches(columns) if table is None else _weighted_batches(columns, table)
+    parts = [
+        sums(key, first + low, max(2, min(batch, count - low)))  # numpy would sum a single replicate in another order
+        for low in range(0, count, batch)
+    ]
+    return np.concatenate(parts)[:count]
 
 
-def _numpy_batch(columns: Floats, table: "_Table", key: int, first: int, count: int) -> Floats:
-    rows = max(count, 2)  # numpy would sum a single replicate in another order
-    index = drawn_units(len(columns), table, key, first, rows)  # (n, rows)
-    out = np.empty((rows, columns.shape[1]))
-    for k, column in enumerate(columns.T):
-        values = column.take(index)
-        lanes = [values[lane::4].sum(axis=0) for lane in range(4)]  # as the compiled loops do, so that the bits agree
-        out[:, k] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
-    return out[:count]
+def _paired_batches(columns: Floats) -> "_Batches":
+    n, width = columns.shape
+    of_two = _sums_of_two(columns[:, 0]) if width == 1 else None
+
+    def sums(key: int, first: int, rows: int) -> Floats:
+        half = _half_words(n, key, first, rows)
+        i, j = drawn_pairs(n, half) if of_two is None else (half, half)
+        out = np.empty((rows, width))
+        for k, column in enumerate(columns.T):
+            if of_two is None:
+                values = column.take(i) + column.take(j)
+            else:
+                values = of_two.take(((half * np.uint64(n * n)) >> _32).view(np.int64))
+            if n % 2:  # the last draw is alone
+                values[-1] = column.take(drawn_pairs(n, half[-1])[0])
+            out[:, k] = _in_lanes(values)
+        return out
+
+    return sums
 
 
-def drawn_units(n: int, table: "_Table", key: int, first: int, rows: int) -> NDArray[np.int64]:
-    """(n, rows) Which unit is draw i of each replicate.
+def _sums_of_two(column: Floats) -> Floats:
+    """(n²,) At i·n + j, the sum of the values i and j."""
+    return np.add.outer(column, column).ravel()
 
-    Multiply and shift: probabilities are unequal by at most n/2³², one part in 4,000 at n = 10⁶.
+
+def _half_words(n: int, key: int, first: int, rows: int) -> NDArray[np.uint64]:
+    """(⌈n/2⌉, rows) The low half of each word, then its high half."""
+    halves = (n + 1) // 2
+    per_row = (halves + 1) // 2
+    word = words(key, first * per_row, rows * per_row).reshape(rows, per_row).T
+    out = np.empty((2 * per_row, rows), dtype=np.uint64)
+    out[0::2], out[1::2] = word & _LOW, word >> _32
+    return out[:halves]
+
+
+def drawn_pairs(n: int, half: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Two draws i, j from each half-word h: h·n²/2³² is i·n + j and a fraction.
+
+    Multiply and shift: probabilities are unequal by at most n²/2³², one part in 26,000 at n = 400.
     """
-    size = np.uint64(n)
-    if table is None:
-        per_row = (n + 1) // 2
-        word = words(key, first * per_row, rows * per_row).reshape(rows, per_row)
-        index = np.empty((rows, 2 * per_row), dtype=np.int64)
-        index[:, 0::2] = ((word & np.uint64(0xFFFFFFFF)) * size) >> _32
-        index[:, 1::2] = ((word >> _32) * size) >> _32
-        return np.ascontiguousarray(index[:, :n].T)
+    scaled = half * np.uint64(n)
+    return (scaled >> _32).view(np.int64), (((scaled & _LOW) * np.uint64(n)) >> _32).view(np.int64)
+
+
+def _weighted_batches(columns: Floats, table: "_AliasTable") -> "_Batches":
+    def sums(key: int, first: int, rows: int) -> Floats:
+        index = drawn_units(table, key, first, rows)  # (n, rows)
+        return np.column_stack([_in_lanes(column.take(index)) for column in columns.T])
+
+    return sums
+
+
+def _in_lanes(values: Floats) -> Floats:
+    """(rows,) Sums over the first axis, every fourth value in one sum: as the compiled loops do."""
+    lanes = [values[lane::4].sum(axis=0) for lane in range(4)]
+    return np.asarray((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
+
+
+def drawn_units(table: "_AliasTable", key: int, first: int, rows: int) -> NDArray[np.int64]:
+    """(n, rows) Which unit is draw i of each replicate, with the probabilities of an alias table."""
     keep, other = table
+    n = len(keep)
     word = words(key, first * n, rows * n).reshape(rows, n)
-    slot = (((word >> _32) * size) >> _32).astype(np.int64)
-    index = np.where((word & np.uint64(0xFFFFFFFF)) < keep[slot], slot, other[slot])
+    slot = (((word >> _32) * np.uint64(n)) >> _32).astype(np.int64)
+    index = np.where((word & _LOW) < keep[slot], slot, other[slot])
     return np.ascontiguousarray(index.T)
 
 
-_Table = tuple[NDArray[np.uint64], NDArray[np.int64]] | None
+_AliasTable = tuple[NDArray[np.uint64], NDArray[np.int64]]
+_Table = _AliasTable | None
+_Batches = Callable[[int, int, int], Floats]

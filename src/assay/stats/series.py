@@ -17,6 +17,7 @@ BLOCK = 32  # frequencies per pass
 CHUNK = 4096  # units per pass: 32 × 4096 complex numbers stay in the cache
 WORK = 4e7  # units × frequencies before the series is cut off and smoothed, and at most
 LONGEST = 16_384  # frequencies
+NORMAL_END = sqrt(-2 * log(DECAYED))  # where ψ ends if it is that of a normal distribution
 FINEST = 0.01  # lattice-like structure finer than this part of a standard error may stay unresolved
 
 
@@ -60,7 +61,7 @@ def series_of(draws: Draws, terms: int = 1) -> Series:
     first = 2 * pi / (high - low)
     sums, finished = _until_decay(draws, first, terms)
     frequencies: Floats = first * np.arange(1.0, len(sums) + 1)
-    width = 0.0 if finished else sqrt(-2 * log(DECAYED)) / float(frequencies[-1])
+    width = 0.0 if finished else NORMAL_END / float(frequencies[-1])
     return Series(low, high - low, frequencies, sums, width)
 
 
@@ -68,18 +69,19 @@ def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, boo
     """The sums as far as ψ lives, and whether it is known to have ended there."""
     budget = min(max(int(WORK / draws.n), 4 * BLOCK), LONGEST)
     least = last_revival(draws.y, 1.0 if draws.p is None else draws.n * draws.p) / first
+    alive_from = DECAYED ** (1 / draws.n)  # of |φ|, whose n-th power is |ψ|
     blocks: list[Complexes] = []
-    done, size = 0, BLOCK
+    done, size = 0, min(BLOCK, int(NORMAL_END / first) + 6)
     while True:
         blocks.append(_transform(draws, first, size, terms, skip=done))
         done += size
-        finished = done >= least and bool((np.abs(blocks[-1][-4:, 0]) ** draws.n < DECAYED).all())
+        finished = done >= least and bool((np.abs(blocks[-1][-4:, 0]) < alive_from).all())
         if finished or done >= budget:
             break
         size = min(256, done)
     sums = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     if finished:
-        alive = np.flatnonzero(np.abs(sums[:, 0]) ** draws.n >= DECAYED)
+        alive = (np.abs(sums[:, 0]) >= alive_from).nonzero()[0]
         sums = sums[: alive[-1] + 2] if len(alive) else sums[:1]
     return sums, finished
 
@@ -129,12 +131,15 @@ def last_revival(values: Floats, weights: Floats | float = 1.0) -> float:
     frequency, the weaker the wider the clumps are. Values are in standard deviations of the sum; Σ weight·value² is 1.
     """
     place = ((values - values.min()) / FINEST).astype(np.int64)
-    taken = np.bincount(place) > 0
-    starts = np.flatnonzero(taken & ~np.concatenate([[False], taken[:-1]]))  # after an empty place
+    counts = np.bincount(place)
+    begins = np.empty(len(counts), dtype=np.bool_)  # a clump begins after an empty place, and at the first
+    begins[0], begins[1:] = True, (counts[1:] > 0) > (counts[:-1] > 0)
+    starts = begins.nonzero()[0]
     if len(starts) == 1:
         return 0.0
     first = weights * values
-    moments = (np.broadcast_to(weights, values.shape), first, first * values)
-    mass, first, second = (np.add.reduceat(np.bincount(place, moment), starts) for moment in moments)
-    within = float((second - first * first / np.maximum(mass, 1e-300)).sum())  # a tilt may leave a clump no spread
-    return min(2 * pi / FINEST, sqrt(-2 * log(DECAYED) / max(within, 1e-12)))
+    masses = counts * weights if isinstance(weights, float) else np.bincount(place, weights)
+    mass = np.maximum(np.add.reduceat(masses, starts), 1e-300)  # a tilt may leave a clump no weight
+    total = np.add.reduceat(np.bincount(place, first), starts)
+    within = float(np.add.reduce(first * values)) - float(np.add.reduce(total * total / mass))
+    return min(2 * pi / FINEST, NORMAL_END / sqrt(max(within, 1e-12)))

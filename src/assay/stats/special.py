@@ -6,7 +6,7 @@ quadrature. scipy is the oracle of every function here.
 """
 
 from functools import lru_cache
-from math import erfc, inf, lgamma, log, sqrt
+from math import erfc, inf, lgamma, log, pi, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -34,8 +34,16 @@ def normal_quantile(p: float) -> float:
 
 
 @lru_cache(maxsize=8)
-def _legendre(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return np.polynomial.legendre.leggauss(n)
+def legendre_rule(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights of Gauss and Legendre on [−1, 1], by Newton's method: importing numpy's takes longer."""
+    x = -np.cos(pi * (np.arange(n) + 0.75) / (n + 0.5))  # right to four digits, Newton doubles them
+    for _ in range(4):
+        value, before = x, np.ones(n)
+        for k in range(2, n + 1):
+            value, before = (2 - 1 / k) * x * value - (1 - 1 / k) * before, value
+        slope = n * (before - x * value) / (1 - x * x)
+        x = x - value / slope
+    return x, 2 / ((1 - x * x) * slope * slope)
 
 
 def _chi_range(df: float) -> tuple[float, float]:
@@ -46,7 +54,7 @@ def _chi_range(df: float) -> tuple[float, float]:
 
 def _chi_masses(df: float, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Nodes s between two limits and their weights f(s)ds, f the density of s."""
-    nodes, weights = _legendre(_NODES)
+    nodes, weights = legendre_rule(_NODES)
     half = 0.5 * (sqrt(high) - sqrt(low))
     root = half * nodes + 0.5 * (sqrt(high) + sqrt(low))
     s = root * root  # in √s the nodes are dense near 0, where few degrees of freedom have their extreme t

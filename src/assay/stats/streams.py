@@ -27,6 +27,11 @@ def words(key: int, first: int, count: int) -> Words:
     z = np.arange(first + 1, first + count + 1, dtype=np.uint64)
     z *= np.uint64(GOLDEN)  # all arithmetic is modulo 2⁶⁴
     z += np.uint64(key)
+    return mixed(z)
+
+
+def mixed(z: Words) -> Words:
+    """The words of the states key + (c + 1)·GOLDEN, in their place."""
     z ^= z >> np.uint64(30)
     z *= np.uint64(MIX_1)
     z ^= z >> np.uint64(27)

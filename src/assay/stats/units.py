@@ -50,7 +50,10 @@ class Units:
     @cached_property
     def extremes(self) -> tuple[float, float]:
         """The least and the largest num/den: no resample leaves this range."""
-        values = self.numerators / (self.denominators[0] if self.equal_denominators else self.denominators)
+        if self.equal_denominators:
+            den = float(self.denominators[0])
+            return float(self.numerators.min()) / den, float(self.numerators.max()) / den
+        values = self.numerators / self.denominators
         return float(values.min()), float(values.max())
 
 
