@@ -1,10 +1,13 @@
 """Simulated surveys whose true shares are known, and predictors of known quality."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from assay.analyses.survey.loaded import Survey
 from assay.data.survey import Question, Segment, Truth
 from assay.data.survey.predictions import Predictions
+from assay.stats.divergence import divergence, score_of
 from assay.stats.units import Floats
 
 PREDICTORS = {"perfect": 0.0, "good": 0.15, "mediocre": 0.5, "poor": 1.2}  # noise of the log-shares
@@ -12,9 +15,21 @@ OPTIONS = (2, 3, 4, 5, 5, 5, 5, 6)
 
 
 class World:
-    """True shares of every question and segment, and what predictors say; respondents are drawn from it."""
+    """True shares of every question and segment, and what predictors say; respondents are drawn from it.
 
-    def __init__(self, questions: int, sizes: tuple[int, ...], seed: int) -> None:
+    A predictor's noise is multiplied by ``worse`` in each segment, and by ``contexts``: what is left of it at 0, 1, …
+    context questions.
+    """
+
+    def __init__(
+        self,
+        questions: int,
+        sizes: tuple[int, ...],
+        seed: int,
+        *,
+        worse: Sequence[float] | None = None,
+        contexts: Sequence[float] = (1.0,),
+    ) -> None:
         rng = np.random.default_rng(seed)
         self.sizes, width = sizes, max(OPTIONS)
         self.options = np.array([OPTIONS[i % len(OPTIONS)] for i in range(questions)])
@@ -24,10 +39,17 @@ class World:
         base = rng.normal(0, 1.0, size=(questions, width))[self.question]
         logits = base + rng.normal(0, 0.35, size=mask.shape)
         self.shares = _softmax(logits, mask)
-        self.predicted = np.stack(
-            [_softmax(logits + noise * rng.normal(size=mask.shape), mask) for noise in PREDICTORS.values()], axis=1
-        )
+        factor = np.ones(len(sizes)) if worse is None else np.array(worse)
+        errors = [noise * factor[self.segment][:, None] * rng.normal(size=mask.shape) for noise in PREDICTORS.values()]
+        told = [[_softmax(logits + left * error, mask) for left in contexts] for error in errors]
+        self.told = np.array(told).transpose(2, 0, 1, 3)  # (C, M, L, K)
+        self.predicted = self.told[:, :, 0]
         self.n = np.array(sizes)[self.segment]
+
+    @property
+    def true(self) -> Floats:
+        """(C, M, L) The scores against the true shares."""
+        return score_of(divergence(self.shares[:, None, None], self.told))
 
     def asked(self, rng: np.random.Generator) -> Survey:
         """A survey of so many respondents, with the predictions of it."""
@@ -38,15 +60,15 @@ class World:
         )
         segments = tuple(Segment(f"s{i}", f"s{i}", "segment", n) for i, n in enumerate(self.sizes))
         truth = Truth("simulated", None, questions, segments, self.question, self.segment, shares, self.n)
-        cells, models = len(truth), len(PREDICTORS)
-        rows = cells * models
+        cells, models, levels = self.told.shape[:3]
+        rows = cells * models * levels
         predictions = Predictions(
             tuple(PREDICTORS),
-            np.tile(np.arange(models), cells),
-            np.repeat(np.arange(cells), models),
+            np.tile(np.repeat(np.arange(models), levels), cells),
+            np.repeat(np.arange(cells), models * levels),
+            np.tile(np.arange(levels), cells * models),
             np.zeros(rows, dtype=np.int64),
-            np.zeros(rows, dtype=np.int64),
-            self.predicted.reshape(rows, -1),
+            self.told.reshape(rows, -1),
             np.zeros(rows, dtype=np.int8),
             np.full(rows, np.nan),
         )

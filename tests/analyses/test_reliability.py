@@ -194,6 +194,44 @@ def test_the_sentence_of_the_shipped_runs_names_the_least_stable_pair() -> None:
     assert found.sentence.endswith("that of all 3 models in 45 %.")
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_two_runs_do_not_say_how_often_an_order_repeats(swapped: bool) -> None:
+    """One pair of runs agrees or it does not: 0 or 100 % would be no estimate of a probability that is at least ½."""
+    values = np.zeros((2, 4, 2))
+    values[0, :3, 0] = values[1, 0, :] = 1
+    values[0, : 0 if swapped else 2, 1] = 1
+    found = reliability(columns(values, "AB"))
+    assert found.across is not None
+    repeats = found.across.pairs[0].repeats
+    assert (repeats.value, repeats.interval, repeats.n) == (None, None, 2)
+    assert "three or more are needed" in str(repeats.reason)
+    said = "not the same in both" if swapped else "the same in both"
+    assert f"two runs do not tell how often the order repeats: it is {said}." in found.sentence
+    assert f"it is {said}" in str(found)
+    assert "0 %" not in str(found).partition("order repeats?")[2].partition("detectable")[0]
+
+
+def test_two_runs_with_a_tie() -> None:
+    values = np.zeros((2, 4, 2))
+    values[0, :2, :] = values[1, :2, 0] = values[1, 0, 1] = 1
+    assert "models tie in one of them" in reliability(columns(values, "AB")).sentence
+
+
+@pytest.mark.parametrize("runs", range(3, 9))
+def test_the_estimate_of_repetition_is_within_its_interval(runs: int) -> None:
+    """The oracle is p² + (1 − p)² ≥ ½ for every p."""
+    for ahead in range(runs + 1):
+        values = np.random.default_rng(runs).uniform(0, 0.1, (2, 2, runs))
+        values[0, :, :ahead] += 1
+        values[1, :, ahead:] += 1
+        found = reliability(columns(values, "AB"))
+        assert found.across is not None
+        repeats = found.across.pairs[0].repeats
+        assert repeats.value is not None
+        assert repeats.interval is not None
+        assert 0.5 <= repeats.interval.low <= repeats.value <= repeats.interval.high
+
+
 def test_one_model_is_told_what_its_runs_can_show() -> None:
     found = reliability(columns(simulated(1)))
     assert found.across is None

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ttest_rel
+from scipy.stats import foldnorm, ttest_rel
 
 from assay.errors import UsageError
-from assay.stats.gaps import expected_gap, segment_gap
+from assay.stats.gaps import NoisySegment, expected_gap, sampling_gap, segment_gap
+from assay.stats.noisy_roots import GRID, Curve
 from assay.stats.units import Floats
 
 
@@ -150,3 +151,50 @@ def test_expected_published_gap_with_missing_answers() -> None:
     scores[3], scores[:, 2] = np.nan, np.nan
     rest = np.delete(np.delete(scores, 3, axis=0), 2, axis=1)
     assert expected_gap(scores, scores, n_resamples=300) == expected_gap(rest, rest, n_resamples=300)
+
+
+# ------------------------------------------------------------------------- who was asked, the questions being fixed
+
+
+def _segments(scores: Floats, noise: Floats, error: float) -> list[NoisySegment]:
+    """Scores that are measured without bias: the root is what it is, with normal noise."""
+    curve = Curve(GRID.copy(), np.full(len(GRID), error), 1.0)
+    return [NoisySegment(1.0, 1 - float(score), curve, own) for score, own in zip(scores, noise, strict=True)]
+
+
+def test_a_gap_without_noise_is_itself() -> None:
+    found = sampling_gap(_segments(np.array([0.7, 0.55, 0.6]), np.zeros((3, 100)), 0.01))
+    assert found.interval is not None
+    assert found.value == pytest.approx(0.15, rel=1e-6)
+    assert [found.interval.low, found.interval.high] == pytest.approx([0.15, 0.15], rel=1e-6)
+
+
+def test_a_gap_of_two_segments_against_the_folded_normal() -> None:
+    """|d| of a normal d with known error: the limits are where a folded normal has its quantiles."""
+    noise = np.random.default_rng(1).normal(size=(2, 20_000))
+    for difference in (0.01, 0.03, 0.08):
+        found = sampling_gap(_segments(np.array([0.6, 0.6 + difference]), noise, 0.01))
+        assert found.interval is not None
+        scale = 0.01 * 2**0.5
+
+        def quantile(true: float, share: float, scale: float = scale) -> float:
+            return float(foldnorm(true / scale, scale=scale).ppf(share))
+
+        for limit, share in ((found.interval.low, 0.975), (found.value, 0.5), (found.interval.high, 0.025)):
+            assert limit is not None
+            if difference <= quantile(0.0, share):
+                assert limit == 0
+            else:
+                assert quantile(limit, share) == pytest.approx(difference, abs=0.0015)
+
+
+@pytest.mark.parametrize("scores", [[0.6, 0.6, 0.6, 0.6], [0.6, 0.61, 0.6, 0.62], [0.6, 0.6, 0.6, 0.7]])
+def test_intervals_of_gaps_hold_the_true_gap(scores: list[float]) -> None:
+    """200 times: 95 % nominal, at least 90 % here; the quantiles of the gap itself never hold a gap of 0."""
+    rng, true, held = np.random.default_rng(4), float(np.ptp(scores)), 0
+    noise = rng.normal(size=(4, 400))
+    for _ in range(200):
+        limits = sampling_gap(_segments(np.array(scores) + rng.normal(0, 0.01, 4), noise, 0.01)).interval
+        assert limits is not None
+        held += limits.low - 1e-9 <= true <= limits.high + 1e-9
+    assert held >= 180

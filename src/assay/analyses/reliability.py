@@ -29,6 +29,7 @@ from assay.stats.units import Units, design_effect, standard_error
 
 FEW_RUNS = 4  # degrees of freedom; with fewer, what the noise between runs may be spans a factor of six and more
 MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared
+FEWEST_ORDERED = 3  # runs: two are one pair of runs, which agrees or does not
 
 
 def reliability(
@@ -181,10 +182,24 @@ def _pair(repeats: Repeats, models: tuple[ModelRuns, ModelRuns], systems: Intege
         ahead.name,
         behind.name,
         ahead.score - behind.score,
-        order_repeats(scores[0], scores[1], goal.level),
+        _order_repeats(scores, goal.level),
         error,
         error * detectable_shift(df, goal.level, goal.power) if error and df >= 1 else None,
     )
+
+
+def _order_repeats(scores: Floats, level: float) -> Estimate:
+    """The probability that two runs agree on the order of two models, from their scores (2, k).
+
+    It is p² + (1 − p)² and so at least ½, which the share of pairs of runs that agree need not be. Of two runs there is
+    one pair, which says nothing of how often.
+    """
+    found = order_repeats(scores[0], scores[1], level)
+    if found.value is None or found.n < FEWEST_ORDERED:
+        reason = found.reason if found.value is None else "two runs are one pair of runs: three or more are needed"
+        return Estimate(None, None, None, found.n, reason)
+    least = 0.5 if found.interval is None else found.interval.low
+    return replace(found, value=max(found.value, least))
 
 
 def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None, float]:

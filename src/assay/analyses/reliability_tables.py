@@ -10,6 +10,7 @@ from assay.analyses.reliability_parts import Across, ModelRuns, Pair
 from assay.analyses.result import Row
 from assay.data import Kind
 from assay.stats.power_plans import Goal
+from assay.stats.rank_stability import RankStability
 from assay.stats.records import Estimate
 from assay.stats.reliability import ICC_NAMES, Component
 
@@ -110,8 +111,17 @@ def stability_rows(across: Across) -> list[Row]:
     pairs = wording.count(found.pairs_of_runs, "pair")
     return [
         ("Kendall's τ", f"{tau}, over {pairs} of runs{reason}"),
-        ("whole order", f"repeats in {percent_of(found.whole_order_repeats)} of the pairs of runs"),
+        ("whole order", whole_order(found)),
     ]
+
+
+def whole_order(found: RankStability) -> str:
+    """How often all models come in the same order; of a single pair of runs, whether they do."""
+    if found.pairs_of_runs > 1:
+        return f"repeats in {percent_of(found.whole_order_repeats)} of the pairs of runs"
+    if found.whole_order_repeats in (0, 1):
+        return "it is the same in both" if found.whole_order_repeats else "it is not the same in both"
+    return "models tie in one of them"
 
 
 def percent_of(share: float) -> str:

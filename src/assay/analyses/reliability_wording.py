@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assay.analyses import wording
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns
-from assay.analyses.reliability_tables import neighbours, percent_of, quantity
+from assay.analyses.reliability_tables import neighbours, percent_of, quantity, whole_order
 from assay.data import Panel
 from assay.stats.power_plans import Goal
 from assay.stats.records import Estimate
@@ -43,6 +43,8 @@ def _noise(panel: Panel, models: Sequence[ModelRuns], run_sd: Estimate) -> str:
 
 def _order(across: Across) -> str:
     pairs = [pair for pair in neighbours(across) if pair.repeats.value is not None]
+    if not pairs:
+        return f"two runs do not tell how often the order repeats: {whole_order(across.stability)}"
     least = min(pairs, key=lambda pair: (pair.repeats.value or 0.0, abs(pair.difference)))
     named = f"the order of {least.ahead} and {least.behind}"
     repeats = f"repeats in {percent_of(least.repeats.value or 0.0)} of pairs of runs"

@@ -130,6 +130,11 @@ def _distribution(
     return exact, [Fallback(f"exact {method}", f"exact {method}, {exact.note}", why)], None
 
 
+def bootstrap_of(units: Units, *, n_resamples: int | None = None, seed: int = 0) -> Distribution:
+    """The distribution that bootstrap intervals of these units are read from."""
+    return _distribution(units, "", n_resamples, seed, "auto")[0]
+
+
 def _central(level: float) -> tuple[float, float]:
     return 0.5 - level / 2, 0.5 + level / 2
 

@@ -8,8 +8,7 @@ If p̂ are the shares among n respondents whose true shares are p, and q is fixe
     E JSD(p̂, q) − JSD(p, q) = Σ q(1 − p)/(p + q) / (4 n ln 2),      which is (k − 1)/(8 n ln 2) for q = p,
 
 and 8 n ln 2 · JSD(p̂, p) is χ² with k − 1 degrees of freedom, so that √JSD has the mean of a χ variable. Between the
-two ends, a perfect prediction and a far one, the distribution of JSD(p̂, q) is close to that of a multiple of χ² with
-the same mean and variance (Patnaik 1949), which gives the mean of its root.
+two ends, a perfect prediction and a far one, see `assay.stats.noisy_roots`.
 
 Reference: Lin (1991), *Divergence measures based on the Shannon entropy*; Endres and Schindelin (2003), *A new metric
 for probability distributions*.
@@ -90,33 +89,61 @@ def source_noise(n: Floats | Integers, k: Integers) -> Floats:
 
 
 def expected_excess(p: Floats, q: Floats, n: Integers) -> Floats:
-    """(R,) E JSD(p̂, q) − JSD(p, q): by how much the divergence from a sample of n is too large.
+    """(R,) E JSD(p̂, q) − JSD(p, q): by how much the divergence from a sample of n is too large."""
+    return sampling_moments(p, q, n)[0]
 
-    The divergence is a sum over options, each a function of a binomial count: exact for small samples, to second order
-    for others.
+
+def sampling_moments(p: Floats, q: Floats, n: Integers) -> tuple[Floats, Floats]:
+    """(R,), (R,) The expected excess of JSD(p̂, q) over JSD(p, q), and its variance.
+
+    The divergence is a sum over options, each a function of a binomial count. Where few choose an option its moments
+    are sums over the counts; elsewhere the mean is a series to the fourth derivative, and the variance is
+    `sampling_variance`. The second derivative alone is 4 % too small at n·p = 10, a bias that makes a perfect
+    prediction look imperfect, and the variance 15 % off in samples of 50.
     """
-    both = p + q
-    terms = np.divide(q * (1 - p), both, out=np.zeros(both.shape), where=both > 0)
-    excess = np.asarray(terms.sum(axis=-1) / (4 * _LN2 * n))
-    for size in np.unique(n[n <= MOST_COUNTED]).tolist():
-        rows = np.flatnonzero(n == size)
-        for low in range(0, len(rows), step := 1 + _ROOM // (size + 1)):
-            part = rows[low : low + step]
-            excess[part] = sum(_excess(p[part, j], q[part, j], size) for j in range(p.shape[1]))
-    return excess
+    sizes = np.broadcast_to(n[:, None], p.shape)
+    excess, more = _series(p, q, sizes), np.zeros(p.shape)
+    few = np.flatnonzero((p > 0) & (sizes * p < MOST_COUNTED))
+    own, other, size = p.ravel()[few], q.ravel()[few], sizes.ravel()[few]
+    order = np.argsort(size * own, kind="stable")  # those that need as many counts side by side
+    for low in range(0, len(order), _ROOM):
+        part = order[low : low + _ROOM]
+        excess.ravel()[few[part]], more.ravel()[few[part]] = _counted(own[part], other[part], size[part])
+    variance = sampling_variance(p, q, n.astype(np.float64))
+    return np.asarray(excess.sum(axis=1)), np.maximum(variance + more.sum(axis=1), variance / 2)
 
 
-MOST_COUNTED = 100  # respondents: beyond, the second order is enough
-_ROOM = 1 << 16
+MOST_COUNTED = 25.0  # people who choose an option, on average: beyond, the series is enough
+_ROOM = 1 << 11
 
 
-def _excess(p: Floats, q: Floats, n: int) -> Floats:
-    """E f(c/n) − f(p) of one option, c binomial, f(p) = ½(p log₂ p/m + q log₂ q/m)."""
-    counts = np.arange(n + 1)
-    logs = np.array([lgamma(c + 1) for c in counts.tolist()])
+def _series(p: Floats, q: Floats, n: Integers) -> Floats:
+    """E f(c/n) − f(p) of every option, c binomial, f(p) = ½(p log₂ p/m + q log₂ q/m), to order 1/n²."""
+    some = np.where(p > 0, p, 1.0)
+    both, left = some + q, some * (1 - some)
+    second = (1 / some - 1 / both) * left / (2 * n)
+    third = (1 / both**2 - 1 / some**2) * left * (1 - 2 * some) / (6 * n**2)
+    fourth = (2 / some**3 - 2 / both**3) * left**2 / (8 * n**2)
+    return np.where(p > 0, (second + third + fourth) / (2 * _LN2), 0.0)
+
+
+def _counted(p: Floats, q: Floats, n: Integers) -> tuple[Floats, Floats]:
+    """The same over the counts that may be, and by how much the variance is above that of two derivatives."""
+    from scipy.special import gammaln  # late
+
+    most = float((n * p).max())
+    counts = np.arange(min(int(n.max()), int(most + 9 * most**0.5 + 12)) + 1)
+    size = n[:, None]
+    there = np.minimum(counts, size)
     inside = np.clip(p, 1e-300, 1 - 1e-16)[:, None]
-    chance = np.exp(lgamma(n + 1) - logs - logs[::-1] + counts * np.log(inside) + (n - counts) * np.log1p(-inside))
-    return np.asarray((chance * _part(counts / n, q[:, None])).sum(axis=1) - _part(p, q))
+    ways = gammaln(size + 1) - gammaln(counts + 1) - gammaln(size - there + 1)
+    chance = np.exp(ways + there * np.log(inside) + (size - there) * np.log1p(-inside)) * (counts <= size)
+    off = _part(there / size, q[:, None]) - _part(p, q)[:, None]
+    mean = (chance * off).sum(axis=1)
+    left, both = p * (1 - p) / n, p + q
+    slope, curve = np.log2(2 * p / both) / 2, q / (p * both) / (2 * _LN2)
+    rough = slope**2 * left + (curve * left) ** 2 / 2
+    return mean, np.asarray((chance * off**2).sum(axis=1) - mean**2 - rough)
 
 
 def _part(p: Floats, q: Floats) -> Floats:
@@ -136,19 +163,6 @@ def sampling_variance(p: Floats, q: Floats, n: Floats) -> Floats:
     ratio = np.divide(q, both, out=np.zeros(shape), where=both > 0) * (p > 0) / (2 * _LN2)  # second derivative × p
     quadratic = (ratio**2 * (1 - 2 * p)).sum(axis=-1) + (ratio * p).sum(axis=-1) ** 2
     return np.asarray(np.maximum(linear, 0.0) / n + quadratic / (2 * n * n))
-
-
-def expected_root(mean: Floats, variance: Floats) -> Floats:
-    """E √X of a multiple of χ² with this mean and variance; 0 where the mean is 0."""
-    from scipy.special import gammaln  # late
-
-    usable = mean > 0
-    mu = np.where(usable, mean, 1.0)
-    half = np.minimum(mu * mu / np.maximum(np.where(usable, variance, 1.0), 1e-200), 1e100)  # degrees of freedom / 2
-    few = np.minimum(half, 1e4)  # beyond, the logarithms lose their digits, and Stirling's series has them
-    root = np.exp(gammaln(few + 0.5) - gammaln(few)) / np.sqrt(few)
-    root = np.where(half <= 1e4, root, 1 - 1 / (8 * half) + 1 / (128 * half * half))
-    return np.asarray(np.where(usable, np.sqrt(mu) * root, 0.0))
 
 
 # ------------------------------------------------------------------------------------------- a perfect prediction

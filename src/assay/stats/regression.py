@@ -49,7 +49,7 @@ def slope(x: Floats, y: Floats, items: Integers, clusters: Integers, *, confiden
     >>> round(found.estimate.value, 6), found.test.n
     (0.01, 4)
     """
-    x, y = _within(x, items), _within(y, items)
+    x, y = within_items(x, items), within_items(y, items)
     spread = float((x * x).sum())
     kept = np.bincount(items, x * x)[items] > 0  # an item at one x only says nothing
     n, groups = int(kept.sum()), len(np.unique(clusters[kept]))
@@ -66,8 +66,13 @@ def slope(x: Floats, y: Floats, items: Integers, clusters: Integers, *, confiden
     return _tested(b, error, (n, groups), explained, confidence_level, float(np.abs(y).max()) / sqrt(spread))
 
 
-def _within(values: Floats, items: Integers) -> Floats:
-    """Values less the mean of their item."""
+def within_items(values: Floats, items: Integers) -> Floats:
+    """Values less the mean of their item.
+
+    >>> import numpy as np
+    >>> within_items(np.array([0.0, 4.0, 1.0]), np.array([0, 0, 1])).tolist()
+    [-2.0, 2.0, 0.0]
+    """
     count = np.bincount(items)
     return np.asarray(values - (np.bincount(items, values) / np.maximum(count, 1))[items])
 

@@ -154,3 +154,33 @@ def test_what_is_not_there_is_refused(tmp_path: Path, truth: Truth) -> None:
         read_predictions([tmp_path / "none.json"], truth)
     with pytest.raises(InputError, match="no result files"):
         read_predictions([tmp_path], truth)
+
+
+def test_percentages_that_do_not_sum_are_scaled_counted_and_named(tmp_path: Path, truth: Truth) -> None:
+    """99 to 101 is rounding, and so are shares of 1; the light form of a run is not counted beside the full one."""
+    answers: dict[str, dict[str, str | None]] = {
+        "q1": {A: "[60, 50]", B: "[0.6, 0.4]"},
+        "q2": {A: "[33.3, 33.3, 33.3]", B: "[20, 20, 20]"},
+        "q3": {A: "nothing", B: "[20, 30, 50]"},
+    }
+    write(tmp_path, "a.json", result("town", answers))
+    write(tmp_path, "b.json", result("town", {q: dict.fromkeys(by) for q, by in answers.items()}))
+    found = read_predictions([tmp_path], truth)
+    place = f"{tmp_path / 'a.json'}, question 'q1', {A}, 110"
+    said = (
+        f"2 predictions have percentages that do not sum to 100 (first: {place}); scaled to 100, as the benchmark does"
+    )
+    assert said in found.notes
+    place = f"{tmp_path / 'a.json'}, question 'q3', {A}"
+    assert f"1 prediction has no percentages that can be read (first: {place}); scored 0, as the benchmark does" in (
+        found.notes
+    )
+    row = np.flatnonzero((found.cell == truth.place["q2", "town"]) & (found.model == 1))
+    np.testing.assert_allclose(found.shares[row[0]], [1 / 3] * 3)
+    one = read_predictions([write(tmp_path, "c/c.json", result("town", {"q1": {A: "[60, 30]"}}))], truth)
+    assert one.notes[0].startswith("1 prediction has percentages that do not sum to 100 (first: ")
+    even = read_predictions([write(tmp_path, "d/d.json", result("town", {"q1": {A: "[60, 40]"}}))], truth)
+    assert not any("sum to" in note for note in even.notes)
+    short = read_predictions([write(tmp_path, "e/e.json", result("town", {"q3": {A: "[60, 40]"}}))], truth)
+    assert "has not as many percentages as the question has options (first: " in short.notes[0]
+    assert short.notes[0].endswith("e.json, question 'q3', x:a[temp:0.3]); scored 0.1, as the benchmark does")

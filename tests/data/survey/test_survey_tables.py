@@ -41,7 +41,11 @@ def test_tables_are_read_like_files_of_the_benchmark(tmp_path: Path) -> None:
     assert found.run.tolist() == [0, 1, 0]
     np.testing.assert_allclose(found.shares[:2, 0], [0.5, 0.55])  # by the number of the run
     assert found.status.tolist() == [OK, OK, WRONG_LENGTH]
-    assert found.notes == ("m has predictions for 2 of 4 questions × segments",)
+    length = "1 row has not as many percentages as the question has options"
+    assert found.notes == (
+        f"{length} (first: {predicted}, row 3); scored 0.1, as the benchmark does",
+        "m has predictions for 2 of 4 questions × segments",
+    )
 
 
 def test_a_row_without_shares_is_unparseable(tmp_path: Path) -> None:
@@ -55,7 +59,8 @@ def test_predictions_that_do_not_sum_are_scaled_and_counted(tmp_path: Path) -> N
     found = read_predictions([predicted], read_truth(path))
     np.testing.assert_allclose(np.sort(found.shares[:, 0]), [1 / 3, 3 / 7, 0.5, 0.5], atol=1e-12)
     assert found.notes[0] == (
-        f"2 rows do not sum to 100 (first: {predicted}, row 1, 60); scaled to 100, as the benchmark does"
+        f"2 rows have percentages that do not sum to 100 (first: {predicted}, row 1, 60); scaled to 100, as the "
+        "benchmark does"
     )
 
 

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from assay.analyses import wording
 from assay.analyses.context_tables import Sheet
+from assay.analyses.survey.carried import SlopeNoise, slope_noise
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
+from assay.data.panel import Floats
 from assay.data.survey.predictions import UNKNOWN_CONTEXT
 from assay.design import Design
 from assay.stats.multiplicity import benjamini_hochberg, holm
-from assay.stats.regression import Slope, slope
+from assay.stats.records import Estimate
+from assay.stats.regression import Slope, slope, within_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class ContextSlope:
     slope: Slope  # of the score, for one more context question
     holm: float | None = None  # adjusted over the models; of categories, over models × categories
     benjamini_hochberg: float | None = None
+    sampling: Estimate | None = None  # the slope against the true shares, on these questions: respondents drawn again
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,10 @@ def context(survey: Survey, design: Design) -> Context:
     known = survey.predictions.context != UNKNOWN_CONTEXT
     if len(np.unique(survey.predictions.context[known])) < 2:
         return Context(design.level, (), "all answers were given with the same number of context questions")
-    everywhere = [_slope(survey, m, None, design.level) for m in range(len(survey.models))]
+    noise = slope_noise(survey, levels_within(survey), design)
+    everywhere = [_slope(survey, m, None, noise, design.level) for m in range(len(survey.models))]
     within = [
-        _slope(survey, m, category, design.level)
+        _slope(survey, m, category, noise, design.level)
         for category in survey.truth.categories
         for m in range(len(survey.models))
         if len(survey.truth.categories) > 1
@@ -66,23 +71,42 @@ def context(survey: Survey, design: Design) -> Context:
     return Context(design.level, (*_adjusted(everywhere), *_adjusted(within)), None)
 
 
-def _slope(survey: Survey, model: int, category: str | None, level: float) -> ContextSlope:
-    predictions, truth = survey.predictions, survey.truth
-    rows = (predictions.model == model) & (predictions.context != UNKNOWN_CONTEXT) & ~np.isnan(survey.row_scores)
+def _slope(survey: Survey, model: int, category: str | None, noise: SlopeNoise, level: float) -> ContextSlope:
+    predictions, truth, names = survey.predictions, survey.truth, list(survey.truth.categories)
+    rows = _rows(survey) & (predictions.model == model)
     if category is not None:
         own = np.zeros(len(truth.segments), dtype=bool)
         own[truth.categories[category]] = True
         rows &= own[truth.segment[predictions.cell]]
-    rows &= _seen_at_several(predictions.cell, predictions.context, rows)
     at, score, cell = predictions.context[rows], survey.row_scores[rows], predictions.cell[rows]
     levels = np.unique(at)
     means = tuple(float(score[at == number].mean()) for number in levels)
     found = slope(at.astype(np.float64), score, cell, truth.question[cell], confidence_level=level)
-    return ContextSlope(survey.models[model], category, tuple(levels.tolist()), means, found)
+    drawn = noise.slope(model, range(len(names)) if category is None else [names.index(category)], level)
+    return ContextSlope(survey.models[model], category, tuple(levels.tolist()), means, found, sampling=drawn)
+
+
+def _rows(survey: Survey) -> NDArray[np.bool_]:
+    """(R,) Answers with a score and a level, about a question and segment that the model was asked at several."""
+    predictions = survey.predictions
+    rows = (predictions.context != UNKNOWN_CONTEXT) & ~np.isnan(survey.row_scores)
+    return np.asarray(rows & _seen_at_several(_items(survey), predictions.context, rows))
+
+
+def _items(survey: Survey) -> NDArray[np.int64]:
+    """(R,) A model asked about a cell."""
+    return np.asarray(survey.predictions.cell * len(survey.models) + survey.predictions.model)
+
+
+def levels_within(survey: Survey) -> Floats:
+    """(R,) The level less its mean over the answers of the model about the cell; 0 of answers that do not count."""
+    rows, within = _rows(survey), np.zeros(len(survey.predictions))
+    within[rows] = within_items(survey.predictions.context[rows].astype(np.float64), _items(survey)[rows])
+    return within
 
 
 def _seen_at_several(cell: NDArray[np.int64], level: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(R,) Whether the cell of a row has rows at another level as well."""
+    """(R,) Whether the item of a row has rows at another level as well."""
     least = np.full(int(cell.max(initial=0)) + 1, np.iinfo(np.int64).max)
     most = np.full(len(least), np.iinfo(np.int64).min)
     np.minimum.at(least, cell[rows], level[rows])
@@ -104,12 +128,15 @@ def _adjusted(slopes: Sequence[ContextSlope]) -> list[ContextSlope]:
 
 def _sheet(category: str | None, slopes: Sequence[ContextSlope], level: float) -> Sheet:
     about = "all segments" if category is None else category
-    header = ("model", "levels", f"slope per question [{wording.percent(level)}]", "R²", "p", "p, Holm")
+    percent = wording.percent(level)
+    drawn = f"without noise, these questions [{percent}]"
+    header = ("model", "levels", f"slope per question [{percent}]", drawn, "R²", "p", "p, Holm")
     cells = [
         (
             found.model,
             ", ".join(map(str, found.levels)) or "–",
-            _estimate(found),
+            _estimate(found.slope.estimate),
+            "–" if found.sampling is None else _estimate(found.sampling),
             "–" if found.slope.r_squared is None else f"{found.slope.r_squared:.3f}",
             "–" if found.slope.test.p_value is None else f"{found.slope.test.p_value:.2g}",
             "–" if found.holm is None else f"{found.holm:.2g}",
@@ -119,8 +146,7 @@ def _sheet(category: str | None, slopes: Sequence[ContextSlope], level: float) -
     return Sheet(("context", about), header, cells)
 
 
-def _estimate(found: ContextSlope) -> str:
-    estimate = found.slope.estimate
+def _estimate(estimate: Estimate) -> str:
     if estimate.value is None or estimate.interval is None:
         return f"undefined: {estimate.reason}"
     return wording.estimate(estimate.value, estimate.interval, sign=True)

@@ -1,144 +1,106 @@
 """Scores against the true shares: the noise of the sample taken off (C3).
 
-The score of a sample is too low, and drawing the sample again makes it lower still. But JSD(p̂, q) less its expected
-excess (`assay.stats.divergence.expected_excess`) is right on average, whatever the true divergence J, and so is a mean
-of such terms, with a variance in closed form. A mean score is 1 − mean √J = 1 − c·√(mean J), where c depends on how
-uneven the J are. To find c, the J of a model are taken to be the measured divergences, scaled in each segment to the
-model's mean J; then the root that a sample of n would show for them is known (`expected_root`), and the measured scores
-are corrected by it. The limits of the mean J become those of the mean score.
+The score of a sample is too low, and drawing the sample again makes it lower still. What true mean root of the
+divergences would give the measured one, at these numbers of respondents, is known (`assay.stats.noisy_roots`): the
+estimate is where the two agree, the limits are where they differ by as much as chance allows. How the divergences of a
+model are spread has to be estimated too, and its error is added.
+
+The mean divergence itself needs no such inversion: JSD(p̂, q) less its expected excess is right on average, whatever the
+true divergence, and so is a mean of such terms, with a variance in closed form.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, sqrt
 
 import numpy as np
 
 from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.noisy import NoisyAnswers
 from assay.data.panel import Floats, Integers
-from assay.data.survey import OK
-from assay.stats.divergence import expected_excess, expected_root, sampling_variance
+from assay.stats.noisy_roots import Curve
 from assay.stats.records import Estimate, Interval
 from assay.stats.special import normal_quantile
 
-METHOD = "debiased divergence"
-_UNSEEN = 0.88  # c where the divergences are all noise: that of errors in two to five options
-_LEAST, _MOST = 0.6, 1.0
+METHOD = "inverted noise"
 _WHY = "no answer of the model has a distribution"
 
 
+def weights_within(survey: Survey, model: int, groups: Integers, count: int) -> Floats:
+    """(C, P) The weight of a cell in the model's score on its group (C,), −1 for none: means of cells."""
+    weights = np.zeros((len(survey.truth), count))
+    there = np.flatnonzero(~np.isnan(survey.scores[:, model]) & (groups >= 0))
+    per_group = np.bincount(groups[there], minlength=count)
+    weights[there, groups[there]] = 1 / per_group[groups[there]]
+    return weights
+
+
+def overall_weights(survey: Survey, model: int) -> Floats:
+    """(C, 1) The weight of a cell in the model's overall score: means of cells, then of segments."""
+    within = weights_within(survey, model, survey.truth.segment, len(survey.truth.segments))
+    return np.asarray(within.sum(axis=1, keepdims=True) / max(int((within.sum(axis=0) > 0).sum()), 1))
+
+
 @dataclass(frozen=True, eq=False)
-class Moments:
-    """The divergences of the answers that were read, without their noise; of the others 0."""
+class Parts:
+    """Sets of cells of one model: what is fixed of their scores, and what depends on noise."""
 
-    read: "np.ndarray[tuple[int], np.dtype[np.bool_]]"  # (R,)
-    jsd: Floats  # (R,) less its expected excess
-    variance: Floats  # (R,)
-    roundness: Floats  # (M,) mean √J / √(mean J)
+    answers: NoisyAnswers
+    weights: Floats  # (cells that were read, P)
+    whole: Floats  # (P,) the score without any divergence: what was read, and failures at their fixed scores
+    read: Integers  # (P,) answers
 
-
-def moments(survey: Survey) -> Moments:
-    """What is known of every answer's divergence."""
-    predictions, truth = survey.predictions, survey.truth
-    read = np.asarray(predictions.status == OK)
-    jsd, variance, noise = (np.zeros(len(predictions)) for _ in range(3))
-    cell = predictions.cell[read]
-    p, q, n = survey.likely[cell], predictions.shares[read], truth.n[cell]
-    noise[read] = expected_excess(p, q, n)
-    jsd[read] = survey.row_divergences[read] - noise[read]
-    variance[read] = sampling_variance(p, q, n.astype(np.float64))
-    roundness = _roundness(survey, np.where(read, overall_weights(survey), 0.0), (jsd, noise, variance))
-    return Moments(read, jsd, variance, roundness)
+    @property
+    def measured(self) -> list[float]:
+        """(P,) Mean √JSD."""
+        return list(self.answers.measured_roots(self.weights))
 
 
-def _roundness(survey: Survey, weights: Floats, parts: tuple[Floats, Floats, Floats]) -> Floats:
-    """(M,) c of every model."""
-    (jsd, noise, variance), models = parts, len(survey.models)
-    model = survey.predictions.model
-    share = np.maximum(np.bincount(model, weights, models), 1e-300)
-    mean = np.maximum(np.bincount(model, weights * jsd, models) / share, 0.0)
-    measured = np.maximum(jsd + noise, 0.0)
-    group = model * len(survey.truth.segments) + survey.truth.segment[survey.predictions.cell]
-    sums, counts = np.bincount(group, weights * measured), np.bincount(group, weights)
-    scale = np.divide(counts, sums, out=np.zeros(len(sums)), where=sums > 0)
-    true = mean[model] * measured * scale[group]
-    off = expected_root(true + noise, variance) - np.sqrt(true)  # by how much a sample's root is too large
-    root = np.bincount(model, weights * (np.sqrt(measured) - off), models) / share
-    found = np.divide(root, np.sqrt(mean), out=np.full(models, _UNSEEN), where=mean > 1e-12)
-    return np.asarray(np.clip(found, _LEAST, _MOST))
+def parts_of(survey: Survey, model: int, weights: Floats) -> Parts:
+    """From the weight of every cell in every part (C, P)."""
+    answers, predictions = survey.noisy[model], survey.predictions
+    own = np.flatnonzero((predictions.model == model) & ~np.isnan(survey.row_scores))
+    best = survey.row_scores[own].copy()
+    best[np.isin(own, answers.rows)] = 1.0
+    per_cell = np.bincount(predictions.cell[own], minlength=len(survey.truth))
+    fixed = np.bincount(predictions.cell[own], best, len(survey.truth)) / np.maximum(per_cell, 1)
+    count = np.bincount(answers.cell, minlength=len(survey.truth))
+    return Parts(answers, weights[answers.cells], fixed @ weights, np.asarray(count @ (weights > 0), dtype=np.int64))
 
 
-def weights_within(survey: Survey, groups: Integers, count: int) -> Floats:
-    """(R,) The share of an answer in the score of its model on its group (C,): means of answers, then of cells."""
-    predictions, models = survey.predictions, len(survey.models)
-    there = ~np.isnan(survey.row_scores)
-    place = predictions.cell * models + predictions.model
-    per_cell = np.bincount(place[there], minlength=len(survey.truth) * models)
-    per_group = np.zeros((count, models))
-    np.add.at(per_group, groups, ~np.isnan(survey.scores))
-    weight = np.zeros(len(predictions))
-    own = groups[predictions.cell[there]], predictions.model[there]
-    weight[there] = 1 / (per_cell[place[there]] * per_group[own])
-    return weight
-
-
-def overall_weights(survey: Survey) -> Floats:
-    """(R,) The share of an answer in the overall score of its model: means of cells, then of segments."""
-    within = weights_within(survey, survey.truth.segment, len(survey.truth.segments))
-    has = ~np.isnan(survey.by_segment(survey.scores))
-    return np.asarray(within / np.maximum(has.sum(axis=0), 1)[survey.predictions.model])
-
-
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """A mean score and a mean divergence without the noise of the sample."""
-
-    score: Estimate
-    divergence: Estimate
-
-
-def corrected(
-    survey: Survey, found: Moments, groups: tuple[Integers, int], weights: Floats, level: float
-) -> list[list[Corrected]]:
-    """[group][model] From the share of each answer (R,) in the score of its group (C,) and model."""
-    (codes, count), models = groups, len(survey.models)
-    predictions = survey.predictions
-    place = codes[predictions.cell] * models + predictions.model
-    weight = np.where(found.read, weights, 0.0)
-    sums = [
-        np.bincount(place, values, count * models)
-        for values in (
-            weight,
-            weight * found.jsd,
-            np.where(found.read, 0.0, weights * np.nan_to_num(survey.row_scores)),
-        )
-    ]
-    # several answers about one cell share its noise: their errors add up
-    cells = predictions.cell * models + predictions.model
-    error = np.bincount(cells, weight * np.sqrt(found.variance), len(survey.truth) * models).reshape(-1, models)
-    squares = np.zeros((count, models))
-    np.add.at(squares, codes, error**2)
-    answers = np.bincount(place, found.read.astype(np.float64), count * models).astype(int)
-    columns = [*(s.tolist() for s in sums), np.sqrt(squares).ravel().tolist(), answers.tolist()]
-    rows = list(zip(*columns, strict=True))
+def corrected(parts: Parts, level: float) -> list[Estimate]:
+    """(P,) The score of each part against the true shares."""
+    if not len(parts.answers.rows):
+        return [Estimate(None, None, None, 0, _WHY)] * len(parts.whole)
+    spread = parts.answers.spread
+    shapes = [None, *(spread.shape * exp(sign * spread.log_error) for sign in (-1, 1))]
+    curves = zip(*(parts.answers.curves(parts.weights, shape) for shape in shapes), strict=True)
+    z, measured = normal_quantile(0.5 + level / 2), parts.measured
     return [
-        [_corrected(rows[g * models + m], float(found.roundness[m]), level) for m in range(models)]
-        for g in range(count)
+        _corrected(list(own), (measured[p], float(parts.whole[p]), int(parts.read[p])), z, level)
+        for p, own in enumerate(curves)
     ]
 
 
-def _corrected(sums: Sequence[float], roundness: float, level: float) -> Corrected:
-    share, jsd, fixed, error, answers = sums
-    n = int(answers)
+def _corrected(curves: list[Curve], part: tuple[float, float, int], z: float, level: float) -> Estimate:
+    measured, whole, read = part
+    if not read:
+        return Estimate(None, None, None, 0, _WHY)
+    value, low, high = (curves[0].solved(measured, reach) for reach in (0.0, z, -z))
+    one, two = (curve.solved(measured) for curve in curves[1:])
+    shape = z * abs(one - two) / 2
+    low, high = max(value - sqrt((value - low) ** 2 + shape**2), 0.0), value + sqrt((high - value) ** 2 + shape**2)
+    limits = Interval(max(whole - high, 0.0), whole - low, level, METHOD)
+    return Estimate(whole - value, limits, (limits.high - limits.low) / (2 * z), read)
+
+
+def divergence_of(parts: Parts, level: float) -> Estimate:
+    """The mean JSD of the first part without its noise; of answers that were read."""
+    answers, weights = parts.answers, parts.weights[:, 0]
+    share = float(answers.by_cell(np.ones(len(answers.rows))) @ weights) if len(answers.rows) else 0.0
     if not share > 0:
-        nothing = Estimate(None, None, None, n, _WHY)
-        return Corrected(nothing, nothing)
-    mean, error = jsd / share, error / share
+        return Estimate(None, None, None, 0, _WHY)
+    mean = float(answers.by_cell(answers.jsd) @ weights) / share
+    error = sqrt(float(answers.by_cell(np.sqrt(answers.noise.variance)) ** 2 @ weights**2)) / share
     reach = normal_quantile(0.5 + level / 2) * error
-
-    def score(divergence: float) -> float:
-        return float(fixed + share * (1 - roundness * max(divergence, 0.0) ** 0.5))
-
-    limits = Interval(score(mean + reach), score(mean - reach), level, METHOD)
-    between = Interval(max(mean - reach, 0.0), max(mean + reach, 0.0), level, "normal")
-    spread = (limits.high - limits.low) / (2 * normal_quantile(0.5 + level / 2))
-    return Corrected(Estimate(score(mean), limits, spread, n), Estimate(max(mean, 0.0), between, error, n))
+    limits = Interval(max(mean - reach, 0.0), max(mean + reach, 0.0), level, "normal")
+    return Estimate(max(mean, 0.0), limits, error, int(parts.read[0]))

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.analyses.context_tables import Sheet
+from assay.analyses.survey.carried import SegmentNoise, segment_noise
 from assay.analyses.survey.fairness_parts import Category, CategoryGap
 from assay.analyses.survey.fairness_wording import sheet_of, statements_of
 from assay.analyses.survey.loaded import Survey
@@ -42,13 +43,19 @@ def fairness(survey: Survey, design: Design) -> Fairness:
     """The gaps of every model in every category of two segments or more."""
     equal, sizes = _at_equal_n(survey, design.seed)
     resamples = design.resamples or DEFAULT_RESAMPLES
-    found, notes = [], []
+    found, notes, noise = [], [], segment_noise(survey, design)
     for name, segments in survey.truth.categories.items():
         if len(segments) < 2:
             notes.append(f"category {name!r} has one segment: nothing to compare")
             continue
-        found.append(_category(survey, (name, segments), (equal, sizes), replace(design, resamples=resamples)))
+        category = _category(survey, (name, segments), (equal, sizes), replace(design, resamples=resamples))
+        found.append(_with_sampling(category, segments, noise, design.level))
     return Fairness(design.level, resamples, _adjusted(found), tuple(notes))
+
+
+def _with_sampling(category: Category, segments: Sequence[int], noise: SegmentNoise, level: float) -> Category:
+    gaps = [replace(gap, sampling=noise.gap(segments, m, level)) for m, gap in enumerate(category.gaps)]
+    return replace(category, gaps=tuple(gaps))
 
 
 def _at_equal_n(survey: Survey, seed: int) -> tuple[Floats, Integers]:

@@ -23,6 +23,7 @@ class CategoryGap:
     test: Test
     holm: float | None = None  # p adjusted over all models and categories
     benjamini_hochberg: float | None = None
+    sampling: Estimate | None = None  # the true published gap on these questions: respondents drawn again
 
 
 @dataclass(frozen=True, slots=True)

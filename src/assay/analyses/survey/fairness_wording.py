@@ -18,6 +18,7 @@ def sheet_of(category: Category, level: float) -> Sheet:
     header = (
         "model",
         "gap",
+        f"without noise, these questions [{wording.percent(level)}]",
         "expected if equal",
         "at equal n",
         "expected if equal",
@@ -29,6 +30,7 @@ def sheet_of(category: Category, level: float) -> Sheet:
         (
             gap.model,
             _three(gap.gap),
+            "–" if gap.sampling is None else _excess(gap.sampling),
             _three(None if gap.expected is None else gap.expected.mean),
             _three(gap.equal_gap),
             _three(gap.equal_expected),
@@ -38,7 +40,7 @@ def sheet_of(category: Category, level: float) -> Sheet:
         )
         for gap in category.gaps
     ]
-    perfect = ("a perfect model", _three(category.perfect_gap), "", "", "", "", "", "")
+    perfect = ("a perfect model", _three(category.perfect_gap), "", "", "", "", "", "", "")
     return Sheet(("fairness", about), header, [*cells, perfect])
 
 

@@ -1,5 +1,6 @@
 """Scores with intervals that allow for who happened to be asked (S3, C3)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -7,12 +8,12 @@ import numpy as np
 
 from assay.analyses import wording
 from assay.analyses.context_tables import Sheet
-from assay.analyses.survey.correction import Moments, corrected, moments, overall_weights, weights_within
+from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of, weights_within
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.resampled import DEFAULT_RESPONDENT_RESAMPLES
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
-from assay.data.panel import Floats, Integers
+from assay.data.panel import Floats
 from assay.design import Design
 from assay.stats.records import Estimate, Interval
 
@@ -89,27 +90,34 @@ def _limits(limits: Interval | None) -> str:
 
 def intervals(survey: Survey, design: Design) -> Intervals:
     """Intervals for every model, overall and by segment and question."""
-    truth, found, drawn = survey.truth, moments(survey), survey.resampled(design).overall  # (M, B)
-    everything = np.zeros(len(truth), dtype=np.int64), 1
-    whole = corrected(survey, found, everything, overall_weights(survey), design.level)[0]
-    scores = survey.overall(survey.scores)
-    models = []
+    drawn, scores = survey.resampled(design).overall, survey.overall(survey.scores)  # (M, B), (M,)
+    models, each = [], []
     for m, name in enumerate(survey.models):
-        value = number(scores[m])
-        true = whole[m].score.value
+        parts = parts_of(survey, m, _all_weights(survey, m))
+        found = corrected(parts, design.level)
+        value, true = number(scores[m]), found[0].value
         bias = None if value is None or true is None else value - true
         percentile = _percentile(drawn[m], design.level)
-        models.append(ScoreInterval(name, value, bias, whole[m].score, percentile, whole[m].divergence))
+        models.append(ScoreInterval(name, value, bias, found[0], percentile, divergence_of(parts, design.level)))
+        each.append(found[1:])
     models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))
-    segments = [s.id for s in truth.segments]
-    questions = [q.id for q in truth.questions]
+    segments, questions = survey.truth.segments, survey.truth.questions
+    cut = len(segments)
     return Intervals(
         tuple(models),
-        _parts(survey, found, segments, (truth.segment, survey.by_segment(survey.scores)), design.level),
-        _parts(survey, found, questions, (truth.question, survey.by_question(survey.scores)), design.level),
+        _parts(survey, [s.id for s in segments], survey.by_segment(survey.scores), [own[:cut] for own in each]),
+        _parts(survey, [q.id for q in questions], survey.by_question(survey.scores), [own[cut:] for own in each]),
         design.resamples or DEFAULT_RESPONDENT_RESAMPLES,
         design.level,
     )
+
+
+def _all_weights(survey: Survey, model: int) -> Floats:
+    """(C, 1 + S + Q) Of a cell in the overall score, and in those of segments and of questions."""
+    truth = survey.truth
+    by_segment = weights_within(survey, model, truth.segment, len(truth.segments))
+    by_question = weights_within(survey, model, truth.question, len(truth.questions))
+    return np.hstack([overall_weights(survey, model), by_segment, by_question])
 
 
 def _percentile(draws: Floats, level: float) -> Interval | None:
@@ -120,13 +128,10 @@ def _percentile(draws: Floats, level: float) -> Interval | None:
 
 
 def _parts(
-    survey: Survey, found: Moments, names: list[str], cut: tuple[Integers, Floats], level: float
+    survey: Survey, names: Sequence[str], scores: Floats, found: Sequence[Sequence[Estimate]]
 ) -> tuple[Part, ...]:
-    codes, scores = cut
-    groups = codes, len(names)
-    each = corrected(survey, found, groups, weights_within(survey, *groups), level)
     return tuple(
-        Part(model, name, number(scores[g, m]), each[g][m].score)
+        Part(model, name, number(scores[g, m]), found[m][g])
         for g, name in enumerate(names)
         for m, model in enumerate(survey.models)
         if not np.isnan(scores[g, m])

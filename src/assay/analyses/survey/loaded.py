@@ -1,6 +1,6 @@
 """A survey with the predictions of models: what all analyses start from, each expensive part computed once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.analyses.survey.noisy import NoisyAnswers, noisy_answers
 from assay.analyses.survey.resampled import Resampled, resample
 from assay.data.panel import Floats
 from assay.data.survey import (
@@ -66,7 +67,15 @@ class Survey:
     def notes(self) -> tuple[str, ...]:
         few = [s for s in self.truth.segments if s.n < FEW_RESPONDENTS]
         warned = f"{len(few)} of {len(self.truth.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
-        return (*self.truth.notes, *self.predictions.notes, *([warned] if few else []))
+        return (*self.truth.notes, *self.predictions.notes, *self._averaged(), *([warned] if few else []))
+
+    def _averaged(self) -> Iterator[str]:
+        """Whether a score is a mean of several answers to the same question."""
+        answers, place = self.predictions, self.predictions.cell * len(self.models) + self.predictions.model
+        most = int(np.bincount(place).max(initial=0))
+        if most > 1:
+            parts = f"{len(answers.contexts)} levels of context, {answers.runs} runs at most"
+            yield f"a score is the mean of up to {most} answers of a model to a question about a segment ({parts})"
 
     # ------------------------------------------------------------------------------------------------- scores
 
@@ -211,6 +220,12 @@ class Survey:
     def source_ceiling(self) -> Floats:
         """(C,) The same by the source's formula."""
         return np.maximum(0.0, 1 - source_noise(self.truth.n, self.truth.options))
+
+    @cached_property
+    def noisy(self) -> tuple[NoisyAnswers, ...]:
+        """(M,) The answers that were read, with what sampling does to them."""
+        there = ~np.isnan(self.row_scores)
+        return noisy_answers(self.truth, self.predictions, self.likely, self.row_divergences, there)
 
     def resampled(self, design: Design, *, by: str = "cell") -> Resampled:
         """Every model's scores with the respondents of each cell drawn again, the same draws for all models.

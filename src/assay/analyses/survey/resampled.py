@@ -21,6 +21,7 @@ class Resampled:
     columns: tuple[tuple[int, int | None], ...]  # (L,) the model and its context level, None for all
     by_segment: Floats  # (S, L, B)
     by_question: Floats  # (Q, L, B)
+    compared: Floats  # (S, L, B) segments without the questions that define them
 
     @property
     def overall(self) -> Floats:
@@ -37,11 +38,29 @@ def resample(truth: Truth, predictions: Predictions, row_scores: Floats, design:
     column, columns = _columns(predictions, rows, by=by)
     drawn, fixed, there = _sums(truth, predictions, (rows, column, len(columns)), row_scores, design)
     segments, questions = len(truth.segments), len(truth.questions)
-    means = np.full((segments + questions, len(columns), drawn.shape[1]), np.nan)
-    for part in range(len(columns)):
+    plain = _means(drawn, fixed, there)
+    compared = plain[:segments]
+    if len(drawn) > segments + questions:  # what defines a segment was added up apart
+        for part in (drawn, fixed, there):
+            part[:segments] += part[segments + questions :]
+        plain = _means(drawn, fixed, there)
+    return Resampled(columns, plain[:segments], plain[segments : segments + questions], compared)
+
+
+def _means(drawn: Floats, fixed: Floats, there: Floats) -> Floats:
+    """(·, L, B) Of sums (·, B, L); NaN where there is none."""
+    means = np.full((drawn.shape[0], drawn.shape[2], drawn.shape[1]), np.nan)
+    for part in range(drawn.shape[2]):
         has = there[:, part] > 0
         means[has, part] = (drawn[has, :, part] + fixed[has, part, None]) / there[has, part, None]
-    return Resampled(columns, means[:segments], means[segments:])
+    return means
+
+
+def places_of(truth: Truth) -> Integers:
+    """(C, 2) The sums of a cell: of its segment (of a question that defines it, one apart), and of its question."""
+    segments, questions = len(truth.segments), len(truth.questions)
+    own = np.where(truth.defining, segments + questions + truth.segment, truth.segment)
+    return np.stack([own, segments + truth.question], axis=1)
 
 
 def _columns(
@@ -59,35 +78,57 @@ def _columns(
 def _sums(
     truth: Truth, predictions: Predictions, chosen: tuple[Integers, Integers, int], row_scores: Floats, design: Design
 ) -> tuple[Floats, Floats, Floats]:
-    """By segment, then by question: Σ of drawn scores (·, B, L), of fixed ones (·, L), and how many cells there are."""
-    (rows, column, count), blocks = chosen, len(truth.segments) + len(truth.questions)
+    """By segment, question and what defines a segment: Σ of drawn scores (·, B, L), of fixed ones (·, L), and cells."""
+    (rows, column, count), places = chosen, places_of(truth)
+    blocks = len(truth.segments) * (2 if truth.defining.any() else 1) + len(truth.questions)
     resamples = design.resamples or DEFAULT_RESPONDENT_RESAMPLES
     cell, read = predictions.cell[rows], predictions.status[rows] == OK
     here = np.bincount(cell * count + column, minlength=len(truth) * count).reshape(len(truth), count)
     weight = 1 / here[cell, column]  # an answer's share of its cell
-    places = np.stack([truth.segment, len(truth.segments) + truth.question], axis=1)  # (C, 2)
     fixed, there = np.zeros((blocks, count)), np.zeros((blocks, count))
     failed = ~read
     for g in range(2):
         np.add.at(fixed, (places[cell[failed], g], column[failed]), (weight * row_scores[rows])[failed])
         np.add.at(there, places[:, g], here > 0)
-    # answers of one model about one cell go into slots side by side
-    slot = _numbered(cell, column)
-    slots = int(slot.max(initial=-1)) + 1
     if float(blocks) * resamples * count > _MOST_SUMS:
         raise InputError(
             f"{resamples:,} resamples of {count:,} columns do not fit into memory; take fewer --resamples."
         )
     out = np.zeros((blocks, resamples, count))
-    people = Respondents(truth.shares, truth.options, truth.n)
-    for s in range(slots):
-        own = np.flatnonzero((slot == s) & read)
-        shares = np.zeros((len(truth), count, truth.shares.shape[1]))
-        weights = np.zeros((len(truth), count))
-        shares[cell[own], column[own]] = predictions.shares[rows[own]]
-        weights[cell[own], column[own]] = weight[own]
-        out += resampled_scores(people, Predicted(shares, weights, places), resamples, design.seed)
+    _add(out, truth, places, (cell[read], column[read], weight[read], predictions.shares[rows[read]]), design.seed)
     return out, fixed, there
+
+
+def _add(
+    out: Floats, truth: Truth, places: Integers, answers: tuple[Integers, Integers, Floats, Floats], seed: int
+) -> None:
+    """Add Σ weight · score of answers (cell, column, weight, shares), drawn again, to out (blocks, B, L)."""
+    cell, column, weight, predicted = answers
+    slot = _numbered(cell, column)  # answers of one column about one cell go into slots side by side
+    people = Respondents(truth.shares, truth.options, truth.n)
+    for s in range(int(slot.max(initial=-1)) + 1):
+        own = np.flatnonzero(slot == s)
+        shares = np.zeros((len(truth), out.shape[2], truth.shares.shape[1]))
+        weights = np.zeros((len(truth), out.shape[2]))
+        shares[cell[own], column[own]] = predicted[own]
+        weights[cell[own], column[own]] = weight[own]
+        found = resampled_scores(people, Predicted(shares, weights, places), out.shape[1], seed)
+        out[: len(found)] += found
+
+
+def resample_sums(truth: Truth, predictions: Predictions, weights: Floats, design: Design) -> Floats:
+    """(G, B, M, L) Σ weight · score of the answers that were read, by category, model and context level.
+
+    From the same draws as `resample`. Answers of weight (R,) 0 are left out.
+    """
+    rows = np.flatnonzero((weights != 0) & (predictions.status == OK))
+    column, columns = _columns(predictions, rows, by="context")
+    names = list(truth.categories)
+    category = np.array([names.index(segment.category) for segment in truth.segments], dtype=np.int64)[truth.segment]
+    out = np.zeros((len(names), design.resamples or DEFAULT_RESPONDENT_RESAMPLES, len(columns)))
+    answers = predictions.cell[rows], column, weights[rows], predictions.shares[rows]
+    _add(out, truth, category[:, None], answers, design.seed)
+    return out.reshape(len(names), out.shape[1], len(predictions.models), -1)
 
 
 def _numbered(cell: Integers, column: Integers) -> Integers:

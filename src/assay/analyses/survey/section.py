@@ -1,6 +1,6 @@
 """What every analysis of a survey gives: rows for a person, statements for a paper, plain data for a file."""
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, cast, get_args, get_origin, get_type_hints
 
@@ -80,5 +80,7 @@ def restored(kind: Any, data: Any) -> Any:
         return kind.from_dict(data)
     if is_dataclass(kind):
         hints, make = get_type_hints(kind), cast("type[Any]", kind)
-        return make(**{field.name: restored(hints[field.name], data[field.name]) for field in fields(kind)})
+        # a field with a default may be younger than the file
+        known = [field for field in fields(kind) if field.name in data or field.default is MISSING]
+        return make(**{field.name: restored(hints[field.name], data[field.name]) for field in known})
     return data

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.panel import Floats, Integers
+from assay.data.survey.truth import LEAST_SUM, MOST_SUM
 
 #: What became of an answer. An ERROR is missing; the benchmark scores the two failures before it with 0 and 0.1.
 OK, UNPARSEABLE, WRONG_LENGTH, ERROR, SCORE_ONLY = range(5)
@@ -76,6 +77,45 @@ class Answer:
     shares: Sequence[float] | None
     status: int
     reported: float = float("nan")
+    total: float = float("nan")  # what the numbers of an answer that was read summed to, before they were scaled
+
+
+#: What shares or percentages may sum to, rounded one by one.
+_WHOLE = ((LEAST_SUM / 100, MOST_SUM / 100), (LEAST_SUM, MOST_SUM))
+
+
+def is_whole(total: float) -> bool:
+    """Whether numbers that sum to this were meant to be shares of 1 or of 100."""
+    return any(low <= total <= high for low, high in _WHOLE)
+
+
+class Places:
+    """Answers that were not taken as they are: how many there are of each kind, and where the first is."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.found: dict[str, list[str]] = {}
+
+    def add(self, answer: Answer, where: str) -> None:
+        """Look at an answer."""
+        if answer.status == WRONG_LENGTH:
+            self._add("not as many percentages as the question has options; scored 0.1", where)
+        elif answer.status == UNPARSEABLE:
+            self._add("no percentages that can be read; scored 0", where)
+        elif answer.status == OK and not is_whole(answer.total):
+            self._add("percentages that do not sum to 100; scaled to 100", f"{where}, {answer.total:g}")
+
+    def _add(self, kind: str, where: str) -> None:
+        self.found.setdefault(kind, []).append(where)
+
+    def notes(self) -> list[str]:
+        """What is to be said of them."""
+        return [self._note(kind, places) for kind, places in self.found.items()]
+
+    def _note(self, kind: str, places: list[str]) -> str:
+        wrong, _, done = kind.partition("; ")
+        many = f"1 {self.what} has" if len(places) == 1 else f"{len(places):,} {self.what}s have"
+        return f"{many} {wrong} (first: {places[0]}); {done}, as the benchmark does"
 
 
 def predictions_of(answers: Iterable[Answer], width: int, notes: Sequence[str] = ()) -> Predictions:

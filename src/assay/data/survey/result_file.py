@@ -218,7 +218,9 @@ def _answer(model: str, asked: Asked, context: int, text: Any, scored: Any, erro
         if numbers is not None and len(numbers) != asked.options:
             return Answer(model, asked.cell, context, None, WRONG_LENGTH, reported)
         shares = None if numbers is None else shares_of(numbers)
-        return Answer(model, asked.cell, context, shares, UNPARSEABLE if shares is None else OK, reported)
+        if numbers is None or shares is None:
+            return Answer(model, asked.cell, context, None, UNPARSEABLE, reported)
+        return Answer(model, asked.cell, context, shares, OK, reported, sum(numbers))
     failed = error or isinstance(text, str) or (isinstance(scored, dict) and scored.get("error"))
     status = SCORE_ONLY if not failed and reported == reported else ERROR  # noqa: PLR0124  # NaN is not itself
     return Answer(model, asked.cell, context, None, status, reported)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from assay.data.readers import one_line
 from assay.data.survey.documents import is_json, read_json
-from assay.data.survey.predictions import SCORE_ONLY, Answer, Predictions, predictions_of
+from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
 from assay.data.survey.truth import Truth
 from assay.errors import InputError
@@ -98,8 +98,17 @@ class _Reading:
         answers = (
             Answer(names[a.model], a.cell, a.context, a.shares, a.status, a.reported) for _, own in kept for a in own
         )
-        notes = [*self._notes(), *_coverage(kept, names)]
+        notes = [*self._notes(), *self._places(kept), *_coverage(kept, names)]
         return predictions_of(answers, self.truth.shares.shape[1], notes)
+
+    def _places(self, kept: Sequence[tuple[ResultFile, list[Answer]]]) -> list[str]:
+        """Answers that were scaled, or scored without being compared."""
+        places = Places("prediction")
+        for found, answers in kept:
+            for answer in answers:
+                question = self.truth.questions[int(self.truth.question[answer.cell])].id
+                places.add(answer, f"{found.label}, question {question!r}, {answer.model}")
+        return places.notes()
 
     def _hint(self) -> str:
         if self.experiments:
@@ -112,7 +121,8 @@ class _Reading:
             more = ", …" if len(self.others) > _MOST_NAMED else ""
             yield f"{len(self.others)} JSON files that are no results were left out ({names}{more})"
         if self.twice:
-            yield f"{self.twice} files hold a run that another file has too (same configuration and time): read once"
+            many = "1 file holds" if self.twice == 1 else f"{self.twice} files hold"
+            yield f"{many} a run that another file has too (same configuration and time): read once"
         if self.few:
             yield f"{self.few} files are about segments of too few respondents"
         if self.experiments:

@@ -21,12 +21,11 @@ from assay.data.survey.predictions import (
     UNPARSEABLE,
     WRONG_LENGTH,
     Answer,
+    Places,
     Predictions,
     predictions_of,
 )
 from assay.data.survey.truth import (
-    LEAST_SUM,
-    MOST_SUM,
     Cell,
     Question,
     Segment,
@@ -39,8 +38,6 @@ from assay.errors import InputError
 
 _TRUTH = ("question", "segment", "category", "n")
 _PREDICTED = ("model", "question", "segment", "context", "run")
-#: What shares or percentages may sum to, rounded one by one.
-_WHOLE = ((LEAST_SUM / 100, MOST_SUM / 100), (LEAST_SUM, MOST_SUM))
 
 
 def read_truth_table(source: Any) -> Truth:
@@ -77,19 +74,17 @@ def read_prediction_tables(
     sources: Sequence[Any], truth: Truth, *, left_out: frozenset[str] = frozenset()
 ) -> Predictions:
     """Predictions from files, mappings of columns or data frames, about the cells of a survey."""
-    skipped, uneven = [0], list[str]()
-    answers = [answer for source in sources for answer in _answers(source, truth, left_out, skipped, uneven)]
+    skipped, places = [0], Places("row")
+    answers = [answer for source in sources for answer in _answers(source, truth, left_out, skipped, places)]
     if not answers:
         raise InputError("no prediction of a segment that is looked at; check the segments, or lower --min-n.")
     notes = [f"{skipped[0]:,} rows are about segments of too few respondents"] if skipped[0] else []
-    if uneven:
-        many = "1 row does not sum" if len(uneven) == 1 else f"{len(uneven):,} rows do not sum"
-        notes.append(f"{many} to 100 (first: {uneven[0]}); scaled to 100, as the benchmark does")
+    notes += places.notes()
     return predictions_of(answers, truth.shares.shape[1], [*notes, *_coverage(answers, truth)])
 
 
 def _answers(
-    source: Any, truth: Truth, left_out: frozenset[str], skipped: list[int], uneven: list[str]
+    source: Any, truth: Truth, left_out: frozenset[str], skipped: list[int], places: Places
 ) -> Iterator[Answer]:
     table = _Table(open_source(source), _PREDICTED, ("model", "question", "segment"))
     seen: set[tuple[str, int, int, str]] = set()
@@ -112,10 +107,8 @@ def _answers(
                 f"{where}: {model!r} has this question of that segment already; number them in a column 'run'."
             )
         seen.add((model, cell, context, run))
-        shares = table.shares(i)
-        answer = _answer(model, cell, context, shares, int(truth.options[cell]))
-        if answer.status == OK and not any(low <= sum(shares) <= high for low, high in _WHOLE):
-            uneven.append(f"{where}, {sum(shares):g}")
+        answer = _answer(model, cell, context, table.shares(i), int(truth.options[cell]))
+        places.add(answer, where)
         yield answer
 
 
@@ -127,7 +120,7 @@ def _answer(model: str, cell: int, context: int, numbers: list[float], options: 
     if numbers and len(numbers) != options:
         return Answer(model, cell, context, None, WRONG_LENGTH)
     shares = shares_of(numbers)
-    return Answer(model, cell, context, shares, UNPARSEABLE if shares is None else OK)
+    return Answer(model, cell, context, shares, UNPARSEABLE if shares is None else OK, total=sum(numbers))
 
 
 def _coverage(answers: Sequence[Answer], truth: Truth) -> Iterator[str]:
