@@ -24,13 +24,13 @@ SOURCES  := src tests tools $(if $(shell find benchmarks -name '*.py' 2>/dev/nul
 step = @printf '\n== %s\n' "$(1)"
 show = @printf '\n$$ %s\n' "$(1)"; PATH="$(CURDIR)/$(BIN):$$PATH" $(1)
 
-.PHONY: help demo test lint types layers unit docs-examples docs docs-outputs format benchmarks examples clean
+.PHONY: help demo test lint types layers unit docs-examples docs docs-outputs format benchmarks examples experiment gallery clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
-	@echo "make format | docs | docs-outputs | examples | benchmarks | clean    see CONTRIBUTING.md"
+	@echo "make format | docs | docs-outputs | examples | experiment | gallery | benchmarks | clean    see CONTRIBUTING.md"
 
 # ------------------------------------------------------------------------------------------------------ environment
 
@@ -79,7 +79,7 @@ lint: $(DEV)
 
 types: $(DEV)
 	$(call step,mypy --strict)
-	@$(PY) -m mypy $(SOURCES)
+	@$(PY) -m mypy -n $(WORKERS) $(SOURCES)
 
 layers: $(DEV)
 	$(call step,import-linter)
@@ -95,7 +95,7 @@ unit: $(DEV)
 
 docs-examples: $(DEV)
 	$(call step,documentation: examples of docstrings and pages print what they say)
-	@$(PY) -m pytest -q --doctest-modules src/assay tests/docs/test_pages.py
+	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal --doctest-modules src/assay tests/docs/test_pages.py
 
 docs: $(DEV)
 	$(call step,documentation: mkdocs build --strict)
@@ -110,8 +110,16 @@ format: $(DEV)
 docs-outputs: $(DEV)
 	$(PY) -m tools.docs_outputs
 
+# The pictures of docs/gallery.md, from the pages that the demo makes; needs Chromium.
+gallery: $(DEV)
+	$(BIN)/assay demo demo
+	$(PY) -m tools.gallery demo docs/gallery
+
 examples: $(RUNTIME)
 	$(PY) -m tools.make_examples $(EXAMPLES)
+
+experiment: $(MODELS)
+	$(PY) -m tools.make_experiment $(EXAMPLES)/tuning/runs
 
 benchmarks: $(DEV)
 	@for script in benchmarks/*.py; do printf '\n== %s\n' "$$script"; $(PY) "$$script" || exit 1; done

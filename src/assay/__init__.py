@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from assay.analyses.reliability import reliability
     from assay.analyses.reliability_result import Reliability
     from assay.analyses.survey.report import SurveyReport, survey
+    from assay.analyses.tuning import tune
+    from assay.analyses.tuning_criteria import Targets
+    from assay.analyses.tuning_report import TuningReport
     from assay.certificate.issue import certify
     from assay.certificate.record import Issued
     from assay.certificate.requirements import Requirements
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
+    from assay.report.folder import write_report
     from assay.scoring.characters import characters
     from assay.scoring.verb import score
     from assay.stats.power_plans import Goal, Shares, Spread, Structure
@@ -54,6 +58,9 @@ _HOMES = {
     "japanese": "assay.analyses.japanese",
     "Japanese": "assay.analyses.japanese_result",
     "characters": "assay.scoring.characters",
+    "tune": "assay.analyses.tuning",
+    "Targets": "assay.analyses.tuning_criteria",
+    "TuningReport": "assay.analyses.tuning_report",
     "rank": "assay.analyses.rank",
     "survey": "assay.analyses.survey.report",
     "SurveyReport": "assay.analyses.survey.report",
@@ -67,6 +74,7 @@ _HOMES = {
     "Spread": "assay.stats.power_plans",
     "Structure": "assay.stats.power_plans",
     "score": "assay.scoring.verb",
+    "write_report": "assay.report.folder",
     "Comparison": "assay.analyses.comparison",
     "Panel": "assay.data",
     "Table": "assay.data",
@@ -109,7 +117,9 @@ __all__ = [
     "Structure",
     "SurveyReport",
     "Table",
+    "Targets",
     "Test",
+    "TuningReport",
     "UsageError",
     "Verification",
     "__version__",
@@ -126,7 +136,9 @@ __all__ = [
     "reliability",
     "score",
     "survey",
+    "tune",
     "verify",
+    "write_report",
 ]
 
 
@@ -135,7 +147,21 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
+    _show_in_notebooks()
     return value
+
+
+def _show_in_notebooks() -> None:
+    """Results of analyses know nothing of reports; whoever uses the package gets them with their charts."""
+    from assay.analyses.result import Result
+
+    Result.notebook = _notebook_html
+
+
+def _notebook_html(result: Any) -> str:
+    from assay.report.notebook import section_html  # late: half a second, and only notebooks ask for it
+
+    return section_html(result)
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Comparison, Design, InputError, compare
-from assay.analyses.result import Result
+from assay.analyses.result import Result, plain_html
+from assay.report.notebook import section_html
 from tests.analyses.evidence import losses, noisy_losses, noisy_scores, scores
 
 #: Issue 2, section 3.
@@ -141,11 +142,11 @@ def test_html_escapes_names() -> None:
     evil = "<script>alert('x')</script>&"
     a = {"item": ["q1", "<b>"], "model": [evil] * 2, "score": [1, 0]}
     found = compare(a, a | {"item": ["q1", "<i>"], "model": ["b"] * 2})
-    html = found._repr_html_()
-    assert "<script>" not in html
-    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;" in html
-    assert "&lt;b&gt;" in html
     assert evil in found.sentence  # as text it is what it is
+    for html in (section_html(found), plain_html(found)):
+        assert "<script>" not in html
+        assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;" in html
+        assert "&lt;b&gt;" in html
     assert html.count("<tr>") == html.count("</tr>") == len(found.rows())
 
 
@@ -157,7 +158,7 @@ def test_the_frame_has_a_row_for_every_number(results: list[Comparison]) -> None
 
 
 def test_a_result_must_list_its_rows() -> None:
-    with pytest.raises(TypeError, match="Result must list its rows"):
+    with pytest.raises(TypeError, match="Result must list its evidence"):
         Result().rows()
 
 

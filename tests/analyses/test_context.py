@@ -16,10 +16,11 @@ from assay.analyses.context import context, gain_family, slope_family
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import ModelCurve, Point
 from assay.analyses.context_wording import model_sentence
-from assay.analyses.result import Result
+from assay.analyses.result import Result, plain_html
 from assay.data.positions import Bin, PositionSums, open_tokens, read_positions
 from assay.design import Design
 from assay.errors import InputError, UsageError
+from assay.report.notebook import section_html
 from assay.stats.records import Estimate, Interval
 from assay.stats.simultaneous import Family
 from assay.stats.units import Floats, standard_error
@@ -368,10 +369,12 @@ def test_text_holds_every_bin_and_every_sentence(found: ContextCurve) -> None:
 
 def test_html_escapes_names(tmp_path: Path) -> None:
     curve = context(write_run(tmp_path / "r", story(1, 12), called="<b>m</b>"), design=QUICK)
-    html = curve._repr_html_()
+    html = section_html(curve)
     assert "<b>" not in html
-    assert html.count("<table>") == html.count("</table>") == 2
-    assert html.count("<tr>") == 7 + 1 + 6 + 1
+    assert html.count("<table>") == html.count("</table>") == 3  # losses, gains, and how they came about
+    assert html.count("<tr>") == 7 + 1 + 6 + 1 + 3
+    assert "<b>" not in plain_html(curve)
+    assert plain_html(curve).count("<tr>") == len(curve.rows())
 
 
 def test_frame_has_a_row_per_bin(found: ContextCurve) -> None:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,14 @@ def test_copies_pass_and_fail_the_gate_and_the_folder_holds_what_the_demo_names(
     assert verdicts["int3"] == "regression"
     assert "exit code 1: the gate stays shut" in done.stdout
     assert "The certificate is true" in done.stdout
-    assert (tmp_path / "out" / "context.svg").read_text().startswith("<svg")
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert len(page.encode()) < 2_000_000
+    for step in steps():
+        assert escape(step.command) in page
+        for file in step.files:
+            assert f"href='{file}'" in page
+            assert (tmp_path / "out" / file).is_file()
+    assert len(list((tmp_path / "out" / "charts").glob("*.svg"))) > 10
     assert done.stdout.count("$ assay ") == len(steps())
     assert str(Path.home()) not in done.stdout
 

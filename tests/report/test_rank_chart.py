@@ -13,8 +13,8 @@ from assay.analyses.rank import rank
 from assay.design import Design
 from assay.errors import InputError, UsageError
 from assay.report.charts import COLOURS
+from assay.report.folder import result_markdown, write_markdown
 from assay.report.rank_chart import rank_chart, write_rank_chart
-from assay.report.rank_markdown import rank_markdown, write_rank_markdown
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ["a & co", "<b>", "c|d", "e"]
@@ -109,18 +109,18 @@ def test_what_cannot_be_written_is_refused(board: Leaderboard, tmp_path: Path) -
     with pytest.raises(InputError, match="cannot be written"):
         write_rank_chart(board, tmp_path / "missing" / "c.svg")
     with pytest.raises(InputError, match="cannot be written"):
-        write_rank_markdown(board, tmp_path / "missing" / "c.md")
+        write_markdown(board, tmp_path / "missing" / "c.md")
 
 
 def test_markdown_has_a_row_for_each_model_and_no_markup_of_theirs(board: Leaderboard) -> None:
-    text = rank_markdown(board)
-    head, models, pairs, rest = text.strip().split("\n\n")
+    text = result_markdown(board)
+    blocks = text.strip().split("\n\n")
+    models, pairs = (blocks[blocks.index(f"### {name}") + 2] for name in ("Models", "Pairs"))
     assert len(models.splitlines()) == 2 + 4
     assert len(pairs.splitlines()) == 2 + 6
     assert "a &amp; co" in text
     assert "&lt;b&gt;" in text
     assert "c\\|d" in text
     assert all(line.count("|") - line.count("\\|") == models.splitlines()[0].count("|") for line in models.splitlines())
-    assert head.endswith(".")
-    assert "signature" in rest
-    assert rank_markdown(board_of(13)).count("\n\n") == 2  # no pairs of many models
+    assert blocks[1].endswith(".")
+    assert blocks[-1] == f"`{board.signature}`"

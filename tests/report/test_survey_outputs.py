@@ -12,8 +12,8 @@ from assay.analyses.survey.report import SurveyReport, report_of
 from assay.analyses.survey.scores import Scores
 from assay.design import Design
 from assay.errors import InputError
+from assay.report.folder import result_markdown
 from assay.report.survey_chart import CHARTS
-from assay.report.survey_markdown import survey_markdown
 from assay.report.survey_outputs import write_outputs
 from assay.report.survey_statements import survey_statements
 from tests.analyses.survey.surveys import made
@@ -103,7 +103,7 @@ def test_a_part_of_the_analyses(tmp_path: Path) -> None:
 def test_names_cannot_become_markup() -> None:
     survey = made(questions=8, models={"<b>|x|</b> `rm`": 0.2, "[a](http://evil)": 0.4})
     report = report_of(survey, Design(), ["scores", "weighting"])
-    for text in (survey_markdown(report), survey_statements(report)):
+    for text in (result_markdown(report), survey_statements(report)):
         assert "<b>" not in text
         assert "[a](http" not in text
         assert "`rm`" not in text.replace("\\`", "")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.comparison import Comparison, Computed, Shown
+from assay.analyses.picture import picture_of
 from assay.analyses.verdict import sentence_of, verdict_of
 from assay.data import Panel, Selection, Table, pair
 from assay.data.panel import Floats
@@ -46,12 +47,13 @@ def compare(
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     per: Size | None = None,
+    picture: bool = False,
 ) -> Comparison:
     """Compare two systems on the units they share.
 
     ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
     ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
-    whole documents, also of models whose tokens differ.
+    whole documents, also of models whose tokens differ. ``picture`` adds what charts of the result show.
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
@@ -75,7 +77,7 @@ def compare(
         lower_is_better=lower_is_better,
         split=split,
     )
-    return compare_panel(panel, design or Design())
+    return compare_panel(panel, design or Design(), picture=picture)
 
 
 def tables_of(
@@ -105,7 +107,7 @@ class _Drawn:
     reason: str
 
 
-def compare_panel(panel: Panel, design: Design) -> Comparison:
+def compare_panel(panel: Panel, design: Design, *, picture: bool = False) -> Comparison:
     """Compare the two systems of a panel."""
     if panel.k != 2:
         raise UsageError(f"compare takes a panel of two systems, but got {panel.k}; choose two with panel.pair(i, j).")
@@ -144,6 +146,7 @@ def compare_panel(panel: Panel, design: Design) -> Comparison:
         computed=Computed(drawn.scheme, drawn.reason, found.source, found.resamples),
         signature=_signature(panel, design, drawn, found),
         measure=panel.metric.name,
+        picture=picture_of(panel, drawn.units, design, degenerate=found.degenerate) if picture else None,
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from assay.analyses import wording
+from assay.analyses.picture import Picture
 from assay.analyses.result import Result, Row
 from assay.data import Dropped, Kind
 from assay.design import Design
@@ -67,6 +68,7 @@ class Comparison(Result):
     computed: Computed
     signature: str
     measure: str = "score"  # what a score is, for people: "bits per byte"
+    picture: Picture | None = None  # what charts show, where it was asked for
 
     @property
     def difference(self) -> Estimate:
@@ -77,7 +79,7 @@ class Comparison(Result):
     def p_value(self) -> float | None:
         return self.test.p_value
 
-    def rows(self) -> list[Row]:
+    def evidence(self) -> list[Row]:
         return [*self._main_rows(), *self._evidence_rows(), *self._caution_rows(), ("signature", self.signature)]
 
     def _main_rows(self) -> list[Row]:
@@ -153,6 +155,7 @@ class Comparison(Result):
             "design": asdict(self.design),
             "computed": asdict(self.computed),
             **({} if self.kind == "losses" else {"measure": self.measure}),
+            **({} if self.picture is None else {"picture": self.picture.to_dict()}),
             "signature": self.signature,
         }
 
@@ -185,6 +188,7 @@ class Comparison(Result):
             computed=Computed(**data["computed"]),
             signature=data["signature"],
             measure=data.get("measure", "score"),
+            picture=Picture.from_dict(data["picture"]) if "picture" in data else None,
         )
 
 

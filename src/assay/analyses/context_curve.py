@@ -1,7 +1,6 @@
 """The record that `context` returns."""
 
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from assay.analyses import context_tables as tables
@@ -33,13 +32,7 @@ class ContextCurve(Result):
     design: Design
     signature: str
 
-    def rows(self) -> list[Row]:
-        rows: list[Row] = []
-        for sheet in self._sheets():
-            rows += [sheet.title, *tables.lines_of(sheet), ("", "")]
-        return [*rows, *self._evidence_rows()]
-
-    def _sheets(self) -> list[tables.Sheet]:
+    def sheets(self) -> list[tables.Sheet]:
         level = wording.percent(self.design.level)
         sheets = []
         for model in self.models:
@@ -47,7 +40,7 @@ class ContextCurve(Result):
             sheets.append(tables.gain_sheet(model, level))
         return [*sheets, *(tables.gap_sheet(pair, level) for pair in self.differences)]
 
-    def _evidence_rows(self) -> list[Row]:
+    def evidence(self) -> list[Row]:
         resamples = self.design.resamples or DEFAULT_RESAMPLES
         one = f"{wording.percent(self.design.level)} {self.design.method}"
         return [
@@ -58,12 +51,6 @@ class ContextCurve(Result):
             *[("note", note) for note in self.notes],
             ("signature", self.signature),
         ]
-
-    def _repr_html_(self) -> str:
-        parts = [f"<p><strong>{escape(line)}</strong></p>" for line in self.sentence.splitlines()]
-        parts += [tables.html_of(sheet) for sheet in self._sheets()]
-        rest = "".join(f"<li>{escape(a)}: {escape(b)}</li>" for a, b in self._evidence_rows())
-        return "".join(parts) + f"<ul>{rest}</ul>"
 
     def to_frame(self) -> "pd.DataFrame":
         """A row per model and bin, and per difference and bin (pandas must be installed)."""

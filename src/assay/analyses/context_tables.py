@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any
 
 from assay.analyses import wording
@@ -54,13 +53,6 @@ def lines_of(sheet: Sheet) -> list[Row]:
 
 def _padded(cell: str, width: int) -> str:
     return cell.rjust(width) if cell[:1].isdigit() and "[" not in cell else cell.ljust(width)
-
-
-def html_of(sheet: Sheet) -> str:
-    head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in sheet.header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in sheet.cells)
-    caption = escape(": ".join(sheet.title))
-    return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
 
 
 def _shown(estimate: Estimate | None, *, sign: bool = False) -> str:

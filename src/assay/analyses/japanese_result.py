@@ -1,12 +1,11 @@
 """The record that `japanese` returns."""
 
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.analyses import japanese_tables as tables
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet, html_of, lines_of
+from assay.analyses.context_tables import Sheet
 from assay.analyses.japanese_parts import Pair, System
 from assay.analyses.result import Result, Row
 from assay.data.scripts import Normalization, Ranges
@@ -40,13 +39,7 @@ class Japanese(Result):
     design: Design
     signature: str
 
-    def rows(self) -> list[Row]:
-        rows: list[Row] = []
-        for sheet in self._sheets():
-            rows += [sheet.title, *lines_of(sheet), ("", "")]
-        return [*rows, *self._evidence_rows()]
-
-    def _sheets(self) -> list[Sheet]:
+    def sheets(self) -> list[Sheet]:
         level = wording.percent(self.design.level)
         sheets: list[Sheet] = []
         for system in self.systems:
@@ -54,7 +47,7 @@ class Japanese(Result):
             sheets += [tables.script_sheet(system, level), *([] if scores is None else [scores])]
         return [*sheets, *(tables.pair_sheet(pair, level) for pair in self.differences)]
 
-    def _evidence_rows(self) -> list[Row]:
+    def evidence(self) -> list[Row]:
         resamples = self.design.resamples
         drawn = f"{resamples or DEFAULT_RESAMPLES:,} resamples, seed {self.design.seed}"
         exact = "ratios of sums exactly, other scores from " if resamples is None else ""
@@ -67,12 +60,6 @@ class Japanese(Result):
             *[("note", note) for note in self.notes],
             ("signature", self.signature),
         ]
-
-    def _repr_html_(self) -> str:
-        parts = [f"<p><strong>{escape(line)}</strong></p>" for line in self.sentence.splitlines()]
-        parts += [html_of(sheet) for sheet in self._sheets()]
-        rest = "".join(f"<li>{escape(a)}: {escape(b)}</li>" for a, b in self._evidence_rows())
-        return "".join(parts) + f"<ul>{rest}</ul>"
 
     def to_frame(self) -> "pd.DataFrame":
         """A row per system and quantity, and per difference and quantity (pandas must be installed)."""

@@ -1,11 +1,10 @@
 """The record that `rank` returns."""
 
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from assay.analyses import leaderboard_tables as tables
-from assay.analyses.context_tables import html_of
+from assay.analyses.context_tables import Sheet
 from assay.analyses.leaderboard_parts import Computed, Pair, Reweighting, Standing, TopScore
 from assay.analyses.rank_pairs import Adjust
 from assay.analyses.result import Result, Row
@@ -70,15 +69,19 @@ class Leaderboard(Result):
         parts = [self.sentence, "", *tables.lines(tables.model_sheet(self), width)]
         pairs = tables.lines(tables.pair_sheet(self, tables.shown_pairs(self, all_pairs=all_pairs)), width)
         parts += ["", *pairs, ""] if pairs else [""]
-        rows = self._evidence_rows()
+        rows = self.evidence()
         width = max(len(label) for label, _ in rows)
         return "\n".join([*parts, *(f"{label:<{width}}  {value}" for label, value in rows)])
 
+    def sheets(self) -> list[Sheet]:
+        pairs = tables.shown_pairs(self, all_pairs=False)
+        return [tables.model_sheet(self), *([tables.pair_sheet(self, pairs)] if pairs else [])]
+
     def rows(self) -> list[Row]:
         models = [(f"{m.rank}. {m.name}", tables.standing_text(m)) for m in self.models]
-        return [*models, *self._evidence_rows()]
+        return [*models, *self.evidence()]
 
-    def _evidence_rows(self) -> list[Row]:
+    def evidence(self) -> list[Row]:
         return [
             ("top score", tables.top_text(self)),
             ("may be best", tables.set_text(self)),
@@ -95,12 +98,6 @@ class Leaderboard(Result):
     def _shown_notes(self) -> list[str]:
         more = len(self.notes) - MOST_NOTES
         return [*self.notes[:MOST_NOTES], *([f"and {more} more, in the JSON"] if more > 0 else [])]
-
-    def _repr_html_(self) -> str:
-        sheets = [tables.model_sheet(self), tables.pair_sheet(self, tables.shown_pairs(self, all_pairs=False))]
-        rest = "".join(f"<li>{escape(a)}: {escape(b)}</li>" for a, b in self._evidence_rows())
-        head = f"<p><strong>{escape(self.sentence)}</strong></p>"
-        return head + "".join(html_of(sheet) for sheet in sheets) + f"<ul>{rest}</ul>"
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each model (pandas must be installed)."""

@@ -48,7 +48,7 @@ class Power(Result):
     notes: tuple[str, ...]
     signature: str
 
-    def rows(self) -> list[Row]:
+    def evidence(self) -> list[Row]:
         rows = [*tables.answer_rows(self), *tables.assumption_rows(self)]
         if self.pilot is not None:
             rows += tables.pilot_rows(self.pilot)

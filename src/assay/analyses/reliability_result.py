@@ -1,12 +1,11 @@
 """The record that `reliability` returns."""
 
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from assay.analyses import reliability_tables as tables
 from assay.analyses import wording
-from assay.analyses.context_tables import html_of, lines_of
+from assay.analyses.context_tables import Sheet
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns
 from assay.analyses.result import Result, Row
 from assay.data import Dropped, Kind
@@ -39,13 +38,10 @@ class Reliability(Result):
     goal: Goal
     signature: str
 
-    def rows(self) -> list[Row]:
-        rows: list[Row] = []
-        for sheet in tables.sheets(self.kind, self.models, self.across, self.goal):
-            rows += [sheet.title, *lines_of(sheet), ("", "")]
-        return [*rows, *self._evidence_rows()]
+    def sheets(self) -> list[Sheet]:
+        return tables.sheets(self.kind, self.models, self.across, self.goal)
 
-    def _evidence_rows(self) -> list[Row]:
+    def evidence(self) -> list[Row]:
         rows = [(f"noise of a {tables.quantity(self.kind)}", tables.run_noise(self.run_sd)), *self._detectable_rows()]
         if self.across is not None:
             rows += tables.stability_rows(self.across)
@@ -61,12 +57,6 @@ class Reliability(Result):
         one, several = (wording.number(value, 3) for value in (found.one_run, found.all_runs))
         text = f"{one} by single runs, {several} by means of {found.n_runs}"
         return [("detectable", f"{text}, {wording.percent(goal.power)} power")]
-
-    def _repr_html_(self) -> str:
-        parts = [f"<p><strong>{escape(self.sentence)}</strong></p>"]
-        parts += [html_of(sheet) for sheet in tables.sheets(self.kind, self.models, self.across, self.goal)]
-        rest = "".join(f"<li>{escape(a)}: {escape(b)}</li>" for a, b in self._evidence_rows())
-        return "".join(parts) + f"<ul>{rest}</ul>"
 
     def to_frame(self) -> "pd.DataFrame":
         """A row per model, and per intraclass correlation of the models (pandas must be installed)."""

@@ -1,24 +1,48 @@
 """What every result can do: be read as text, as HTML in a notebook, and as a data frame."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from assay.analyses.context_tables import Sheet
 
 Row = tuple[str, str]
 
 
 class Result:
-    """A result is a sentence and rows of a label and a value; everything shown of it comes from these two."""
+    """A result is a sentence, tables, and rows of a label and a value; everything shown of it comes from these."""
 
     __slots__ = ()
     sentence: str
+    #: How a notebook shows a result; the package sets it, so that charts are drawn without a result knowing of them.
+    notebook: ClassVar[Callable[["Result"], str] | None] = None
+
+    def sheets(self) -> Sequence["Sheet"]:
+        """Its tables; most results have none."""
+        return ()
+
+    def evidence(self) -> Sequence[Row]:
+        """The numbers outside of tables, and how they came about, each with its label."""
+        raise TypeError(f"{type(self).__name__} must list its evidence")
 
     def rows(self) -> Sequence[Row]:
-        """The numbers a person reads, each with its label."""
-        raise TypeError(f"{type(self).__name__} must list its rows")
+        """Everything a person reads, line by line."""
+        sheets = self.sheets()
+        if not sheets:
+            return self.evidence()
+        from assay.analyses.context_tables import lines_of  # late: it needs what is defined here
+
+        rows: list[Row] = []
+        for sheet in sheets:
+            rows += [sheet.title, *lines_of(sheet), ("", "")]
+        return [*rows, *self.evidence()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact and versioned."""
+        raise TypeError(f"{type(self).__name__} must give its data")
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -26,13 +50,18 @@ class Result:
         return "\n".join([self.sentence, "", *(f"{label:<{width}}  {value}".rstrip() for label, value in rows)])
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
-        )
-        return f"<p><strong>{escape(self.sentence)}</strong></p><table>{cells}</table>"
+        return plain_html(self) if Result.notebook is None else Result.notebook(self)
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas data frame (pandas must be installed)."""
         import pandas as pd  # late: half a second, and not a dependency
 
         return pd.DataFrame(self.rows(), columns=["quantity", "value"])
+
+
+def plain_html(result: Result) -> str:
+    """The sentence and the rows."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in result.rows()
+    )
+    return f"<p><strong>{escape(result.sentence)}</strong></p><table>{cells}</table>"

@@ -58,7 +58,7 @@ def _metric_rows(document: dict[str, Any]) -> list[Row]:
     metric, level = document["primary_metric"], document["policy"]["level"]
     scores = metric["ratio_vs_baseline"] is None
     value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
-    limits, exact = (_interval(part["display_ci"], level) for part in (metric, document["exact"]))
+    limits, exact = (interval_of(part["display_ci"], level) for part in (metric, document["exact"]))
     rows = [
         ("score difference" if scores else "perplexity ratio", wording.estimate(value, limits, sign=scores)),
         ("with all resamples", f"[{wording.interval(exact, sign=scores)}]"),
@@ -66,13 +66,14 @@ def _metric_rows(document: dict[str, Any]) -> list[Row]:
     for label in ("bits_per_byte", "bits_per_character"):
         bits = document[label]
         if bits is not None:
-            change = wording.estimate(bits["difference"], _interval(bits["ci"], level), sign=True)
+            change = wording.estimate(bits["difference"], interval_of(bits["ci"], level), sign=True)
             values = f"{wording.number(bits['baseline'], 6)} → {wording.number(bits['subject'], 6)}"
             rows.append((label.replace("_", " "), f"{values}, {change}"))
     return rows
 
 
-def _interval(limits: list[float], level: float) -> Interval:
+def interval_of(limits: list[float], level: float) -> Interval:
+    """Two limits of a certificate as an interval."""
     low, high = limits
     return Interval(low, high, level, "")
 

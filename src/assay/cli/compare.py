@@ -1,12 +1,11 @@
 """`assay compare A B`."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import sources
+from assay.cli import output, sources
 from assay.design import Design, Method, Scheme, TestName
 
 _DATA = "Data"
@@ -93,7 +92,8 @@ def compare(
             rich_help_panel=_STATISTICS,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    save: output.Save = None,
+    as_json: output.Json = False,
 ) -> None:
     """Is B different from A, by how much, and how sure can one be?
 
@@ -116,6 +116,7 @@ def compare(
         strict=strict,
         lower_is_better=True if lower_is_better else None,
         per=per,
+        picture=save is not None,
         selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
-    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
+    output.show(result, as_json=as_json, save=save)

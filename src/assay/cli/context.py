@@ -1,11 +1,11 @@
 """`assay context RUN…`."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from assay.cli import output
 from assay.design import Design, Method
 from assay.errors import UsageError
 
@@ -34,7 +34,8 @@ def context(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random resamples.", rich_help_panel=_STATISTICS)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    save: output.Save = None,
+    as_json: output.Json = False,
 ) -> None:
     """Does longer context still help?
 
@@ -55,7 +56,7 @@ def context(
 
         write_context_chart(result, chart)
         typer.echo(f"Chart: {chart}", err=True)
-    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
+    output.show(result, as_json=as_json, save=save)
 
 
 def _bins(text: str) -> int | Literal["log"]:

@@ -3,7 +3,7 @@
 import shlex
 import time
 from contextlib import chdir, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,7 @@ import typer
 from assay import examples
 from assay.errors import InputError, UsageError
 from assay.examples.survey import copy as copy_survey
+from assay.examples.tuning import copy as copy_tuning
 
 _EDITS = ("int8", "int4", "int3", "pruned")
 _RANKED = ("base", "int3", "trigram", "bigram")
@@ -25,6 +26,7 @@ class Step:
     question: str
     command: str  # as a reader would type it in the folder of the demo
     codes: tuple[int, ...] = (0,)  # exit codes that are an answer; 1 is a gate that stayed shut
+    files: tuple[str, ...] = ()  # that it writes and a reader may want to open
 
 
 def steps() -> tuple[Step, ...]:
@@ -40,37 +42,53 @@ def steps() -> tuple[Step, ...]:
                 f"May the copy {edit} replace the model?",
                 f"certify runs/base runs/{edit} -o certificates/{edit}.json",
                 (0, 1),
+                (f"certificates/{edit}.json",),
             )
             for edit in _EDITS
         ),
         Step("Is a certificate true?", "verify certificates/int4.json"),
-        Step("Are 4 bits and pruning different?", "compare runs/int4 runs/pruned --split final --cluster document"),
+        _saved(
+            "Are 4 bits and pruning different?",
+            "compare runs/int4 runs/pruned --split final --cluster document",
+            "comparison",
+        ),
         Step(
             "What do the model and its copy in 3 bits lose on Japanese, token by token?",
             "score models/base models/ja.txt --and models/int3 --split-on '\\n\\n' --context 256 --windows 60x60 "
             "--keep-tokens -o runs-ja",
         ),
-        Step(
+        _saved(
             "Does longer context still help, and where does the copy lose it?",
-            "context runs-ja/base runs-ja/int3 --chart context.svg",
+            "context runs-ja/base runs-ja/int3",
+            "context",
         ),
-        Step(
+        _saved(
             "Which of four n-gram models answer 500 questions best?",
-            f"rank {' '.join(f'examples/scores-{name}.csv' for name in _RANKED)} --chart leaderboard.svg",
+            f"rank {' '.join(f'examples/scores-{name}.csv' for name in _RANKED)}",
+            "leaderboard",
         ),
-        Step(
+        _saved(
             "Do the scores of models that sample their answers repeat?",
             "reliability examples/runs-sampled.csv",
+            "reliability",
         ),
-        Step(
+        _saved(
             "How many questions would show a difference of 2 points between two of them?",
-            "power examples/scores-base.csv examples/scores-int3.csv --difference 0.02 --chart power.svg",
+            "power examples/scores-base.csv examples/scores-int3.csv --difference 0.02",
+            "power",
         ),
         Step(
             "Do four predictors of a survey know anything of its segments?",
             "survey anes96/survey.json anes96/predictions.csv --prior anes96/prior.json -o survey",
+            files=("survey/survey.md", "survey/statements.md", "survey/survey.json"),
         ),
+        _saved("LoRA or full fine-tuning, on the logs of real runs?", "tune tuning", "tuning"),
     )
+
+
+def _saved(question: str, command: str, name: str) -> Step:
+    """A step whose result goes onto the page."""
+    return Step(question, f"{command} --save results/{name}.json", files=(f"results/{name}.json",))
 
 
 def demo(
@@ -79,15 +97,16 @@ def demo(
     """Everything, on what ships with the package: a small model, its edited copies, and text.
 
     Needs the extra hf. Each command is shown as you would type it in DIR, with what it says first; what is there
-    already is not done again.
+    already is not done again. At the end DIR/index.html shows all results, and the commands.
     """
     began = time.monotonic()
     models = _written(folder)
     typer.echo(f"A model, edited copies of it and texts: {', '.join(models)} in {folder / 'models'}")
     with _inside(folder):
-        for step in steps():
-            _run(step)
-    typer.echo(f"\nDone in {time.monotonic() - began:.0f} s. Look at {folder}:")
+        said = {step: _run(step) for step in steps()}
+        _write_index(said)
+    typer.echo(f"\nDone in {time.monotonic() - began:.0f} s. Open {folder / 'index.html'}: everything on one page.")
+    typer.echo(f"Also in {folder}:")
     for name, what in _LOOK_AT.items():
         typer.echo(f"  {name:<22} {what}")
     typer.echo("The commands above run there as you see them; with other names, on your own models and texts.")
@@ -96,9 +115,8 @@ def demo(
 _LOOK_AT = {
     "certificates/*.json": "certificates; verify recomputes them from the *.evidence.parquet beside them",
     "runs, runs-ja": "losses by window, which compare, certify and context read",
-    "context.svg": "loss by position, with bands",
-    "leaderboard.svg": "scores with intervals and tiers",
-    "power.svg": "power by number of questions",
+    "results/*.json": "results, of which assay report makes pages",
+    "charts/*.svg": "every chart of the page as a file",
     "survey/survey.md": "a survey benchmark, with charts; survey/statements.md has the sentences for a paper",
 }
 
@@ -110,17 +128,20 @@ def _written(folder: Path) -> list[str]:
         made = copies(folder / "models")
         examples.copy(folder / "examples")
         copy_survey(folder / "anes96")
+        copy_tuning(folder / "tuning")
     except OSError as error:
         raise InputError(f"{folder}: cannot be written ({error.strerror}); choose another folder.") from error
     return list(made)
 
 
 def _inside(folder: Path) -> "chdir[Path]":
-    (folder / "certificates").mkdir(parents=True, exist_ok=True)
+    for part in ("certificates", "results"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
     return chdir(folder)
 
 
-def _run(step: Step) -> None:
+def _run(step: Step) -> str:
+    """Run a command, show its beginning and its time; what it said first."""
     from assay.cli.main import command_line
 
     typer.echo(f"\n== {step.question}\n$ assay {step.command}")
@@ -133,3 +154,20 @@ def _run(step: Step) -> None:
     typer.echo(first)
     more = f"; {rest.count(chr(10)) + 1} more lines" if rest else ""
     typer.echo(f"[{time.monotonic() - began:.1f} s{more}{', exit code 1: the gate stays shut' if code else ''}]")
+    return first
+
+
+def _write_index(said: dict[Step, str]) -> None:
+    """Everything on one page, and the commands behind it."""
+    from assay.report.document import Step as Shown
+    from assay.report.folder import document_of, write_charts
+    from assay.report.page import write_page
+
+    began = time.monotonic()
+    typer.echo("\n== One page to read and send")
+    results = [Path("certificates"), Path("survey/survey.json"), Path("results")]
+    document, _ = document_of(results, "What Assay does: a model, its copies, and other questions")
+    shown = tuple(Shown(s.question, f"assay {s.command}", first, s.files) for s, first in said.items())
+    write_page(replace(document, steps=shown), Path("index.html"))
+    charts = write_charts(document, Path("charts"), "svg")
+    typer.echo(f"index.html, and {len(charts)} charts\n[{time.monotonic() - began:.1f} s]")

@@ -1,12 +1,12 @@
 """`assay japanese MODEL TEXT…` and `assay japanese GENERATIONS…`."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from assay.cli import output
 from assay.design import Design, Method
 from assay.errors import UsageError
 
@@ -107,7 +107,8 @@ def japanese(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    save: output.Save = None,
+    as_json: output.Json = False,
 ) -> None:
     """How good is this model's Japanese?
 
@@ -140,7 +141,7 @@ def japanese(
 
         write_japanese_chart(result, chart)
         typer.echo(f"Chart: {chart}", err=True)
-    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
+    output.show(result, as_json=as_json, save=save)
 
 
 def _is_model(first: str) -> bool:

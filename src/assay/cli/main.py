@@ -1,5 +1,6 @@
 """The `assay` command: one verb per module, one place where errors become exit codes."""
 
+import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -19,14 +20,19 @@ VERBS = {
     "score": "assay.cli.score",
     "context": "assay.cli.context",
     "japanese": "assay.cli.japanese",
+    "tune": "assay.cli.tune",
     "rank": "assay.cli.rank",
     "survey": "assay.cli.survey",
     "reliability": "assay.cli.reliability",
     "power": "assay.cli.power",
     "keygen": "assay.cli.verify",
     "schema": "assay.cli.verify",
+    "report": "assay.cli.report",
     "demo": "assay.cli.demo",
 }
+
+#: Verbs without large matrix products: for them BLAS need not start its threads, a tenth of what a short command takes.
+_WITHOUT_BLAS = frozenset({"compare", "certify", "verify", "context"})
 
 
 def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
@@ -73,6 +79,8 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     asked = sys.argv[1:2]
+    if _WITHOUT_BLAS.issuperset(asked):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
     try:
         sys.exit(command_line(asked if asked and asked[0] in VERBS else VERBS)(standalone_mode=False))
     except AssayError as error:

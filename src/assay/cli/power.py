@@ -1,13 +1,12 @@
 """`assay power`."""
 
-import json
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli import sources
+from assay.cli import output, sources
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +111,8 @@ def power(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curve to a file that ends in .svg or .png.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    save: output.Save = None,
+    as_json: output.Json = False,
 ) -> None:
     """How many items for this difference?
 
@@ -154,7 +154,7 @@ def power(
 
         write_power_chart(result, chart)
         typer.echo(f"Chart: {chart}", err=True)
-    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
+    output.show(result, as_json=as_json, save=save)
 
 
 def _check_no_pilot(*options: str | None) -> None:

@@ -1,13 +1,12 @@
 """`assay rank RESULTS…`."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import sources
+from assay.cli import output, sources
 from assay.design import Design, Method, TestName
 
 _DATA = "Data"
@@ -86,7 +85,8 @@ def rank(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=_OUTPUT)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    save: output.Save = None,
+    as_json: output.Json = False,
 ) -> None:
     """Which models can be told apart?
 
@@ -120,12 +120,9 @@ def rank(
         write_rank_chart(board, chart)
         typer.echo(f"Chart: {chart}", err=True)
     if markdown is not None:
-        from assay.report.rank_markdown import write_rank_markdown
+        from assay.report.folder import write_markdown
 
-        write_rank_markdown(board, markdown)
+        write_markdown(board, markdown)
         typer.echo(f"Markdown: {markdown}", err=True)
-    if as_json:
-        typer.echo(json.dumps(board.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
-    else:
-        width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
-        typer.echo(board.to_text(all_pairs=pairs, width=width))
+    width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
+    output.show(board, as_json=as_json, save=save, text=board.to_text(all_pairs=pairs, width=width))

@@ -1,12 +1,11 @@
 """`assay reliability RESULTS…`."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from assay.cli import sources
+from assay.cli import output, sources
 
 _DATA = "Data"
 _STATISTICS = "Statistics"
@@ -46,7 +45,8 @@ def reliability(
     power: Annotated[
         float, typer.Option(help="Power of the detectable differences.", rich_help_panel=_STATISTICS)
     ] = 0.8,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    save: output.Save = None,
+    as_json: output.Json = False,
 ) -> None:
     """Would another run say the same?
 
@@ -65,4 +65,4 @@ def reliability(
         files_are_runs=files_are_runs,
         selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
-    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if as_json else str(result))
+    output.show(result, as_json=as_json, save=save)

@@ -41,6 +41,14 @@ def _umask() -> int:
     return mask
 
 
+def make_folder(folder: Path) -> None:
+    """A folder for output, with those above it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror}); choose another folder.") from error
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole."""
     write_whole(path, lambda part: _write(part, data))

@@ -1,15 +1,52 @@
-"""What all charts share: colours, formats, and how a chart becomes a file, without a browser or the network."""
+"""What all charts share: colours, words, and how a chart becomes a file, without a browser or the network."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.data.writing import write_bytes
 from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    import altair as alt
 
 FORMATS = (".svg", ".png")
 
 #: Okabe and Ito's colours, which those who do not see red or green can tell apart; the lightest are left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+
+#: Ink and paper. A page in dark mode exchanges exactly these (see `DARK`), so charts take no other neutral colour.
+PAPER, INK, TEXT, MUTED, LINE, GRID = "white", "#000", "#333", "#555", "#888", "#e6e6e6"
+DARK = {
+    "white": "transparent",
+    "#000": "#f2f2f2",
+    "#000000": "#f2f2f2",
+    "#333": "#dddddd",
+    "#444": "#cccccc",
+    "#555": "#bbbbbb",
+    "#777": "#aaaaaa",
+    "#888": "#9a9a9a",
+    "#e6e6e6": "#3a3f46",
+    "#0072B2": "#4fa8dc",
+}
+
+
+def finished(chart: Any, title: str, about: Sequence[str]) -> "alt.TopLevelMixin":
+    """A chart with a title and a legend in words, which is also what a screen reader is given."""
+    import altair as alt  # late: half a second
+
+    words = alt.TitleParams(
+        title, subtitle=list(about), anchor="start", frame="group", subtitleColor=MUTED, subtitlePadding=6, offset=10
+    )
+    config = alt.Config(
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            gridColor=GRID, domainColor=LINE, tickColor=LINE, titleFontWeight="normal", labelSeparation=6
+        ),
+    )
+    text = " ".join([title if title.endswith(("?", ".")) else f"{title}.", *about])
+    done = chart.properties(title=words, background=PAPER, padding=12, description=text, config=config)
+    return cast("alt.TopLevelMixin", done)
 
 
 def check_chart(path: Path) -> None:
@@ -19,13 +56,16 @@ def check_chart(path: Path) -> None:
 
 
 def write_chart(chart: Any, path: Path) -> None:
-    """An altair chart as a file in the format of its name."""
+    """An altair chart, or its specification, as a file in the format of its name."""
     check_chart(path)
+    specification = chart if isinstance(chart, Mapping) else chart.to_dict()
+    write_bytes(path, picture_of(specification, path.suffix.lower()))
+
+
+def picture_of(specification: Mapping[str, Any], suffix: str) -> bytes:
+    """A chart drawn."""
     import vl_convert  # late: it carries a drawing engine
 
-    specification = chart.to_dict()
-    if path.suffix.lower() == ".svg":
-        data = vl_convert.vegalite_to_svg(specification).encode()
-    else:
-        data = vl_convert.vegalite_to_png(specification, scale=2)
-    write_bytes(path, data)
+    if suffix == ".svg":
+        return vl_convert.vegalite_to_svg(dict(specification)).encode()
+    return vl_convert.vegalite_to_png(dict(specification), scale=2)

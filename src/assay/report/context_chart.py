@@ -10,7 +10,7 @@ from assay.analyses import wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import ModelCurve, PairCurve
 from assay.data.positions import Bin
-from assay.report.charts import COLOURS, write_chart
+from assay.report.charts import COLOURS, finished, write_chart
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def write_context_chart(curve: ContextCurve, path: Path) -> None:
     write_chart(context_chart(curve), path)
 
 
-def context_chart(curve: ContextCurve) -> "alt.VConcatChart":
+def context_chart(curve: ContextCurve) -> "alt.TopLevelMixin":
     """Loss by position, a line and a band per model; below, B − A with the intervals that hold for all bins."""
     import altair as alt  # late: half a second
 
@@ -35,15 +35,8 @@ def context_chart(curve: ContextCurve) -> "alt.VConcatChart":
     parts: list[Any] = [_losses(shown, alone=not curve.differences)]
     if curve.differences:
         parts.append(_differences(shown))
-    title = alt.TitleParams(
-        "Loss by length of context", subtitle=_legend(shown), anchor="start", subtitleColor="#555", subtitlePadding=6
-    )
-    config = alt.Config(
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(gridColor="#e6e6e6", domainColor="#888", tickColor="#888", titleFontWeight="normal"),
-    )
-    chart = alt.vconcat(*parts, title=title, background="white", padding=12, spacing=16, config=config)
-    return cast("alt.VConcatChart", chart.resolve_scale(x="shared", color="shared"))
+    chart = alt.vconcat(*parts, spacing=16).resolve_scale(x="shared", color="shared")
+    return finished(chart, "Loss by length of context", _legend(shown))
 
 
 class _Shown:

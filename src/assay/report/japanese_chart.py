@@ -1,12 +1,12 @@
 """Accuracy by script as SVG or PNG: a dot and an interval for every system."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from assay.analyses import wording
 from assay.analyses.japanese_parts import System
 from assay.analyses.japanese_result import Japanese
-from assay.report.charts import COLOURS, write_chart
+from assay.report.charts import COLOURS, TEXT, finished, write_chart
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,7 +21,7 @@ def write_japanese_chart(found: Japanese, path: Path) -> None:
     write_chart(japanese_chart(found), path)
 
 
-def japanese_chart(found: Japanese) -> "alt.LayerChart":
+def japanese_chart(found: Japanese) -> "alt.TopLevelMixin":
     """Scripts side by side, all characters first; in each the systems next to each other."""
     import altair as alt  # late: half a second
 
@@ -36,24 +36,11 @@ def japanese_chart(found: Japanese) -> "alt.LayerChart":
     layers: list[Any] = [
         base.mark_rule(strokeWidth=2.5).encode(x=x, xOffset=beside, y=alt.Y("low:Q"), y2="high:Q", color=colour),
         base.mark_point(filled=True, size=70, opacity=1).encode(x=x, xOffset=beside, y=y, color=colour, shape=shape),
-        base.mark_text(dy=-16, fontSize=10).encode(
-            x=x, xOffset=beside, y=alt.Y("high:Q"), text=alt.Text("value:Q", format=".1f"), color=colour
+        base.mark_text(dy=-16, fontSize=10, color=TEXT).encode(
+            x=x, xOffset=beside, y=alt.Y("high:Q"), text=alt.Text("value:Q", format=".1f")
         ),
     ]
-    title = alt.TitleParams(
-        "Accuracy by script",
-        subtitle=_legend(found),
-        anchor="start",
-        frame="group",
-        subtitleColor="#555",
-        subtitlePadding=6,
-        offset=10,
-    )
-    config = alt.Config(
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(gridColor="#e6e6e6", domainColor="#888", tickColor="#888", titleFontWeight="normal"),
-    )
-    return cast("alt.LayerChart", alt.layer(*layers, title=title, background="white", padding=12, config=config))
+    return finished(alt.layer(*layers), "Accuracy by script", _legend(found))
 
 
 def _rows(system: System) -> list[dict[str, Any]]:

@@ -1,12 +1,12 @@
 """The curve of `assay power` as SVG or PNG: power, or the detectable difference, by the number of items."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from assay.analyses import wording
 from assay.analyses.power_result import Power
 from assay.analyses.power_tables import scale
-from assay.report.charts import COLOURS, write_chart
+from assay.report.charts import COLOURS, TEXT, finished, write_chart
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,7 +20,7 @@ def write_power_chart(found: Power, path: Path) -> None:
     write_chart(power_chart(found), path)
 
 
-def power_chart(found: Power) -> "alt.LayerChart":
+def power_chart(found: Power) -> "alt.TopLevelMixin":
     """A line, a band where a pilot leaves room, and the answer as a point with dashed lines to both axes."""
     import altair as alt  # late: half a second
 
@@ -36,14 +36,7 @@ def power_chart(found: Power) -> "alt.LayerChart":
         layers.append(_chart(band).mark_area(opacity=0.18, color=COLOURS[0]).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
     layers.append(_chart(rows).mark_line(strokeWidth=2.5, color=COLOURS[0]).encode(x=x, y=y))
     layers += _answer(found, x, y)
-    title = alt.TitleParams(
-        _title(found), subtitle=_legend(found), anchor="start", subtitleColor="#555", subtitlePadding=6, offset=10
-    )
-    config = alt.Config(
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(gridColor="#e6e6e6", domainColor="#888", tickColor="#888", titleFontWeight="normal"),
-    )
-    return cast("alt.LayerChart", alt.layer(*layers, title=title, background="white", padding=12, config=config))
+    return finished(alt.layer(*layers), _title(found), _legend(found))
 
 
 def _chart(rows: list[dict[str, Any]]) -> "alt.Chart":
@@ -64,7 +57,9 @@ def _answer(found: Power, x: "alt.X", y: "alt.Y") -> list[Any]:
         chart.mark_rule(strokeDash=[4, 4], color=_GREY).encode(x=x),
         chart.mark_rule(strokeDash=[4, 4], color=_GREY).encode(y=y),
         chart.mark_point(filled=True, size=70, opacity=1, color=COLOURS[1]).encode(x=x, y=y),
-        chart.mark_text(align="left", dx=8, dy=-12 if falls else 12, fontSize=12).encode(x=x, y=y, text="text:N"),
+        chart.mark_text(align="left", dx=8, dy=-12 if falls else 12, fontSize=12, color=TEXT).encode(
+            x=x, y=y, text="text:N"
+        ),
     ]
 
 

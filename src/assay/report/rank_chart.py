@@ -1,12 +1,12 @@
 """A leaderboard as a forest plot: every model with its interval, coloured by tier."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from assay.analyses import wording
 from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.leaderboard_tables import chance, letters_text, ranks_text
-from assay.report.charts import COLOURS, write_chart
+from assay.report.charts import COLOURS, finished, write_chart
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,7 +23,7 @@ def write_rank_chart(board: Leaderboard, path: Path) -> None:
     write_chart(rank_chart(board), path)
 
 
-def rank_chart(board: Leaderboard) -> "alt.LayerChart":
+def rank_chart(board: Leaderboard) -> "alt.TopLevelMixin":
     """Dots and lines for the models, the best on top; the corrected top score as an open mark below the first."""
     import altair as alt  # late: half a second
 
@@ -39,12 +39,12 @@ def rank_chart(board: Leaderboard) -> "alt.LayerChart":
     x = alt.X("value:Q", title=what, scale=alt.Scale(zero=False, padding=16))
     tiers = sorted({row["tier"] for row in rows})
     colour = alt.Color(
-        "tier:O",
+        "tier:N",
         scale=alt.Scale(domain=tiers, range=[COLOURS[i % len(COLOURS)] for i in range(len(tiers))]),
         legend=None,
     )
     shape = alt.Shape(
-        "tier:O",
+        "tier:N",
         scale=alt.Scale(domain=tiers, range=[_SHAPES[i % len(_SHAPES)] for i in range(len(tiers))]),
         legend=None,
     )
@@ -55,20 +55,7 @@ def rank_chart(board: Leaderboard) -> "alt.LayerChart":
         base.mark_text(align="left", fontSize=10, color=_DARK).encode(y=y, x=alt.value(_WIDTH + 10), text="label:N"),
         *_corrected(board, row_height, len(rows), order),
     ]
-    title = alt.TitleParams(
-        "Which models can be told apart?",
-        subtitle=_legend(board),
-        anchor="start",
-        frame="group",
-        subtitleColor="#555",
-        subtitlePadding=6,
-        offset=10,
-    )
-    config = alt.Config(
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(gridColor="#e6e6e6", domainColor="#888", tickColor="#888", titleFontWeight="normal"),
-    )
-    return cast("alt.LayerChart", alt.layer(*layers, title=title, background="white", padding=12, config=config))
+    return finished(alt.layer(*layers), "Which models can be told apart?", _legend(board))
 
 
 def _rows(board: Leaderboard) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Charts of a survey report: scores between baselines and ceiling, shuffled nulls, gaps, and slopes."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from assay.analyses import wording
 from assay.analyses.survey.baselines import Baselines, Null
@@ -11,7 +11,7 @@ from assay.analyses.survey.intervals import Intervals
 from assay.analyses.survey.noise import Noise
 from assay.analyses.survey.scores import Scores
 from assay.analyses.survey.section import Section
-from assay.report.charts import COLOURS
+from assay.report.charts import COLOURS, finished
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,24 +26,6 @@ _GREY, _DARK = "#777", "#333"
 _MOST_NULLS = 12  # histograms
 _BLUE, _ORANGE = COLOURS[0], COLOURS[1]
 _DASHES = ([1, 0], [5, 3], [2, 2])
-
-
-def _finished(chart: Any, title: str, about: list[str]) -> "alt.TopLevelMixin":
-    """With a title and a legend in words, which is also what a screen reader is given."""
-    import altair as alt
-
-    words = alt.TitleParams(
-        title, subtitle=about, anchor="start", frame="group", subtitleColor="#555", subtitlePadding=6, offset=10
-    )
-    config = alt.Config(
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(gridColor="#e6e6e6", domainColor="#888", tickColor="#888", titleFontWeight="normal"),
-    )
-    text = " ".join([title, *about])
-    return cast(
-        "alt.TopLevelMixin",
-        chart.properties(title=words, background="white", padding=12, description=text, config=config),
-    )
 
 
 def _data(rows: list[dict[str, Any]], height: int) -> "alt.Chart":
@@ -81,7 +63,7 @@ def scores_chart(sections: Sections) -> "alt.TopLevelMixin | None":
     layers += [layer for i, line in enumerate(lines) for layer in _marked(line, len(lines) - i, height)]
     about = ["Dots: scores as published. Open diamonds: without the noise of the respondents, with its interval."]
     about += ["Lines: " + "; ".join(f"{line['name']} {line['score']:.3f}" for line in lines) + "."] if lines else []
-    return _finished(alt.layer(*layers), "Scores between baselines and ceiling", about)
+    return finished(alt.layer(*layers), "Scores between baselines and ceiling", about)
 
 
 def _marked(line: dict[str, Any], step: int, height: int) -> list[Any]:
@@ -152,7 +134,7 @@ def null_chart(sections: Sections) -> "alt.TopLevelMixin | None":
     ]
     if len(shown) < len(known):
         about.append(f"The {len(shown)} best of {len(known)} models.")
-    return _finished(alt.concat(*map(_histogram, shown), columns=3), "Scores with segments shuffled", about)
+    return finished(alt.concat(*map(_histogram, shown), columns=3), "Scores with segments shuffled", about)
 
 
 def _histogram(null: Null) -> Any:
@@ -210,7 +192,7 @@ def gap_chart(sections: Sections) -> "alt.TopLevelMixin | None":
         "Orange squares: unequal accuracy is shown (Holm-adjusted); blue circles: it is not.",
         "Black ticks: gaps as published. Open triangles: what equal accuracy would show at these sample sizes.",
     ]
-    return _finished(chart, "Fairness gaps, and what sample size makes of them", about)
+    return finished(chart, "Fairness gaps, and what sample size makes of them", about)
 
 
 def _gap_rows(fairness: Fairness) -> list[dict[str, Any]]:
@@ -269,7 +251,7 @@ def slope_chart(sections: Sections) -> "alt.TopLevelMixin | None":
     about = [
         "Mean scores of questions × segments asked at several levels; slope per context question, p Holm-adjusted."
     ]
-    return _finished(chart, "Does context help?", about)
+    return finished(chart, "Does context help?", about)
 
 
 def _slope_label(one: ContextSlope) -> str:

@@ -1,0 +1,113 @@
+"""Are the intervals of `assay tune` for the end of a loss curve honest? Size, power and coverage by simulation.
+
+    python benchmarks/calibration_tuning.py                       everything; about 5 minutes on one core
+    python benchmarks/calibration_tuning.py --simulations 100     a quick look
+    python benchmarks/calibration_tuning.py --out benchmarks/results/calibration_tuning.md
+
+The noise of a loss keeps a part of itself from step to step. The same command prints the same numbers on every run.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from math import sqrt
+from pathlib import Path
+from statistics import NormalDist
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
+
+import numpy as np
+
+from assay.analyses.tuning_trend import change_of, mean_of
+from assay.data.training_logs import Floats, Series
+from benchmarks.simulation.losses import NOISES, losses, spread_of_change
+from benchmarks.simulation.tables import table
+
+LENGTHS = (12, 25, 50, 100, 200, 500, 1000, 2000)
+WINDOWS = (25, 50)
+SLOPES = (2.0, 4.0, 6.0)  # a true change, in standard deviations of the least-squares line
+LEVEL = 0.95
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Size, power and coverage at the end of a loss curve, by simulation.")
+    parser.add_argument("--simulations", type=int, default=2000, metavar="N", help="per cell (2,000)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
+    options = parser.parse_args(arguments)
+    report = _report(options.simulations)
+    print(report)
+    if options.out:
+        options.out.write_text(report + "\n", encoding="utf-8")
+
+
+def _report(simulations: int) -> str:
+    noises = list(NOISES)
+    size = [[str(n), *(_share(_rejected(name, n, simulations)) for name in noises)] for n in LENGTHS]
+    held = [[str(n), *(_share(_held(name, n, simulations)) for name in noises)] for n in WINDOWS]
+    power = [
+        [str(n), f"{change:g}", *(_share(_rejected(name, n, simulations, change)) for name in noises)]
+        for n in (50, 200, 2000)
+        for change in SLOPES
+    ]
+    about = (
+        f"Per cent of {simulations:,} simulations, ± the binomial standard error. The columns are how much of the\n"
+        "noise of a step is still there in the next; *both* is independent noise and noise that keeps 0.9, in equal\n"
+        "parts."
+    )
+    known = (
+        " A test\nthat knew the noise would find "
+        + ", ".join(f"{c:g} in {100 * _known(c):.0f}" for c in SLOPES)
+        + " %."
+    )
+    return "\n\n".join(
+        [
+            "### A change that is not there\n\n" + about + " Right is 5; less is cautious.",
+            table(["points", *noises], size),
+            "### A change that is there\n\nHow often it is found. It is given in standard deviations of the line."
+            + known,
+            table(["points", "change", *noises], power),
+            "### The mean of the last window\n\nHow often the interval holds the truth. Right is 95; more is cautious.",
+            table(["points", *noises], held),
+        ]
+    )
+
+
+def _rejected(noise: str, n: int, simulations: int, change: float = 0.0) -> list[bool]:
+    slope = np.linspace(0, 1, n) * change * spread_of_change(noise, n)
+
+    def found(values: Floats) -> bool:
+        limits = change_of(Series(np.arange(float(n)), values + slope), LEVEL).interval
+        assert limits is not None
+        return not limits.low <= 0 <= limits.high
+
+    return _each(found, noise, n, simulations)
+
+
+def _known(change: float) -> float:
+    """The power of a test that knows the variance of the noise."""
+    normal, z = NormalDist(), NormalDist().inv_cdf(0.5 + LEVEL / 2)
+    return normal.cdf(change - z) + normal.cdf(-change - z)
+
+
+def _held(noise: str, n: int, simulations: int) -> list[bool]:
+    def found(values: Floats) -> bool:
+        limits = mean_of(values, LEVEL).interval
+        assert limits is not None
+        return limits.low <= 0 <= limits.high
+
+    return _each(found, noise, n, simulations)
+
+
+def _each(found: Callable[[Floats], bool], noise: str, n: int, simulations: int) -> list[bool]:
+    values = [found(losses(noise, n, seed)) for seed in range(simulations)]
+    print(f"{noise}, {n} points: done", file=sys.stderr, flush=True)
+    return values
+
+
+def _share(held: Sequence[bool]) -> str:
+    share = sum(held) / len(held)
+    return f"{100 * share:.1f} ± {100 * sqrt(share * (1 - share) / len(held)):.1f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What the charts of a comparison show: the difference by unit, and the distribution that its interval is read from."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data import Panel
+from assay.data.panel import Floats
+from assay.design import Design
+from assay.stats.bootstrap import bootstrap_of
+from assay.stats.units import Units
+
+MOST_GROUPS = 500  # more units than this are drawn as means of neighbours
+_BINS = 80
+_TAIL = 5e-4  # of the distribution, on each side, that is not drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """One unit, or several that follow each other in the order of their ids."""
+
+    first: str
+    last: str
+    count: int
+    difference: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The difference along the units, and the bootstrap distribution of the difference as a histogram."""
+
+    neighbours: tuple[Neighbours, ...]
+    edges: tuple[float, ...]  # of the bars; none where there is no distribution
+    shares: tuple[float, ...]  # of the resamples, a bar each
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "neighbours": [asdict(one) for one in self.neighbours],
+            "edges": list(self.edges),
+            "shares": list(self.shares),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Picture":
+        return cls(tuple(Neighbours(**one) for one in data["neighbours"]), tuple(data["edges"]), tuple(data["shares"]))
+
+
+def picture_of(panel: Panel, drawn: Units, design: Design, *, degenerate: bool) -> Picture:
+    """The picture of a comparison whose interval drew these units."""
+    edges, shares = ((), ()) if degenerate or design.method in ("t", "studentized") else _histogram(drawn, design)
+    return Picture(_neighbours(panel), edges, shares)
+
+
+def _neighbours(panel: Panel) -> tuple[Neighbours, ...]:
+    order = _order(panel)
+    ids, weights = panel.units[order], panel.denominators[order]
+    difference = (panel.numerators[:, 1] - panel.numerators[:, 0])[order]
+    starts = np.unique(np.linspace(0, panel.n, min(panel.n, MOST_GROUPS), endpoint=False).astype(np.int64))
+    stops = np.append(starts[1:], panel.n)
+    weight = np.add.reduceat(weights, starts)
+    value = np.add.reduceat(difference, starts) / weight
+    return tuple(
+        Neighbours(str(ids[low]), str(ids[high - 1]), int(high - low), float(v), float(w))
+        for low, high, v, w in zip(starts, stops, value, weight, strict=True)
+    )
+
+
+def _order(panel: Panel) -> NDArray[np.int64]:
+    """Ids in the order that a person expects: 2 before 10."""
+    numbers = [int(name) if name.isascii() and name.isdecimal() and len(name) < 19 else None for name in panel.units]
+    if None in numbers:
+        return np.arange(panel.n)
+    return np.argsort(np.array(numbers, dtype=np.int64), kind="stable")
+
+
+def _histogram(drawn: Units, design: Design) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    distribution = bootstrap_of(drawn, n_resamples=design.resamples, seed=design.seed)
+    low, high = distribution.quantiles([_TAIL, 1 - _TAIL]).tolist()
+    edges: Floats = np.linspace(low, high, _BINS + 1)
+    below = np.array([distribution.cdf(edge) for edge in edges.tolist()])
+    return tuple(edges.tolist()), tuple(np.maximum(np.diff(below), 0).tolist())

@@ -1,0 +1,181 @@
+"""LoRA or full fine-tuning? What training runs cost, how they converged, and whether one is really better (T1–T15)."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from os import PathLike
+
+import numpy as np
+
+from assay.analyses import wording
+from assay.analyses.tuning_advice import advice_of
+from assay.analyses.tuning_arms import Trained, arm_of, sensitivity_of
+from assay.analyses.tuning_contrasts import ONE_SEED, contrast_of
+from assay.analyses.tuning_criteria import Targets, criteria_of
+from assay.analyses.tuning_records import Arm
+from assay.analyses.tuning_report import TuningReport
+from assay.data.training_formats import read_logs
+from assay.data.training_logs import TrainingLog
+from assay.design import Design, signature
+from assay.errors import InputError, UsageError
+
+
+def tune(
+    *runs: str | PathLike[str],
+    baseline: str | None = None,
+    targets: Targets | None = None,
+    design: Design | None = None,
+) -> TuningReport:
+    """Report on training runs: folders of the callback, ``trainer_state.json``, peft results, tables of step and loss.
+
+    Runs of the same arm are its seeds; ``NAME=PATH`` says which arm a path belongs to. The baseline is the arm that
+    trains every parameter, unless another is named or none does; then it is the first.
+    """
+    if not runs:
+        raise UsageError("tune needs a training run; name a folder, a trainer_state.json or a table.")
+    return tune_logs(read_logs(runs), baseline=baseline, targets=targets, design=design)
+
+
+def tune_logs(
+    logs: Sequence[TrainingLog],
+    *,
+    baseline: str | None = None,
+    targets: Targets | None = None,
+    design: Design | None = None,
+) -> TuningReport:
+    """The report on logs that have been read."""
+    design, targets = design or Design(), targets or Targets()
+    _check_same(logs)
+    trained = [Trained(log) for log in logs]
+    groups = _grouped([run for run in trained if not run.log.sweep])
+    sweeps = _grouped([run for run in trained if run.log.sweep])
+    arms = tuple(arm_of(name, group, design.level) for name, group in groups.items())
+    first = _baseline(arms, baseline)
+    contrasts = tuple(
+        contrast_of((first, name), (groups[first], group), design)
+        for name, group in groups.items()
+        if first is not None and name != first
+    )
+    sensitivity = tuple(sensitivity_of(name, group) for name, group in sweeps.items())
+    criteria = criteria_of(arms, contrasts, targets)
+    return TuningReport(
+        sentence=_sentence(arms, [c.sentence for c in contrasts] + [s.sentence for s in sensitivity]),
+        arms=arms,
+        baseline=first,
+        contrasts=contrasts,
+        sensitivity=sensitivity,
+        criteria=criteria,
+        recommendations=advice_of(arms, contrasts, criteria, sensitivity),
+        notes=_notes(arms, logs),
+        targets=targets,
+        design=design,
+        signature=_signature(logs, design),
+    )
+
+
+def _grouped(runs: Sequence[Trained]) -> dict[str, list[Trained]]:
+    groups: dict[str, list[Trained]] = {}
+    for run in runs:
+        groups.setdefault(run.log.arm, []).append(run)
+    for name, group in groups.items():
+        _check_seeds(name, group)
+    return groups
+
+
+def _check_seeds(name: str, group: Sequence[Trained]) -> None:
+    """A seed that is there twice, at the same rate, is the same run twice."""
+    seen: dict[tuple[int | None, float | None], str] = {}
+    for run in group:
+        key = (run.log.seed, run.log.learning_rate)
+        if run.log.seed is not None and key in seen:
+            raise InputError(
+                f"{run.log.label}: seed {run.log.seed} of {name} is there already ({seen[key]}); "
+                "name each run once, or say which arm it belongs to: NAME=RUN."
+            )
+        seen[key] = run.log.label
+    rates = {run.log.learning_rate for run in group if not run.log.sweep}
+    if len(rates) > 1:
+        listed = ", ".join(f"{rate:g}" for rate in sorted(filter(None, rates)))
+        raise InputError(
+            f"{name}: its runs have different learning rates ({listed}); "
+            "seeds of one arm differ in nothing else. Name them apart: A=RUN B=RUN."
+        )
+
+
+def _check_same(logs: Sequence[TrainingLog]) -> None:
+    """Losses of different text or tokens do not compare; learning rates are best chosen on text of their own."""
+    _check_one("tokenizer", "tokenizers: losses per token do not compare", logs)
+    for sweep in (False, True):
+        _check_one("validation", "validation sets: losses do not compare", [log for log in logs if log.sweep == sweep])
+
+
+def _check_one(what: str, said: str, logs: Sequence[TrainingLog]) -> None:
+    known = [log for log in logs if getattr(log, what) is not None]
+    for log in known[1:]:
+        if getattr(log, what) != getattr(known[0], what):
+            raise InputError(f"{known[0].label} and {log.label} have different {said}. Report on each alone.")
+
+
+def _baseline(arms: Sequence[Arm], asked: str | None) -> str | None:
+    names = [arm.name for arm in arms]
+    if asked is not None and asked not in names:
+        raise UsageError(f"no arm {asked!r}; the arms are {', '.join(names)}.")
+    full = [arm.name for arm in arms if arm.share == 1]
+    if asked is None and len(full) == 1:
+        return full[0]
+    return asked or (names[0] if names else None)
+
+
+def _sentence(arms: Sequence[Arm], found: Sequence[str]) -> str:
+    lost = [
+        f"{arm.name} diverged at step {run.diverged_at:,} ({run.label})."
+        for arm in arms
+        for run in arm.runs
+        if run.diverged_at is not None
+    ]
+    if found or lost:
+        return "\n".join([*found, *lost])
+    arm = arms[0]
+    run = arm.runs[0]
+    final = run.final_loss.value
+    return (
+        f"{arm.name}: final training loss {wording.number(final or 0.0)}, "
+        f"{run.plateau.verdict} at the end, overfitting {run.overfitting.verdict}, gradients {run.gradients.verdict}."
+    )
+
+
+def _notes(arms: Sequence[Arm], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
+    notes = [f"{log.label}: {note}" for log in logs for note in log.notes]
+    for arm in arms:
+        if len(arm.runs) == 1:
+            notes.append(f"{arm.name} has {ONE_SEED}")
+        if arm.quality_reason:
+            notes.append(f"{arm.name}: {arm.quality_reason}")
+    unknown = [log.label for log in logs if log.validation is None and len(log.valid)]
+    if unknown and len(logs) > 1:
+        notes.append("whether all runs saw the same validation text is not in these logs; losses are taken as they are")
+    judged = {log.validation for log in logs if not log.sweep and log.validation is not None}
+    if any(log.validation in judged for log in logs if log.sweep):
+        notes.append(
+            "the learning rates were tried on the validation text itself: choosing by it flatters the best rate"
+        )
+    if len({log.memory_of for log in logs if log.memory}) > 1:
+        notes.append("memory was measured on different devices: its ratios do not compare")
+    return tuple(notes)
+
+
+def _signature(logs: Sequence[TrainingLog], design: Design) -> str:
+    hashed = sha256(b"assay tuning 1")
+    for log in logs:
+        hashed.update(f"{log.arm}|{log.seed}|{log.learning_rate}|{log.validation}".encode())
+        for series in (log.loss, log.grad_norm, log.valid):
+            for values in (series.steps, series.values):
+                hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
+    return signature(
+        "tuning",
+        runs=len(logs),
+        arms=len({log.arm for log in logs}),
+        method=design.method,
+        resamples=design.resamples or "exact",
+        level=design.level,
+        data=hashed.hexdigest()[:16],
+    )

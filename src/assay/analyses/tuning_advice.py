@@ -1,0 +1,99 @@
+"""What to do next: every recommendation follows from a number that it names (T13)."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from assay.analyses import wording
+from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, RunSummary, Sensitivity
+from assay.stats.records import Estimate
+
+Reason = Callable[[RunSummary], str | None]
+
+_SEEDS = 3  # the fewest whose spread says anything
+
+
+def advice_of(
+    arms: Sequence[Arm],
+    contrasts: Sequence[Contrast],
+    criteria: Sequence[Criterion],
+    sensitivity: Sequence[Sensitivity],
+) -> tuple[Recommendation, ...]:
+    found = [piece for contrast in contrasts for piece in _choice(contrast, criteria)]
+    found += [piece for arm in arms for piece in _of_arm(arm)]
+    found += [piece for one in sensitivity for piece in _of_rates(one)]
+    return tuple(found)
+
+
+def _choice(contrast: Contrast, criteria: Sequence[Criterion]) -> Iterator[Recommendation]:
+    mine = [c for c in criteria if c.arm == contrast.arm and c.group == "primary"]
+    numbers = "; ".join(f"{c.name} {shown(c.estimate)} (wanted {c.wanted}: {c.status})" for c in mine)
+    failed = [c.name for c in mine if c.status == "not met"]
+    missing = [c.name for c in mine if c.status == "not measured"]
+    if failed:
+        text = f"Keep {contrast.baseline} over {contrast.arm}, or change {contrast.arm}: {', '.join(failed)} not met."
+    elif missing:
+        text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: {', '.join(missing)} not measured."
+    else:
+        text = f"Use {contrast.arm} instead of {contrast.baseline}: every primary criterion is met."
+    yield Recommendation(text, numbers)
+
+
+def _of_arm(arm: Arm) -> Iterator[Recommendation]:
+    if len(arm.runs) < _SEEDS:
+        yield Recommendation(
+            f"Train {arm.name} with at least {_SEEDS} seeds.",
+            f"it has {wording.count(len(arm.runs), 'run')}: what another seed would give is not known",
+        )
+    yield from _runs(arm, "Lower the learning rate of {} or warm it up.", _divergence)
+    yield from _runs(arm, "Train {} longer.", _falling)
+    yield from _runs(arm, "Stop {} earlier, or give it more text.", _overfitting)
+    yield from _runs(arm, "Clip the gradients of {}, or lower its learning rate.", _gradients)
+
+
+def _runs(arm: Arm, text: str, reason: Reason) -> Iterator[Recommendation]:
+    """One recommendation for all runs of an arm that share a reason."""
+    found = [(run, why) for run in arm.runs if (why := reason(run))]
+    if found:
+        share = f"{len(found)} of {wording.count(len(arm.runs), 'run')}; " if len(arm.runs) > 1 else ""
+        yield Recommendation(text.format(arm.name), share + found[0][1])
+
+
+def _divergence(run: RunSummary) -> str | None:
+    return None if run.diverged_at is None else f"its loss is not a number at step {run.diverged_at:,}"
+
+
+def _falling(run: RunSummary) -> str | None:
+    if run.plateau.verdict != "still falling" or not run.finished:
+        return None
+    return f"its loss still changed by {shown(run.plateau.change)} nats from step {run.plateau.first_step:,} on"
+
+
+def _overfitting(run: RunSummary) -> str | None:
+    found = run.overfitting
+    if found.verdict != "shown":
+        return None
+    return (
+        f"from step {found.first_step:,} on validation changed by {shown(found.valid_change)} and training by "
+        f"{shown(found.train_change)} nats; the best validation loss was at step {found.best_step:,}"
+    )
+
+
+def _gradients(run: RunSummary) -> str | None:
+    return run.gradients.why if run.gradients.verdict == "unstable" else None
+
+
+def _of_rates(found: Sensitivity) -> Iterator[Recommendation]:
+    if found.best is not None and found.at_edge and len(found.points) > 1:
+        rates = f"{found.points[0].rate:g} to {found.points[-1].rate:g}"
+        yield Recommendation(
+            f"Try learning rates beyond {found.best:g} for {found.arm}.",
+            f"{found.best:g}, the best, is at the edge of those tried ({rates})",
+        )
+
+
+def shown(estimate: Estimate) -> str:
+    """A value with its interval, on one line."""
+    if estimate.value is None:
+        return "not measured"
+    if estimate.interval is None:
+        return wording.number(estimate.value)
+    return wording.estimate(estimate.value, estimate.interval, sign=False).replace("  ", " ")

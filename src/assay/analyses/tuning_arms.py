@@ -1,0 +1,190 @@
+"""Arms: the runs of one way to train, and the means over their seeds."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import exp
+
+import numpy as np
+
+from assay.analyses.tuning_curves import curve_of, summary_of
+from assay.analyses.tuning_records import Arm, RatePoint, Sensitivity
+from assay.analyses.tuning_trend import over_seeds
+from assay.analyses.wording import number
+from assay.data.tables import Table, read_table
+from assay.data.training_logs import PARTS, Floats, TrainingLog
+from assay.errors import InputError
+from assay.stats.records import Estimate
+
+_SAME = 1e-6  # of a loss: what rounding explains
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A log with the validation windows that its model scored, where it has them."""
+
+    log: TrainingLog
+
+    @cached_property
+    def windows(self) -> Table | None:
+        return None if self.log.windows is None else read_table(self.log.windows)
+
+    @cached_property
+    def validation_loss(self) -> float | None:
+        """Token-weighted over the scored windows; else the last that the log has."""
+        if self.log.diverged_at is not None:
+            return None
+        if self.windows is None:
+            return self.log.valid.finite.last
+        tokens = self.windows.numbers["tokens"]
+        return float((self.windows.numbers["loss"] * tokens).sum() / tokens.sum())
+
+    @property
+    def seconds_per_step(self) -> float | None:
+        log = self.log
+        if len(log.step_seconds):
+            return float(log.step_seconds.mean())
+        return None if log.seconds is None or not log.last_step else log.seconds / log.last_step
+
+    @property
+    def memory(self) -> dict[str, float]:
+        """By part, and ``training``: their sum, which is the peak without the interpreter and its libraries."""
+        found = dict(self.log.memory)
+        if all(part in found for part in PARTS):
+            found["training"] = sum(found[part] for part in PARTS)
+        elif "peak" in found:
+            found["training"] = found["peak"]
+        return found
+
+
+def arm_of(name: str, runs: Sequence[Trained], level: float) -> Arm:
+    """The summary of every run, and what the runs have in common."""
+    logs = [run.log for run in runs]
+    total, trainable = (_same(name, logs, what) for what in ("total", "trainable"))
+    losses = _values(runs, lambda run: run.validation_loss)
+    loss_curve = curve_of([log.loss for log in logs], level, smooth=True)
+    if loss_curve is None:
+        raise InputError(f"{name}: its runs share no step with a finite loss; name runs of the same schedule.")
+    return Arm(
+        name=name,
+        runs=tuple(summary_of(run.log, run.validation_loss, level) for run in runs),
+        total=total,
+        trainable=trainable,
+        share=None if not total or trainable is None else trainable / total,
+        memory=_means([run.memory for run in runs], level),
+        memory_of=next((log.memory_of for log in logs if log.memory), None),
+        time=_time(runs, level),
+        quality=_quality(losses, logs, level),
+        quality_reason=_quality_reason(runs),
+        loss_curve=loss_curve,
+        valid_curve=curve_of([log.valid for log in logs], level, smooth=False),
+        gradient_curve=curve_of([log.grad_norm for log in logs], level, smooth=True),
+    )
+
+
+def _same(name: str, logs: Sequence[TrainingLog], what: str) -> int | None:
+    found: set[int | None] = {getattr(log, what) for log in logs}
+    if len(found) > 1:
+        listed = ", ".join(sorted(map(str, found)))
+        raise InputError(
+            f"{name}: its runs have different numbers of parameters ({what}: {listed});"
+            " seeds of one arm train the same model. Name them apart: A=RUN B=RUN."
+        )
+    return next(iter(found))
+
+
+def _values(runs: Sequence[Trained], what: Callable[[Trained], float | None]) -> Floats:
+    found = (what(run) for run in runs)
+    return np.array([value for value in found if value is not None], dtype=np.float64)
+
+
+def _means(found: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
+    names = dict.fromkeys(name for one in found for name in one)
+    return {name: over_seeds(np.array([one[name] for one in found if name in one]), level) for name in names}
+
+
+def _time(runs: Sequence[Trained], level: float) -> dict[str, Estimate]:
+    wanted: dict[str, Callable[[Trained], float | None]] = {
+        "seconds": lambda run: run.log.seconds,
+        "wall": lambda run: run.log.wall,
+        "seconds_per_step": lambda run: run.seconds_per_step,
+        "steps_per_hour": lambda run: None if not run.seconds_per_step else 3600 / run.seconds_per_step,
+        "tokens_per_second": lambda run: (
+            None if run.log.tokens is None or not run.log.seconds else run.log.tokens / run.log.seconds
+        ),
+    }
+    found = {name: _values(runs, what) for name, what in wanted.items()}
+    return {name: over_seeds(values, level) for name, values in found.items() if len(values)}
+
+
+def _quality(losses: Floats, logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
+    found: dict[str, Estimate] = {}
+    if len(losses):
+        found["validation_loss"] = over_seeds(losses, level)
+        found["perplexity"] = exponential(found["validation_loss"])
+        found |= _source_perplexity(logs, level)
+    return found | {name: _bounded(one) for name, one in _means([log.scores for log in logs], level).items()}
+
+
+def _source_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
+    """By the source's weights, which are wrong (C6), where every run has it and it differs from ours."""
+    found = [log.source_loss for log in logs if log.source_loss is not None]
+    differs = any(abs((log.source_loss or 0) / (log.valid.finite.last or 1) - 1) > _SAME for log in logs)
+    if len(found) < len(logs) or not differs:
+        return {}
+    return {"perplexity_by_the_source": exponential(over_seeds(np.array(found), level))}
+
+
+def _bounded(share: Estimate) -> Estimate:
+    """Scores are shares here: what of the limits lies beyond 0 and 1 is left out."""
+    limits = share.interval
+    if limits is None or share.value is None or not 0 <= share.value <= 1:
+        return share
+    return replace(share, interval=replace(limits, low=max(limits.low, 0.0), high=min(limits.high, 1.0)))
+
+
+def exponential(loss: Estimate) -> Estimate:
+    """Perplexity: the exponentials of a loss and its limits; the standard error by the delta method."""
+    try:
+        value = None if loss.value is None else exp(loss.value)
+        limits = None if loss.interval is None else loss.interval.exp()
+    except OverflowError:
+        return Estimate(None, None, None, loss.n, "too large for a number")
+    error = None if value is None or loss.standard_error is None else value * loss.standard_error
+    return Estimate(value, limits, error, loss.n, loss.reason)
+
+
+def _quality_reason(runs: Sequence[Trained]) -> str | None:
+    if any(run.log.row_weighted and run.windows is None for run in runs):
+        return "the validation loss is the Trainer's, which weights rows instead of tokens"
+    return None
+
+
+def sensitivity_of(arm: str, runs: Sequence[Trained]) -> Sensitivity:
+    """Standard deviation over mean of the held-out loss, over the rates that did not diverge (T6)."""
+    rates = sorted({run.log.learning_rate for run in runs if run.log.learning_rate is not None})
+    points = tuple(_rate_point(rate, [run for run in runs if run.log.learning_rate == rate]) for rate in rates)
+    good = [(point.loss, point.rate) for point in points if point.loss is not None and not point.diverged]
+    losses = np.array([loss for loss, _ in good])
+    variation = float(losses.std(ddof=1) / losses.mean()) if len(losses) > 1 else None
+    best = min(good)[1] if good else None
+    edge = best is not None and best in {rates[0], rates[-1]}
+    return Sensitivity(arm, points, variation, best, edge, _rates_sentence(arm, points, variation, best))
+
+
+def _rate_point(rate: float, runs: Sequence[Trained]) -> RatePoint:
+    losses = _values(runs, lambda run: run.validation_loss)
+    diverged = sum(run.log.diverged_at is not None for run in runs)
+    return RatePoint(rate, float(losses.mean()) if len(losses) else None, len(runs), diverged)
+
+
+def _rates_sentence(arm: str, points: Sequence[RatePoint], variation: float | None, best: float | None) -> str:
+    lost = [f"{point.rate:g}" for point in points if point.diverged]
+    tail = f"; diverged at {', '.join(lost)}" if lost else ""
+    if variation is None or best is None:
+        return f"{arm}: fewer than two learning rates have a held-out loss{tail}."
+    span = f"{points[0].rate:g} to {points[-1].rate:g}"
+    return (
+        f"{arm}: over {len(points)} learning rates from {span} the held-out loss varies by "
+        f"{number(100 * variation, 3)} % (standard deviation over mean); the best is {best:g}{tail}."
+    )

@@ -1,0 +1,202 @@
+"""An arm against the baseline: the same validation windows in pairs, the seeds as clusters, and the gains."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from assay.analyses import wording
+from assay.analyses.compare import compare
+from assay.analyses.comparison import Comparison
+from assay.analyses.tuning_arms import Trained, exponential
+from assay.analyses.tuning_records import Better, Contrast, SourceFormulas
+from assay.analyses.tuning_trend import seed_difference
+from assay.data.tables import Table
+from assay.data.training_logs import Floats
+from assay.design import Design
+from assay.errors import InputError
+from assay.stats.permutation import SMALLEST_P
+from assay.stats.records import Estimate, Test
+from assay.stats.special import normal_quantile, t_cdf
+
+ONE_SEED = "one seed: a difference between these two models, not between the two ways to train"
+
+
+def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[Trained]], design: Design) -> Contrast:
+    """B against the baseline A."""
+    a, b = arms
+    windows = _windows(names, a, b, design)
+    paired = paired_seeds(a, b)
+    seeds, test = _over_seeds(a, b, lambda run: run.validation_loss, design.level, paired=paired)
+    ratios = _ratios(a, b, design.level, windows, seeds)
+    verdict = _verdict(windows, seeds)
+    return Contrast(
+        baseline=names[0],
+        arm=names[1],
+        verdict=verdict,
+        sentence=_sentence(names, verdict, windows, seeds),
+        windows=windows,
+        seeds=seeds,
+        seeds_test=test,
+        paired_seeds=paired,
+        source=_source(a, b, design.level),
+        ratios=ratios,
+    )
+
+
+def paired_seeds(a: Sequence[Trained], b: Sequence[Trained]) -> bool:
+    """Both arms were trained with the same seeds, each once."""
+    first, second = (sorted(str(run.log.seed) for run in arm) for arm in (a, b))
+    return first == second and "None" not in first and len(set(first)) == len(first)
+
+
+def _by_seed(arm: Sequence[Trained]) -> list[Trained]:
+    return sorted(arm, key=lambda run: str(run.log.seed))
+
+
+def _over_seeds(
+    a: Sequence[Trained],
+    b: Sequence[Trained],
+    what: Callable[[Trained], float | None],
+    level: float,
+    *,
+    paired: bool,
+) -> tuple[Estimate, Test]:
+    found = [[what(run) for run in _by_seed(arm)] for arm in (a, b)]
+    if any(value is None for values in found for value in values):
+        why = "not measured in every run"
+        return Estimate(None, None, None, 0, why), Test("t over seeds", None, None, 0, why)
+    first, second = (np.array(values, dtype=np.float64) for values in found)
+    return seed_difference(first, second, level, paired=paired)
+
+
+# ------------------------------------------------------------------------------------------------------------- windows
+
+
+def _windows(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained], design: Design) -> Comparison | None:
+    """The comparison of the arms' mean losses window by window; ``None`` where a run has no windows."""
+    tables = [[run.windows for run in arm] for arm in (a, b)]
+    if any(table is None for arm in tables for table in arm):
+        return None
+    first, second = (_mean_table(name, arm) for name, arm in zip(names, tables, strict=True))
+    documents = first.labels.get("document")
+    cluster = "document" if documents is not None and len(documents.names) > 1 else None
+    found = compare(first, second, design=design, cluster=cluster, strict=True)
+    return replace(found, notes=(*found.notes, "losses of a window are means over the seeds"))
+
+
+def _mean_table(name: str, tables: Sequence[Any]) -> Table:
+    """A table of the first run's windows with the mean loss over the runs."""
+    first: Table = tables[0]
+    losses = [_aligned(first, table) for table in tables]
+    numbers = first.numbers | {"loss": np.mean(losses, axis=0)}
+    return replace(first, name=name, label=name, numbers=numbers)
+
+
+def _aligned(first: Table, other: Table) -> Floats:
+    order, mine = np.argsort(other.ids.astype(str)), np.argsort(first.ids.astype(str))
+    same = len(first) == len(other) and (first.ids[mine] == other.ids[order]).all()
+    if not same or (first.numbers["tokens"][mine] != other.numbers["tokens"][order]).any():
+        raise InputError(
+            f"{other.label}: its validation windows are not those of {first.label}; "
+            "runs that are compared need the same validation text, tokenizer and context."
+        )
+    losses = np.empty(len(first))
+    losses[mine] = other.numbers["loss"][order]
+    return losses
+
+
+def _source(a: Sequence[Trained], b: Sequence[Trained], level: float) -> SourceFormulas | None:
+    """The source's formulas on the windows of the first runs: a paired t-test, d over the arms' spread, and an interval
+    of one value less another, √n too wide for a mean and as if there were no pairs (C5). Its variances divide by n.
+    """
+    if a[0].windows is None or b[0].windows is None:
+        return None
+    first, second = a[0].windows.numbers["loss"], _aligned(a[0].windows, b[0].windows)
+    difference = second - first
+    n, mean = len(difference), float(difference.mean())
+    both = float(first.var() + second.var())
+    error = float(difference.std(ddof=1)) / sqrt(n) if n > 1 else 0.0
+    if error <= 0 or both <= 0:
+        return None
+    t = mean / error
+    p = max(2 * t_cdf(-abs(t), n - 1), SMALLEST_P)
+    reach = normal_quantile(0.5 + level / 2) * sqrt(both)
+    return SourceFormulas(t, p, mean / sqrt(both / 2), mean - reach, mean + reach)
+
+
+# -------------------------------------------------------------------------------------------------------------- ratios
+
+
+def _ratios(
+    a: Sequence[Trained], b: Sequence[Trained], level: float, windows: Comparison | None, seeds: Estimate
+) -> dict[str, Estimate]:
+    """The arm over the baseline: the exponential of a difference of logarithms (T10)."""
+    paired = paired_seeds(a, b)
+    wanted: dict[str, Callable[[Trained], float | None]] = {
+        "parameters": lambda run: _log(run.log.trainable),
+        "memory": lambda run: _log(run.memory.get("training")),
+        "time_per_step": lambda run: _log(run.seconds_per_step),
+        "time": lambda run: _log(run.log.seconds),
+        "character_accuracy": lambda run: _log(run.log.scores.get("character_accuracy")),
+    }
+    found = {name: exponential(_over_seeds(a, b, what, level, paired=paired)[0]) for name, what in wanted.items()}
+    counted = found["parameters"]
+    if counted.value is not None:  # no seed changes it
+        found["parameters"] = Estimate(counted.value, None, None, counted.n, "counted")
+    return {"perplexity": perplexity_ratio(windows, seeds)} | found
+
+
+def _log(value: float | None) -> float | None:
+    return None if value is None or value <= 0 else log(value)
+
+
+def perplexity_ratio(windows: Comparison | None, seeds: Estimate) -> Estimate:
+    """Over seeds where there are several, else over windows: the wider question that can be answered."""
+    over = exponential(seeds)
+    if over.interval is None and windows is not None and windows.ratio is not None:
+        return windows.ratio
+    return over
+
+
+# ------------------------------------------------------------------------------------------------------------- verdict
+
+
+def _verdict(windows: Comparison | None, seeds: Estimate) -> Better:
+    """A difference is shown if neither other text nor, with several seeds, other seeds would undo it."""
+    if windows is None and seeds.interval is None:
+        return "not measured"
+    shown = None if windows is None else _word(windows.difference)
+    over = None if seeds.interval is None else _word(seeds)
+    if None not in {shown, over} and shown != over:
+        return "no difference shown"
+    return shown or over or "not measured"
+
+
+def _word(difference: Estimate) -> Better:
+    limits = difference.interval
+    if limits is None or limits.low <= 0 <= limits.high:
+        return "no difference shown"
+    return "worse" if limits.low > 0 else "better"  # of losses
+
+
+def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | None, seeds: Estimate) -> str:
+    a, b = names
+    heads = {
+        "better": f"{b} is better than {a} on the validation text",
+        "worse": f"{b} is worse than {a} on the validation text",
+        "no difference shown": f"No difference shown between {a} and {b} on the validation text",
+        "not measured": f"{b} against {a}: not measured, for want of a validation loss with an interval",
+    }
+    ratio = perplexity_ratio(windows, seeds)
+    parts = []
+    if ratio.value is not None and ratio.interval is not None:
+        places = wording.decimals(ratio.interval)
+        limits = f"{wording.percent(ratio.interval.level)} interval {wording.interval(ratio.interval)}"
+        parts.append(f"perplexity × {wording.placed(ratio.value, places)}, {limits}")
+    parts.append(f"{seeds.n} seeds" if seeds.interval is not None else ONE_SEED)
+    if windows is not None:
+        parts.append(wording.count(windows.n_pairs, "window"))
+    return f"{heads[verdict]} ({'; '.join(parts)})."

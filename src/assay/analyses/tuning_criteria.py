@@ -1,0 +1,171 @@
+"""Targets and success criteria (T14, T15): met, not met or not measured, each with its number and interval.
+
+A criterion is met if the whole interval meets it, and the value where there is no interval.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from assay.analyses import wording
+from assay.analyses.tuning_records import Arm, Contrast, Criterion, Group, Status
+from assay.data.columns import nearest
+from assay.errors import InputError
+from assay.stats.records import Estimate, Interval
+
+#: Perplexity in words (T14).
+GRADES = ((10.0, "excellent"), (12.0, "good"), (15.0, "acceptable"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """What an adapted model has to reach. Shares and reductions are parts of 1."""
+
+    perplexity: float = 15.0  # the last grade that is acceptable
+    trainable_share: float = 0.01
+    memory_reduction: float = 0.40
+    time_reduction: float = 0.20
+    character_accuracy: float = 0.85
+    hiragana: float = 0.90
+    katakana: float = 0.88
+    kanji: float = 0.80
+    performance_loss: float = 0.10  # perplexity of the arm over the baseline's, less 1
+    parameter_reduction: float = 0.99
+    fluency_loss: float = 0.10  # character accuracy lost, as a part of the baseline's
+
+
+def read_targets(path: Path) -> Targets:
+    """A JSON or TOML file with some of the names of `Targets`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: the targets cannot be read ({error}); write JSON or TOML.") from error
+    return targets_of(data, str(path))
+
+
+def targets_of(data: Mapping[str, object], label: str) -> Targets:
+    known = [field.name for field in fields(Targets)]
+    if not isinstance(data, Mapping):
+        raise InputError(f"{label}: targets must be names with numbers; the names are {', '.join(known)}.")
+    numbers: dict[str, float] = {}
+    for name, value in data.items():
+        if name not in known:
+            close = nearest(name, known)
+            hint = f"did you mean {close!r}?" if close else f"the names are {', '.join(known)}."
+            raise InputError(f"{label}: no target {name!r}; {hint}")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"{label}: the target {name!r} must be a number, but got {value!r}.")
+        numbers[name] = float(value)
+    return Targets(**numbers)
+
+
+def grade_of(perplexity: float) -> str:
+    """Excellent, good, acceptable or poor."""
+    return next((grade for limit, grade in GRADES if perplexity < limit), "poor")
+
+
+def criteria_of(arms: tuple[Arm, ...], contrasts: tuple[Contrast, ...], targets: Targets) -> tuple[Criterion, ...]:
+    """The targets of every arm, and the success of every arm against the baseline."""
+    found = [criterion for arm in arms for criterion in _arm_targets(arm, targets)]
+    by_name = {arm.name: arm for arm in arms}
+    for contrast in contrasts:
+        found += _success(contrast, by_name[contrast.arm], targets)
+    return tuple(found)
+
+
+def _arm_targets(arm: Arm, targets: Targets) -> list[Criterion]:
+    missing = Estimate(None, None, None, 0, "not measured")
+    perplexity = arm.quality.get("perplexity", missing)
+    found = [_below("perplexity", "target", arm.name, perplexity, targets.perplexity)]
+    for name in ("character_accuracy", "hiragana", "katakana", "kanji"):
+        limit = getattr(targets, name)
+        found.append(_above(name, "target", arm.name, arm.quality.get(name, missing), limit))
+    return found
+
+
+def _success(contrast: Contrast, arm: Arm, targets: Targets) -> list[Criterion]:
+    ratios, name = contrast.ratios, contrast.arm
+    share = Estimate(arm.share, None, None, len(arm.runs), None if arm.share is not None else "parameters not logged")
+    found = [_below("trainable_share", "target", name, share, targets.trainable_share)]
+    wanted: tuple[tuple[str, str, Group], ...] = (
+        ("parameter_reduction", "parameters", "primary"),
+        ("memory_reduction", "memory", "primary"),
+        ("time_reduction", "time_per_step", "secondary"),
+    )
+    found.append(_below("performance_loss", "primary", name, _less_one(ratios["perplexity"]), targets.performance_loss))
+    for criterion, ratio, group in wanted:
+        found.append(_above(criterion, group, name, _reduction(ratios[ratio]), getattr(targets, criterion)))
+    found.append(_convergence(arm))
+    fluency = _reduction(ratios["character_accuracy"])
+    found.append(_below("fluency_loss", "secondary", name, fluency, targets.fluency_loss))
+    return found
+
+
+def _less_one(ratio: Estimate) -> Estimate:
+    return _moved(ratio, 1.0, -1.0)
+
+
+def _reduction(ratio: Estimate) -> Estimate:
+    """1 − ratio."""
+    return _moved(ratio, -1.0, 1.0)
+
+
+def _moved(found: Estimate, factor: float, shift: float) -> Estimate:
+    if found.value is None:
+        return found
+    limits = None if found.interval is None else found.interval.scaled(factor)
+    moved = None if limits is None else Interval(limits.low + shift, limits.high + shift, limits.level, limits.method)
+    return Estimate(factor * found.value + shift, moved, found.standard_error, found.n, found.reason)
+
+
+def _below(name: str, group: Group, arm: str, found: Estimate, limit: float) -> Criterion:
+    worst = found.value if found.interval is None else found.interval.high
+    met = [None if value is None else value < limit for value in (worst, found.value)]
+    return _criterion(name, group, arm, f"< {limit:g}", found, met)
+
+
+def _above(name: str, group: Group, arm: str, found: Estimate, limit: float) -> Criterion:
+    worst = found.value if found.interval is None else found.interval.low
+    met = [None if value is None else value > limit for value in (worst, found.value)]
+    return _criterion(name, group, arm, f"> {limit:g}", found, met)
+
+
+def _criterion(
+    name: str, group: Group, arm: str, wanted: str, found: Estimate, met: Sequence[bool | None]
+) -> Criterion:
+    """``met``: by the worse limit of the interval, and by the value."""
+    good, value_good = met
+    status: Status = "not measured" if good is None else "met" if good else "not met"
+    why = ""
+    if good is None:
+        why = found.reason or "not measured"
+    elif good != value_good:
+        why = "the value meets it, the interval does not: not shown"
+    elif found.interval is None:
+        why = found.reason or "counted"
+    if name == "perplexity" and found.value is not None:
+        why = "; ".join(part for part in (grade_of(found.value), why) if part)
+    return Criterion(name, group, arm, wanted, status, found, why)
+
+
+def _convergence(arm: Arm) -> Criterion:
+    """Every run is finite to its end, its gradients are stable and its loss does not rise at the end."""
+    faults = []
+    for run in arm.runs:
+        if run.diverged_at is not None:
+            faults.append(f"diverged at step {run.diverged_at:,}")
+        elif run.gradients.verdict == "unstable":
+            faults.append(f"gradients: {run.gradients.why}")
+        elif run.plateau.verdict == "rising":
+            faults.append("the loss rises at the end")
+    measured = [run for run in arm.runs if run.gradients.verdict != "not measured" or run.diverged_at is not None]
+    status: Status = "not met" if faults else "met" if len(measured) == len(arm.runs) else "not measured"
+    value = None if status == "not measured" else 1 - len(faults) / len(arm.runs)
+    why = "; ".join(dict.fromkeys(faults)) or (
+        "no gradient norms in the log" if status == "not measured" else wording.count(len(arm.runs), "run")
+    )
+    estimate = Estimate(value, None, None, len(arm.runs), why)
+    return Criterion("stable_convergence", "secondary", arm.name, "every run", status, estimate, why)

@@ -1,0 +1,197 @@
+"""One run: does it converge, overfit, spike? And the curves that a chart draws."""
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+
+from assay.analyses.tuning_records import Curve, Gradients, Overfitting, Plateau, Resting, RunSummary, Shown
+from assay.analyses.tuning_trend import change_of, mean_of, smoothed, window_of
+from assay.data.training_logs import Floats, Series, TrainingLog
+from assay.stats.records import Estimate
+from assay.stats.special import t_quantile
+
+_WITHIN = 0.01  # of the last value: converged; of the whole improvement: flat
+_SPIKE = 6.0  # robust standard deviations above the median of the norms before it
+_TWICE = 2.0  # and at least so many times that median, for norms that hardly vary
+_MANY_SPIKES = 0.01  # of the steps
+_WILD = 1.0  # standard deviation over mean
+_DRAWN = 120  # points of a curve
+_TO_SIGMA = 1.4826  # the median absolute deviation of normal values, as a standard deviation
+
+
+def summary_of(log: TrainingLog, validation_loss: float | None, level: float) -> RunSummary:
+    """Everything that one log says."""
+    diverged = log.diverged_at
+    loss = log.loss.finite if diverged is None else before(log.loss, diverged)
+    window = window_of(len(loss))
+    calm = smoothed(loss.values, window)
+    tail = loss.values[-window:]
+    return RunSummary(
+        label=log.label,
+        kind=log.kind,
+        seed=log.seed,
+        learning_rate=log.learning_rate,
+        points=len(log.loss),
+        last_step=log.last_step,
+        max_steps=log.max_steps,
+        finished=log.finished,
+        diverged_at=diverged,
+        window=window,
+        final_loss=_final(tail, diverged, level),
+        stability=float(1 / (1 + tail.var())) if len(tail) and diverged is None else None,
+        steps_to_95=None if diverged is not None else _steps_to(loss.steps, calm, 0.95),
+        convergence_step=None if diverged is not None else _settled(loss.steps, calm),
+        plateau=plateau_of(loss, window, level, diverged),
+        overfitting=overfitting_of(loss, log.valid.finite, level),
+        gradients=gradients_of(log.grad_norm),
+        validation_loss=validation_loss,
+        notes=log.notes,
+    )
+
+
+def before(series: Series, step: int) -> Series:
+    kept = series.steps < step
+    return Series(series.steps[kept], series.values[kept]).finite
+
+
+def _final(tail: Floats, diverged: int | None, level: float) -> Estimate:
+    if diverged is not None:
+        return Estimate(None, None, None, 0, f"diverged at step {diverged:,}")
+    return mean_of(tail, level)
+
+
+def _steps_to(steps: Floats, calm: Floats, part: float) -> int | None:
+    """The first step at which this part of the final improvement is reached."""
+    gain = calm[0] - calm[-1] if len(calm) else 0.0
+    if gain <= 0:
+        return None
+    return int(steps[int(np.argmax(calm <= calm[0] - part * gain))])
+
+
+def _settled(steps: Floats, calm: Floats) -> int | None:
+    """The step from which on the smoothed loss stays near its last value."""
+    if not len(calm):
+        return None
+    far = np.abs(calm - calm[-1]) > _WITHIN * abs(calm[-1])
+    last = int(np.flatnonzero(far)[-1]) + 1 if far.any() else 0
+    return int(steps[last]) if last < len(steps) - 1 else None
+
+
+def plateau_of(loss: Series, window: int, level: float, diverged: int | None = None) -> Plateau:
+    """The change of the loss over the last quarter (at least a window), against 1 % of the whole improvement."""
+    n = len(loss)
+    size = max(window, n // 4)
+    if n < 8 or diverged is not None:
+        why = "fewer than eight points" if diverged is None else f"diverged at step {diverged:,}"
+        return Plateau("not measured", Estimate(None, None, None, n, why), 0, None)
+    tail = Series(loss.steps[-size:], loss.values[-size:])
+    change, calm = change_of(tail, level), smoothed(loss.values, window)
+    tolerance = _WITHIN * abs(float(calm[0] - calm[-1]))
+    return Plateau(_resting(change, tolerance), change, int(tail.steps[0]), tolerance)
+
+
+def _resting(change: Estimate, tolerance: float) -> Resting:
+    limits = change.interval
+    if limits is None:
+        return "not measured"
+    if -tolerance < limits.low and limits.high < tolerance:
+        return "flat"
+    if limits.high < 0:
+        return "still falling"
+    return "rising" if limits.low > 0 else "not shown"
+
+
+def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
+    """Both changes over the second half of the validation points, a stretch that is not chosen by looking at them."""
+    half = Series(valid.steps[len(valid) // 2 :], valid.values[len(valid) // 2 :])
+    first = int(half.steps[0]) if len(half) else None
+    inside = (loss.steps >= (first or 0)) & (loss.steps <= (half.steps[-1] if len(half) else inf))
+    rising = change_of(half, level)
+    falling = change_of(Series(loss.steps[inside], loss.values[inside]), level)
+    best = int(np.argmin(valid.values)) if len(valid) else None
+    return Overfitting(
+        _overfits(rising, falling),
+        rising,
+        falling,
+        first,
+        None if best is None else int(valid.steps[best]),
+        None if best is None else float(valid.values[best]),
+        None if best is None else float(valid.values[-1] - valid.values[best]),
+    )
+
+
+def _overfits(rising: Estimate, falling: Estimate) -> Shown:
+    if rising.interval is None or falling.interval is None:
+        return "not measured"
+    return "shown" if rising.interval.low > 0 and falling.interval.high < 0 else "not shown"
+
+
+def gradients_of(norms: Series) -> Gradients:
+    """Stable: every norm is finite, few are spikes, and in the last half they vary by less than their mean."""
+    n = len(norms)
+    if n < 8:
+        return Gradients("not measured", "fewer than eight gradient norms in the log", n, None, None, None, ())
+    bad = ~np.isfinite(norms.values)
+    values = norms.values[~bad]
+    spikes = spikes_of(norms.finite)
+    half = values[len(values) // 2 :]
+    variation = float(half.std() / half.mean()) if len(half) and half.mean() > 0 else None
+    faults = []
+    if bad.any():
+        faults.append(f"the norm at step {int(norms.steps[int(np.argmax(bad))]):,} is not finite")
+    if len(spikes) > _MANY_SPIKES * n:
+        faults.append(f"{len(spikes)} spikes in {n:,} steps, more than {100 * _MANY_SPIKES:g} %")
+    if variation is not None and variation > _WILD:
+        faults.append(f"the standard deviation is {variation:.2g} times the mean")
+    why = "; ".join(faults) or f"{len(spikes)} spikes in {n:,} steps, variation {variation or 0:.2g}"
+    mean, variance = (float(values.mean()), float(values.var())) if len(values) else (None, None)
+    return Gradients("unstable" if faults else "stable", why, n, mean, variance, variation, tuple(spikes))
+
+
+def spikes_of(norms: Series, window: int = 50) -> list[int]:
+    """Steps whose norm is far above the median of those before it, at most ``window`` and at least eight."""
+    found = []
+    for place in range(8, len(norms)):
+        past = norms.values[max(0, place - window) : place]
+        middle = float(np.median(past))
+        spread = _TO_SIGMA * float(np.median(np.abs(past - middle)))
+        if norms.values[place] > max(middle + _SPIKE * spread, _TWICE * middle):
+            found.append(int(norms.steps[place]))
+    return found
+
+
+def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> Curve | None:
+    """The mean of runs at the steps they share, with Student's interval over seeds; of one run, over its window."""
+    runs = [part.finite for part in series if len(part.finite)]
+    if not runs:
+        return None
+    shared = runs[0].steps
+    for run in runs[1:]:
+        shared = np.intersect1d(shared, run.steps)
+    if not len(shared):
+        return None
+    rows = np.stack([_line(run, smooth=smooth)[np.searchsorted(run.steps, shared)] for run in runs])
+    reach = _band(runs, rows, level, smooth=smooth)[: len(shared)]
+    chosen = np.unique(np.linspace(0, len(shared) - 1, _DRAWN).round().astype(int))
+    middle = rows.mean(axis=0)
+    low, high = middle - reach, middle + reach
+    return Curve(
+        tuple(shared[chosen].astype(int).tolist()), *(tuple(part[chosen].tolist()) for part in (middle, low, high))
+    )
+
+
+def _line(run: Series, *, smooth: bool) -> Floats:
+    return smoothed(run.values, window_of(len(run))) if smooth else run.values
+
+
+def _band(runs: Sequence[Series], rows: Floats, level: float, *, smooth: bool) -> Floats:
+    if len(runs) > 1:
+        return np.asarray(t_quantile(0.5 + level / 2, len(runs) - 1) * rows.std(axis=0, ddof=1) / np.sqrt(len(runs)))
+    if not smooth:
+        return np.zeros(rows.shape[1])
+    window = window_of(len(runs[0]))
+    squares = smoothed(runs[0].values ** 2, window) - smoothed(runs[0].values, window) ** 2
+    count = np.minimum(np.arange(1, rows.shape[1] + 1), window)
+    reach = np.sqrt(np.maximum(squares, 0) / np.maximum(count - 1, 1))
+    return np.asarray(t_quantile(0.5 + level / 2, max(window - 1, 1)) * reach)

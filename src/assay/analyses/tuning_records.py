@@ -1,0 +1,205 @@
+"""What is found out about training runs: records that become plain data and come back from it."""
+
+from dataclasses import dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from assay.analyses.comparison import Comparison
+from assay.stats.records import Estimate, Test
+
+Status = Literal["met", "not met", "not measured"]
+Group = Literal["target", "primary", "secondary"]
+Resting = Literal["flat", "still falling", "rising", "not shown", "not measured"]
+Shown = Literal["shown", "not shown", "not measured"]
+Better = Literal["better", "worse", "no difference shown", "not measured"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plateau:
+    """Whether the training loss has come to rest over the last part of the run."""
+
+    verdict: Resting
+    change: Estimate  # nats, over the steps below
+    first_step: int
+    tolerance: float | None  # nats: 1 % of the whole improvement; a smaller change is flat
+
+
+@dataclass(frozen=True, slots=True)
+class Overfitting:
+    """Validation rises while training falls, over the second half of the validation points."""
+
+    verdict: Shown
+    valid_change: Estimate  # nats
+    train_change: Estimate
+    first_step: int | None
+    best_step: int | None
+    best_loss: float | None
+    rise: float | None  # the last validation loss less the best
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Norms of the gradient."""
+
+    verdict: Literal["stable", "unstable", "not measured"]
+    why: str
+    points: int
+    mean: float | None
+    variance: float | None
+    variation: float | None  # standard deviation over mean, in the last half
+    spikes: tuple[int, ...]  # steps
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One training run: convergence (T4) and gradients (T5)."""
+
+    label: str
+    kind: str
+    seed: int | None
+    learning_rate: float | None
+    points: int  # logged losses
+    last_step: int
+    max_steps: int | None
+    finished: bool
+    diverged_at: int | None
+    window: int  # logged points in a smoothed loss
+    final_loss: Estimate  # training loss, mean of the last window
+    stability: float | None  # 1 / (1 + variance of the last window), as the source has it
+    steps_to_95: int | None  # steps to 95 % of the final improvement
+    convergence_step: int | None  # from here on the smoothed loss stays within 1 % of its last value
+    plateau: Plateau
+    overfitting: Overfitting
+    gradients: Gradients
+    validation_loss: float | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line with a band, thinned out for a chart."""
+
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """The runs of one way to train: estimates are means over its seeds."""
+
+    name: str
+    runs: tuple[RunSummary, ...]
+    total: int | None  # parameters (T1)
+    trainable: int | None
+    share: float | None  # trainable / total
+    memory: dict[str, Estimate]  # bytes (T2)
+    memory_of: str | None
+    time: dict[str, Estimate]  # T3
+    quality: dict[str, Estimate]  # validation_loss, perplexity, character_accuracy, …
+    quality_reason: str | None
+    loss_curve: Curve
+    valid_curve: Curve | None
+    gradient_curve: Curve | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFormulas:
+    """Significance as the source computes it (C5), beside ours: its interval is for one value less another."""
+
+    t: float | None
+    p_value: float | None
+    cohens_d: (
+        float | None
+    )  # over the root mean square of the two standard deviations: d_av, with variances that divide by n
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """An arm against the baseline: significance (T11) and gains (T10)."""
+
+    baseline: str
+    arm: str
+    verdict: Better
+    sentence: str
+    windows: Comparison | None  # would other text change it?
+    seeds: Estimate  # would other seeds change it? nats
+    seeds_test: Test
+    paired_seeds: bool
+    source: SourceFormulas | None
+    ratios: dict[str, Estimate]  # perplexity, parameters, memory, time_per_step, time: arm over baseline
+
+
+@dataclass(frozen=True, slots=True)
+class RatePoint:
+    rate: float
+    loss: float | None  # validation, mean over seeds
+    n: int
+    diverged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """The held-out loss over learning rates, each trained from the same start on the same data (T6)."""
+
+    arm: str
+    points: tuple[RatePoint, ...]
+    variation: float | None  # standard deviation over mean
+    best: float | None
+    at_edge: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A target or success criterion (T14, T15), and whether it is met."""
+
+    name: str
+    group: Group
+    arm: str
+    wanted: str
+    status: Status
+    estimate: Estimate
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to do, and the numbers it follows from."""
+
+    text: str
+    because: str
+
+
+def plain(value: Any) -> Any:
+    """Records as dictionaries, all the way down."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, tuple | list) else value
+
+
+def rebuilt(kind: Any, data: Any) -> Any:
+    """The record of this type that `plain` took apart."""
+    if data is None:
+        return None
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        (kind,) = (part for part in inside if part is not NoneType)
+        return rebuilt(kind, data)
+    if origin is tuple:
+        return tuple(rebuilt(inside[0], item) for item in data)
+    if origin is dict:
+        return {name: rebuilt(inside[1], item) for name, item in data.items()}
+    if hasattr(kind, "from_dict"):
+        return kind.from_dict(data)
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return kind(**{field.name: rebuilt(hints[field.name], data[field.name]) for field in fields(kind)})
+    return data

@@ -1,0 +1,73 @@
+"""`assay report RESULT…`."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.errors import InputError, UsageError
+
+_NARROW, _WIDE = 80, 120  # columns
+
+
+def report(
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULT…", help="Results that --save or --json wrote, certificates; or folders of them."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="PAGE", help="Write a page: .html or .md. (default: print)"),
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.", show_default=False)] = None,
+    chart_format: Annotated[
+        Literal["svg", "png"] | None,
+        typer.Option(help="Also write every chart as a file, into a folder beside the page.", show_default=False),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Show a folder of results on this machine, and new ones as they appear.")
+    ] = False,
+    port: Annotated[int, typer.Option(metavar="PORT", help="Of --serve; 0 takes a free one.")] = 8321,
+) -> None:
+    """One page to read and send, from any results.
+
+    The HTML page is one file that loads nothing: verdicts first, then charts, tables and how each number was computed.
+    Certificates are checked before they are shown.
+    """
+    if serve:
+        _serve(results, output, port)
+        return
+    from assay.report.folder import (  # late: --help and errors of usage need none of it
+        check_page,
+        document_of,
+        write_document,
+    )
+
+    if output is not None:
+        check_page(output)
+    if chart_format is not None and output is None:
+        raise UsageError("--chart-format writes charts beside a page; say where with -o PAGE.")
+    document, left_out = document_of(results, title, draw=output is not None)
+    for line in left_out:
+        typer.echo(f"left out: {line}", err=True)
+    if output is None:
+        from assay.report.text import document_text
+
+        width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
+        typer.echo(document_text(document, width), nl=False)
+        return
+    for path in write_document(document, output, chart_format):
+        typer.echo(f"Written: {path}", err=True)
+
+
+def _serve(results: list[Path], output: Path | None, port: int) -> None:
+    if len(results) != 1 or output is not None:
+        raise UsageError("--serve takes one folder, and writes nothing: assay report --serve FOLDER.")
+    if not results[0].is_dir():
+        raise InputError(f"{results[0]}: not a folder; --serve shows the results in one.")
+    from assay.report.server import serve
+
+    serve(results[0], port=port, ready=typer.echo)

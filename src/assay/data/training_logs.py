@@ -1,0 +1,241 @@
+"""What a training run left behind: losses, gradients, rates, validation, time, memory and parameters, step by step.
+
+A run of ours is a folder with a manifest (``training.json``) and events, one JSON object a line (``events.jsonl``),
+which are only ever appended. A run that was killed ends in the middle of a line; one that went on after that has an
+event "resume", which says from which step: what was recorded after that step before the kill does not count.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import InputError
+
+MANIFEST = "training.json"
+EVENTS = "events.jsonl"
+WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
+SCHEMA = "assay/training/1"
+
+Floats = NDArray[np.float64]
+Kind = Literal["run", "trainer", "peft", "table"]
+
+#: The parts of the memory that training needs; the last is the rest of the peak.
+PARTS = ("parameters", "gradients", "optimizer", "activations")
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A quantity at some steps."""
+
+    steps: Floats  # (n,)
+    values: Floats  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @classmethod
+    def of(cls, pairs: list[tuple[float, float]]) -> "Series":
+        """In the order of the steps; a step that is there twice counts as it was last."""
+        last = dict(sorted(dict(pairs).items()))
+        return cls(np.array(list(last), dtype=np.float64), np.array(list(last.values()), dtype=np.float64))
+
+    @property
+    def last(self) -> float | None:
+        return float(self.values[-1]) if len(self) else None
+
+    @property
+    def finite(self) -> "Series":
+        good = np.isfinite(self.values)
+        return Series(self.steps[good], self.values[good])
+
+
+EMPTY = Series(np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainingLog:
+    """One training run; what its log does not say is ``None`` or empty."""
+
+    label: str  # what messages call it: the path
+    arm: str  # runs of an arm differ in their seed only
+    kind: Kind
+    loss: Series
+    grad_norm: Series = EMPTY
+    rate: Series = EMPTY
+    valid: Series = EMPTY
+    source_loss: float | None = None  # the last validation loss, as the source weights it (C6)
+    row_weighted: bool = False  # the validation loss weights rows, not tokens
+    step_seconds: Floats = field(default_factory=lambda: np.empty(0))
+    seconds: float | None = None  # of training, without validation where that is known
+    wall: float | None = None
+    tokens: int | None = None
+    last_step: int = 0
+    max_steps: int | None = None
+    memory: Mapping[str, float] = field(default_factory=dict)  # bytes: PARTS, peak, allocated, reserved, resident
+    memory_of: str | None = None  # "cuda", "cpu"
+    total: int | None = None  # parameters
+    trainable: int | None = None
+    seed: int | None = None
+    learning_rate: float | None = None
+    validation: str | None = None  # digest
+    tokenizer: str | None = None  # digest
+    windows: Path | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)  # at the end: character accuracy, test accuracy, …
+    sweep: bool = False  # a run of the learning-rate sensitivity
+    finished: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def diverged_at(self) -> int | None:
+        """The first step whose loss is not a finite number."""
+        bad = ~np.isfinite(self.loss.values)
+        return int(self.loss.steps[int(np.argmax(bad))]) if bad.any() else None
+
+
+def read_run(folder: Path, name: str | None) -> TrainingLog:
+    """A run folder that the callback wrote."""
+    about = read_manifest(folder)
+    events, notes = read_events(folder / EVENTS)
+    steps = [event for event in events if event["kind"] == "step"]
+    if not steps:
+        raise InputError(f"{folder}: the log has no steps; train for at least one, or name another run.")
+    valid = [event for event in events if event["kind"] == "validation"]
+    memory = _memory([event for event in events if event["kind"] == "memory"])
+    end = next((event for event in reversed(events) if event["kind"] == "end"), None)
+    last = int(steps[-1]["step"])
+    if end is None:
+        notes.append(f"not finished: step {last:,} of {about.get('max_steps', '?')}")
+    scored = folder / WINDOWS
+    parameters = about.get("parameters", {})
+    timed = [event for event in steps if "step_seconds" in event]
+    seconds = np.array([event["step_seconds"] for event in timed], dtype=np.float64)
+    counted = np.array([event.get("steps", 1) for event in timed], dtype=np.float64)  # a line may stand for several
+    return TrainingLog(
+        label=str(folder),
+        arm=name or about["arm"],
+        kind="run",
+        loss=_series(steps, "loss"),
+        grad_norm=_series(steps, "grad_norm"),
+        rate=_series(steps, "learning_rate"),
+        valid=_series(valid, "loss"),
+        source_loss=_series(valid, "source_loss").finite.last,
+        step_seconds=np.repeat(seconds, counted.astype(int)),
+        seconds=float((seconds * counted).sum()) if len(seconds) else None,
+        wall=None if end is None or any(event["kind"] == "resume" for event in events) else end.get("wall"),
+        tokens=steps[-1].get("tokens"),
+        last_step=last,
+        max_steps=about.get("max_steps"),
+        memory=memory,
+        memory_of=about.get("device"),
+        total=parameters.get("total"),
+        trainable=parameters.get("trainable"),
+        seed=about.get("seed"),
+        learning_rate=about.get("learning_rate"),
+        validation=next((event["digest"] for event in valid if "digest" in event), about.get("validation")),
+        tokenizer=about.get("tokenizer"),
+        windows=scored if (scored / "run.json").is_file() else None,
+        scores=_scores(events),
+        sweep=bool(about.get("sweep")),
+        finished=end is not None,
+        notes=tuple(notes),
+    )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: the manifest cannot be read ({error}); train again with --overwrite.") from error
+    if not isinstance(about, dict) or about.get("schema") != SCHEMA:
+        raise InputError(f"{path}: not the manifest of a training run; name a folder that `assay tune run` wrote.")
+    return about
+
+
+def read_events(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """What counts of the events, and what was left out."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); the run has not begun, or is damaged.") from error
+    kept: list[dict[str, Any]] = []
+    notes: list[str] = []
+    broken: int | None = None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        event = _event(line)
+        if event is None:
+            if broken is not None:
+                raise _damaged(path, broken)
+            broken = number
+            continue
+        if event["kind"] == "resume":
+            kept = [old for old in kept if old["kind"] != "end" and old.get("step", 0) <= event["step"]]
+            notes.append(f"resumed from step {event['step']:,}")
+            broken = None
+        elif broken is not None:
+            raise _damaged(path, broken)
+        kept.append(event)
+    if broken is not None:
+        notes.append(f"line {broken:,} is cut off: the run was killed there, or is still being written")
+    return kept, notes
+
+
+def _damaged(path: Path, number: int) -> InputError:
+    return InputError(f"{path}: line {number} is not an event, and the run goes on after it; the file is damaged.")
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    good = isinstance(event, dict) and isinstance(event.get("kind"), str)
+    return event if good and isinstance(event.get("step", 0), int) else None
+
+
+def number_of(value: Any) -> float | None:
+    """A number of a log: also ``"nan"`` and ``"inf"``, as JSON has none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _series(events: list[dict[str, Any]], name: str) -> Series:
+    found = ((event["step"], number_of(event.get(name))) for event in events)
+    return Series.of([(step, value) for step, value in found if value is not None])
+
+
+def _memory(events: list[dict[str, Any]]) -> dict[str, float]:
+    """The largest of each part over the run; activations are the rest of the largest peak."""
+    numbers = [{name: value for name, value in event.items() if name not in {"kind", "step"}} for event in events]
+    names = dict.fromkeys(name for found in numbers for name in found)
+    return {name: max(float(found[name]) for found in numbers if found.get(name) is not None) for name in names}
+
+
+def _scores(events: list[dict[str, Any]]) -> dict[str, float]:
+    """The last quality that was measured, without what the validation loss says already."""
+    found: dict[str, float] = {}
+    for event in events:
+        if event["kind"] == "quality":
+            numbers = ((name, number_of(value)) for name, value in event.items() if name not in {"kind", "step"})
+            found |= {name: value for name, value in numbers if value is not None and isfinite(value)}
+    return {name: value for name, value in found.items() if name != "perplexity"}
+
+
+def runs_in(folder: Path) -> Iterator[Path]:
+    """The run folders in a folder, or itself, sorted."""
+    if (folder / MANIFEST).is_file():
+        yield folder
+        return
+    yield from sorted(found.parent for found in folder.rglob(MANIFEST))

@@ -1,0 +1,152 @@
+"""What a report is made of, whatever it is shown on: records that the renderers turn into HTML, Markdown or text.
+
+A document has a part for each result. Everything in it is words, numbers that an analysis has computed, and chart
+specifications; nothing is computed from data here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from assay.analyses.context_tables import Sheet
+from assay.report.methods import Method
+
+#: How a verdict looks: *good* and *bad* are answers, *unsure* is that there is none, *plain* says neither.
+Status = Literal["good", "bad", "unsure", "plain"]
+
+SYMBOLS: dict[Status, str] = {"good": "✓", "bad": "✗", "unsure": "?", "plain": "→"}
+WORDS: dict[Status, str] = {"good": "yes", "bad": "no", "unsure": "not shown", "plain": "result"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What an interval is judged by: zero, one, a limit."""
+
+    place: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """An interval to be drawn against what it is judged by."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    marks: tuple[Mark, ...]
+    better: Literal["lower", "higher"] | None
+    text: str  # the same in words: value and interval as they are printed elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A label and a value, and how the value came about."""
+
+    label: str
+    value: str
+    method: Method | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as a person reads it; ``data`` are its numbers without rounding, for a download."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    data: tuple[Mapping[str, Any], ...] | None = None
+    method: Method | None = None
+
+    @classmethod
+    def of(cls, sheet: Sheet, data: Sequence[Mapping[str, Any]] | None = None, method: Method | None = None) -> "Table":
+        """The table that a result prints."""
+        title = ": ".join(part for part in sheet.title if part).replace("?:", "?")
+        return cls(
+            title[:1].upper() + title[1:],
+            tuple(sheet.header),
+            tuple(tuple(row) for row in sheet.cells),
+            None if data is None else tuple(data),
+            method,
+        )
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: its Vega-Lite specification, made when it is first asked for, and what it shows in words."""
+
+    name: str  # of its file, without the ending
+    draw: Callable[[], Mapping[str, Any]]
+
+    @cached_property
+    def specification(self) -> Mapping[str, Any]:
+        return self.draw()
+
+    @property
+    def text(self) -> str:
+        """What a screen reader is given."""
+        return str(self.specification["description"])
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A section of a part: how to read it, charts, tables, and what follows from them."""
+
+    title: str
+    about: str = ""
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One result."""
+
+    kind: str  # "comparison", "certificate", ...
+    name: str  # what it is about: the systems, the survey, the runs
+    title: str  # the question it answers
+    sentence: str  # the verdict
+    status: Status
+    compared: tuple[Fact, ...]
+    signature: str
+    gauge: Gauge | None = None
+    facts: tuple[Fact, ...] = ()
+    groups: tuple[Group, ...] = ()
+    notes: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)  # the result as JSON has it
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        return tuple(chart for group in self.groups for chart in group.charts)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command that led to the results: the question it answers, what it said first, the files it wrote."""
+
+    question: str
+    command: str
+    said: str
+    files: tuple[str, ...] = ()  # beside the page
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page: a title and its parts; and the commands behind it, where they are known."""
+
+    title: str
+    parts: tuple[Part, ...]
+    steps: tuple[Step, ...] = ()
+
+    def charts(self) -> Iterator[tuple[str, Part, Chart]]:
+        """Every chart with an identifier of its own in the document."""
+        for place, part in enumerate(self.parts):
+            for chart in part.charts:
+                yield f"{part_id(place)}-{chart.name}", part, chart
+
+
+def part_id(place: int) -> str:
+    """What a part is called inside a page."""
+    return f"p{place + 1}"

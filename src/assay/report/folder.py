@@ -1,0 +1,121 @@
+"""Results from files and folders as a document, and a document as files."""
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.analyses.result import Result
+from assay.data.writing import make_folder, write_bytes
+from assay.errors import InputError, UsageError
+from assay.report.charts import write_chart
+from assay.report.document import Document, Part
+from assay.report.kinds import part_of, read_part
+from assay.report.markdown import document_markdown, part_markdown
+from assay.report.page import write_page
+from assay.report.parts.common import file_name
+
+PAGES = (".html", ".md")
+Source = Result | dict[str, Any] | str | PathLike[str]
+
+
+def write_report(
+    page: str | PathLike[str],
+    *results: Source,
+    title: str | None = None,
+    chart_format: Literal["svg", "png"] | None = None,
+) -> list[Path]:
+    """Write results as one page, .html or .md by its name; the files that were written.
+
+    Results are records, what their ``to_dict`` gave, files that were saved, or folders of these.
+
+    >>> import assay, tempfile
+    >>> before = {"item": ["q1", "q2", "q3"], "score": [1, 0, 1]}
+    >>> found = assay.compare(before, before | {"score": [1, 1, 1]}, picture=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_report(f"{folder}/page.html", found)]
+    ['page.html']
+    """
+    path = Path(page)
+    check_page(path)
+    document, _ = document_of(results, title)
+    return write_document(document, path, chart_format)
+
+
+def write_markdown(result: Result, path: Path) -> None:
+    """One result as Markdown, without charts: for a pull request or an appendix."""
+    write_bytes(path, result_markdown(result).encode())
+
+
+def result_markdown(result: Result) -> str:
+    """One result as Markdown, a heading of the second level on top."""
+    return part_markdown(part_of(result), level=2) + "\n"
+
+
+def check_page(path: Path) -> None:
+    """Refuse a page that cannot be written, before anything is read for it."""
+    if path.suffix.lower() not in PAGES:
+        raise UsageError(f"a page is written as {' or '.join(PAGES)}, but got {path.name!r}.")
+
+
+def document_of(
+    results: Sequence[Source], title: str | None = None, *, draw: bool = True
+) -> tuple[Document, list[str]]:
+    """One part for each result; and what in folders is no result. A file that was named must be one.
+
+    ``draw`` makes the charts now, so that what is wrong with a file shows here.
+    """
+    parts: list[Part] = []
+    left_out: list[str] = []
+    for result in results:
+        if isinstance(result, Result | dict):
+            parts.append(part_of(result))
+        elif (path := Path(result)).is_dir():
+            _add_folder(path, parts, left_out, draw=draw)
+        else:
+            parts.append(read_part(path, draw=draw))
+    if not parts:
+        named = ", ".join(str(result) for result in results) or "nothing was given"
+        raise InputError(f"{named}: no results here; save some with --save FILE or --json > FILE.")
+    return Document(title or _title(parts), tuple(parts)), left_out
+
+
+def _add_folder(folder: Path, parts: list[Part], left_out: list[str], *, draw: bool) -> None:
+    for file in _results_in(folder):
+        try:
+            parts.append(read_part(file, draw=draw))
+        except InputError as error:
+            left_out.append(str(error))
+
+
+def _results_in(folder: Path) -> Iterator[Path]:
+    hidden = (path for path in sorted(folder.rglob("*.json")) if path.is_file())
+    return (path for path in hidden if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+
+
+def _title(parts: Sequence[Part]) -> str:
+    if len(parts) > 1:
+        return f"{len(parts)} results"
+    return f"{parts[0].kind[:1].upper()}{parts[0].kind[1:]}: {parts[0].name}"
+
+
+def write_document(document: Document, page: Path, charts: Literal["svg", "png"] | None = None) -> list[Path]:
+    """The page, and its charts in a folder of the page's name; what was written."""
+    drawn = {} if charts is None else write_charts(document, page.with_name(f"{page.stem}-charts"), charts)
+    if page.suffix.lower() == ".md":
+        names = {name: path.relative_to(page.parent).as_posix() for name, path in drawn.items()}
+        write_bytes(page, document_markdown(document, names).encode())
+    else:
+        write_page(document, page)
+    return [page, *drawn.values()]
+
+
+def write_charts(document: Document, folder: Path, ending: str) -> dict[str, Path]:
+    """Every chart as a file in this folder, by the identifiers that renderers use."""
+    written: dict[str, Path] = {}
+    for name, part, chart in document.charts():
+        make_folder(folder)
+        path = folder / f"{name.partition('-')[0]}-{part.kind.lower()}-{file_name(chart.name)}.{ending}"
+        write_chart(chart.specification, path)
+        written[name] = path
+    return written

@@ -1,0 +1,93 @@
+"""Which results can be shown, and how a saved one is recognised: by its schema."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from assay.analyses.result import Result
+from assay.errors import AssayError, InputError
+from assay.report.document import Part
+from assay.report.sound import check_part, read_json
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Where the record of a kind and its part of a document are defined; imported when one is met."""
+
+    record: str | None  # module:class; None: the data themselves
+    part: str  # module:function
+
+    def read(self, data: dict[str, Any]) -> Any:
+        """The record that was saved."""
+        return data if self.record is None else _named(self.record).from_dict(data)
+
+    @property
+    def build(self) -> Callable[[Any], Part]:
+        found: Callable[[Any], Part] = _named(self.part)
+        return found
+
+
+CERTIFICATE = "assay/certificate/1"
+_PARTS = "assay.report.parts"
+KINDS = {
+    "assay/comparison/1": Kind("assay.analyses.comparison:Comparison", f"{_PARTS}.comparison:comparison_part"),
+    CERTIFICATE: Kind(None, f"{_PARTS}.certificate:certificate_part"),
+    "assay/leaderboard/1": Kind("assay.analyses.leaderboard:Leaderboard", f"{_PARTS}.leaderboard:leaderboard_part"),
+    "assay/survey/1": Kind("assay.analyses.survey.report:SurveyReport", f"{_PARTS}.survey:survey_part"),
+    "assay/tuning/1": Kind("assay.analyses.tuning_report:TuningReport", f"{_PARTS}.tuning:tuning_part"),
+    "assay/context/1": Kind("assay.analyses.context_curve:ContextCurve", f"{_PARTS}.sheets:context_part"),
+    "assay/japanese/1": Kind("assay.analyses.japanese_result:Japanese", f"{_PARTS}.sheets:japanese_part"),
+    "assay/reliability/1": Kind("assay.analyses.reliability_result:Reliability", f"{_PARTS}.sheets:reliability_part"),
+    "assay/power/1": Kind("assay.analyses.power_result:Power", f"{_PARTS}.sheets:power_part"),
+}
+
+
+def _named(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def part_of(result: Result | dict[str, Any]) -> Part:
+    """A result, or what its `to_dict` gave, as a part of a document."""
+    data = result if isinstance(result, dict) else result.to_dict()
+    kind = KINDS.get(str(data.get("schema")))
+    if kind is None:
+        raise InputError(f"no page can be made of schema {data.get('schema')!r}; known are {', '.join(KINDS)}.")
+    live = isinstance(result, Result) and kind.record is not None
+    return kind.build(result if live else kind.read(data))
+
+
+def _checked(path: Path, data: dict[str, Any]) -> Part:
+    """A certificate says who may rely on it only after it was checked."""
+    from assay.certificate.verify import verify
+    from assay.report.parts.certificate import certificate_part
+
+    return certificate_part(data, verify(path))
+
+
+#: What records and charts raise of data that are not theirs.
+_DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, AssertionError, RecursionError)
+
+
+def _refusal() -> type[Exception]:
+    """What altair raises, for instance of a name that is a list."""
+    from altair.utils.schemapi import SchemaValidationError  # late: half a second
+
+    return SchemaValidationError
+
+
+def read_part(path: Path, *, draw: bool = True) -> Part:
+    """The part of a result that was saved as JSON; ``draw`` makes its charts now, so that what is wrong shows here."""
+    data = read_json(path)
+    if not isinstance(data, dict) or str(data.get("schema")) not in KINDS:
+        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+        raise InputError(f"{path}: not a result of Assay (schema {found!r}); give what --json or --save wrote.")
+    try:
+        return check_part(_checked(path, data) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
+    except AssayError:
+        raise
+    except (*_DAMAGE, _refusal()) as error:
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise InputError(f"{path}: a damaged result of schema {data['schema']!r} ({what}); save it again.") from error

@@ -1,0 +1,129 @@
+"""The page: head, first screen, contents, parts, and the data that its scripts read."""
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from assay.data.writing import write_bytes
+from assay.report.charts import DARK
+from assay.report.document import Document, Part, part_id
+from assay.report.names import visible
+from assay.report.page.parts import front_html, part_html, steps_html, title_id
+from assay.version import VERSION
+
+_MOST_DATA = 600_000  # characters that the page carries for downloads
+_UNSAFE = re.compile("[<>&\x7f\u2028\u2029\ud800-\udfff]")  # ends an element, or is no character of a file
+
+
+def write_page(document: Document, path: Path) -> None:
+    """The document as a file, whole or not at all."""
+    write_bytes(path, page_html(document).encode())
+
+
+def page_html(document: Document) -> str:
+    """The document as one HTML file: styles, scripts and data inside, no request to anywhere."""
+    charts = {name: chart.specification for name, _, chart in document.charts()}
+    scripts = [asset("page.js"), *([chart_library(), asset("charts.js")] if charts else [])]
+    style = asset("page.css")
+    body = "".join(
+        [
+            f"<header class='top'><p class='brand'>Assay</p><h1>{escape(document.title)}</h1></header>",
+            _contents(document),
+            "<main>",
+            front_html(document) if len(document.parts) > 1 else "",
+            *(part_html(i, part) for i, part in enumerate(document.parts)),
+            steps_html(document.steps),
+            "</main>",
+            f"<footer>Made by Assay {VERSION}. This file loads nothing; it can be sent as it is.</footer>",
+        ]
+    )
+    return (
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+        f"<meta http-equiv='Content-Security-Policy' content=\"{policy([style], scripts)}\">"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        "<meta name='color-scheme' content='light dark'><meta name='referrer' content='no-referrer'>"
+        f"<title>{escape(visible(document.title))}</title><style>{style}</style></head><body>{visible(body)}"
+        + _data("data", {"charts": charts, "dark": DARK})
+        + "".join(_data(f"data-{name}", data) for name, data in _downloads(document).items())
+        + "".join(f"<script>{script}</script>" for script in scripts)
+        + "</body></html>\n"
+    )
+
+
+def policy(styles: list[str], scripts: list[str]) -> str:
+    """A content-security policy: exactly these styles and scripts run, nothing is loaded or sent."""
+    allowed = {"script-src": scripts, "style-src": styles}
+    lists = [f"{name} {' '.join(_digest(text) for text in texts)}" for name, texts in allowed.items()]
+    return "; ".join(["default-src 'none'", *lists, "img-src data: blob:", "base-uri 'none'", "form-action 'none'"])
+
+
+def _digest(text: str) -> str:
+    found = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{found}'"
+
+
+def _data(name: str, data: Any) -> str:
+    """Data in an element of its own, so that a result is saved as it was written and not as a script reads it."""
+    return f"<script type='application/json' id='{name}'>{script_safe(data)}</script>"
+
+
+def script_safe(data: Any) -> str:
+    """JSON that cannot end the element it stands in, whatever names it holds."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+@cache
+def asset(name: str) -> str:
+    return files("assay.report.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def chart_library() -> str:
+    """Vega, Vega-Lite and their embedding as one script, from the package that draws charts without a browser."""
+    import vl_convert  # late: it carries a drawing engine
+
+    bundle = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # its stub forgets that None is the default
+    # A function of its own: the names of the bundle stay inside; it hangs what is needed on the window.
+    return "(function(){" + bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "})();"
+
+
+def _downloads(document: Document) -> dict[str, Any]:
+    """The exact numbers of tables and results, the smallest first, as far as a page should carry them."""
+    wanted: dict[str, Any] = {part_id(i): part.data for i, part in enumerate(document.parts)}
+    for i, part in enumerate(document.parts):
+        for g, group in enumerate(part.groups):
+            for t, table in enumerate(group.tables):
+                if table.data is not None:
+                    wanted[f"{title_id(i, g)}-t{t}"] = [dict(row) for row in table.data]
+    sizes = {name: len(json.dumps(data)) for name, data in wanted.items()}
+    kept, total = {}, 0
+    for name in sorted(wanted, key=sizes.__getitem__):
+        total += sizes[name]
+        if total <= _MOST_DATA:
+            kept[name] = wanted[name]
+    return kept
+
+
+def _contents(document: Document) -> str:
+    entries = []
+    for i, part in enumerate(document.parts):
+        inner = "".join(
+            f"<li><a href='#{title_id(i, g)}'>{escape(group.title)}</a></li>" for g, group in enumerate(part.groups)
+        )
+        inner = f"<ul>{inner}</ul>" if inner else ""
+        entries.append(f"<li><a href='#{part_id(i)}'>{escape(_entry(document, part))}</a>{inner}</li>")
+    if document.steps:
+        entries.append("<li><a href='#steps'>How this was made</a></li>")
+    listed = f"<summary>Contents</summary><ul>{''.join(entries)}</ul>"
+    return f"<nav aria-label='Contents'><details>{listed}</details></nav>"
+
+
+def _entry(document: Document, part: Part) -> str:
+    return part.title if len(document.parts) == 1 else f"{part.kind.capitalize()}: {part.name}"

@@ -1,0 +1,1 @@
+"""Results as parts of a document, a module for each kind."""

@@ -1,0 +1,82 @@
+"""A certificate as a part of a document."""
+
+from typing import Any
+
+from assay.analyses import wording
+from assay.certificate.record import certificate_rows, interval_of
+from assay.certificate.verify import Verification
+from assay.report.comparison_chart import interval_chart
+from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
+from assay.report.methods import Method
+from assay.report.parts.common import chart_of, facts_of, notes_of
+
+_STATUS: dict[str, Status] = {"pass": "good", "regression": "bad", "insufficient evidence": "unsure"}
+_RULES = Method("What the policy asks of the evidence before an interval is looked at.", "gate-in-ci.md")
+
+
+def certificate_part(document: dict[str, Any], checked: Verification | None = None) -> Part:
+    """The verdict, the interval against the limit, the rules; and whether it is true, where that was checked."""
+    if checked is not None and checked.faults:
+        return _untrue(document, checked)
+    decision, rows = document["decision"], certificate_rows(document)
+    gauge = _gauge(document)
+    subject, baseline = (document["systems"][place]["name"] for place in ("subject", "baseline"))
+    return Part(
+        kind="certificate",
+        name=f"{baseline} → {subject}",
+        title="May the new model replace the old one?",
+        sentence=decision["sentence"],
+        status=_STATUS[decision["verdict"]],
+        compared=(
+            Fact("baseline", baseline),
+            Fact("subject", subject),
+            Fact("policy", f"tier {document['policy']['tier']}, profile {document['policy']['profile']}"),
+        ),
+        signature=document["signature"],
+        gauge=gauge,
+        facts=facts_of(rows),
+        groups=(
+            Group("Interval against the limit", charts=(chart_of("limit", interval_chart, gauge),)),
+            Group("Rules", tables=(_rules(document),)),
+        ),
+        notes=(*notes_of(rows), *_checks(checked)),
+        data=document,
+    )
+
+
+def _untrue(document: dict[str, Any], checked: Verification) -> Part:
+    """A certificate that does not hold is shown as its faults, not as its claims."""
+    faults = Table("Faults", ("fault",), tuple((str(fault),) for fault in checked.faults))
+    return Part(
+        kind="certificate",
+        name=checked.path.name,
+        title="Is this certificate true?",
+        sentence=checked.sentence,
+        status="bad",
+        compared=(Fact("file", checked.path.name),),
+        signature="",
+        groups=(Group("Faults", tables=(faults,)),),
+        data=document,
+    )
+
+
+def _checks(checked: Verification | None) -> tuple[str, ...]:
+    if checked is None:
+        return ("Check it with `assay verify`: every number is recomputed from the evidence.",)
+    return tuple(f"checked: {check}" for check in checked.checks)
+
+
+def _gauge(document: dict[str, Any]) -> Gauge:
+    metric, level = document["primary_metric"], document["policy"]["level"]
+    scores = metric["ratio_vs_baseline"] is None
+    value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
+    limits, limit = interval_of(metric["display_ci"], level), document["decision"]["limit"]
+    marks = (Mark(0.0 if scores else 1.0, "no change"), Mark(limit, f"limit {wording.number(limit, 6)}"))
+    label = "score, subject − baseline" if scores else "perplexity, subject / baseline"
+    text = wording.estimate(value, limits, sign=scores)
+    return Gauge(label, value, limits.low, limits.high, marks, "higher" if scores else "lower", text)
+
+
+def _rules(document: dict[str, Any]) -> Table:
+    rows = tuple((rule["name"], "met" if rule["ok"] else "not met", rule["detail"]) for rule in document["rules"])
+    return Table("Rules", ("rule", "outcome", "detail"), rows, None, _RULES)

@@ -1,0 +1,125 @@
+"""Results that are tables and a chart: context curves, Japanese, repeated runs, power."""
+
+from assay.analyses import wording
+from assay.analyses.context_curve import ContextCurve
+from assay.analyses.japanese_result import Japanese
+from assay.analyses.power_result import Power
+from assay.analyses.reliability_result import Reliability
+from assay.report.context_chart import context_chart
+from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Table
+from assay.report.japanese_chart import japanese_chart
+from assay.report.parts.common import chart_of, facts_of, notes_of
+from assay.report.power_chart import power_chart
+from assay.stats.records import Estimate
+
+
+def context_part(curve: ContextCurve) -> Part:
+    """Loss by position."""
+    names = [model.name for model in curve.models]
+    return Part(
+        kind="context",
+        name=", ".join(names),
+        title="Does longer context still help?",
+        sentence=curve.sentence,
+        status="plain",
+        compared=_systems(names, wording.count(curve.n_clusters, curve.cluster_by)),
+        signature=curve.signature,
+        facts=facts_of(curve.evidence()),
+        groups=_groups("By position", (chart_of("context", context_chart, curve),), curve),
+        notes=notes_of(curve.evidence()),
+        data=curve.to_dict(),
+    )
+
+
+def japanese_part(found: Japanese) -> Part:
+    """Accuracy by script, BLEU, and differences."""
+    names = [system.name for system in found.systems]
+    return Part(
+        kind="Japanese",
+        name=", ".join(names),
+        title="How well is Japanese written, script by script?",
+        sentence=found.sentence,
+        status="plain",
+        compared=_systems(names, wording.count(found.n_units, found.unit)),
+        signature=found.signature,
+        gauge=_japanese_gauge(found),
+        facts=facts_of(found.evidence()),
+        groups=_groups("By script", (chart_of("japanese", japanese_chart, found),), found),
+        notes=notes_of(found.evidence()),
+        data=found.to_dict(),
+    )
+
+
+def _japanese_gauge(found: Japanese) -> Gauge | None:
+    """The first quantity that two systems differ in."""
+    if not found.differences or not found.differences[0].gaps:
+        return None
+    pair = found.differences[0]
+    gap = pair.gaps[0]
+    better = "lower" if gap.quantity.lower_is_better else "higher"
+    limits, value = gap.difference.interval, gap.difference.value
+    if limits is None or value is None:
+        return None
+    return Gauge(
+        f"{gap.quantity.label}, {pair.b} − {pair.a}",
+        value,
+        limits.low,
+        limits.high,
+        (Mark(0.0, "no difference"),),
+        "lower" if better == "lower" else "higher",
+        wording.estimate(value, limits, sign=True),
+    )
+
+
+def reliability_part(found: Reliability) -> Part:
+    """How far runs repeat."""
+    names = [model.name for model in found.models]
+    return Part(
+        kind="reliability",
+        name=", ".join(names),
+        title="Do the results repeat?",
+        sentence=found.sentence,
+        status="plain",
+        compared=_systems(names, f"{wording.count(found.n, found.unit)} in every run"),
+        signature=found.signature,
+        facts=facts_of(found.evidence()),
+        groups=_groups("Runs", (), found),
+        notes=notes_of(found.evidence()),
+        data=found.to_dict(),
+    )
+
+
+def power_part(found: Power) -> Part:
+    """How many items."""
+    rows = [row for row in found.rows() if row[0]]
+    return Part(
+        kind="power",
+        name=f"{found.items:,} {found.unit}s",
+        title="How many items does it take?",
+        sentence=found.sentence,
+        status="plain",
+        compared=() if found.pilot is None else (Fact("pilot", wording.count(found.pilot.n, found.unit)),),
+        signature=found.signature,
+        gauge=_answer(found.answer),
+        facts=facts_of(rows),
+        groups=(Group("Power by number of items", charts=(chart_of("power", power_chart, found),)),),
+        notes=notes_of(rows),
+        data=found.to_dict(),
+    )
+
+
+def _answer(found: Estimate) -> Gauge | None:
+    if found.value is None or found.interval is None:
+        return None
+    limits = found.interval
+    text = wording.estimate(found.value, limits)
+    return Gauge("answer, with what the pilot leaves open", found.value, limits.low, limits.high, (), None, text)
+
+
+def _systems(names: list[str], units: str) -> tuple[Fact, ...]:
+    label = "model" if len(names) == 1 else "models"
+    return (Fact(label, ", ".join(names)), Fact("on", units))
+
+
+def _groups(title: str, charts: tuple[Chart, ...], found: ContextCurve | Japanese | Reliability) -> tuple[Group, ...]:
+    return (Group(title, charts=charts, tables=tuple(Table.of(sheet) for sheet in found.sheets())),)

@@ -1,0 +1,55 @@
+"""A tuning report as a part of a document."""
+
+from assay.analyses import tuning_tables as tables
+from assay.analyses import wording
+from assay.analyses.tuning_records import Better
+from assay.analyses.tuning_report import TuningReport
+from assay.report.document import Fact, Gauge, Group, Part, Status, Table
+from assay.report.parts.common import chart_of
+from assay.report.parts.comparison import gauge_of
+from assay.report.tuning_chart import panel_charts
+
+_STATUS: dict[Better, Status] = {
+    "better": "good",
+    "worse": "bad",
+    "no difference shown": "unsure",
+    "not measured": "plain",
+}
+
+
+def tuning_part(report: TuningReport) -> Part:
+    """Which way to train is better, and what it costs."""
+    names = [arm.name for arm in report.arms]
+    runs = sum(len(arm.runs) for arm in report.arms)
+    return Part(
+        kind="tuning",
+        name=", ".join(names),
+        title="Which way to train is better, and what does it cost?",
+        sentence=report.sentence,
+        status=_status(report),
+        compared=(Fact("arms", ", ".join(names)), Fact("runs", wording.count(runs, "run"))),
+        signature=report.signature,
+        gauge=_gauge(report),
+        groups=(
+            Group("What to do", said=tuple(f"{one.text} Because {one.because}." for one in report.recommendations)),
+            Group(
+                "Curves and costs",
+                charts=tuple(chart_of(name, lambda one: one, drawn) for name, drawn in panel_charts(report)),
+            ),
+            Group("Tables", tables=tuple(Table.of(sheet) for sheet in tables.sheets_of(report))),
+        ),
+        notes=report.notes,
+        data=report.to_dict(),
+    )
+
+
+def _status(report: TuningReport) -> Status:
+    if not report.contrasts:
+        return "plain"
+    return _STATUS[report.contrasts[0].verdict]
+
+
+def _gauge(report: TuningReport) -> Gauge | None:
+    """The first arm against the baseline on the validation windows."""
+    windows = report.contrasts[0].windows if report.contrasts else None
+    return None if windows is None else gauge_of(windows)

@@ -1,0 +1,192 @@
+"""A real training run: a base model, rows of tokens, LoRA or every weight, by `transformers.Trainer`, recorded."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from assay.errors import InputError, UsageError
+from assay.training.recorder import Schedule
+
+Method = Literal["lora", "full"]
+
+CHECKPOINTS = "checkpoints"
+TRAINED = "trained"  # the folder of the adapter or of the model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that decides what is learned, besides the base and the rows."""
+
+    method: Method = "lora"
+    rank: int = 16
+    alpha: int | None = None  # None: twice the rank
+    learning_rate: float = 2e-4
+    steps: int = 1000
+    rows: int = 8  # in a step
+    warmup: int = 10  # steps
+    seed: int = 0
+    checkpoint: int = 500  # steps between checkpoints; 0: none
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise UsageError(f"method must be one of {', '.join(get_args(Method))}, but got {self.method!r}.")
+        for name in ("rank", "steps", "rows"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be at least 1, but got {getattr(self, name)}.")
+        if not 0 < self.learning_rate < 1e3:
+            raise UsageError(f"the learning rate must be positive, but got {self.learning_rate}.")
+
+    @property
+    def arm(self) -> str:
+        """What runs that differ in their seed only are called."""
+        return f"lora r={self.rank}" if self.method == "lora" else "full"
+
+
+def fit(
+    model: Any,
+    rows: Sequence[Sequence[int]],
+    folder: Path,
+    *,
+    settings: Settings,
+    validation: Sequence[Mapping[str, Any]],
+    suite: Any = None,
+    schedule: Schedule | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Path:
+    """Train a model on rows of tokens and write its log and what was learned; returns the folder of the latter.
+
+    A run that was killed goes on from its last checkpoint, or from the start.
+    """
+    from transformers import Trainer, set_seed
+
+    from assay.training.callback import AssayCallback
+
+    if not rows:
+        raise InputError("there is no row of training text; give more text, or a shorter --context.")
+    set_seed(settings.seed)  # before the adapter is made: its start is random
+    prepared = with_adapter(model, settings) if settings.method == "lora" else model
+    callback = AssayCallback(
+        folder,
+        arm=settings.arm,
+        validation=validation,
+        suite=suite,
+        schedule=schedule,
+        about={"settings": asdict(settings), **(about or {})},
+    )
+    arguments = _arguments(folder, settings, next(prepared.parameters()).device.type)
+    trainer = Trainer(model=prepared, args=arguments, train_dataset=_Rows(rows), data_collator=_collated)
+    _quiet(trainer)
+    trainer.add_callback(callback)
+    try:
+        trainer.train(resume_from_checkpoint=_last_checkpoint(folder))
+    finally:
+        callback.close()
+    _saved(prepared, folder / TRAINED)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    return folder / TRAINED
+
+
+def _saved(model: Any, folder: Path) -> None:
+    """Under another name first: a kill leaves no half of a model that looks like a whole one."""
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    model.save_pretrained(part)
+    shutil.rmtree(folder, ignore_errors=True)
+    part.replace(folder)
+
+
+def with_adapter(model: Any, settings: Settings) -> Any:
+    """The model with LoRA beside every linear layer but the head; all else is frozen."""
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha or 2 * settings.rank,
+        target_modules="all-linear",
+        lora_dropout=0.0,
+        bias="none",
+        task_type="CAUSAL_LM",
+    )
+    return get_peft_model(model, config)
+
+
+def _arguments(folder: Path, settings: Settings, device: str) -> Any:
+    from transformers import TrainingArguments
+
+    return TrainingArguments(
+        output_dir=str(folder / CHECKPOINTS),
+        max_steps=settings.steps,
+        per_device_train_batch_size=settings.rows,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=min(settings.warmup, settings.steps // 2),
+        weight_decay=0.0,
+        max_grad_norm=1.0,
+        seed=settings.seed,
+        data_seed=settings.seed,
+        save_strategy="steps" if 0 < settings.checkpoint < settings.steps else "no",
+        save_steps=settings.checkpoint or 500,
+        save_total_limit=1,
+        logging_strategy="no",  # the callback asks for every step
+        report_to=[],
+        disable_tqdm=True,
+        use_cpu=device == "cpu",
+        dataloader_pin_memory=device == "cuda",
+        remove_unused_columns=False,
+    )
+
+
+def _quiet(trainer: Any) -> None:
+    """Nothing but results goes to stdout, where the Trainer prints its log."""
+    from transformers.trainer_callback import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)
+
+
+def _last_checkpoint(folder: Path) -> str | None:
+    found = [path for path in (folder / CHECKPOINTS).glob("checkpoint-*") if _whole(path)]
+    return str(max(found, key=lambda path: int(path.name.rpartition("-")[2]))) if found else None
+
+
+def _whole(checkpoint: Path) -> bool:
+    """The Trainer writes its state last: a checkpoint in whose midst the run was killed has none, or half of it."""
+    try:
+        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+class _Rows:
+    """Rows of token ids, as a dataset."""
+
+    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> Sequence[int]:
+        return self.rows[place]
+
+
+def _collated(rows: Sequence[Sequence[int]]) -> dict[str, Any]:
+    return batch_of(rows)
+
+
+def batch_of(rows: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Rows padded at their end; padding has no label."""
+    import torch
+
+    longest = max(len(row) for row in rows)
+    ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
+    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
+    return {"input_ids": ids, "attention_mask": mask, "labels": ids.masked_fill(mask == 0, -100)}
+
+
+def batches_of_rows(rows: Sequence[Sequence[int]], size: int = 16) -> list[dict[str, Any]]:
+    """Batches for the validation."""
+    return [batch_of(rows[low : low + size]) for low in range(0, len(rows), size)]

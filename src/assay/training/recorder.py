@@ -1,0 +1,95 @@
+"""The folder of a training run while it is written: a manifest, and events that are only ever appended."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from assay.data.training_logs import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
+from assay.data.writing import write_bytes
+from assay.errors import InputError, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Every how many steps something is recorded (T12); 0 is never."""
+
+    step: int = 1  # loss, learning rate, gradient norm
+    validation: int = 100
+    memory: int = 100
+    quality: int = 500  # perplexity, character accuracy
+
+    def __post_init__(self) -> None:
+        for name in ("step", "validation", "memory", "quality"):
+            if getattr(self, name) < (1 if name == "step" else 0):
+                raise UsageError(f"the period of {name} must be positive, but got {getattr(self, name)}.")
+
+    def due(self, what: str, step: int) -> bool:
+        """Whether something is recorded at this step."""
+        period: int = getattr(self, what)
+        return period > 0 and step % period == 0
+
+
+class Recorder:
+    """Appends events. Each is one line, written by one call, so that a kill leaves at most one line cut off."""
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._begin({"schema": SCHEMA, **manifest})
+        path = folder / EVENTS
+        self.resumed = path.exists() and path.stat().st_size > 0
+        try:
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror}); name another folder.") from error
+        if self.resumed and path.read_bytes()[-1:] != b"\n":
+            self._file.write(b"\n")
+
+    def _begin(self, manifest: dict[str, Any]) -> None:
+        path = self.folder / MANIFEST
+        text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        if path.exists():
+            found, wanted = read_manifest(self.folder), json.loads(text)
+            changed = sorted(name for name in found | wanted if found.get(name) != wanted.get(name))
+            if changed:
+                raise InputError(
+                    f"{self.folder}: holds another training run ({', '.join(changed)} differ); "
+                    "name another folder, or --overwrite it."
+                )
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.folder}: cannot be made ({error.strerror}); name another folder.") from error
+        write_bytes(path, (text + "\n").encode())
+
+    def resume(self, step: int) -> int:
+        """Go on after this step, and return how many tokens were learned from up to it."""
+        self.write("resume", step, {})
+        events, _ = read_events(self.folder / EVENTS)
+        return max((event.get("tokens", 0) for event in events if event["kind"] == "step"), default=0)
+
+    def write(self, kind: str, step: int, values: Mapping[str, Any]) -> None:
+        event = {"kind": kind, "step": step, **{name: _plain(value) for name, value in values.items()}}
+        self._file.write(json.dumps(event, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> "Recorder":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN: what is not finite becomes its name."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value

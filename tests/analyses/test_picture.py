@@ -1,0 +1,113 @@
+"""What the charts of a comparison show, against closed forms and resampling with numpy."""
+
+import json
+
+import numpy as np
+import pytest
+
+from assay.analyses.compare import compare
+from assay.analyses.comparison import Comparison
+from assay.analyses.picture import MOST_GROUPS, Picture
+from assay.design import Design, Method
+from tests.analyses.evidence import losses, noisy_losses, noisy_scores, scores, value
+
+
+def pictured(found: Comparison) -> Picture:
+    assert found.picture is not None
+    return found.picture
+
+
+@pytest.mark.parametrize("n", [3, MOST_GROUPS, MOST_GROUPS + 1, 1234])
+def test_the_weighted_mean_of_the_dots_is_the_difference(n: int) -> None:
+    rng = np.random.default_rng(n)
+    tokens = rng.integers(1, 500, n).tolist()
+    found = compare(*noisy_losses(n, 0.1, tokens=tokens), picture=True)
+    dots = pictured(found).neighbours
+    weights = np.array([dot.weight for dot in dots])
+    assert float(weights @ [dot.difference for dot in dots]) / weights.sum() == pytest.approx(value(found), rel=1e-12)
+    assert weights.sum() == sum(tokens)
+    assert sum(dot.count for dot in dots) == n
+    assert len(dots) == min(n, MOST_GROUPS)
+    assert max(dot.count for dot in dots) - min(dot.count for dot in dots) <= 1
+
+
+def test_few_units_are_a_dot_each_with_the_difference_of_the_unit() -> None:
+    found = compare(losses([1.0, 2.0, 3.0], [10, 20, 30]), losses([1.5, 1.0, 3.0], [10, 20, 30]), picture=True)
+    dots = pictured(found).neighbours
+    assert [(dot.first, dot.last, dot.count) for dot in dots] == [(f"w000{i}", f"w000{i}", 1) for i in range(3)]
+    assert [dot.difference for dot in dots] == pytest.approx([0.5, -1.0, 0.0], abs=1e-12)
+    assert [dot.weight for dot in dots] == [10, 20, 30]
+
+
+def test_ids_that_are_numbers_are_in_the_order_of_the_numbers() -> None:
+    ids = ["10", "2", "1", "33", "4"]
+    score = {"item": ids, "score": [float(i) for i in ids]}
+    dots = pictured(compare(score, score | {"score": [0.0] * 5}, picture=True)).neighbours
+    assert [dot.first for dot in dots] == ["1", "2", "4", "10", "33"]
+    assert [dot.difference for dot in dots] == [-1.0, -2.0, -4.0, -10.0, -33.0]
+
+
+@pytest.mark.parametrize("ids", [["10", "2", "x"], ["10", "2", "٣"], ["10", "2", "9" * 30]])
+def test_other_ids_are_in_the_order_in_which_they_were_paired(ids: list[str]) -> None:
+    score = {"item": ids, "score": [1.0, 2.0, 3.0]}
+    dots = pictured(compare(score, score | {"score": [1.5, 2.0, 2.5]}, picture=True)).neighbours
+    assert {dot.first for dot in dots} == set(ids)
+    assert [dot.first for dot in dots] == sorted(ids)
+
+
+@pytest.mark.parametrize("resamples", [None, 20_000])
+def test_the_bars_are_the_shares_of_resamples_drawn_with_numpy(resamples: int | None) -> None:
+    a, b = noisy_scores(60, 0.1)
+    shown = pictured(compare(a, b, design=Design(resamples=resamples), picture=True))
+    difference = np.array(b["score"]) - np.array(a["score"])
+    rng = np.random.default_rng(5)
+    count = 100_000
+    means = difference[rng.integers(0, 60, (count, 60))].mean(axis=1)
+    expected = np.histogram(means, np.array(shown.edges))[0] / count
+    shares = np.array(shown.shares)
+    noise = np.sqrt(np.maximum(expected, 1e-4) * (1 / count + (0 if resamples is None else 1 / resamples)))
+    assert len(shown.edges) == len(shares) + 1 == 81
+    assert np.all(np.abs(shares - expected) < 5 * noise)
+    assert shares.sum() == pytest.approx(0.999, abs=2e-4 if resamples is None else 1e-3)
+    assert np.all(shares >= 0)
+
+
+def test_the_bars_of_ratios_are_those_of_whole_windows() -> None:
+    """Tokens vary, so windows are drawn uniformly and the ratio of sums is formed anew."""
+    n, count = 40, 60_000
+    tokens = np.random.default_rng(1).integers(5, 400, n)
+    a, b = noisy_losses(n, 0.05, tokens=tokens.tolist())
+    found = compare(a, b, picture=True)
+    assert found.computed.scheme == "windows"
+    shown = pictured(found)
+    drawn = np.random.default_rng(2).integers(0, n, (count, n))
+    gain = (np.array(b["loss"]) - np.array(a["loss"])) * tokens
+    ratios = gain[drawn].sum(axis=1) / tokens[drawn].sum(axis=1)
+    expected = np.histogram(ratios, np.array(shown.edges))[0] / count
+    noise = np.sqrt(np.maximum(expected, 1e-4) / count)
+    assert np.all(np.abs(np.array(shown.shares) - expected) < 5 * noise)
+
+
+@pytest.mark.parametrize("method", ["t", "studentized"])
+def test_a_method_without_a_distribution_has_no_bars(method: Method) -> None:
+    shown = pictured(compare(*noisy_scores(12, 0.1), design=Design(method=method), picture=True))
+    assert (shown.edges, shown.shares) == ((), ())
+    assert len(shown.neighbours) == 12
+
+
+def test_equal_differences_have_dots_and_no_bars() -> None:
+    shown = pictured(compare(scores([1.0, 2.0, 3.0]), scores([2.0, 3.0, 4.0]), picture=True))
+    assert (shown.edges, shown.shares) == ((), ())
+    assert [dot.difference for dot in shown.neighbours] == [1.0, 1.0, 1.0]
+
+
+def test_the_picture_survives_json_and_is_made_only_where_it_is_asked_for() -> None:
+    a, b = noisy_losses(20, 0.1)
+    found = compare(a, b, picture=True)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert Picture.from_dict(data["picture"]) == found.picture
+    assert Comparison.from_dict(data) == found
+    plain = compare(a, b)
+    assert plain.picture is None
+    assert "picture" not in plain.to_dict()
+    assert {key: v for key, v in data.items() if key != "picture"} == json.loads(json.dumps(plain.to_dict()))

@@ -1,0 +1,95 @@
+"""Convergence, overfitting and gradients on series whose answer is known in closed form."""
+
+import numpy as np
+import pytest
+
+from assay.analyses.tuning_curves import curve_of, gradients_of, overfitting_of, plateau_of, spikes_of, summary_of
+from assay.data.training_logs import Series, TrainingLog
+
+NOISE = np.random.default_rng(1).normal(size=400)
+
+
+def series(values: object) -> Series:
+    found = np.asarray(values, dtype=np.float64)
+    return Series(np.arange(1.0, len(found) + 1), found)
+
+
+def log_of(values: object, **more: object) -> TrainingLog:
+    return TrainingLog(label="x", arm="x", kind="run", loss=series(values), **more)  # type: ignore[arg-type]
+
+
+def test_an_exponential_fall_reaches_95_percent_at_three_time_constants() -> None:
+    tau = 100.0
+    found = summary_of(log_of(2 + np.exp(-np.arange(1500) / tau)), None, 0.95)
+    assert found.steps_to_95 is not None
+    # the smoothed loss lags behind by half a window
+    assert 3 * tau - 5 < found.steps_to_95 < 3 * tau + found.window
+    assert found.final_loss.value == pytest.approx(2, abs=1e-4)
+    assert found.stability == pytest.approx(1, abs=1e-6)
+    assert found.plateau.verdict == "flat"
+
+
+def test_stability_is_the_sources_formula() -> None:
+    values = 2 + NOISE[:300]
+    assert summary_of(log_of(values), None, 0.95).stability == pytest.approx(1 / (1 + np.var(values[-50:])))
+
+
+@pytest.mark.parametrize(("slope", "verdict"), [(-0.01, "still falling"), (0.01, "rising")])
+def test_a_line_with_little_noise_moves(slope: float, verdict: str) -> None:
+    found = plateau_of(series(5 + slope * np.arange(200) + 0.01 * NOISE[:200]), 40, 0.95)
+    assert found.verdict == verdict
+    assert found.change.value == pytest.approx(slope * 49, rel=0.05)
+
+
+def test_noise_around_a_level_shows_no_movement_in_19_of_20_cases() -> None:
+    rng = np.random.default_rng(5)
+    moved = [
+        plateau_of(series(3 + rng.normal(size=200)), 40, 0.95).verdict in {"rising", "still falling"}
+        for _ in range(300)
+    ]
+    assert np.mean(moved) < 0.08
+
+
+def test_overfitting_is_validation_up_and_training_down() -> None:
+    loss = series(4 - 0.01 * np.arange(200) + 0.01 * NOISE[:200])
+    steps = np.arange(20.0, 201, 20)
+    up = Series(steps, 3 + 0.00005 * (steps - 80) ** 2)
+    found = overfitting_of(loss, up, 0.95)
+    assert (found.verdict, found.best_step, found.first_step) == ("shown", 80, 120)
+    assert found.rise == pytest.approx(0.00005 * 120**2)
+    down = Series(steps, 3 - 0.001 * steps)
+    assert overfitting_of(loss, down, 0.95).verdict == "not shown"
+    rising = series(4 + 0.01 * np.arange(200))
+    assert overfitting_of(rising, up, 0.95).verdict == "not shown"  # both rise: something else is wrong
+    assert overfitting_of(loss, Series(steps[:2], steps[:2]), 0.95).verdict == "not measured"
+
+
+def test_spikes_are_found_where_they_were_put() -> None:
+    norms = 1 + 0.05 * NOISE[:300]
+    norms[[60, 200]] = 5.0
+    assert spikes_of(series(norms)) == [61, 201]
+
+
+def test_gradients_against_numpy() -> None:
+    norms = 1 + 0.05 * NOISE[:300]
+    found = gradients_of(series(norms))
+    assert found.verdict == "stable"
+    assert (found.mean, found.variance) == pytest.approx((norms.mean(), norms.var()))
+    norms[100] = np.nan
+    assert gradients_of(series(norms)).why.startswith("the norm at step 101 is not finite")
+    assert gradients_of(series(norms[:5])).verdict == "not measured"
+
+
+def test_a_loss_that_is_no_number_is_a_divergence_at_its_step() -> None:
+    found = summary_of(log_of([3.0, 2.5, 2.4, float("nan"), 2.0]), None, 0.95)
+    assert found.diverged_at == 4
+    assert found.final_loss.reason == "diverged at step 4"
+    assert found.plateau.verdict == "not measured"
+
+
+def test_curves_of_seeds_have_students_band() -> None:
+    runs = [series(np.full(40, value)) for value in (1.0, 2.0, 3.0)]
+    found = curve_of(runs, 0.95, smooth=True)
+    assert found is not None
+    assert (found.values[0], found.high[0]) == pytest.approx((2.0, 2 + 4.302653 / np.sqrt(3)), abs=1e-5)
+    assert curve_of([series([])], 0.95, smooth=True) is None

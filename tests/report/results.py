@@ -1,0 +1,141 @@
+"""A result of every kind, made once: from what ships with the package, and small made-up ones."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from assay import examples
+from assay.analyses.compare import compare
+from assay.analyses.context import context
+from assay.analyses.japanese import japanese
+from assay.analyses.power import power
+from assay.analyses.rank import rank
+from assay.analyses.reliability import reliability
+from assay.analyses.result import Result
+from assay.analyses.survey.report import report_of
+from assay.analyses.tuning import tune
+from assay.certificate.issue import certify
+from assay.design import Design
+from assay.examples.tuning import RUNS
+from assay.report.document import Part
+from assay.report.kinds import part_of
+from tests.analyses.survey.surveys import made
+from tests.data.token_runs import story, write_run
+
+QUICK = Design(resamples=300)
+Data = dict[str, Any]
+
+
+def _comparison() -> Result:
+    return compare(examples.path("losses-base.csv"), examples.path("losses-int8.csv"), picture=True)
+
+
+def _scores() -> Result:
+    """With the names and numbers that are awkward: a margin, clusters, ids that do not pair."""
+    rng = np.random.default_rng(0)
+    items = [str(i) for i in range(40)]
+    a = {"item": items, "score": rng.random(40).tolist(), "model": ["ALPHA"] * 40}
+    b = {"item": [*items[:-1], "ITEM"], "score": rng.random(40).tolist(), "model": ["BETA"] * 40}
+    return compare(a, b, design=Design(margin=0.1, resamples=500), picture=True)
+
+
+def _certificate() -> Data:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "c.json"
+        return certify(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), path).document
+
+
+def _leaderboard() -> Result:
+    return leaderboard(5)
+
+
+def leaderboard(k: int) -> Result:
+    rng = np.random.default_rng(k)
+    values = rng.normal(size=(50, 1)) + rng.normal(size=(50, k)) - 0.4 * np.arange(k)
+    parts = [{"item": list(range(50)), "score": column.tolist()} for column in values.T]
+    names = ["ALPHA", "BETA", *(f"m{i:02d}" for i in range(2, k))]
+    return rank(*parts, names=names, design=QUICK)
+
+
+def _survey() -> Result:
+    models = {"ALPHA": 0.2, "BETA": 0.21, "bad": 0.6}
+    return report_of(made(models=models, questions=10, contexts=(0, 5), runs=2, worse={2: 0.2}), Design(resamples=1000))
+
+
+def _tuning() -> Result:
+    return tune(*(RUNS / f"{arm}-{seed}" for arm in ("lora", "full") for seed in range(3)), RUNS / "lora-rates")
+
+
+def _context() -> Result:
+    with TemporaryDirectory() as folder:
+        a = write_run(Path(folder) / "a", story(3, 60, shortest=40), called="ALPHA")
+        b = write_run(Path(folder) / "b", story(3, 60, shortest=40, shift=0.1), called="BETA")
+        return context(a, b, design=QUICK)
+
+
+def _japanese() -> Result:
+    references = ["猫がいる。", "カメラ", "犬が走る。", "鳥が飛ぶ。", "山に登る。"]
+    data = {"item": list("abcde"), "reference": references}
+    good = data | {"prediction": ["猫がいた。", "カメラ", "犬が走る", "鳥の飛ぶ。", "川に登る。"]}
+    poor = data | {"prediction": ["猫", "カラ", "犬は走った", "鳥よ", "川が登る。"]}
+    named = (good | {"model": ["日本語モデル"] * 5}, poor | {"model": ["ALPHA"] * 5})
+    return japanese(*named, bleu=["char"], design=Design(resamples=200))
+
+
+def _reliability() -> Result:
+    rng = np.random.default_rng(1)
+    rows = [(m, str(run), f"q{i}") for m in ("ALPHA", "BETA") for run in range(3) for i in range(20)]
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(("model", "run", "item"))}
+    return reliability(columns | {"score": rng.random(len(rows)).tolist()})
+
+
+def _power() -> Result:
+    return power(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), difference=0.005)
+
+
+_MAKERS: dict[str, Callable[[], Result | Data]] = {
+    "comparison": _comparison,
+    "scores": _scores,
+    "certificate": _certificate,
+    "leaderboard": _leaderboard,
+    "survey": _survey,
+    "tuning": _tuning,
+    "context": _context,
+    "japanese": _japanese,
+    "reliability": _reliability,
+    "power": _power,
+}
+KINDS = tuple(_MAKERS)
+RECORDS = tuple(kind for kind in KINDS if kind != "certificate")
+
+
+@cache
+def result(kind: str) -> Any:
+    """The result of a kind: a record, or what a certificate holds."""
+    return _MAKERS[kind]()
+
+
+@cache
+def part(kind: str) -> Part:
+    return part_of(result(kind))
+
+
+def data_of(kind: str) -> Data:
+    found = result(kind)
+    data: Data = found if isinstance(found, dict) else found.to_dict()
+    return data
+
+
+def renamed(data: Any, names: Mapping[str, str]) -> Any:
+    """The same data with other names, as a file could hold them: in every text and key."""
+    if isinstance(data, str):
+        for old, new in names.items():
+            data = data.replace(old, new)
+        return data
+    if isinstance(data, dict):
+        return {renamed(key, names): renamed(value, names) for key, value in data.items()}
+    return [renamed(value, names) for value in data] if isinstance(data, list) else data

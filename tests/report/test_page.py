@@ -1,0 +1,318 @@
+"""The HTML page: what is from a file stays text, tables sort by their numbers, and only its own scripts may run."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.report.document import Document, Fact, Gauge, Group, Mark, Part, Table
+from assay.report.names import visible
+from assay.report.page import page_html
+from assay.report.page.gauge import gauge_html
+from assay.report.page.tables import first_number, is_numeric, table_html
+from assay.report.page.write import chart_library, script_safe
+from tests.report.results import KINDS, data_of, part
+
+NAME = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+VOID = {"meta", "br"}
+
+
+class Reader(HTMLParser):
+    """What a browser would see: elements with their attributes and texts. Refuses what is not well nested."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def inside(self, tag: str) -> list[str]:
+        return [text for where, text in self.texts if where == tag]
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for where, attributes in self.elements if where == tag]
+
+
+@pytest.fixture(scope="module", params=["comparison", "reliability", "all"])
+def html(request: pytest.FixtureRequest) -> str:
+    kinds = KINDS if request.param == "all" else (request.param,)
+    return page_html(Document("A title", tuple(part(kind) for kind in kinds)))
+
+
+# ------------------------------------------------------------------------------------------ the policy
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_the_policy_names_exactly_the_scripts_and_styles_of_the_page(html: str) -> None:
+    page = Reader(html)
+    policy = next(m["content"] for m in page.named("meta") if m.get("http-equiv") == "Content-Security-Policy") or ""
+    rules = {rule.split()[0]: rule.split()[1:] for rule in policy.split(";")}
+    scripts = [text for text, about in zip(page.inside("script"), page.named("script"), strict=True) if not about]
+    assert rules["script-src"] == [_digest(text) for text in scripts]
+    assert rules["style-src"] == [_digest(text) for text in page.inside("style")]
+    assert rules["default-src"] == ["'none'"]
+    assert (rules["base-uri"], rules["form-action"]) == (["'none'"], ["'none'"])
+    assert "unsafe" not in policy
+    assert "*" not in policy
+    assert set(rules["img-src"]) <= {"data:", "blob:"}
+
+
+def test_nothing_is_loaded_from_outside(html: str) -> None:
+    page = Reader(html)
+    assert {tag for tag, _ in page.elements} & {"link", "img", "iframe", "object", "embed", "base", "form"} == set()
+    addresses = [value or "" for _, about in page.elements for key, value in about.items() if key in ("src", "href")]
+    assert all(address.startswith("#") for address in addresses)
+    handlers = [key for _, about in page.elements for key in about if key.startswith("on") or key == "style"]
+    assert handlers == []
+
+
+def test_identifiers_are_unique_and_links_lead_somewhere(html: str) -> None:
+    page = Reader(html)
+    names = [about["id"] for _, about in page.elements if "id" in about]
+    assert len(names) == len(set(names))
+    keys = ("aria-labelledby", "aria-describedby", "data-table", "data-chart", "data-save")
+    wanted = {about[key] for _, about in page.elements for key in keys if key in about}
+    wanted |= {(about["href"] or "")[1:] for about in page.named("a")}
+    assert wanted <= set(names)
+
+
+def test_the_library_of_charts_cannot_end_its_element() -> None:
+    assert not re.search(r"</script|<!--", chart_library(), re.IGNORECASE)
+    assert len(chart_library()) < 1_200_000
+
+
+# ------------------------------------------------------------------------------------------ data
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    )
+)
+def test_data_comes_back_whole_and_cannot_end_its_element(data: Any) -> None:
+    text = script_safe(data)
+    assert json.loads(text) == data
+    assert not set(text) & set("<>&")
+    assert text.encode().decode() == text  # also where it holds half a character
+
+
+def test_the_page_carries_results_as_they_were_saved() -> None:
+    data = data_of("power") | {"big": 2**63 + 1, "name": "</script><!--", "zero": -0.0}
+    html = page_html(Document("t", (replace(part("power"), data=data),)))
+    found = re.search(r"<script type='application/json' id='data-p1'>(.*?)</script>", html)
+    assert found is not None
+    assert json.loads(found[1]) == data
+    assert '"big":9223372036854775809' in found[1]
+
+
+def test_a_page_carries_no_more_than_it_should() -> None:
+    big = replace(part("power"), data={"x": "y" * 700_000})
+    html = page_html(Document("t", (big, part("power"))))
+    assert "id='data-p1'" not in html
+    assert "id='data-p2'" in html
+
+
+# ------------------------------------------------------------------------------------------ tables
+
+
+@given(st.floats(-1e12, 1e12), st.sampled_from(["", "× ", "p = ", "p < ", "< ", "±", "≤ ", "["]))
+def test_a_cell_is_sorted_by_its_number(value: float, sign: str) -> None:
+    shown = f"{value:,.6f}".replace("-", "−")
+    tail = " to 2]" if sign == "[" else " [−1 to +2.5]"
+    found = first_number(sign + shown + tail)
+    assert found == pytest.approx(float(f"{value:.6f}"), rel=1e-12, abs=1e-300)
+    assert found is not None
+    assert (found < float(f"{value:.6f}")) == ("<" in sign)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("0.12 [0.1 to 0.2]", 0.12),
+        ("[0.1 to 0.2]", 0.1),
+        ("−3", -3.0),
+        ("-1,234.5", -1234.5),
+        ("12 %", 12.0),
+        ("11.7 % [-28.9 % to 43.7 %]", 11.7),
+        ("1.6e-09", 1.6e-9),
+        ("1e−3", 1e-3),
+        ("3 MiB", 3.0),
+        ("1–3", 1.0),
+        ("0.8755 ± 0.0000", 0.8755),
+        ("0 (0.0 %)", 0.0),
+        ("+0.5", 0.5),
+        (" 0.5  ", 0.5),
+        ("1e999", None),
+        ("m01", None),
+        ("p4", 4.0),
+        ("undefined", None),
+        ("–", None),
+        ("", None),
+        ("360 of 360 windows pair, 0 do not", None),
+        ("180 windows of at least 180", None),
+    ],
+)
+def test_numbers_of_cells(cell: str, value: float | None) -> None:
+    assert first_number(cell) == value
+
+
+def test_less_than_a_number_is_just_below_it() -> None:
+    below, at, above = first_number("<1 %"), first_number("1 %"), first_number("> 1 %")
+    assert below is not None
+    assert at is not None
+    assert above is not None
+    assert below < at < above
+
+
+def test_a_column_is_of_numbers_where_all_but_the_absent_ones_are() -> None:
+    assert is_numeric(["1", "–", "undefined: too few", "", "< 0.001"])
+    assert not is_numeric(["1", "two"])
+    assert not is_numeric(["–", "undefined"])
+    assert not is_numeric(["180 windows of at least 180", "3 of 4"])
+
+
+def test_a_table_keeps_every_cell_and_numbers_go_to_the_right() -> None:
+    table = Table("A <table>", ("name", "", "n"), (("<a>", "≈", "1,000"), ("b", ">", "–")))
+    page = Reader(table_html("t", table))
+    assert page.inside("p") == ["A <table>"]
+    assert page.inside("button")[:2] == ["name", "n"]
+    heads = page.named("th")
+    assert [head.get("scope") for head in heads] == ["col", "col", "row", "row"]
+    cells = [cell for cell in page.named("td") if cell]
+    assert cells == [{"class": "number", "data-value": "1000.0"}, {"class": "number"}]
+    assert page.inside("th") == ["<a>", "b"]
+
+
+def test_a_table_without_rows_is_a_header() -> None:
+    assert Reader(table_html("t", Table("t", ("a", "b"), ()))).inside("button")[:2] == ["a", "b"]
+
+
+# ------------------------------------------------------------------------------------------ the gauge
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawings(gauge: Gauge) -> list[ET.Element]:
+    """The drawing for screens and that for phones."""
+    text = gauge_html(gauge, "g").replace("<svg ", "<svg xmlns='http://www.w3.org/2000/svg' ")
+    return list(ET.fromstring(f"<div>{text}</div>"))  # noqa: S314 - our own
+
+
+def at(element: ET.Element | None, key: str) -> float:
+    assert element is not None
+    return float(element.attrib[key])
+
+
+FINITE = st.floats(-1e6, 1e6)
+
+
+@given(st.tuples(FINITE, FINITE, FINITE).map(sorted), st.lists(st.tuples(FINITE, NAME), max_size=4))
+def test_places_in_a_gauge_are_in_the_order_of_the_numbers(
+    numbers: list[float], marks: list[tuple[float, str]]
+) -> None:
+    low, value, high = numbers
+    shown = tuple(Mark(place, visible(label)) for place, label in marks)
+    for svg in drawings(Gauge("g", value, low, high, shown, "lower", "words")):
+        width = float(svg.attrib["viewBox"].split()[2])
+        lines = {line.attrib["class"]: line for line in svg.iter(f"{SVG}line")}
+        first, last = (at(lines["interval"], key) for key in ("x1", "x2"))
+        dot = at(svg.find(f"{SVG}circle"), "cx")
+        assert 0 <= first <= dot <= last <= width
+        places = sorted(
+            (place, at(line, "x1"))
+            for (place, _), line in zip(marks, svg.findall(f"{SVG}line[@class='mark']"), strict=True)
+        )
+        assert [x for _, x in places] == sorted(x for _, x in places)
+        assert all(0 <= x <= width for _, x in places)
+
+
+def test_a_gauge_is_to_scale_and_says_its_numbers() -> None:
+    gauge = Gauge("ratio", 1.05, 1.0, 1.1, (Mark(1.0, "no change"), Mark(1.2, "limit 1.2")), "lower", "1.05 [1 to 1.1]")
+    for svg in drawings(gauge):
+        marks = [at(line, "x1") for line in svg.findall(f"{SVG}line[@class='mark']")]
+        dot = at(svg.find(f"{SVG}circle"), "cx")
+        assert (dot - marks[0]) / (marks[1] - marks[0]) == pytest.approx(0.25, abs=0.002)
+        title = svg.find(f"{SVG}title")
+        assert title is not None
+        assert title.text == "ratio: 1.05 [1 to 1.1]; no change at 1; limit 1.2 at 1.2"
+        assert [text.text for text in svg.iter(f"{SVG}text")] == [
+            "no change",
+            "limit 1.2",
+            "1.05 [1 to 1.1]",
+            "← better",
+        ]
+
+
+def test_labels_of_marks_that_are_close_stand_in_lines_of_their_own() -> None:
+    marks = (Mark(0.0, "no difference"), Mark(-0.01, "−0.01"), Mark(0.01, "+0.01"))
+    for svg in drawings(Gauge("g", 5.0, 4.0, 6.0, marks, None, "5 [4 to 6]")):
+        labels = svg.findall(f"{SVG}text[@class='label']")
+        assert len({label.attrib["y"] for label in labels}) == 3
+        height = float(svg.attrib["viewBox"].split()[3])
+        assert all(0 < float(text.attrib["y"]) < height for text in svg.iter(f"{SVG}text"))
+
+
+# ------------------------------------------------------------------------------------------ names
+
+
+@given(NAME)
+def test_a_name_is_text_wherever_it_stands(name: str) -> None:
+    table = Table(name, (name, name), ((name, name),))
+    gauge = Gauge(name, 0.0, -1.0, 1.0, (Mark(0.5, name),), "higher", name)
+    made = Part(
+        "comparison",
+        name,
+        name,
+        name,
+        "good",
+        (Fact(name, name),),
+        name,
+        gauge,
+        (Fact(name, name),),
+        (Group(name, name, (), (table,), (name,)),),
+        (name,),
+        {name: name},
+    )
+    page = Reader(page_html(Document(name, (made, made))))
+    plain = Reader(page_html(Document("x", (replace(made, kind="comparison"),) * 2)))
+    assert [tag for tag, _ in page.elements] == [tag for tag, _ in plain.elements]
+    assert page.inside("h1") == ([visible(name)] if name else [])
+    assert page.inside("li").count(visible(name)) == (4 if name else 0)  # twice said, twice noted
+
+
+@given(st.text())
+def test_what_is_not_seen_is_shown_as_a_sign(name: str) -> None:
+    shown = visible(name)
+    assert len(shown) == len(name)
+    assert shown.encode().decode() == shown
+    assert not set(shown) & {chr(i) for i in (0, 7, 8, 0x1B, 0x7F, 0x9B, 0x202A, 0x202E, 0x2066, 0x2069, 0xD800)}
+    assert visible("日本語 ém\t\n") == "日本語 ém\t\n"

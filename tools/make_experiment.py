@@ -1,0 +1,124 @@
+"""The experiment that ships in ``assay.examples``: a model of English learns Japanese, with LoRA and in full.
+
+    python -m tools.make_experiment [FOLDER] [--work FOLDER]
+
+The base is the recipe of `tools.make_model`, with English stories only. Both ways to train get the same grid of
+learning rates, each rate from the same start, in the same order and for as many steps as the final runs; the rate with
+the best loss on development stories is kept. Then come three seeds of each at that rate, with validation stories that
+nothing was chosen on. All of it is `assay tune run`. What is there already in the folder ``--work`` is not made again;
+only the logs, and of the final runs the scored validation windows, are kept.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from assay.analyses.tuning import tune
+from tools.grammar import text
+from tools.make_model import HELD_OUT
+
+BASE_STEPS = 300
+STEPS = 150  # of every run
+CONTEXT = 128
+#: Stories, by their numbers: no part shares one with another, nor with what the base was trained on.
+STORIES = {
+    "train": range(300),
+    "valid": range(HELD_OUT, HELD_OUT + 24),
+    "develop": range(HELD_OUT + 24, HELD_OUT + 48),
+}
+METHODS = ("lora", "full")
+RATES = "3e-4,1e-3,3e-3,1e-2,3e-2"  # of both methods
+RATES_SEED = 9  # none of the final runs is seen when the rate is chosen
+SEEDS = (0, 1, 2)
+WORKERS = 2
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # two runs at a time, each with a core of its own
+
+
+def make(folder: Path, work: Path) -> None:
+    """Train what is missing, then copy the logs."""
+    work.mkdir(parents=True, exist_ok=True)
+    made_base(work)
+    for name, numbers in STORIES.items():
+        (work / f"{name}.txt").write_text(text("ja", numbers), encoding="utf-8", newline="\n")
+    trained(work, [rates_command(method) for method in METHODS])
+    chosen = {method: best_rate(work / "runs" / f"{method}-rates") for method in METHODS}
+    print("chosen on the development stories:", ", ".join(f"{m} {rate:g}" for m, rate in chosen.items()), flush=True)
+    trained(work, [final_command(method, chosen[method], seed) for seed in SEEDS for method in METHODS])
+    copied(work / "runs", folder)
+
+
+def made_base(work: Path) -> None:
+    if not (work / "base" / "base" / "tokenizer.json").is_file():
+        state = str(work / "state")
+        command = ["tools.make_model", str(work / "base"), "--mix", "en=1", "--steps", str(BASE_STEPS), "--work", state]
+        subprocess.run([sys.executable, "-m", *command], check=True)  # noqa: S603  # our own script
+
+
+def rates_command(method: str) -> list[str]:
+    recorded = ["--every-step", "5", "--every-validation", "50"]
+    return [
+        *("--method", method, "--lrs", RATES, "--seed", str(RATES_SEED), "--valid", "develop.txt"),
+        *(*recorded, "-o", f"runs/{method}-rates"),
+    ]
+
+
+def final_command(method: str, rate: float, seed: int) -> list[str]:
+    return [
+        *("--method", method, "--lr", f"{rate:g}", "--seed", str(seed), "--valid", "valid.txt"),
+        *("--every-validation", "15", "-o", f"runs/{method}-{seed}"),
+    ]
+
+
+def best_rate(runs: Path) -> float:
+    """The rate with the lowest loss on the development stories."""
+    (found,) = tune(runs).sensitivity
+    if found.best is None:
+        raise SystemExit(f"{runs}: no learning rate has a loss.")
+    print(found.sentence, flush=True)
+    return found.best
+
+
+def trained(work: Path, commands: Sequence[Sequence[str]]) -> None:
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(lambda command: called(command, work), commands))
+
+
+def called(command: Sequence[str], work: Path) -> None:
+    shared = ["--base", "base/base", "--train", "train.txt", "--split-on", r"\n\n", "--context", str(CONTEXT)]
+    shared += ["--steps", str(STEPS), "--every-memory", "50", "--checkpoint", "0"]
+    subprocess.run(  # noqa: S603  # our own command
+        [sys.executable, "-c", "from assay.cli.tune import tune; tune()", "run", *shared, *command],
+        check=True,
+        cwd=work,
+        env=os.environ | ONE_THREAD,
+    )
+
+
+def copied(runs: Path, folder: Path) -> None:
+    """Manifests and events; of final runs also the windows, on which they are compared."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    for manifest in sorted(runs.rglob("training.json")):
+        target = folder / manifest.parent.relative_to(runs)
+        target.mkdir(parents=True)
+        for name in ("training.json", "events.jsonl"):
+            shutil.copyfile(manifest.parent / name, target / name)
+        if manifest.parent.parent == runs:
+            shutil.copytree(manifest.parent / "windows", target / "windows")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Train the experiment that ships with Assay.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("src/assay/examples/tuning/runs"))
+    parser.add_argument("--work", type=Path, default=Path(".venv/experiment"))
+    asked = parser.parse_args()
+    make(asked.folder, asked.work)
+
+
+if __name__ == "__main__":
+    main()
