@@ -110,3 +110,12 @@ def test_an_interval_on_a_line_is_to_scale() -> None:
     line = drawn.split("\n")[0]
     assert (line.index("│"), line.index("━"), line.index("●"), line.rindex("━")) == (0, 15, 22, 30)
     assert line[-1] == "│"
+
+
+def test_wide_characters_take_two_columns() -> None:
+    """A Japanese character is two columns wide in a terminal: Unicode's East Asian width."""
+    table = Table("T", ("model", "score"), (("日本語", "1"), ("ab", "2")))
+    part = Part("k", "n", "t", "s.", "plain", (), "", groups=(Group("G", tables=(table,)),))
+    lines = document_text(Document("d", (part,))).splitlines()
+    assert "  日本語  1" in lines
+    assert "  ab      2" in lines

@@ -1,6 +1,7 @@
 """What all charts share: colours, words, and how a chart becomes a file, without a browser or the network."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -67,5 +68,11 @@ def picture_of(specification: Mapping[str, Any], suffix: str) -> bytes:
     import vl_convert  # late: it carries a drawing engine
 
     if suffix == ".svg":
-        return vl_convert.vegalite_to_svg(dict(specification)).encode()
+        return _described(vl_convert.vegalite_to_svg(dict(specification)), specification).encode()
     return vl_convert.vegalite_to_png(dict(specification), scale=2)
+
+
+def _described(svg: str, specification: Mapping[str, Any]) -> str:
+    """With the words of the chart, which the drawing engine leaves out, for a screen reader."""
+    words = escape(str(specification.get("description", "")))
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{words}" ', 1) if words else svg

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from rich.cells import cell_len
+
 from assay.report.document import SYMBOLS, Document, Gauge, Group, Part, Table
 from assay.report.names import visible
 
@@ -42,7 +44,7 @@ def gauge_text(gauge: Gauge) -> str:
     for mark in gauge.marks:
         line[at(mark.place)] = "│"
     line[at(gauge.value)] = "●"
-    marks = "".join(f"; │ {mark.label}" for mark in gauge.marks[:1])
+    marks = "".join(f"; │ {mark.label} ({mark.place:.6g})" for mark in gauge.marks)
     return f"{''.join(line)}\n{gauge.label}: {gauge.text}{marks}"
 
 
@@ -58,14 +60,19 @@ def _underlined(title: str) -> str:
 
 def _table(table: Table) -> str:
     lines = [table.header, *table.rows]
-    widths = [max(len(row[i]) for row in lines) for i in range(len(table.header))]
-    shown = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in lines]
+    widths = [max(cell_len(row[i]) for row in lines) for i in range(len(table.header))]
+    shown = ["  ".join(map(_filled, row, widths)).rstrip() for row in lines]
     return "\n".join([table.title, *(f"  {line}" for line in shown)])
 
 
 def _pairs(rows: Sequence[tuple[str, str]]) -> str:
-    width = max((len(label) for label, _ in rows), default=0)
-    return "\n".join(f"{label:<{width}}  {value}".rstrip() for label, value in rows)
+    width = max((cell_len(label) for label, _ in rows), default=0)
+    return "\n".join(f"{_filled(label, width)}  {value}".rstrip() for label, value in rows)
+
+
+def _filled(text: str, width: int) -> str:
+    """Padded to a width in columns of a terminal, of which 日本 takes four."""
+    return text + " " * (width - cell_len(text))
 
 
 def _bullets(lines: Sequence[str], width: int) -> str:

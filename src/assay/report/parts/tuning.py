@@ -4,7 +4,7 @@ from assay.analyses import tuning_tables as tables
 from assay.analyses import wording
 from assay.analyses.tuning_records import Better
 from assay.analyses.tuning_report import TuningReport
-from assay.report.document import Fact, Gauge, Group, Part, Status, Table
+from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.parts.common import chart_of
 from assay.report.parts.comparison import gauge_of
 from assay.report.tuning_chart import panel_charts
@@ -50,6 +50,19 @@ def _status(report: TuningReport) -> Status:
 
 
 def _gauge(report: TuningReport) -> Gauge | None:
-    """The first arm against the baseline on the validation windows."""
-    windows = report.contrasts[0].windows if report.contrasts else None
-    return None if windows is None else gauge_of(windows)
+    """The first arm against the baseline: the ratio of perplexities that the verdict gives."""
+    if not report.contrasts:
+        return None
+    contrast = report.contrasts[0]
+    ratio = contrast.ratios.get("perplexity")
+    if ratio is None or ratio.value is None or ratio.interval is None:
+        return None if contrast.windows is None else gauge_of(contrast.windows)
+    return Gauge(
+        f"perplexity, {contrast.arm} / {contrast.baseline}",
+        ratio.value,
+        ratio.interval.low,
+        ratio.interval.high,
+        (Mark(1.0, "no difference"),),
+        "lower",
+        wording.estimate(ratio.value, ratio.interval),
+    )
