@@ -5,11 +5,14 @@
 
 A round of the size of a real one: 116 questions × 49 segments = 5,684 cells, 10 to 684 respondents, 20 models, 1,000
 replicates. scipy is timed on a few replicates, in turns with ours, and multiplied; it compares all cells with the same
-number of options in one call, without padding.
+number of options in one call, without padding. Then `assay survey` on a round of that size, all analyses, from a cold
+process.
 """
 
 import argparse
+import csv
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +24,7 @@ from scipy.spatial.distance import jensenshannon
 from assay.stats.multinomial import Predicted, Respondents, resampled_scores
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved
+from benchmarks.timing.processes import ASSAY, measured, process_line
 
 QUESTIONS, SEGMENTS, MODELS, RESAMPLES = 116, 49, 20, 1_000
 FEW = 10  # replicates that scipy is timed on
@@ -79,7 +83,42 @@ def _report(turns: int) -> str:
         f"scipy's time is that of {FEW} replicates times {RESAMPLES // FEW}."
     )
     header = ["", "CPU s", "wall s", "× scipy, CPU", "× scipy, wall", "best turn, wall s"]
-    return "\n\n".join(["## Time of resampling the respondents", about, table(header, rows)])
+    return "\n\n".join(["## Time of resampling the respondents", about, table(header, rows), _whole()])
+
+
+def _whole() -> str:
+    """All analyses of a round, with every file that the command writes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write_round(folder)
+        files = (str(folder / "survey.csv"), str(folder / "predictions.csv"))
+        found = measured(str(ASSAY), "survey", *files, "-o", str(folder / "out"))
+    if found.code:
+        raise SystemExit(found.errors)
+    what = f"`assay survey` on {QUESTIONS} questions × {SEGMENTS} segments × {MODELS} models, all analyses"
+    return process_line(what, found, most_seconds=60, most_bytes=2e9)
+
+
+def _write_round(folder: Path) -> None:
+    """Truth and predictions as tables, five options to each question."""
+    rng = np.random.default_rng(2)
+    n = np.geomspace(10, 684, SEGMENTS).astype(np.int64)
+    cells = [(f"q{q}", f"s{s}", int(n[s])) for q in range(QUESTIONS) for s in range(SEGMENTS)]
+    true = rng.dirichlet(np.full(5, 2.0), size=len(cells))
+    counts = rng.multinomial([size for *_, size in cells], true)
+    with (folder / "survey.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["question", "segment", "n", *"abcde"])
+        for (question, segment, size), drawn in zip(cells, counts, strict=True):
+            rows.writerow([question, segment, size, *(100 * drawn / size).tolist()])
+    with (folder / "predictions.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["model", "question", "segment", *"abcde"])
+        for m in range(MODELS):
+            guess = np.exp(np.log(true) + rng.normal(0, 0.1 + 0.02 * m, size=true.shape))
+            guess *= 100 / guess.sum(axis=1, keepdims=True)
+            for (question, segment, _), shares in zip(cells, guess.tolist(), strict=True):
+                rows.writerow([f"m{m:02d}", question, segment, *shares])
 
 
 def _row(name: str, own: Times, scipy: Times) -> list[str]:

@@ -1,6 +1,6 @@
 """What recording costs: steps of one training with the callback on and off, in pairs whose order is random.
 
-    python benchmarks/training.py [--pairs 400] [--out benchmarks/results/training.md]
+    python benchmarks/training.py [--pairs 1000] [--out benchmarks/results/training.md]
 
 Two neighbouring steps make a pair; in one of them the callback records, in the other it does nothing and the Trainer
 does not log. A step lasts from its beginning to that of the next, with all that the Trainer does between. Validation
@@ -80,7 +80,7 @@ class Clocked(Trainer):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="The overhead of recording a training run.")
-    parser.add_argument("--pairs", type=int, default=400)
+    parser.add_argument("--pairs", type=int, default=1000)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)

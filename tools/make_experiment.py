@@ -1,8 +1,10 @@
 """The experiment that ships in ``assay.examples``: a model of English learns Japanese, with LoRA and in full.
 
+LoRA comes twice: as it is, and with the embeddings trained beside it.
+
     python -m tools.make_experiment [FOLDER] [--work FOLDER]
 
-The base is the recipe of `tools.make_model`, with English stories only. Both ways to train get the same grid of
+The base is the recipe of `tools.make_model`, with English stories only. All three ways to train get the same grid of
 learning rates, each rate from the same start, in the same order and for as many steps as the final runs; the rate with
 the best loss on development stories is kept. Then come three seeds of each at that rate, with validation stories that
 nothing was chosen on. All of it is `assay tune run`. What is there already in the folder ``--work`` is not made again;
@@ -31,8 +33,13 @@ STORIES = {
     "valid": range(HELD_OUT, HELD_OUT + 24),
     "develop": range(HELD_OUT + 24, HELD_OUT + 48),
 }
-METHODS = ("lora", "full")
-RATES = "3e-4,1e-3,3e-3,1e-2,3e-2"  # of both methods
+#: The ways to train, by the names of their folders.
+ARMS = {
+    "lora": ("--method", "lora"),
+    "lora-embeddings": ("--method", "lora", "--train-embeddings"),
+    "full": ("--method", "full"),
+}
+RATES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of every arm
 RATES_SEED = 9  # none of the final runs is seen when the rate is chosen
 SEEDS = (0, 1, 2)
 WORKERS = 2
@@ -45,10 +52,10 @@ def make(folder: Path, work: Path) -> None:
     made_base(work)
     for name, numbers in STORIES.items():
         (work / f"{name}.txt").write_text(text("ja", numbers), encoding="utf-8", newline="\n")
-    trained(work, [rates_command(method) for method in METHODS])
-    chosen = {method: best_rate(work / "runs" / f"{method}-rates") for method in METHODS}
-    print("chosen on the development stories:", ", ".join(f"{m} {rate:g}" for m, rate in chosen.items()), flush=True)
-    trained(work, [final_command(method, chosen[method], seed) for seed in SEEDS for method in METHODS])
+    trained(work, [rate_command(arm, rate) for rate in RATES for arm in ARMS])
+    chosen = {arm: best_rate(work / "runs" / f"{arm}-rates") for arm in ARMS}
+    print("chosen on the development stories:", ", ".join(f"{a} {rate:g}" for a, rate in chosen.items()), flush=True)
+    trained(work, [final_command(arm, chosen[arm], seed) for seed in SEEDS for arm in ARMS])
     copied(work / "runs", folder)
 
 
@@ -59,18 +66,17 @@ def made_base(work: Path) -> None:
         subprocess.run([sys.executable, "-m", *command], check=True)  # noqa: S603  # our own script
 
 
-def rates_command(method: str) -> list[str]:
-    recorded = ["--every-step", "5", "--every-validation", "50"]
+def rate_command(arm: str, rate: float) -> list[str]:
     return [
-        *("--method", method, "--lrs", RATES, "--seed", str(RATES_SEED), "--valid", "develop.txt"),
-        *(*recorded, "-o", f"runs/{method}-rates"),
+        *(*ARMS[arm], "--lrs", f"{rate:g}", "--seed", str(RATES_SEED), "--valid", "develop.txt"),
+        *("--every-step", "5", "--every-validation", "50", "-o", f"runs/{arm}-rates"),
     ]
 
 
-def final_command(method: str, rate: float, seed: int) -> list[str]:
+def final_command(arm: str, rate: float, seed: int) -> list[str]:
     return [
-        *("--method", method, "--lr", f"{rate:g}", "--seed", str(seed), "--valid", "valid.txt"),
-        *("--every-validation", "15", "-o", f"runs/{method}-{seed}"),
+        *(*ARMS[arm], "--lr", f"{rate:g}", "--seed", str(seed), "--valid", "valid.txt"),
+        *("--every-validation", "15", "-o", f"runs/{arm}-{seed}"),
     ]
 
 

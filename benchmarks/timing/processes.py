@@ -50,7 +50,7 @@ def measured(*command: str) -> Process:
 
 def process_report(runs: int) -> list[str]:
     """One line per measurement."""
-    lines = [_line(f"interval of {MANY:,} units", measured(sys.executable, "-c", MANY_UNITS), most_bytes=1e9)]
+    lines = [process_line(f"interval of {MANY:,} units", measured(sys.executable, "-c", MANY_UNITS), most_bytes=1e9)]
     if not ASSAY.exists() or measured(str(ASSAY), "compare", "--help").code:
         return [*lines, "- `assay compare`: skipped, there is no such command here yet."]
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +67,9 @@ def _cold(folder: Path, runs: int) -> str:
     middle = Process(
         found[0].code, median(p.wall for p in found), median(p.cpu for p in found), found[0].peak, found[0].errors
     )
-    return _line(f"`assay compare` on two CSV files of 180 windows, cold, median of {runs}", middle, most_seconds=0.5)
+    return process_line(
+        f"`assay compare` on two CSV files of 180 windows, cold, median of {runs}", middle, most_seconds=0.5
+    )
 
 
 def _written(path: Path, tokens: list[int], loss: list[float]) -> str:
@@ -83,10 +85,12 @@ def _parquet(folder: Path) -> str:
         assert rows is not None  # a query, not a statement
         rows.write_parquet(file)
     label = f"`assay compare` on two Parquet files of {MANY:,} windows"
-    return _line(label, measured(str(ASSAY), "compare", *files), most_bytes=1e9)
+    return process_line(label, measured(str(ASSAY), "compare", *files), most_bytes=1e9)
 
 
-def _line(what: str, process: Process, *, most_seconds: float | None = None, most_bytes: float | None = None) -> str:
+def process_line(
+    what: str, process: Process, *, most_seconds: float | None = None, most_bytes: float | None = None
+) -> str:
     if process.code:
         return f"- {what}: failed with exit code {process.code}: {process.errors.strip()}"
     took = f"{process.wall:.2f} s wall, {process.cpu:.2f} s CPU, peak {process.peak / 1e6:.0f} MB"

@@ -18,12 +18,18 @@ from assay.errors import InputError, UsageError
 from assay.examples.tuning import RUNS
 from tests.training.runs import write_run
 
-LORA, FULL = [RUNS / f"lora-{seed}" for seed in range(3)], [RUNS / f"full-{seed}" for seed in range(3)]
+ARMS = ("lora", "lora-embeddings", "full")
+LORA, EMBEDDINGS, FULL = ([RUNS / f"{arm}-{seed}" for seed in range(3)] for arm in ARMS)
 
 
 @pytest.fixture(scope="module")
 def shipped() -> TuningReport:
     return tune(*LORA, *FULL, RUNS / "lora-rates", RUNS / "full-rates")
+
+
+@pytest.fixture(scope="module")
+def every_arm() -> TuningReport:
+    return tune(*LORA, *EMBEDDINGS, *FULL, *(RUNS / f"{arm}-rates" for arm in ARMS))
 
 
 def losses(run: Path) -> tuple[Floats, Floats]:
@@ -94,24 +100,60 @@ def last_validation(run: Path) -> dict[str, Any]:
     return [event for event in events if event["kind"] == "validation"][-1]
 
 
-@pytest.mark.parametrize("method", ["lora", "full"])
-def test_the_shipped_rates_were_chosen_on_text_and_seeds_of_their_own(shipped: TuningReport, method: str) -> None:
-    rates = sorted((RUNS / f"{method}-rates").iterdir())
+@pytest.mark.parametrize("arm", ARMS)
+def test_the_shipped_rates_were_chosen_on_text_and_seeds_of_their_own(every_arm: TuningReport, arm: str) -> None:
+    rates = sorted((RUNS / f"{arm}-rates").iterdir())
     best = min(rates, key=lambda run: last_validation(run)["loss"])
-    finals = [RUNS / f"{method}-{seed}" for seed in range(3)]
+    finals = [RUNS / f"{arm}-{seed}" for seed in range(3)]
     about = {run: json.loads((run / "training.json").read_text()) for run in (*rates, *finals)}
     assert {about[run]["learning_rate"] for run in finals} == {about[best]["learning_rate"]}
     for name in ("training", "max_steps", "rows_per_step", "context", "tokenizer", "base"):
         assert len({json.dumps(one[name]) for one in about.values()}) == 1
     for name in ("validation", "seed"):
         assert not {about[run][name] for run in rates} & {about[run][name] for run in finals}
-    assert not any("tried on the validation text" in note for note in shipped.notes)
+    assert not any("tried on the validation text" in note for note in every_arm.notes)
 
 
-def test_both_methods_were_given_the_same_rates(shipped: TuningReport) -> None:
-    tried = [[point.rate for point in one.points] for one in shipped.sensitivity]
-    assert tried[0] == tried[1]
-    assert not any(one.at_edge for one in shipped.sensitivity)
+def test_all_arms_were_given_the_same_rates(every_arm: TuningReport) -> None:
+    tried = [[point.rate for point in one.points] for one in every_arm.sensitivity]
+    assert tried[0] == tried[1] == tried[2]
+    assert not any(one.at_edge for one in every_arm.sensitivity)
+
+
+def test_every_arm_is_compared_with_the_one_that_trains_everything(
+    every_arm: TuningReport, shipped: TuningReport
+) -> None:
+    assert [one.name for one in every_arm.arms] == ["lora r=16", "lora r=16 + embeddings", "full"]
+    assert {(one.arm, one.baseline) for one in every_arm.contrasts} == {
+        ("lora r=16", "full"),
+        ("lora r=16 + embeddings", "full"),
+    }
+    (alone,) = shipped.contrasts
+    assert next(one for one in every_arm.contrasts if one.arm == "lora r=16").seeds == alone.seeds
+
+
+def test_the_parameters_of_the_shipped_arms_in_closed_form(every_arm: TuningReport) -> None:
+    width, keys, hidden, layers, tokens, rank = 128, 64, 320, 4, 2048, 16  # of the recipe in assay.models
+    added = layers * rank * (2 * (width + width) + 2 * (width + keys) + 3 * (width + hidden))
+    base, table = 952_960, tokens * width
+    assert [(arm.total, arm.trainable) for arm in every_arm.arms] == [
+        (base + added, added),
+        (base + added + table, added + table),
+        (base, base),
+    ]
+
+
+def test_lora_learns_a_new_language_with_embeddings_and_hardly_without(every_arm: TuningReport) -> None:
+    """What the page says of the experiment; the losses are those of the windows."""
+    lora, embeddings, full = (
+        [float((x * t).sum() / t.sum()) for x, t in map(losses, arm)] for arm in (LORA, EMBEDDINGS, FULL)
+    )
+    assert min(lora) > max(embeddings) > min(embeddings)
+    assert min(lora) > max(full)
+    assert stats.ttest_rel(lora, embeddings).pvalue < 0.05
+    assert every_arm.arm("lora r=16 + embeddings").quality["validation_loss"].value == pytest.approx(
+        np.mean(embeddings)
+    )
 
 
 def test_rates_that_were_tried_on_the_validation_text_are_noted(tmp_path: Path) -> None:

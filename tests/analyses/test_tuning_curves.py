@@ -93,3 +93,18 @@ def test_curves_of_seeds_have_students_band() -> None:
     assert found is not None
     assert (found.values[0], found.high[0]) == pytest.approx((2.0, 2 + 4.302653 / np.sqrt(3)), abs=1e-5)
     assert curve_of([series([])], 0.95, smooth=True) is None
+
+
+def test_spikes_against_a_slow_twin() -> None:
+    """Place by place, as the page says it."""
+    norms = np.exp(np.random.default_rng(3).standard_t(2, size=400))
+    wanted = []
+    for place in range(8, 400):
+        past = norms[max(0, place - 50) : place]
+        middle = np.median(past)
+        spread = 1.4826 * np.median(np.abs(past - middle))
+        if norms[place] > middle + 6 * spread and norms[place] > 2 * middle:
+            wanted.append(place + 1)
+    assert spikes_of(series(norms)) == wanted
+    assert len(wanted) > 3
+    assert spikes_of(series(norms[:8])) == []

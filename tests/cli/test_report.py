@@ -224,7 +224,7 @@ def test_a_page_that_cannot_be_written_is_refused(shell: Shell) -> None:
     name = saved(shell, "power")
     shell.refused("report", name, "-o", "r.json/page.html", parts=["r.json", "cannot be"])
     (shell.folder / "dir.html").mkdir()
-    shell.refused("report", name, "-o", "dir.html", parts=["dir.html", "cannot be written"])
+    shell.refused("report", name, "-o", "dir.html", exit_code=2, parts=["dir.html", "a folder"])
     assert files(shell.folder) == {"r.json"}
 
 
@@ -266,3 +266,54 @@ def test_a_certificate_without_evidence_says_that_nothing_was_recomputed(shell: 
     path = issue("losses", shell.folder)
     evidence_of(path).unlink()
     assert "nothing recomputed: there is no evidence" in shell("report", path.name).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "a.csv", "b.csv", "--save", "a.csv"], "a.csv is read"),
+        (["compare", "a.csv", "b.csv", "--save", "./b.csv"], "is read"),
+        (["rank", "a.csv", "two=b.csv", "--markdown", "b.csv"], "is read"),
+        (["rank", "a.csv", "b.csv", "--chart", "x.svg", "--save", "x.svg"], "is written already"),
+        (["reliability", "a.csv", "b.csv", "--save", "b.csv"], "is read"),
+        (["compare", "a.csv", "b.csv", "--save", "folder"], "a folder"),
+        (["report", "in.html", "-o", "in.html"], "is read"),
+    ],
+)
+def test_nothing_is_written_over_what_is_read(arguments: list[str], words: str, shell: Shell) -> None:
+    for name in ("a", "b"):
+        (shell.folder / f"{name}.csv").write_text("item,score\nq1,1\nq2,0\nq3,1\n")
+    (shell.folder / "in.html").write_text("{}")
+    (shell.folder / "folder").mkdir()
+    before = {path: path.read_bytes() for path in shell.folder.glob("*.*")}
+    ran = shell(*arguments)
+    assert (ran.exit_code, ran.out) == (2, "")
+    assert words in ran.err
+    assert {path: path.read_bytes() for path in shell.folder.glob("*.*")} == before
+
+
+def test_a_certificate_without_its_evidence_is_not_vouched_for(shell: Shell) -> None:
+    base, int8 = (str(examples.path(f"losses-{name}.csv")) for name in ("base", "int8"))
+    assert shell("certify", base, int8, "-o", "c.json").exit_code == 0
+    assert shell("report", "c.json").out.splitlines()[2].startswith("✓ ")
+    (shell.folder / "c.evidence.parquet").unlink()
+    assert "? The certificate agrees with itself, but nothing was recomputed" in shell("report", "c.json").out
+
+
+def test_a_result_of_a_later_version_is_called_that(shell: Shell) -> None:
+    (shell.folder / "later.json").write_text('{"schema": "assay/comparison/9"}')
+    ran = shell("report", "later.json")
+    assert ran.exit_code == 3
+    assert "another version of Assay" in ran.err
+
+
+def test_a_byte_order_mark_does_no_harm_and_a_file_counts_once(shell: Shell) -> None:
+    base, int8 = (str(examples.path(f"losses-{name}.csv")) for name in ("base", "int8"))
+    assert shell("compare", base, int8, "--save", "new/folder/c.json").exit_code == 0
+    text = (shell.folder / "new/folder/c.json").read_text("utf-8")
+    (shell.folder / "new/folder/c.json").write_text("\ufeff" + text, encoding="utf-8")
+    twice = shell("report", "new/folder/c.json", "new/folder/../folder/c.json")
+    assert twice.exit_code == 0
+    assert twice.out == shell("report", "new/folder/c.json").out
+    assert shell("report", "new/folder/c.json", "-o", "deep/er/page.md").exit_code == 0
+    assert (shell.folder / "deep/er/page.md").is_file()

@@ -116,6 +116,9 @@ def test_bad_runs_targets_and_settings_are_refused_in_one_line(shell: Shell) -> 
     common = ("tune", "run", "--base", "x", "--train", "x.txt", "--valid", "x.txt", "-o", "r")
     for option, value in (("--lrs", "1e-4,,x"), ("--lrs", "nan"), ("--rank", "0"), ("--method", "foo"), ("--lr", "-1")):
         shell.refused(*common, option, value, exit_code=2)
+    for option, value in (("--alpha", "0"), ("--alpha", "x"), ("--dropout", "1"), ("--modules", "q_proj,")):
+        shell.refused(*common, option, value, exit_code=2, parts=[option.strip("-")])
+    shell.refused(*common, "--method", "full", "--train-embeddings", exit_code=2, parts=["no LoRA to set"])
     assert not (shell.folder / "r").exists()
 
 
@@ -175,6 +178,35 @@ def test_a_run_is_trained_scored_and_reported(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_run_with_every_choice_of_lora_records_them_and_refuses_others(shell: Shell) -> None:
+    pytest.importorskip("peft")
+    from assay import models
+
+    text = models.path("ja.txt").read_text(encoding="utf-8").split("\n\n")
+    shell.write("train.txt", text[0])
+    shell.write("valid.txt", text[4])
+    common = ["tune", "run", "--base", str(models.path("base")), "--train", "train.txt", "--valid", "valid.txt"]
+    common += ["--context", "64", "--steps", "2", "--rows", "2", "--rank", "2", "-o", "r"]
+    choices = ["--alpha", "8", "--dropout", "0.1", "--train-embeddings", "--modules"]
+    shell.refused(*common, *choices, "q_proj,query", exit_code=2, parts=["--modules", "'query'", "q_proj"])
+    assert not (shell.folder / "r").exists()
+    ran = shell(*common, *choices, "v_proj,q_proj")
+    assert (ran.exit_code, ran.err) == (0, "")
+    assert ran.out.startswith("lora r=2 alpha=8 dropout=0.1 on q_proj,v_proj + embeddings, seed 0, ")
+    found = json.loads((shell.folder / "r" / "training.json").read_text())["settings"]
+    wanted = {"alpha": 8, "dropout": 0.1, "modules": "q_proj,v_proj", "train_embeddings": True}
+    assert {name: found[name] for name in wanted} == wanted
+    assert shell(*common, *choices, "q_proj,v_proj").out == ran.out  # what is there is not trained again
+    shell.refused(*common, *choices, "q_proj", parts=["holds another training run (modules differ)"])
+    shell.refused(*common, parts=["(alpha, dropout, modules, train_embeddings differ)"])
+    (shell.folder / "r" / "trained").rename(shell.folder / "lost")  # as after a kill: it would have to go on
+    shell.refused(*common, *choices, "q_proj", parts=["holds another training run (modules differ)"])
+    events = [json.loads(line) for line in (shell.folder / "r" / "events.jsonl").read_text().splitlines()]
+    last = [e["loss"] for e in events if e["kind"] == "validation"][-1]
+    assert f"validation loss {last:.4f} " in ran.out  # the scorer reads back what the callback had
+
+
+@pytest.mark.usefixtures("quick")
 def test_learning_rates_start_from_the_same_weights_and_data(shell: Shell) -> None:
     pytest.importorskip("peft")
     from assay import models
@@ -198,3 +230,24 @@ def test_learning_rates_start_from_the_same_weights_and_data(shell: Shell) -> No
     assert steps[0][0]["loss"] == steps[1][0]["loss"]  # before the first update
     (found,) = tune(shell.folder / "s").sensitivity
     assert [point.rate for point in found.points] == [1e-4, 1e-2]
+
+
+def test_the_outputs_of_two_trainers_are_two_arms(shell: Shell) -> None:
+    history = [{"step": step, "loss": 3 - step / 100} for step in range(10, 121, 10)]
+    state = json.dumps({"log_history": history, "global_step": 120, "max_steps": 120})
+    for out in ("outA", "outB"):
+        (shell.folder / out / "checkpoint-120").mkdir(parents=True)
+        shell.write(f"{out}/checkpoint-120/trainer_state.json", state)
+    for tail in ("", "/checkpoint-120", "/checkpoint-120/trainer_state.json"):
+        ran = shell("tune", f"outA{tail}", f"outB{tail}")
+        assert (ran.exit_code, ran.err) == (0, "")
+        assert ran.out.startswith("outB against outA: ")
+        assert "outA is the baseline" in ran.out
+
+
+def test_a_log_of_nan_beside_a_good_one_is_reported_and_drawn(shell: Shell) -> None:
+    shell.write("bad.csv", "step,loss\n1,nan\n2,nan\n")
+    shell.write("good.csv", "step,loss\n1,2.0\n2,1.0\n")
+    ran = shell("tune", "bad.csv", "good.csv", "--chart", "c.svg")
+    assert (ran.exit_code, ran.err) == (0, "Chart: c.svg\n")
+    assert "bad diverged at step 1 (bad.csv)." in ran.out

@@ -3,10 +3,11 @@
 import json
 import math
 from pathlib import Path
+from time import process_time
 
 import pytest
 
-from assay.data.training_formats import read_logs
+from assay.data.training_formats import read_logs, read_noted
 from assay.errors import InputError
 from tests.training.runs import write_run
 
@@ -130,3 +131,107 @@ def test_a_run_without_steps_and_folders_without_runs_are_refused(tmp_path: Path
         read_logs([tmp_path / "empty"])
     with pytest.raises(InputError, match="no such file or folder"):
         read_logs([tmp_path / "nowhere"])
+
+
+def write_state(path: Path, step: int, *, of: int = 120, end: bool = False) -> Path:
+    history = [{"step": place, "loss": 3 - place / 100} for place in range(10, step + 1, 10)]
+    last = [{"step": step, "train_runtime": 40.0}] if end else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"log_history": [*history, *last], "global_step": step, "max_steps": of}))
+    return path
+
+
+def test_states_of_different_folders_are_different_arms(tmp_path: Path) -> None:
+    states = [write_state(tmp_path / out / "checkpoint-120" / "trainer_state.json", 120) for out in ("outA", "outB")]
+    folders = [state.parent for state in states]
+    for paths in (states, folders, [folder.parent for folder in folders]):
+        assert [log.arm for log in read_logs(paths)] == ["outA", "outB"]
+    assert [log.arm for log in read_logs([f"mine={path}" for path in states])] == ["mine", "mine"]
+
+
+def test_the_same_log_twice_is_not_two_seeds(tmp_path: Path) -> None:
+    state = write_state(tmp_path / "out" / "checkpoint-120" / "trainer_state.json", 120)
+    for twice in ([state, state], [state, state.parent.parent], [f"x={state}", f"x={state}"]):
+        with pytest.raises(InputError, match="the same log is named twice"):
+            read_logs(twice)
+    assert [log.arm for log in read_logs([f"x={state}", f"y={state}"])] == ["x", "y"]
+
+
+def test_peft_results_of_one_experiment_are_seeds_only_if_they_state_a_seed(tmp_path: Path) -> None:
+    info = {"metrics": [{"step": 1, "train loss": 2.0}], "status": "success"}
+    for name, config in (("a", {"seed": 0}), ("b", {"seed": 1}), ("c", {}), ("d", {})):
+        run = {"experiment_name": "lora/x", "train_config": config}
+        (tmp_path / f"{name}.json").write_text(json.dumps({"train_info": info, "run_info": run}))
+    logs = read_logs([tmp_path / f"{name}.json" for name in "abcd"])
+    assert [log.arm for log in logs] == ["lora/x", "lora/x", "c", "d"]
+
+
+def test_of_a_trainers_output_the_state_that_came_furthest_is_read(tmp_path: Path) -> None:
+    for step in (20, 100, 90):  # as text, 90 is after 100
+        write_state(tmp_path / "out" / f"checkpoint-{step}" / "trainer_state.json", step)
+    (log,) = read_logs([tmp_path / "out"])
+    assert (log.last_step, log.finished, log.arm) == (100, False, "out")
+    assert log.notes[0] == "the newest of its folder's checkpoints (3 there)"
+    write_state(tmp_path / "out" / "checkpoint-120" / "trainer_state.json", 120)
+    (log,) = read_logs([tmp_path / "out"])
+    assert (log.last_step, log.finished, log.seconds) == (120, True, None)  # it came to its last step
+    write_state(tmp_path / "out" / "trainer_state.json", 120, end=True)
+    (log,) = read_logs([tmp_path / "out"])
+    assert (log.last_step, log.finished, log.seconds, log.notes) == (120, True, 40.0, ())
+
+
+def test_runs_without_steps_in_a_folder_of_runs_are_left_out_and_noted(tmp_path: Path) -> None:
+    write_run(tmp_path / "runs" / "a", [2.0, 1.0])
+    write_run(tmp_path / "runs" / "b", [], seed=1)
+    (write_run(tmp_path / "runs" / "c", [], seed=2) / "events.jsonl").unlink()
+    logs, notes = read_noted([tmp_path / "runs"])
+    assert [log.seed for log in logs] == [0]
+    assert notes == [f"{tmp_path / 'runs' / name}: left out, for it has no steps yet" for name in "bc"]
+    with pytest.raises(InputError, match="the log has no steps"):
+        read_logs([tmp_path / "runs" / "a", tmp_path / "runs" / "b"])
+    write_run(tmp_path / "none" / "a", [])
+    with pytest.raises(InputError, match="none of its runs has a step"):
+        read_logs([tmp_path / "none"])
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Epoch,Step,Training Loss,Validation Loss",
+        "epoch,global_step,TRAIN_LOSS,eval loss",
+        "e,train/global_step,train/loss,eval/loss",
+    ],
+)
+def test_columns_by_the_names_of_notebooks_and_trackers(tmp_path: Path, header: str) -> None:
+    (tmp_path / "x.csv").write_text(f"{header}\n1,10,No log,2.5\n2,20,2.0,2.4\n3,30,1.5,2.3\n")
+    (log,) = read_logs([tmp_path / "x.csv"])
+    assert (log.loss.steps.tolist(), log.loss.values.tolist()) == ([20, 30], [2.0, 1.5])
+    assert (log.valid.steps.tolist(), log.valid.values.tolist()) == ([10, 20, 30], [2.5, 2.4, 2.3])
+
+
+def test_columns_that_are_not_known_are_refused_with_those_that_are(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("Epoch,Training Loss\n1,2\n")
+    with pytest.raises(
+        InputError, match=r"no column 'step' among Epoch, Training Loss; .*global_step.*validation_loss"
+    ):
+        read_logs([tmp_path / "x.csv"])
+
+
+def test_a_loss_that_is_a_word_is_refused_and_nan_is_none(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("step,loss\n1,2.0\n2,-NaN\n3,inf\n")
+    assert read_logs([tmp_path / "x.csv"])[0].diverged_at == 2
+    (tmp_path / "x.csv").write_text("step,loss\n1,2.0\n2,high\n")
+    with pytest.raises(InputError, match=r"row 2, the loss is not a number \('high'\)"):
+        read_logs([tmp_path / "x.csv"])
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
+def test_a_long_table_is_read_in_one_query(tmp_path: Path, name: str) -> None:
+    """20,000 rows; a query for each would take a minute, and more than this on any machine."""
+    rows = [(step, 2 + 1 / step) for step in range(1, 20_001)]
+    lines = [f"{s},{v!r}" if name == "x.csv" else json.dumps({"step": s, "loss": v}) for s, v in rows]
+    (tmp_path / name).write_text("\n".join(["step,loss", *lines] if name == "x.csv" else lines) + "\n")
+    began = process_time()
+    (log,) = read_logs([tmp_path / name])
+    assert process_time() - began < 3
+    assert list(zip(log.loss.steps.tolist(), log.loss.values.tolist(), strict=True)) == rows

@@ -67,7 +67,8 @@ def _survey() -> Result:
 
 
 def _tuning() -> Result:
-    return tune(*(RUNS / f"{arm}-{seed}" for arm in ("lora", "full") for seed in range(3)), RUNS / "lora-rates")
+    arms = ("lora", "lora-embeddings", "full")
+    return tune(*(RUNS / f"{arm}-{seed}" for arm in arms for seed in range(3)), RUNS / "lora-rates")
 
 
 def _context() -> Result:

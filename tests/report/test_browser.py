@@ -225,11 +225,11 @@ def test_the_keyboard_sorts_too_and_names_are_in_the_order_people_expect(table: 
 def test_a_table_is_saved_as_csv_that_no_spreadsheet_runs(table: Opened) -> None:
     name, data = saved(table.look(), "[data-format=csv]")
     rows = list(csv.reader(StringIO(data.decode(), newline="")))
-    assert name == "p1-g0-t0.csv"
-    assert rows[0] == ["name", "n"]
-    assert ["'=HYPERLINK(1)", "< 0.001"] in rows
-    assert ['say "x", y', "0.001"] in rows
-    assert ["ten 10", "−3"] in rows
+    assert name == "t.csv"
+    assert rows[0] == ["name", "n", "n, low", "n, high"]
+    assert ["'=HYPERLINK(1)", "< 0.001", "", ""] in rows
+    assert ['say "x", y', "0.001", "", ""] in rows
+    assert ["ten 10", "-3", "", ""] in rows
 
 
 def test_tables_and_results_are_saved_as_the_record_has_them(visit: Visit) -> None:

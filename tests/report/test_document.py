@@ -67,7 +67,7 @@ def test_the_gauge_shows_the_estimate_of_the_record(kind: str) -> None:
         "scores": lambda: data["difference"]["value"],
         "certificate": lambda: data["primary_metric"]["ratio_vs_baseline"],
         "leaderboard": lambda: result(kind).pair(*(m.name for m in result(kind).models[:2])).difference.value,
-        "japanese": lambda: result(kind).differences[0].gaps[0].difference.value,
+        "japanese": lambda: result(kind).differences[0].gap("bleu/char").difference.value,
         "power": lambda: result(kind).answer.value,
         "tuning": lambda: result(kind).contrasts[0].windows.ratio.value,
     }[kind]()

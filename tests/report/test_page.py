@@ -17,6 +17,7 @@ from assay.report.document import Document, Fact, Gauge, Group, Mark, Part, Tabl
 from assay.report.names import visible
 from assay.report.page import page_html
 from assay.report.page.gauge import gauge_html
+from assay.report.page.records import records_of
 from assay.report.page.tables import first_number, is_numeric, table_html
 from assay.report.page.write import chart_library, script_safe
 from tests.report.results import KINDS, data_of, part
@@ -165,7 +166,7 @@ def test_a_cell_is_sorted_by_its_number(value: float, sign: str) -> None:
         ("11.7 % [-28.9 % to 43.7 %]", 11.7),
         ("1.6e-09", 1.6e-9),
         ("1e−3", 1e-3),
-        ("3 MiB", 3.0),
+        ("3 MiB", 3.0 * 2**20),
         ("1–3", 1.0),
         ("0.8755 ± 0.0000", 0.8755),
         ("0 (0.0 %)", 0.0),
@@ -223,7 +224,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def drawings(gauge: Gauge) -> list[ET.Element]:
     """The drawing for screens and that for phones."""
-    text = gauge_html(gauge, "g").replace("<svg ", "<svg xmlns='http://www.w3.org/2000/svg' ")
+    text = gauge_html(gauge, "g").partition("</p>")[2].replace("<svg ", "<svg xmlns='http://www.w3.org/2000/svg' ")
     return list(ET.fromstring(f"<div>{text}</div>"))  # noqa: S314 - our own
 
 
@@ -316,3 +317,30 @@ def test_what_is_not_seen_is_shown_as_a_sign(name: str) -> None:
     assert shown.encode().decode() == shown
     assert not set(shown) & {chr(i) for i in (0, 7, 8, 0x1B, 0x7F, 0x9B, 0x202A, 0x202E, 0x2066, 0x2069, 0xD800)}
     assert visible("日本語 ém\t\n") == "日本語 ém\t\n"
+
+
+def test_what_is_saved_of_a_table_is_its_numbers_taken_apart() -> None:
+    """By hand: values and limits in columns of their own, sizes in bytes, words as words."""
+    rows = (("a", "0.45 [0.44 to 0.46]", "2 KiB", "   0.5"), ("b", "−1.5 [−2 to −1]", "1 MiB", "–"))
+    found = records_of(Table("t", ("", "loss [95 %]", "memory", "p"), rows))
+    assert found == [
+        {
+            "column 1": "a",
+            "loss [95 %]": 0.45,
+            "loss [95 %], low": 0.44,
+            "loss [95 %], high": 0.46,
+            "memory": 2048,
+            "p": 0.5,
+        },
+        {
+            "column 1": "b",
+            "loss [95 %]": -1.5,
+            "loss [95 %], low": -2,
+            "loss [95 %], high": -1,
+            "memory": 1 << 20,
+            "p": None,
+        },
+    ]
+    assert records_of(Table("t", ("a",), ())) == []
+    exact = ({"x": 1 / 3},)
+    assert records_of(Table("t", ("x",), (("0.33",),), exact)) == [{"x": 1 / 3}]

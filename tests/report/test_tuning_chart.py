@@ -15,7 +15,8 @@ from tests.training.runs import write_run
 
 @pytest.fixture(scope="module")
 def report() -> TuningReport:
-    return tune(*(RUNS / f"{arm}-{seed}" for arm in ("lora", "full") for seed in range(3)), RUNS / "lora-rates")
+    arms = ("lora", "lora-embeddings", "full")
+    return tune(*(RUNS / f"{arm}-{seed}" for arm in arms for seed in range(3)), RUNS / "lora-rates")
 
 
 def panels(report: TuningReport) -> list[list[list[dict[str, Any]]]]:
@@ -34,7 +35,7 @@ def test_the_loss_panel_holds_the_curves_of_the_record(report: TuningReport) -> 
     assert [row["step"] for row in full] == list(curve.steps)
     assert [row["low"] for row in full] == list(curve.low)
     assert all(row["low"] <= row["value"] <= row["high"] for row in full)
-    assert {row["arm"] for row in gradients[0]} == {"full", "lora r=16"}
+    assert {row["arm"] for row in gradients[0]} == {"full", "lora r=16", "lora r=16 + embeddings"}
     assert [row["rate"] for row in rates[0]] == [point.rate for point in report.sensitivity[0].points]
     values = {row["arm"]: row["value"] for row in cost[1]}
     assert values["full"] == report.arm("full").quality["perplexity"].value

@@ -27,7 +27,7 @@ def quick() -> Iterator[None]:
         yield
 
 
-def tiny() -> Any:
+def tiny(*, tied: bool = False) -> Any:
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=VOCABULARY,
@@ -38,6 +38,7 @@ def tiny() -> Any:
         num_key_value_heads=1,
         max_position_embeddings=32,
         pad_token_id=0,
+        tie_word_embeddings=tied,
     )
     return transformers.LlamaForCausalLM(config)
 

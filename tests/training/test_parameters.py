@@ -1,17 +1,20 @@
 """The arithmetic of LoRA (T1), on a model of the shape of Qwen2.5-0.5B that has no weights."""
 
+from typing import Any
+
 import pytest
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from assay.training.fitting import Settings, with_adapter  # noqa: E402
+from assay.training.adapter import with_adapter  # noqa: E402
+from assay.training.fitting import Settings  # noqa: E402
 from assay.training.memory import Peak, bytes_of, count_parameters, gradient_bytes, optimizer_bytes  # noqa: E402
 
 LAYERS, WIDTH, HIDDEN, VOCABULARY, KEYS, RANK = 24, 896, 4864, 151936, 128, 16
 
 
-def test_qwen_with_lora_in_closed_form() -> None:
+def qwen(*, tied: bool = True) -> Any:
     config = transformers.Qwen2Config(
         hidden_size=WIDTH,
         intermediate_size=HIDDEN,
@@ -19,22 +22,46 @@ def test_qwen_with_lora_in_closed_form() -> None:
         num_attention_heads=14,
         num_key_value_heads=2,
         vocab_size=VOCABULARY,
-        tie_word_embeddings=True,
+        tie_word_embeddings=tied,
     )
     with torch.device("meta"):
-        model = transformers.Qwen2ForCausalLM(config)
-    attention = 2 * WIDTH * WIDTH + WIDTH + 2 * (WIDTH * KEYS + KEYS)  # q with its bias, o; k and v with theirs
-    layer = attention + 3 * WIDTH * HIDDEN + 2 * WIDTH  # the three matrices of the MLP, two norms
-    base = VOCABULARY * WIDTH + LAYERS * layer + WIDTH
-    assert base == 494_032_768  # what the model's card calls 0.49B
-    assert count_parameters(model) == {"total": base, "trainable": base}
+        return transformers.Qwen2ForCausalLM(config)
+
+
+def adapted(model: Any, **settings: Any) -> Any:
     with torch.device("meta"):
-        adapted = with_adapter(model, Settings(rank=RANK))
-    ins_and_outs = 2 * (WIDTH + WIDTH) + 2 * (WIDTH + KEYS) + 3 * (WIDTH + HIDDEN)
-    added = LAYERS * RANK * ins_and_outs
-    assert added == 8_798_208
-    assert count_parameters(adapted) == {"total": base + added, "trainable": added}
-    assert sum(p.numel() for p in adapted.parameters() if p.requires_grad) == added
+        return with_adapter(model, Settings(rank=RANK, **settings))
+
+
+ATTENTION = 2 * WIDTH * WIDTH + WIDTH + 2 * (WIDTH * KEYS + KEYS)  # q with its bias, o; k and v with theirs
+LAYER = ATTENTION + 3 * WIDTH * HIDDEN + 2 * WIDTH  # the three matrices of the MLP, two norms
+TABLE = VOCABULARY * WIDTH
+BASE = TABLE + LAYERS * LAYER + WIDTH
+ADDED = LAYERS * RANK * (2 * (WIDTH + WIDTH) + 2 * (WIDTH + KEYS) + 3 * (WIDTH + HIDDEN))
+
+
+def test_qwen_with_lora_in_closed_form() -> None:
+    model = qwen()
+    assert BASE == 494_032_768  # what the model's card calls 0.49B
+    assert count_parameters(model) == {"total": BASE, "trainable": BASE}
+    found = adapted(model)
+    assert ADDED == 8_798_208
+    assert count_parameters(found) == {"total": BASE + ADDED, "trainable": ADDED}
+    assert sum(p.numel() for p in found.parameters() if p.requires_grad) == ADDED
+
+
+def test_qwen_with_lora_on_two_modules_in_closed_form() -> None:
+    added = LAYERS * RANK * ((WIDTH + WIDTH) + (WIDTH + KEYS))
+    assert count_parameters(adapted(qwen(), modules="v_proj,q_proj")) == {"total": BASE + added, "trainable": added}
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_qwen_with_lora_and_embeddings_in_closed_form(tied: bool) -> None:
+    """Each table that is trained is a copy beside the frozen one: a single table where the two are tied."""
+    tables = TABLE if tied else 2 * TABLE
+    base = BASE - TABLE + tables
+    found = count_parameters(adapted(qwen(tied=tied), train_embeddings=True))
+    assert found == {"total": base + ADDED + tables, "trainable": ADDED + tables}
 
 
 def test_bytes_of_parts_in_closed_form() -> None:

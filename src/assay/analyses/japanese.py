@@ -157,7 +157,7 @@ def _pair(made: Estimates, systems: Sequence[System], b: int) -> Pair:
     gaps, evidence = made.gaps(b), made.evidence
     both = systems[0], systems[b]
     sentence = wording.pair_sentence(both, gaps, evidence.headline, evidence.unit, made.design)
-    return Pair(systems[0].name, systems[b].name, gaps, sentence)
+    return Pair(systems[0].name, systems[b].name, gaps, sentence, evidence.headline)
 
 
 def _cluster_fallback(evidence: Evidence) -> tuple[Fallback, ...]:

@@ -100,6 +100,7 @@ class Pair:
     b: str
     gaps: tuple[Gap, ...]
     sentence: str
+    headline: str | None = None  # the key of the quantity that the sentence is about
 
     def gap(self, key: str) -> Gap:
         """The difference in a quantity; KeyError where it was not measured."""
@@ -109,8 +110,15 @@ class Pair:
         raise KeyError(key)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, "sentence": self.sentence, "gaps": [gap.to_dict() for gap in self.gaps]}
+        return {
+            "a": self.a,
+            "b": self.b,
+            "sentence": self.sentence,
+            "headline": self.headline,
+            "gaps": [gap.to_dict() for gap in self.gaps],
+        }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Pair":
-        return cls(data["a"], data["b"], tuple(Gap.from_dict(gap) for gap in data["gaps"]), data["sentence"])
+        gaps = tuple(Gap.from_dict(gap) for gap in data["gaps"])
+        return cls(data["a"], data["b"], gaps, data["sentence"], data.get("headline"))

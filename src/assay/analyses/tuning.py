@@ -9,11 +9,12 @@ import numpy as np
 from assay.analyses import wording
 from assay.analyses.tuning_advice import advice_of
 from assay.analyses.tuning_arms import Trained, arm_of, sensitivity_of
-from assay.analyses.tuning_contrasts import ONE_SEED, contrast_of
+from assay.analyses.tuning_baseline import baseline_of, divergences, stops
+from assay.analyses.tuning_contrasts import contrast_of
 from assay.analyses.tuning_criteria import Targets, criteria_of
 from assay.analyses.tuning_records import Arm
 from assay.analyses.tuning_report import TuningReport
-from assay.data.training_formats import read_logs
+from assay.data.training_formats import read_noted
 from assay.data.training_logs import TrainingLog
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
@@ -27,12 +28,14 @@ def tune(
 ) -> TuningReport:
     """Report on training runs: folders of the callback, ``trainer_state.json``, peft results, tables of step and loss.
 
-    Runs of the same arm are its seeds; ``NAME=PATH`` says which arm a path belongs to. The baseline is the arm that
-    trains every parameter, unless another is named or none does; then it is the first.
+    Runs of the same arm are its seeds; ``NAME=PATH`` says which arm a path belongs to. Unless one is named, the
+    baseline is the arm that trains every parameter; where no log says so, the one with "full" or "sft" in its name,
+    else the first, and a note says which.
     """
     if not runs:
         raise UsageError("tune needs a training run; name a folder, a trainer_state.json or a table.")
-    return tune_logs(read_logs(runs), baseline=baseline, targets=targets, design=design)
+    logs, notes = read_noted(runs)
+    return tune_logs(logs, baseline=baseline, targets=targets, design=design, notes=notes)
 
 
 def tune_logs(
@@ -41,15 +44,16 @@ def tune_logs(
     baseline: str | None = None,
     targets: Targets | None = None,
     design: Design | None = None,
+    notes: Sequence[str] = (),
 ) -> TuningReport:
-    """The report on logs that have been read."""
+    """The report on logs that have been read; ``notes`` say what a person should know of the reading."""
     design, targets = design or Design(), targets or Targets()
     _check_same(logs)
     trained = [Trained(log) for log in logs]
     groups = _grouped([run for run in trained if not run.log.sweep])
     sweeps = _grouped([run for run in trained if run.log.sweep])
     arms = tuple(arm_of(name, group, design.level) for name, group in groups.items())
-    first = _baseline(arms, baseline)
+    first, why = baseline_of(arms, baseline)
     contrasts = tuple(
         contrast_of((first, name), (groups[first], group), design)
         for name, group in groups.items()
@@ -65,7 +69,7 @@ def tune_logs(
         sensitivity=sensitivity,
         criteria=criteria,
         recommendations=advice_of(arms, contrasts, criteria, sensitivity),
-        notes=_notes(arms, logs),
+        notes=(*([] if why is None else [why]), *notes, *_notes(arms, logs)),
         targets=targets,
         design=design,
         signature=_signature(logs, design),
@@ -115,41 +119,29 @@ def _check_one(what: str, said: str, logs: Sequence[TrainingLog]) -> None:
             raise InputError(f"{known[0].label} and {log.label} have different {said}. Report on each alone.")
 
 
-def _baseline(arms: Sequence[Arm], asked: str | None) -> str | None:
-    names = [arm.name for arm in arms]
-    if asked is not None and asked not in names:
-        raise UsageError(f"no arm {asked!r}; the arms are {', '.join(names)}.")
-    full = [arm.name for arm in arms if arm.share == 1]
-    if asked is None and len(full) == 1:
-        return full[0]
-    return asked or (names[0] if names else None)
-
-
 def _sentence(arms: Sequence[Arm], found: Sequence[str]) -> str:
-    lost = [
-        f"{arm.name} diverged at step {run.diverged_at:,} ({run.label})."
-        for arm in arms
-        for run in arm.runs
-        if run.diverged_at is not None
-    ]
+    lost = [f"{said}." for arm in arms for said in divergences(arm)]
     if found or lost:
         return "\n".join([*found, *lost])
     arm = arms[0]
     run = arm.runs[0]
-    final = run.final_loss.value
-    return (
-        f"{arm.name}: final training loss {wording.number(final or 0.0)}, "
-        f"{run.plateau.verdict} at the end, overfitting {run.overfitting.verdict}, gradients {run.gradients.verdict}."
+    said = (
+        f"{arm.name}: final training loss {wording.number(run.final_loss.value or 0.0)}, "
+        f"{run.plateau.verdict} at the end, overfitting {run.overfitting.verdict}, gradients {run.gradients.verdict}"
     )
+    return "; ".join([said, *stops(arm.name, arm.runs)]) + "."
 
 
 def _notes(arms: Sequence[Arm], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
     notes = [f"{log.label}: {note}" for log in logs for note in log.notes]
-    for arm in arms:
-        if len(arm.runs) == 1:
-            notes.append(f"{arm.name} has {ONE_SEED}")
-        if arm.quality_reason:
-            notes.append(f"{arm.name}: {arm.quality_reason}")
+    alone = [arm.name for arm in arms if len(arm.runs) == 1]
+    if alone and len(arms) > 1:  # of one arm there is no difference
+        have = "has one seed" if len(alone) == 1 else "have one seed each"
+        notes.append(
+            f"{_listed(alone)} {have}: what another would give is not known, "
+            "and a difference is one between these models, not between the ways to train"
+        )
+    notes += [f"{arm.name}: {arm.quality_reason}" for arm in arms if arm.quality_reason]
     unknown = [log.label for log in logs if log.validation is None and len(log.valid)]
     if unknown and len(logs) > 1:
         notes.append("whether all runs saw the same validation text is not in these logs; losses are taken as they are")
@@ -161,6 +153,10 @@ def _notes(arms: Sequence[Arm], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
     if len({log.memory_of for log in logs if log.memory}) > 1:
         notes.append("memory was measured on different devices: its ratios do not compare")
     return tuple(notes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _signature(logs: Sequence[TrainingLog], design: Design) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from assay.analyses import wording
+from assay.analyses.tuning_baseline import divergences, stops
 from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, RunSummary, Sensitivity
 from assay.stats.records import Estimate
 
@@ -17,18 +18,23 @@ def advice_of(
     criteria: Sequence[Criterion],
     sensitivity: Sequence[Sensitivity],
 ) -> tuple[Recommendation, ...]:
-    found = [piece for contrast in contrasts for piece in _choice(contrast, criteria)]
+    faults = {arm.name: [*stops(arm.name, arm.runs), *divergences(arm)] for arm in arms}
+    found = [piece for one in contrasts for piece in _choice(one, criteria, faults[one.baseline] + faults[one.arm])]
     found += [piece for arm in arms for piece in _of_arm(arm)]
     found += [piece for one in sensitivity for piece in _of_rates(one)]
     return tuple(found)
 
 
-def _choice(contrast: Contrast, criteria: Sequence[Criterion]) -> Iterator[Recommendation]:
+def _choice(contrast: Contrast, criteria: Sequence[Criterion], faults: Sequence[str]) -> Iterator[Recommendation]:
+    """Which of the two; ``faults`` say why neither can be chosen yet."""
     mine = [c for c in criteria if c.arm == contrast.arm and c.group == "primary"]
-    numbers = "; ".join(f"{c.name} {shown(c.estimate)} (wanted {c.wanted}: {c.status})" for c in mine)
-    failed = [c.name for c in mine if c.status == "not met"]
-    missing = [c.name for c in mine if c.status == "not measured"]
-    if failed:
+    numbers = "; ".join(f"{_name(c)} {shown(c.estimate)} (wanted {c.wanted}: {c.status})" for c in mine)
+    failed = [_name(c) for c in mine if c.status == "not met"]
+    missing = [_name(c) for c in mine if c.status == "not measured"]
+    if faults:
+        numbers = "; ".join(faults)
+        text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: not every run came to its end."
+    elif failed:
         text = f"Keep {contrast.baseline} over {contrast.arm}, or change {contrast.arm}: {', '.join(failed)} not met."
     elif missing:
         text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: {', '.join(missing)} not measured."
@@ -37,7 +43,15 @@ def _choice(contrast: Contrast, criteria: Sequence[Criterion]) -> Iterator[Recom
     yield Recommendation(text, numbers)
 
 
+def _name(criterion: Criterion) -> str:
+    """As the tables have it."""
+    return criterion.name.replace("_", " ")
+
+
 def _of_arm(arm: Arm) -> Iterator[Recommendation]:
+    open_ends = stops(arm.name, arm.runs)
+    if open_ends:
+        yield Recommendation(f"Finish {arm.name} first.", "; ".join(open_ends))
     if len(arm.runs) < _SEEDS:
         yield Recommendation(
             f"Train {arm.name} with at least {_SEEDS} seeds.",

@@ -8,8 +8,8 @@ from math import exp
 import numpy as np
 
 from assay.analyses.tuning_curves import curve_of, summary_of
-from assay.analyses.tuning_records import Arm, RatePoint, Sensitivity
-from assay.analyses.tuning_trend import over_seeds
+from assay.analyses.tuning_records import Arm, Curve, RatePoint, Sensitivity
+from assay.analyses.tuning_trend import from_zero_on, over_seeds
 from assay.analyses.wording import number
 from assay.data.tables import Table, read_table
 from assay.data.training_logs import PARTS, Floats, TrainingLog
@@ -62,9 +62,6 @@ def arm_of(name: str, runs: Sequence[Trained], level: float) -> Arm:
     logs = [run.log for run in runs]
     total, trainable = (_same(name, logs, what) for what in ("total", "trainable"))
     losses = _values(runs, lambda run: run.validation_loss)
-    loss_curve = curve_of([log.loss for log in logs], level, smooth=True)
-    if loss_curve is None:
-        raise InputError(f"{name}: its runs share no step with a finite loss; name runs of the same schedule.")
     return Arm(
         name=name,
         runs=tuple(summary_of(run.log, run.validation_loss, level) for run in runs),
@@ -76,10 +73,18 @@ def arm_of(name: str, runs: Sequence[Trained], level: float) -> Arm:
         time=_time(runs, level),
         quality=_quality(losses, logs, level),
         quality_reason=_quality_reason(runs),
-        loss_curve=loss_curve,
+        loss_curve=_loss_curve(name, logs, level),
         valid_curve=curve_of([log.valid for log in logs], level, smooth=False),
         gradient_curve=curve_of([log.grad_norm for log in logs], level, smooth=True),
     )
+
+
+def _loss_curve(name: str, logs: Sequence[TrainingLog], level: float) -> Curve:
+    """Without points where every run diverged at its first step."""
+    found = curve_of([log.loss for log in logs], level, smooth=True)
+    if found is None and any(len(log.loss.finite) for log in logs):
+        raise InputError(f"{name}: its runs share no step with a finite loss; name runs of the same schedule.")
+    return found or Curve((), (), (), ())
 
 
 def _same(name: str, logs: Sequence[TrainingLog], what: str) -> int | None:
@@ -100,7 +105,14 @@ def _values(runs: Sequence[Trained], what: Callable[[Trained], float | None]) ->
 
 def _means(found: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
     names = dict.fromkeys(name for one in found for name in one)
-    return {name: over_seeds(np.array([one[name] for one in found if name in one]), level) for name in names}
+    values = {name: np.array([one[name] for one in found if name in one]) for name in names}
+    return {name: _mean(of_name, level) for name, of_name in values.items()}
+
+
+def _mean(values: Floats, level: float) -> Estimate:
+    """Over seeds; what is never negative has no limit below 0."""
+    found = over_seeds(values, level)
+    return from_zero_on(found) if (values >= 0).all() else found
 
 
 def _time(runs: Sequence[Trained], level: float) -> dict[str, Estimate]:
@@ -114,13 +126,13 @@ def _time(runs: Sequence[Trained], level: float) -> dict[str, Estimate]:
         ),
     }
     found = {name: _values(runs, what) for name, what in wanted.items()}
-    return {name: over_seeds(values, level) for name, values in found.items() if len(values)}
+    return {name: _mean(values, level) for name, values in found.items() if len(values)}
 
 
 def _quality(losses: Floats, logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
     found: dict[str, Estimate] = {}
     if len(losses):
-        found["validation_loss"] = over_seeds(losses, level)
+        found["validation_loss"] = _mean(losses, level)
         found["perplexity"] = exponential(found["validation_loss"])
         found |= _source_perplexity(logs, level)
     return found | {name: _bounded(one) for name, one in _means([log.scores for log in logs], level).items()}
@@ -132,15 +144,15 @@ def _source_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, E
     differs = any(abs((log.source_loss or 0) / (log.valid.finite.last or 1) - 1) > _SAME for log in logs)
     if len(found) < len(logs) or not differs:
         return {}
-    return {"perplexity_by_the_source": exponential(over_seeds(np.array(found), level))}
+    return {"perplexity_by_the_source": exponential(_mean(np.array(found), level))}
 
 
 def _bounded(share: Estimate) -> Estimate:
-    """Scores are shares here: what of the limits lies beyond 0 and 1 is left out."""
+    """Scores are shares here: what of the limits lies beyond 1 is left out, too."""
     limits = share.interval
     if limits is None or share.value is None or not 0 <= share.value <= 1:
         return share
-    return replace(share, interval=replace(limits, low=max(limits.low, 0.0), high=min(limits.high, 1.0)))
+    return replace(share, interval=replace(limits, high=min(limits.high, 1.0)))
 
 
 def exponential(loss: Estimate) -> Estimate:

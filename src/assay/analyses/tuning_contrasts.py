@@ -11,6 +11,7 @@ from assay.analyses import wording
 from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
 from assay.analyses.tuning_arms import Trained, exponential
+from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import Better, Contrast, SourceFormulas
 from assay.analyses.tuning_trend import seed_difference
 from assay.data.tables import Table
@@ -32,11 +33,14 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
     seeds, test = _over_seeds(a, b, lambda run: run.validation_loss, design.level, paired=paired)
     ratios = _ratios(a, b, design.level, windows, seeds)
     verdict = _verdict(windows, seeds)
+    open_ends = [end for name, arm in zip(names, arms, strict=True) for end in stops(name, [run.log for run in arm])]
+    if open_ends:
+        ratios["time"] = Estimate(None, None, None, 0, "; ".join(open_ends))
     return Contrast(
         baseline=names[0],
         arm=names[1],
         verdict=verdict,
-        sentence=_sentence(names, verdict, windows, seeds),
+        sentence="; ".join([_sentence(names, verdict, windows, seeds, min(len(a), len(b))), *open_ends]) + ".",
         windows=windows,
         seeds=seeds,
         seeds_test=test,
@@ -182,7 +186,8 @@ def _word(difference: Estimate) -> Better:
     return "worse" if limits.low > 0 else "better"  # of losses
 
 
-def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | None, seeds: Estimate) -> str:
+def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | None, seeds: Estimate, fewest: int) -> str:
+    """Without a full stop; ``fewest`` are the runs of the arm that has fewer."""
     a, b = names
     heads = {
         "better": f"{b} is better than {a} on the validation text",
@@ -196,7 +201,10 @@ def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | Non
         places = wording.decimals(ratio.interval)
         limits = f"{wording.percent(ratio.interval.level)} interval {wording.interval(ratio.interval)}"
         parts.append(f"perplexity × {wording.placed(ratio.value, places)}, {limits}")
-    parts.append(f"{seeds.n} seeds" if seeds.interval is not None else ONE_SEED)
+    if seeds.interval is not None:
+        parts.append(f"{seeds.n} seeds")
+    elif fewest == 1:
+        parts.append(ONE_SEED)
     if windows is not None:
         parts.append(wording.count(windows.n_pairs, "window"))
-    return f"{heads[verdict]} ({'; '.join(parts)})."
+    return heads[verdict] + (f" ({'; '.join(parts)})" if parts else "")

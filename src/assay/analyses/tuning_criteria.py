@@ -6,10 +6,11 @@ A criterion is met if the whole interval meets it, and the value where there is 
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from assay.analyses import wording
+from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import Arm, Contrast, Criterion, Group, Status
 from assay.data.columns import nearest
 from assay.errors import InputError
@@ -72,8 +73,17 @@ def criteria_of(arms: tuple[Arm, ...], contrasts: tuple[Contrast, ...], targets:
     found = [criterion for arm in arms for criterion in _arm_targets(arm, targets)]
     by_name = {arm.name: arm for arm in arms}
     for contrast in contrasts:
-        found += _success(contrast, by_name[contrast.arm], targets)
+        pair = (by_name[contrast.baseline], by_name[contrast.arm])
+        found += _success(_fair(contrast, [end for arm in pair for end in stops(arm.name, arm.runs)]), pair[1], targets)
     return tuple(found)
+
+
+def _fair(contrast: Contrast, open_ends: Sequence[str]) -> Contrast:
+    """Without the ratios of quality where a run is not finished: what it lacks is training, whatever the method."""
+    if not open_ends:
+        return contrast
+    missing = Estimate(None, None, None, 0, "; ".join(open_ends))
+    return replace(contrast, ratios=contrast.ratios | {"perplexity": missing, "character_accuracy": missing})
 
 
 def _arm_targets(arm: Arm, targets: Targets) -> list[Criterion]:

@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from assay.analyses.tuning_records import Curve, Gradients, Overfitting, Plateau, Resting, RunSummary, Shown
-from assay.analyses.tuning_trend import change_of, mean_of, smoothed, window_of
+from assay.analyses.tuning_trend import change_of, from_zero_on, mean_of, smoothed, window_of
 from assay.data.training_logs import Floats, Series, TrainingLog
 from assay.stats.records import Estimate
 from assay.stats.special import t_quantile
@@ -58,7 +58,8 @@ def before(series: Series, step: int) -> Series:
 def _final(tail: Floats, diverged: int | None, level: float) -> Estimate:
     if diverged is not None:
         return Estimate(None, None, None, 0, f"diverged at step {diverged:,}")
-    return mean_of(tail, level)
+    found = mean_of(tail, level)
+    return from_zero_on(found) if (tail >= 0).all() else found
 
 
 def _steps_to(steps: Floats, calm: Floats, part: float) -> int | None:
@@ -151,14 +152,15 @@ def gradients_of(norms: Series) -> Gradients:
 
 def spikes_of(norms: Series, window: int = 50) -> list[int]:
     """Steps whose norm is far above the median of those before it, at most ``window`` and at least eight."""
-    found = []
-    for place in range(8, len(norms)):
-        past = norms.values[max(0, place - window) : place]
-        middle = float(np.median(past))
-        spread = _TO_SIGMA * float(np.median(np.abs(past - middle)))
-        if norms.values[place] > max(middle + _SPIKE * spread, _TWICE * middle):
-            found.append(int(norms.steps[place]))
-    return found
+    if len(norms) <= 8:
+        return []
+    # A window that is not full yet has NaN, which no median counts.
+    padded = np.concatenate([np.full(window, np.nan), norms.values])
+    past = np.lib.stride_tricks.sliding_window_view(padded, window)[8 : len(norms)]
+    middle = np.nanmedian(past, axis=1)
+    spread = _TO_SIGMA * np.nanmedian(np.abs(past - middle[:, None]), axis=1)
+    high = norms.values[8:] > np.maximum(middle + _SPIKE * spread, _TWICE * middle)
+    return [int(step) for step in norms.steps[8:][high]]
 
 
 def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> Curve | None:
@@ -176,6 +178,8 @@ def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> Curve |
     chosen = np.unique(np.linspace(0, len(shared) - 1, _DRAWN).round().astype(int))
     middle = rows.mean(axis=0)
     low, high = middle - reach, middle + reach
+    if rows.min() >= 0:  # neither losses nor norms are negative
+        low = np.maximum(low, 0)
     return Curve(
         tuple(shared[chosen].astype(int).tolist()), *(tuple(part[chosen].tolist()) for part in (middle, low, high))
     )

@@ -1,5 +1,6 @@
 """Means and slopes of a series of steps, and means over seeds, with intervals."""
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -63,6 +64,13 @@ def over_seeds(values: Floats, level: float) -> Estimate:
     if n == 1:
         return Estimate(value, None, None, 1, "one seed: nothing says what another would give")
     return around(value, float(values.std(ddof=1)) / sqrt(n), n - 1, n, level, "t over seeds")
+
+
+def from_zero_on(found: Estimate) -> Estimate:
+    """Of what cannot be negative: the part of the interval below 0 is left out, which holds no truth to cover."""
+    if found.interval is None or found.value is None or found.value < 0:
+        return found
+    return replace(found, interval=replace(found.interval, low=max(found.interval.low, 0.0)))
 
 
 def seed_difference(a: Floats, b: Floats, level: float, *, paired: bool) -> tuple[Estimate, Test]:

@@ -24,6 +24,8 @@ from assay.data.readers import shown
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 
+RECOMPUTED = "evidence digest, and every field recomputed from the evidence"
+
 
 @dataclass(frozen=True, slots=True)
 class Verification(Result):
@@ -40,6 +42,11 @@ class Verification(Result):
     @property
     def true(self) -> bool:
         return not self.faults
+
+    @property
+    def recomputed(self) -> bool:
+        """Were its numbers computed again from the evidence?"""
+        return RECOMPUTED in self.checks
 
     @property
     def passed(self) -> bool:
@@ -107,7 +114,7 @@ def verify(
         )
     else:
         more, judged = _recomputed(document, proof, requirements or Requirements())
-        checks.append("evidence digest, and every field recomputed from the evidence")
+        checks.append(RECOMPUTED)
         faults += more
     return _result(path, document, checks, faults, judged)
 

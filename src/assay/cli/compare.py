@@ -104,6 +104,7 @@ def compare(
     from assay.analyses.compare import compare as run  # late: --help and errors of usage need none of it
     from assay.data import parse_columns
 
+    output.check_outputs([save], [a, b])
     design = Design(method=method, level=level, scheme=scheme, resamples=resamples, seed=seed, test=test, margin=margin)
     result = run(
         a,

@@ -49,6 +49,7 @@ def context(
         from assay.report.charts import check_chart
 
         check_chart(chart)
+    output.check_outputs([chart, save], runs)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     result = run(*runs, bins=_bins(bins), design=design)
     if chart is not None:

@@ -116,6 +116,7 @@ def japanese(
     character error rate, accuracy by script, BLEU and chrF. Everything has an interval, and every further system is
     compared with the first.
     """
+    output.check_outputs([chart, save], sources)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     if chart is not None:
         from assay.report.charts import check_chart

@@ -131,6 +131,7 @@ def power(
 
     goal = Goal(level=level, power=0.8 if target is None else target, margin=margin, comparisons=comparisons)
     paths = [*([pilot] if pilot is not None else []), *(files or [])]
+    output.check_outputs([chart, save], paths)
     numbers = _Numbers(sd, sd_a, sd_b, correlation, p_a, p_b, discordant, cluster_size, icc, sd_within, repeats)
     if paths:
         _check_pilot(paths, numbers)

@@ -96,6 +96,7 @@ def rank(
     from assay.analyses.rank import rank as run  # late: --help and errors of usage need none of it
     from assay.data import parse_columns
 
+    output.check_outputs([chart, markdown, save], results)
     design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test)
     if chart is not None:
         from assay.report.charts import check_chart

@@ -57,6 +57,7 @@ def reliability(
     from assay.data import parse_columns
     from assay.stats.power_plans import Goal
 
+    output.check_outputs([save], results)
     result = run(
         *results,
         goal=Goal(level=level, power=power),

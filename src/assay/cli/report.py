@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.cli.output import check_outputs
 from assay.errors import InputError, UsageError
 
 _NARROW, _WIDE = 80, 120  # columns
@@ -48,6 +49,7 @@ def report(
 
     if output is not None:
         check_page(output)
+        check_outputs([output], results)
     if chart_format is not None and output is None:
         raise UsageError("--chart-format writes charts beside a page; say where with -o PAGE.")
     document, left_out = document_of(results, title, draw=output is not None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli import output as shown
 from assay.design import Design, Method
 from assay.errors import InputError
 
@@ -75,7 +76,8 @@ def survey(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
     full: Annotated[bool, typer.Option("--full", help="Print every table.", rich_help_panel=_OUTPUT)] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    save: shown.Save = None,
+    as_json: shown.Json = False,
 ) -> None:
     """Is this survey benchmark signal or noise?
 
@@ -84,6 +86,7 @@ def survey(
     """
     from assay.analyses.survey.report import survey as run  # late: --help and errors of usage need none of it
 
+    shown.check_outputs([save], [truth, *results, prior, summary])
     design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test)
     report = run(
         truth,
@@ -99,10 +102,7 @@ def survey(
     )
     if output is not None:
         _write(report, output)
-    if as_json:
-        typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
-    else:
-        typer.echo(str(report) if full or output is None else _short(report))
+    shown.show(report, as_json=as_json, save=save, text=None if full or output is None else _short(report))
 
 
 def _short(report: "SurveyReport") -> str:

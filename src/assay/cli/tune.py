@@ -77,6 +77,7 @@ def report(
         from assay.report.charts import check_chart
 
         check_chart(chart)
+    output.check_outputs([chart, markdown, save], runs)
     design = Design(method=method, level=level, seed=seed)
     wanted = None if targets is None else read_targets(targets)
     result = analyse(*runs, baseline=baseline, targets=wanted, design=design)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -9,32 +10,60 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.readers.source import named, one_line, open_source
-from assay.data.training_logs import EMPTY, Series, TrainingLog, number_of, read_run, runs_in
+from assay.data.readers.source import named, one_line
+from assay.data.training_logs import (
+    NoStepsError,
+    Series,
+    TrainingLog,
+    number_of,
+    read_run,
+    runs_in,
+    training_losses,
+)
+from assay.data.training_names import names_of
+from assay.data.training_tables import SUFFIXES, read_log_table
 from assay.errors import InputError
 
-_TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"}
 _STATE = "trainer_state.json"
-
-#: Columns of a table, and the other names they go by.
-_COLUMNS = {
-    "loss": ("loss", "train_loss", "train loss"),
-    "grad_norm": ("grad_norm", "gradient_norm"),
-    "learning_rate": ("learning_rate", "lr"),
-    "valid": ("valid_loss", "eval_loss", "validation_loss", "valid loss"),
-    "step_seconds": ("step_seconds",),
-}
 
 
 def read_logs(paths: Sequence[str | PathLike[str]]) -> list[TrainingLog]:
-    """The runs of every path: a run folder or a folder of them, a Trainer's state, a peft result, a table.
+    """The runs of every path: a run folder or a folder of them, a Trainer's state or output, a peft result, a table.
 
-    ``NAME=PATH`` says which arm the runs of a path belong to; paths of one name are seeds of one arm.
+    ``NAME=PATH`` says which arm the runs of a path belong to; paths of one name are seeds of one arm. Logs that state
+    no method get a name of their own each.
     """
-    logs = [log for name, path in map(named, paths) for log in _of_path(name, path)]
+    return read_noted(paths)[0]
+
+
+def read_noted(paths: Sequence[str | PathLike[str]]) -> tuple[list[TrainingLog], list[str]]:
+    """The runs, and what was left out of folders."""
+    found = [_of_path(name, path) for name, path in map(named, paths)]
+    logs = _with_names([log for some, _ in found for log in some])
     for log in logs:
         _check_steps(log)
-    return logs
+    _check_once(logs)
+    return logs, [note for _, notes in found for note in notes]
+
+
+def _with_names(logs: Sequence[TrainingLog]) -> list[TrainingLog]:
+    """Logs of others that no one named are named after their paths: alike in name they would be seeds of one arm."""
+    files = list({log.file.resolve(): log.file for log in logs if not log.arm and log.file is not None}.values())
+    names = dict(zip(files, names_of(files, {log.arm for log in logs if log.arm}), strict=True))
+    by_place = {file.resolve(): name for file, name in names.items()}
+    return [log if log.arm or log.file is None else replace(log, arm=by_place[log.file.resolve()]) for log in logs]
+
+
+def _check_once(logs: Sequence[TrainingLog]) -> None:
+    """A file that is named twice is not two seeds."""
+    seen: set[tuple[str, Path]] = set()
+    for log in logs:
+        if log.file is None:
+            continue
+        key = (log.arm, log.file.resolve())
+        if key in seen:
+            raise InputError(f"{one_line(log.label)}: the same log is named twice; name each run once.")
+        seen.add(key)
 
 
 def _check_steps(log: TrainingLog) -> None:
@@ -44,23 +73,58 @@ def _check_steps(log: TrainingLog) -> None:
         raise InputError(f"{one_line(log.label)}: a step must be a whole number from 0 on, but got {wrong[0]:g}.")
 
 
-def _of_path(name: str | None, path: Path) -> list[TrainingLog]:
+def _of_path(name: str | None, path: Path) -> tuple[list[TrainingLog], list[str]]:
     if path.is_dir():
         return _of_folder(name, path)
     if not path.is_file():
         raise InputError(f"{one_line(str(path))}: no such file or folder; name a run, a trainer_state.json or a table.")
-    if path.suffix.lower() in _TABLES:
-        return [_table(path, name)]
-    return [_document(path, name)]
+    if path.suffix.lower() in SUFFIXES:
+        return [read_log_table(path, name)], []
+    return [_document(path, name)], []
 
 
-def _of_folder(name: str | None, folder: Path) -> list[TrainingLog]:
+def _of_folder(name: str | None, folder: Path) -> tuple[list[TrainingLog], list[str]]:
     runs = list(runs_in(folder))
     if runs:
-        return [read_run(run, name) for run in runs]
-    if (folder / _STATE).is_file():
-        return [_document(folder / _STATE, name or folder.name)]
-    raise InputError(f"{one_line(str(folder))}: no training run in it; name a folder that `assay tune run` wrote.")
+        return _of_runs(name, folder, runs)
+    states = _trainer_states(name, folder)
+    if states:
+        return [max(states, key=lambda log: log.last_step)], []
+    raise InputError(
+        f"{one_line(str(folder))}: no training run in it; name a folder that `assay tune run` or a Trainer wrote."
+    )
+
+
+def _of_runs(name: str | None, folder: Path, runs: Sequence[Path]) -> tuple[list[TrainingLog], list[str]]:
+    """The runs in a folder; of several, those without a step are left out."""
+    logs, notes = [], []
+    for run in runs:
+        try:
+            logs.append(read_run(run, name))
+        except NoStepsError:
+            if run == folder:
+                raise
+            notes.append(f"{run}: left out, for it has no steps yet")
+    if not logs:
+        raise NoStepsError(f"{one_line(str(folder))}: none of its runs has a step; train for at least one.")
+    return logs, notes
+
+
+def _trainer_states(name: str | None, folder: Path) -> list[TrainingLog]:
+    """What a Trainer left in its output: its own state, written at the end, and that of the newest checkpoint."""
+    own = folder / _STATE
+    found = [_document(own, name)] if own.is_file() else []
+    checkpoints = sorted(folder.glob(f"checkpoint-*/{_STATE}"), key=_checkpoint_step)
+    if checkpoints:
+        log = _document(checkpoints[-1], name)
+        note = f"the newest of its folder's checkpoints ({len(checkpoints)} there)"
+        found.append(replace(log, notes=(note, *log.notes)))
+    return found
+
+
+def _checkpoint_step(state: Path) -> int:
+    number = state.parent.name.removeprefix("checkpoint-")
+    return int(number) if number.isdecimal() else -1
 
 
 def _document(path: Path, name: str | None) -> TrainingLog:
@@ -80,25 +144,11 @@ def _document(path: Path, name: str | None) -> TrainingLog:
 
 def _pairs_of(rows: Sequence[Mapping[str, Any]], column: str) -> list[tuple[float, float]]:
     pairs = ((number_of(row.get("step")), number_of(row.get(column))) for row in rows)
-    return [(step, value) for step, value in pairs if step is not None and value is not None]
+    return [(step, value) for step, value in pairs if step is not None and isfinite(step) and value is not None]
 
 
 def _series(rows: Sequence[Mapping[str, Any]], column: str) -> Series:
     return Series.of(_pairs_of(rows, column))
-
-
-def _losses(path: Path, pairs: list[tuple[float, float]]) -> Series:
-    """Training losses: at least one, and no two for a step that differ."""
-    if not pairs:
-        raise InputError(f"{one_line(str(path))}: the log has no steps with a training loss; log at least one.")
-    known: dict[float, float] = {}
-    for step, value in pairs:
-        if str(known.setdefault(step, value)) != str(value):  # as text: NaN is NaN
-            raise InputError(
-                f"{one_line(str(path))}: step {step:g} has two training losses, {known[step]:g} and {value:g}; "
-                "is it the log of several runs? Write each to a file of its own."
-            )
-    return Series.of(pairs)
 
 
 def _whole(value: Any) -> int | None:
@@ -114,14 +164,17 @@ def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     rows = [row for row in data["log_history"] if isinstance(row, dict)]
     end = next((row for row in reversed(rows) if "train_runtime" in row), {})
     valid = _series(rows, "eval_loss")
-    loss, tokens = _losses(path, _pairs_of(rows, "loss")), number_of(data.get("num_input_tokens_seen"))
-    arm = name or path.name.removesuffix(f".{_STATE}").removesuffix(".json")
-    notes = [] if end else ["no line with the run's time: stopped early, or still being written"]
+    loss, tokens = training_losses(str(path), _pairs_of(rows, "loss")), number_of(data.get("num_input_tokens_seen"))
+    last_step = _whole(data.get("global_step")) or int(loss.steps[-1])
+    max_steps = max(_whole(data.get("max_steps")) or 0, 0) or None
+    reached = max_steps is not None and last_step >= max_steps  # the state of a checkpoint never has a last line
+    why = "" if reached else ": stopped early, or still being written"
+    notes = [] if end else [f"no line with the run's time{why}"]
     if len(valid):
         notes.append("its validation loss weights rows, not tokens (the Trainer's eval_loss)")
     return TrainingLog(
         label=str(path),
-        arm=arm,
+        arm=name or "",
         kind="trainer",
         loss=loss,
         grad_norm=_series(rows, "grad_norm"),
@@ -131,10 +184,11 @@ def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         seconds=number_of(end.get("train_runtime")),
         wall=number_of(end.get("train_runtime")),
         tokens=_whole(tokens) or None,
-        last_step=_whole(data.get("global_step")) or int(loss.steps[-1]),
-        max_steps=_whole(data.get("max_steps")) or None,
-        finished=bool(end),
+        last_step=last_step,
+        max_steps=max_steps,
+        finished=bool(end) or reached,
         notes=tuple(notes),
+        file=path,
     )
 
 
@@ -144,17 +198,18 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     rows = [row for row in metrics if isinstance(row, dict)] if isinstance(metrics, list) else []
     config = _dict(run.get("train_config"))
     peak = number_of(info.get("accelerator_memory_max") or info.get("cuda_memory_max"))
-    experiment = str(run.get("experiment_name") or path.stem)
+    seed = _whole(config.get("seed"))
+    stated = "" if seed is None else str(run.get("experiment_name") or "")  # without a seed, alike is not a seed more
     scores = {
         name: found[-1]
         for name in ("test accuracy", "valid accuracy", "forgetting")
         if (found := _series(rows, name).values.tolist())
     }
-    last = _losses(path, _pairs_of(rows, "train loss"))
+    last = training_losses(str(path), _pairs_of(rows, "train loss"))
     tokens = _series(rows, "train total tokens").last
     return TrainingLog(
         label=str(path),
-        arm=name or experiment,
+        arm=name or stated,
         kind="peft",
         loss=last,
         seconds=number_of(info.get("train_time")),
@@ -166,51 +221,10 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         memory_of="cuda",
         total=_whole(info.get("num_total_params")),
         trainable=_whole(info.get("num_trainable_params")),
-        seed=_whole(config.get("seed")),
+        seed=seed,
         learning_rate=number_of(_dict(config.get("optimizer_kwargs")).get("lr")),
         scores=scores,
         finished=info.get("status") == "success",
         notes=() if info.get("status") == "success" else (f"its status is {info.get('status')!r}",),
+        file=path,
     )
-
-
-def _table(path: Path, name: str | None) -> TrainingLog:
-    source = open_source(path)
-    if "step" not in source.columns:
-        raise InputError(
-            f"{source.label}: no column 'step' among {', '.join(source.columns)}; a log needs step and loss."
-        )
-    found = {ours: next((n for n in names if n in source.columns), None) for ours, names in _COLUMNS.items()}
-    if found["loss"] is None:
-        raise InputError(
-            f"{source.label}: no column 'loss' among {', '.join(source.columns)}; a log needs step and loss."
-        )
-    wanted = [column for column in found.values() if column is not None]
-    steps, *values = source.read([("step", "number"), *((column, "number") for column in wanted)])
-    columns = dict(zip([ours for ours, column in found.items() if column is not None], values, strict=True))
-    if not np.isfinite(steps).all():
-        row = int(np.argmin(np.isfinite(steps))) + 1
-        raise InputError(f"{source.label}: row {row} has no step ({source.cell('step', row)!r}); write its number.")
-    texts = {ours: [source.cell(found[ours] or "", row) for row in range(1, len(steps) + 1)] for ours in ("loss",)}
-    loss = [
-        (step, value)
-        for step, value, text in zip(steps.tolist(), columns["loss"].tolist(), texts["loss"], strict=True)
-        if text.strip()  # an empty cell is a row of something else, "nan" is a loss that diverged
-    ]
-    series = {ours: _pairs(steps, values) for ours, values in columns.items() if ours != "loss"}
-    return TrainingLog(
-        label=source.label,
-        arm=name or path.stem,
-        kind="table",
-        loss=_losses(path, loss),
-        grad_norm=series.get("grad_norm", EMPTY),
-        rate=series.get("learning_rate", EMPTY),
-        valid=series.get("valid", EMPTY),
-        step_seconds=series.get("step_seconds", EMPTY).values,
-        seconds=float(series["step_seconds"].values.sum()) if "step_seconds" in series else None,
-        last_step=int(steps.max()),
-    )
-
-
-def _pairs(steps: Any, values: Any) -> Series:
-    return Series.of([(s, v) for s, v in zip(steps.tolist(), values.tolist(), strict=True) if np.isfinite(v)])

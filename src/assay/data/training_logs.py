@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.readers.source import one_line
 from assay.errors import InputError
 
 MANIFEST = "training.json"
@@ -27,6 +28,10 @@ Kind = Literal["run", "trainer", "peft", "table"]
 
 #: The parts of the memory that training needs; the last is the rest of the peak.
 PARTS = ("parameters", "gradients", "optimizer", "activations")
+
+
+class NoStepsError(InputError):
+    """A run that has not trained a step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +68,7 @@ class TrainingLog:
     """One training run; what its log does not say is ``None`` or empty."""
 
     label: str  # what messages call it: the path
-    arm: str  # runs of an arm differ in their seed only
+    arm: str  # runs of an arm differ in their seed only; empty until a log that does not state it has a name
     kind: Kind
     loss: Series
     grad_norm: Series = EMPTY
@@ -90,6 +95,7 @@ class TrainingLog:
     sweep: bool = False  # a run of the learning-rate sensitivity
     finished: bool = True
     notes: tuple[str, ...] = ()
+    file: Path | None = None  # the log of another program; a run of ours is a folder
 
     @property
     def diverged_at(self) -> int | None:
@@ -104,7 +110,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
     events, notes = read_events(folder / EVENTS)
     steps = [event for event in events if event["kind"] == "step"]
     if not steps:
-        raise InputError(f"{folder}: the log has no steps; train for at least one, or name another run.")
+        raise NoStepsError(f"{folder}: the log has no steps; train for at least one, or name another run.")
     valid = [event for event in events if event["kind"] == "validation"]
     memory = _memory([event for event in events if event["kind"] == "memory"])
     end = next((event for event in reversed(events) if event["kind"] == "end"), None)
@@ -163,7 +169,8 @@ def read_events(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); the run has not begun, or is damaged.") from error
+        kind = NoStepsError if isinstance(error, FileNotFoundError) else InputError
+        raise kind(f"{path}: cannot be read ({error.strerror}); the run has not begun, or is damaged.") from error
     kept: list[dict[str, Any]] = []
     notes: list[str] = []
     broken: int | None = None
@@ -209,6 +216,20 @@ def number_of(value: Any) -> float | None:
         return float(value)
     except ValueError:
         return None
+
+
+def training_losses(label: str, pairs: list[tuple[float, float]]) -> Series:
+    """Training losses: at least one, and no two for a step that differ."""
+    if not pairs:
+        raise InputError(f"{one_line(label)}: the log has no steps with a training loss; log at least one.")
+    known: dict[float, float] = {}
+    for step, value in pairs:
+        if str(known.setdefault(step, value)) != str(value):  # as text: NaN is NaN
+            raise InputError(
+                f"{one_line(label)}: step {step:g} has two training losses, {known[step]:g} and {value:g}; "
+                "is it the log of several runs? Write each to a file of its own."
+            )
+    return Series.of(pairs)
 
 
 def _series(events: list[dict[str, Any]], name: str) -> Series:

@@ -12,8 +12,8 @@ from assay.report.charts import write_chart
 from assay.report.document import Document, Part
 from assay.report.kinds import part_of, read_part
 from assay.report.markdown import document_markdown, part_markdown
+from assay.report.names import file_name
 from assay.report.page import write_page
-from assay.report.parts.common import file_name
 
 PAGES = (".html", ".md")
 Source = Result | dict[str, Any] | str | PathLike[str]
@@ -67,7 +67,7 @@ def document_of(
     """
     parts: list[Part] = []
     left_out: list[str] = []
-    for result in results:
+    for result in _each_once(results):
         if isinstance(result, Result | dict):
             parts.append(part_of(result))
         elif (path := Path(result)).is_dir():
@@ -78,6 +78,18 @@ def document_of(
         named = ", ".join(str(result) for result in results) or "nothing was given"
         raise InputError(f"{named}: no results here; save some with --save FILE or --json > FILE.")
     return Document(title or _title(parts), tuple(parts)), left_out
+
+
+def _each_once(results: Sequence[Source]) -> Iterator[Source]:
+    """Without the files and folders that were named before."""
+    seen: set[Path] = set()
+    for result in results:
+        if not isinstance(result, Result | dict):
+            place = Path(result).resolve()
+            if place in seen:
+                continue
+            seen.add(place)
+        yield result
 
 
 def _add_folder(folder: Path, parts: list[Part], left_out: list[str], *, draw: bool) -> None:
@@ -101,6 +113,7 @@ def _title(parts: Sequence[Part]) -> str:
 
 def write_document(document: Document, page: Path, charts: Literal["svg", "png"] | None = None) -> list[Path]:
     """The page, and its charts in a folder of the page's name; what was written."""
+    make_folder(page.parent)
     drawn = {} if charts is None else write_charts(document, page.with_name(f"{page.stem}-charts"), charts)
     if page.suffix.lower() == ".md":
         names = {name: path.relative_to(page.parent).as_posix() for name, path in drawn.items()}

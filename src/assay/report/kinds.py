@@ -1,5 +1,6 @@
 """Which results can be shown, and how a saved one is recognised: by its schema."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -83,6 +84,8 @@ def read_part(path: Path, *, draw: bool = True) -> Part:
     data = read_json(path)
     if not isinstance(data, dict) or str(data.get("schema")) not in KINDS:
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+        if re.fullmatch(r"assay/[a-z]+/\d+", str(found)) and f"{str(found).rpartition('/')[0]}/1" in KINDS:
+            raise InputError(f"{path}: written by another version of Assay (schema {found!r}); this one reads …/1.")
         raise InputError(f"{path}: not a result of Assay (schema {found!r}); give what --json or --save wrote.")
     try:
         return check_part(_checked(path, data) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)

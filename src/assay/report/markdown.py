@@ -28,6 +28,9 @@ def _code(text: str) -> str:
 def document_markdown(document: Document, charts: Mapping[str, str] = _NO_CHARTS) -> str:
     """The document; ``charts`` are the files of charts by their names."""
     parts = [part_markdown(part, _of(i, part, charts), level=2) for i, part in enumerate(document.parts)]
+    if len(parts) > 1:
+        lines = (f"{_MARKS[part.status]} {cell(part.sentence.partition(chr(10))[0])}" for part in document.parts)
+        parts.insert(0, _bullets(lines))
     steps = [_step(step) for step in document.steps]
     return (
         "\n\n".join([f"# {cell(document.title)}", *parts, *(["## How this was made", *steps] if steps else [])]) + "\n"

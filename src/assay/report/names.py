@@ -1,5 +1,6 @@
 """Names come from files, and some hold characters that are not seen: they may not turn a page or a terminal around."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,3 +26,8 @@ def visible_data(data: Any) -> Any:
     if isinstance(data, Sequence):
         return [visible_data(value) for value in data]
     return data
+
+
+def file_name(text: str) -> str:
+    """A name from a file, as part of a file's name."""
+    return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.").lower()[:60] or "result"

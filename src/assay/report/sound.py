@@ -13,7 +13,7 @@ from assay.report.document import Group, Part
 def read_json(path: Path) -> Any:
     """The data of a file; numbers that are none are refused, as nothing here writes them."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
+        return json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_finite, parse_float=_finite)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
     except RecursionError as error:

@@ -13,7 +13,9 @@ _LINE = 60  # characters of an interval
 
 def document_text(document: Document, width: int = 100) -> str:
     """Every part: verdict, interval, what was compared, tables, numbers and notes."""
-    parts = [document.title, *(_part(part, width) for part in document.parts)]
+    several = len(document.parts) > 1
+    verdicts = [_bullets([f"{SYMBOLS[p.status]} {p.sentence.partition(chr(10))[0]}" for p in document.parts], width)]
+    parts = [document.title, *(verdicts if several else []), *(_part(part, width) for part in document.parts)]
     parts += [f"$ {step.command}\n{step.said}" for step in document.steps]
     return visible("\n\n".join(parts)) + "\n"
 

@@ -3,7 +3,7 @@
 # ruff: noqa: ARG002  # what the Trainer passes to an event is not ours to choose
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from math import exp
 from pathlib import Path
 from time import perf_counter
@@ -186,6 +186,12 @@ class AssayCallback(TrainerCallback):
         if self.suite is not None:
             assert self._recorder is not None
             began = perf_counter()
-            self._recorder.write("quality", step, dict(self.suite(model)))
+            with _same_randomness(next(model.parameters()).device):
+                self._recorder.write("quality", step, dict(self.suite(model)))
             self.asked_seconds += perf_counter() - began
             self._peak.reset()
+
+
+def _same_randomness(device: torch.device) -> AbstractContextManager[None]:
+    """What is measured shall not change the training, whose dropout goes on where it was."""
+    return torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from assay.errors import InputError, UsageError
+from assay.training.adapter import ALL_LINEAR, with_adapter
 from assay.training.recorder import Schedule
 
 Method = Literal["lora", "full"]
@@ -22,7 +23,10 @@ class Settings:
 
     method: Method = "lora"
     rank: int = 16
-    alpha: int | None = None  # None: twice the rank
+    alpha: int | None = None  # None becomes twice the rank
+    dropout: float = 0.0  # before LoRA
+    modules: str = ALL_LINEAR  # or names with commas between them
+    train_embeddings: bool = False  # whole; without, LoRA leaves them as they are
     learning_rate: float = 2e-4
     steps: int = 1000
     rows: int = 8  # in a step
@@ -33,16 +37,42 @@ class Settings:
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
             raise UsageError(f"method must be one of {', '.join(get_args(Method))}, but got {self.method!r}.")
-        for name in ("rank", "steps", "rows"):
+        if self.alpha is None:
+            object.__setattr__(self, "alpha", 2 * self.rank)
+        for name in ("rank", "alpha", "steps", "rows"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, but got {getattr(self, name)}.")
         if not 0 < self.learning_rate < 1e3:
             raise UsageError(f"the learning rate must be positive, but got {self.learning_rate}.")
+        if not 0 <= self.dropout < 1:
+            raise UsageError(f"dropout must be from 0 to below 1, but got {self.dropout}.")
+        object.__setattr__(self, "modules", _in_order(self.modules))
+        if self.method == "full" and self._choices():
+            raise UsageError(
+                f"--method full trains every weight and has no LoRA to set, but got{self._choices()}; "
+                "leave it out, or train with --method lora."
+            )
 
     @property
     def arm(self) -> str:
         """What runs that differ in their seed only are called."""
-        return f"lora r={self.rank}" if self.method == "lora" else "full"
+        return f"lora r={self.rank}{self._choices()}" if self.method == "lora" else "full"
+
+    def _choices(self) -> str:
+        """What of LoRA is not the default, besides its rank."""
+        said = [f"alpha={self.alpha}"] * (self.alpha != 2 * self.rank)
+        said += [f"dropout={self.dropout:g}"] * (self.dropout > 0)
+        said += [f"on {self.modules}"] * (self.modules != ALL_LINEAR)
+        said += ["+ embeddings"] * self.train_embeddings
+        return "".join(f" {part}" for part in said)
+
+
+def _in_order(modules: str) -> str:
+    """Names in one order, each once: runs with the same layers have the same settings."""
+    names = sorted({name.strip() for name in modules.split(",")})
+    if "" in names or (ALL_LINEAR in names and len(names) > 1):
+        raise UsageError(f"modules must be {ALL_LINEAR}, or names with commas between them, but got {modules!r}.")
+    return ",".join(names)
 
 
 def fit(
@@ -96,21 +126,6 @@ def _saved(model: Any, folder: Path) -> None:
     model.save_pretrained(part)
     shutil.rmtree(folder, ignore_errors=True)
     part.replace(folder)
-
-
-def with_adapter(model: Any, settings: Settings) -> Any:
-    """The model with LoRA beside every linear layer but the head; all else is frozen."""
-    from peft import LoraConfig, get_peft_model
-
-    config = LoraConfig(
-        r=settings.rank,
-        lora_alpha=settings.alpha or 2 * settings.rank,
-        target_modules="all-linear",
-        lora_dropout=0.0,
-        bias="none",
-        task_type="CAUSAL_LM",
-    )
-    return get_peft_model(model, config)
 
 
 def _arguments(folder: Path, settings: Settings, device: str) -> Any:

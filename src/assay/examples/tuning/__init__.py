@@ -1,4 +1,6 @@
-"""Training runs that ship with Assay: a small model of English learns Japanese, with LoRA and in full, three seeds.
+"""Training runs that ship with Assay: a small model of English learns Japanese, by LoRA and in full, three seeds each.
+
+LoRA comes twice: as it is, and with the embeddings trained beside it.
 
 ``python -m assay.examples.tuning FOLDER`` copies their logs into a folder; ``README.md`` beside this file says how they
 were made.
@@ -15,8 +17,11 @@ RUNS = Path(__file__).parent / "runs"
 def names() -> tuple[str, ...]:
     """The folders of runs.
 
-    >>> names()
-    ('full-0', 'full-1', 'full-2', 'full-rates', 'lora-0', 'lora-1', 'lora-2', 'lora-rates')
+    >>> names()[:4]
+    ('full-0', 'full-1', 'full-2', 'full-rates')
+    >>> names()[4:]  # doctest: +NORMALIZE_WHITESPACE
+    ('lora-0', 'lora-1', 'lora-2',
+     'lora-embeddings-0', 'lora-embeddings-1', 'lora-embeddings-2', 'lora-embeddings-rates', 'lora-rates')
     """
     return tuple(sorted(folder.name for folder in RUNS.iterdir() if folder.is_dir()))
 

@@ -15,7 +15,8 @@ _LONGEST = 60  # letters of a label
 
 def gauge_html(gauge: Gauge, name: str) -> str:
     """The drawing for screens and the one for phones, of which the style shows one; colours are the style's too."""
-    return _svg(gauge, name, _WIDE, "gauge wide") + _svg(gauge, f"{name}-narrow", _NARROW, "gauge narrow")
+    label = f"<p class='gauge-label'>{escape(gauge.label)}</p>"
+    return label + _svg(gauge, name, _WIDE, "gauge wide") + _svg(gauge, f"{name}-narrow", _NARROW, "gauge narrow")
 
 
 def _svg(gauge: Gauge, name: str, width: int, style: str) -> str:

@@ -7,16 +7,18 @@ from math import inf, isfinite, nextafter
 
 from assay.report.document import Table
 from assay.report.methods import Method
+from assay.report.names import file_name
 
 _NUMBER = r"[−+-]?\d[\d,]*(?:\.\d+)?(?:[eE][−+-]?\d+)?"
 _QUANTITY = re.compile(
     rf"(?:p ?)?(?P<sign>[<≤>≥=×±]?) ?\[?(?P<number>{_NUMBER})"  # a sign of comparison, a number
-    r"(?: ?(?:%|[A-Za-z]{1,4}))?"  # a unit, or the letter of a tier
+    r"(?: ?(?P<unit>%|[A-Za-z]{1,12}))?"  # a unit, or the letter of a tier
     rf"(?: ?(?:to|–|±) ?{_NUMBER}\]?)?"  # a range
     r"(?: *[\[(][^\])]*[\])])*",  # an interval
     re.ASCII,
 )
 _ROUND_TRIP = str.maketrans({"−": "-", ",": None})
+_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # sizes are sorted, and saved, in bytes
 _ABSENT = ("", "–", "—", "none", "not measured")
 
 
@@ -26,7 +28,8 @@ def table_html(name: str, table: Table) -> str:
     head = "".join(_head(text, right=right) for text, right in zip(table.header, numeric, strict=True))
     body = "".join(_row(row, numeric) for row in table.rows)
     buttons = "".join(
-        f"<button type='button' data-table='{name}' data-format='{kind}' aria-describedby='{name}-caption'>"
+        f"<button type='button' data-table='{name}' data-file='{file_name(table.title)}' data-format='{kind}' "
+        f"aria-describedby='{name}-caption'>"
         f"{kind.upper()}</button>"
         for kind in ("csv", "json")
     )
@@ -81,6 +84,7 @@ def first_number(text: str) -> float | None:
     if found is None:
         return None
     value = float(found["number"].translate(_ROUND_TRIP))
+    value *= _BYTES.get(found["unit"] or "", 1)
     if found["sign"] in ("<", ">"):  # just beside the number, so that it is sorted beside it
         value = nextafter(value, -inf if found["sign"] == "<" else inf)
     return value if isfinite(value) else None

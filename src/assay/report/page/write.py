@@ -15,6 +15,7 @@ from assay.report.charts import DARK
 from assay.report.document import Document, Part, part_id
 from assay.report.names import visible
 from assay.report.page.parts import front_html, part_html, steps_html, title_id
+from assay.report.page.records import records_of
 from assay.version import VERSION
 
 _MOST_DATA = 600_000  # characters that the page carries for downloads
@@ -100,8 +101,7 @@ def _downloads(document: Document) -> dict[str, Any]:
     for i, part in enumerate(document.parts):
         for g, group in enumerate(part.groups):
             for t, table in enumerate(group.tables):
-                if table.data is not None:
-                    wanted[f"{title_id(i, g)}-t{t}"] = [dict(row) for row in table.data]
+                wanted[f"{title_id(i, g)}-t{t}"] = records_of(table)
     sizes = {name: len(json.dumps(data)) for name, data in wanted.items()}
     kept, total = {}, 0
     for name in sorted(wanted, key=sizes.__getitem__):

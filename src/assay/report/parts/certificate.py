@@ -20,13 +20,14 @@ def certificate_part(document: dict[str, Any], checked: Verification | None = No
         return _untrue(document, checked)
     decision, rows = document["decision"], certificate_rows(document)
     gauge = _gauge(document)
+    unsure = checked is not None and not checked.recomputed
     subject, baseline = (document["systems"][place]["name"] for place in ("subject", "baseline"))
     return Part(
         kind="certificate",
         name=f"{baseline} → {subject}",
         title="May the new model replace the old one?",
-        sentence=decision["sentence"],
-        status=_STATUS[decision["verdict"]],
+        sentence=checked.sentence if checked is not None and unsure else decision["sentence"],
+        status="unsure" if unsure else _STATUS[decision["verdict"]],
         compared=(
             Fact("baseline", baseline),
             Fact("subject", subject),

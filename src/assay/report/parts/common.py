@@ -1,6 +1,5 @@
 """What the parts of all kinds share."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -26,8 +25,3 @@ def notes_of(rows: Iterable[Row]) -> tuple[str, ...]:
 def chart_of(name: str, draw: Callable[..., Any], *of: Any) -> Chart:
     """What ``draw(*of)`` gives, an altair chart that `finished` has given a title and words; drawn when it is shown."""
     return Chart(name, lambda: visible_data(draw(*of).to_dict()))
-
-
-def file_name(text: str) -> str:
-    """A name from a file, as part of a file's name."""
-    return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.").lower()[:60] or "result"

@@ -43,7 +43,7 @@ def _gauge(board: Leaderboard) -> Gauge | None:
     if found.value is None or found.interval is None:
         return None
     return Gauge(
-        f"{first} − {second}",
+        f"{first} − {second}, this pair alone: not adjusted for the number of pairs",
         found.value,
         found.interval.low,
         found.interval.high,

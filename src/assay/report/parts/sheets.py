@@ -3,10 +3,11 @@
 from assay.analyses import wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.japanese_result import Japanese
+from assay.analyses.japanese_wording import scaled
 from assay.analyses.power_result import Power
 from assay.analyses.reliability_result import Reliability
 from assay.report.context_chart import context_chart
-from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Table
+from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.japanese_chart import japanese_chart
 from assay.report.parts.common import chart_of, facts_of, notes_of
 from assay.report.power_chart import power_chart
@@ -34,15 +35,16 @@ def context_part(curve: ContextCurve) -> Part:
 def japanese_part(found: Japanese) -> Part:
     """Accuracy by script, BLEU, and differences."""
     names = [system.name for system in found.systems]
+    gauge = _japanese_gauge(found)
     return Part(
         kind="Japanese",
         name=", ".join(names),
         title="How well is Japanese written, script by script?",
         sentence=found.sentence,
-        status="plain",
+        status=_judged(gauge),
         compared=_systems(names, wording.count(found.n_units, found.unit)),
         signature=found.signature,
-        gauge=_japanese_gauge(found),
+        gauge=gauge,
         facts=facts_of(found.evidence()),
         groups=_groups("By script", (chart_of("japanese", japanese_chart, found),), found),
         notes=notes_of(found.evidence()),
@@ -51,13 +53,12 @@ def japanese_part(found: Japanese) -> Part:
 
 
 def _japanese_gauge(found: Japanese) -> Gauge | None:
-    """The first quantity that two systems differ in."""
-    if not found.differences or not found.differences[0].gaps:
+    """The quantity that the first pair is judged by."""
+    if not found.differences or found.differences[0].headline is None:
         return None
     pair = found.differences[0]
-    gap = pair.gaps[0]
-    better = "lower" if gap.quantity.lower_is_better else "higher"
-    limits, value = gap.difference.interval, gap.difference.value
+    gap = pair.gap(pair.headline or "")
+    value, limits = scaled(gap.quantity, gap.difference)
     if limits is None or value is None:
         return None
     return Gauge(
@@ -66,9 +67,18 @@ def _japanese_gauge(found: Japanese) -> Gauge | None:
         limits.low,
         limits.high,
         (Mark(0.0, "no difference"),),
-        "lower" if better == "lower" else "higher",
+        "lower" if gap.quantity.lower_is_better else "higher",
         wording.estimate(value, limits, sign=True),
     )
+
+
+def _judged(gauge: Gauge | None) -> Status:
+    """Good, bad or open, by where the interval lies."""
+    if gauge is None:
+        return "plain"
+    if gauge.low <= 0 <= gauge.high:
+        return "unsure"
+    return "good" if (gauge.low > 0) == (gauge.better == "higher") else "bad"
 
 
 def reliability_part(found: Reliability) -> Part:

@@ -9,6 +9,7 @@ from assay.analyses.survey.baselines import Baselines
 from assay.analyses.survey.report import SurveyReport
 from assay.analyses.survey.section import Section
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
+from assay.report.methods import Method
 from assay.report.parts.common import chart_of
 from assay.report.survey_chart import CHARTS
 from assay.report.survey_reading import READING, TITLES
@@ -68,6 +69,11 @@ def _status(best: Against | None) -> Status:
     return "good" if limits.low > 0 else "bad" if limits.high < 0 else "unsure"
 
 
+def _method(name: str) -> Method | None:
+    page = "survey-fairness.md" if name == "fairness" else "survey.md"
+    return Method(READING[name], page) if name in READING else None
+
+
 def _what_to_do(report: SurveyReport) -> Group:
     found = advice(report.sections)
     if not found:
@@ -86,6 +92,6 @@ def _group(report: SurveyReport, name: str) -> Group:
         TITLES.get(name, name.capitalize()),
         READING.get(name, ""),
         charts,
-        tuple(Table.of(sheet) for sheet in section.sheets() if sheet.cells),
+        tuple(Table.of(sheet, method=_method(name)) for sheet in section.sheets() if sheet.cells),
         tuple(one.text if one.holds else f"Withheld: {one.text}" for one in section.sentences()),
     )

@@ -75,8 +75,8 @@ async function copy(button) {
 function saveTable(button) {
   const table = document.getElementById(button.dataset.table);
   const exact = carried(table.id) ?? JSON.stringify(records(table), null, 2);
-  if (button.dataset.format === "csv") save(table.id + ".csv", "text/csv", csv(JSON.parse(exact)));
-  else save(table.id + ".json", "application/json", exact + "\n");
+  if (button.dataset.format === "csv") save(button.dataset.file + ".csv", "text/csv", csv(JSON.parse(exact)));
+  else save(button.dataset.file + ".json", "application/json", exact + "\n");
 }
 
 for (const button of document.querySelectorAll("[data-save]")) {

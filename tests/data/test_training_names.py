@@ -1,0 +1,48 @@
+"""Names of logs that state none: by hand, and never the same for two files."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.data.training_names import names_of
+
+PARTS = st.sampled_from(["a", "b", "checkpoint-1", "checkpoint-2", "log", "trainer_state", "metrics"])
+PATHS = st.builds(lambda folders, stem: Path(*folders, f"{stem}.json"), st.lists(PARTS, max_size=3), PARTS)
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["outA/checkpoint-120/trainer_state.json", "outB/checkpoint-120/trainer_state.json"], ["outA", "outB"]),
+        (["/x/outA/checkpoint-1/trainer_state.json", "outB/checkpoint-120/trainer_state.json"], ["outA", "outB"]),
+        (["lora/log.csv", "full/log.csv"], ["lora", "full"]),
+        (["lora/curve.csv", "full/curve.csv"], ["lora", "full"]),
+        (["lora.csv", "full.csv"], ["lora", "full"]),
+        (["runs/lora.trainer_state.json"], ["lora"]),
+        (["trainer_state.json"], ["trainer_state"]),
+        (["checkpoint-7/trainer_state.json"], ["checkpoint-7"]),
+        (["lora/s0/log.csv", "lora/s1/log.csv", "full/s0/log.csv"], ["lora/s0", "lora/s1", "full/s0"]),
+        (
+            ["out/checkpoint-6/log_history.json", "out/checkpoint-7/log_history.json"],
+            ["out/checkpoint-6", "out/checkpoint-7"],
+        ),
+        (["x.csv", "x.tsv"], ["x.csv", "x.tsv"]),
+        (["../log.csv", "log.csv"], ["../log.csv", "log.csv"]),
+    ],
+)
+def test_the_part_of_the_path_that_tells_them_apart(paths: list[str], names: list[str]) -> None:
+    assert names_of([Path(path) for path in paths]) == names
+
+
+def test_a_name_that_is_taken_is_not_given_again() -> None:
+    assert names_of([Path("out/lora.csv")], {"lora"}) == ["out"]
+    assert names_of([Path("lora.csv")], {"lora"}) == ["lora.csv"]
+
+
+@given(st.lists(PATHS, unique=True, max_size=6))
+def test_different_files_have_different_names(paths: list[Path]) -> None:
+    names = names_of(paths)
+    assert len(set(names)) == len(paths)
+    assert all(names)
