@@ -51,6 +51,7 @@ CARRIED_QUESTIONS = 40
 RESAMPLES = 400
 PERCENTILES = 50  # simulations of the source's interval of a score, which covers nothing
 MODELS = tuple(PREDICTORS)
+SEED = 2026  # of worlds that the method was not tuned on
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -119,7 +120,7 @@ def _scores(simulations: int) -> Iterator[str]:
 
 
 def _score_lines(questions: int, sizes: tuple[int, ...], one_in: int, simulations: int) -> list[list[str]]:
-    world = World(questions, sizes, seed=1)
+    world = World(questions, sizes, seed=SEED)
     jsd = divergence(world.shares[:, None], world.predicted).mean(axis=0)
     scores, divergences = Tally(world.true[:, :, 0].mean(axis=0)), Tally(jsd)
     count = max(simulations // one_in, 2)
@@ -161,7 +162,7 @@ def _gaps(count: int) -> Iterator[str]:
     )
     lines = []
     for name, (sizes, worse) in GAPS.items():
-        world = World(CARRIED_QUESTIONS, sizes, seed=3, worse=worse)
+        world = World(CARRIED_QUESTIONS, sizes, seed=SEED, worse=worse)
         by_segment = world.true[:, :, 0].reshape(len(sizes), CARRIED_QUESTIONS, -1).mean(axis=1)
         lines += _carried_lines(name, world, Tally(np.ptp(by_segment, axis=0)), _add_gaps, count)
     header = ["segments", "predictor", "true gap", "published", "corrected", "covers", "percentile covers"]
@@ -176,7 +177,7 @@ def _slopes(count: int) -> Iterator[str]:
     )
     lines, x = [], np.arange(len(CONTEXTS)) - (len(CONTEXTS) - 1) / 2
     for n in SLOPES:
-        world = World(CARRIED_QUESTIONS, (n,) * 6, seed=3, contexts=CONTEXTS)
+        world = World(CARRIED_QUESTIONS, (n,) * 6, seed=SEED, contexts=CONTEXTS)
         tally = Tally(world.true.mean(axis=0) @ x / (x @ x))
         lines += _carried_lines(f"{n:,}", world, tally, _add_slopes, count)
     header = ["respondents", "predictor", "true slope", "measured", "corrected", "covers", "percentile covers"]
@@ -222,7 +223,7 @@ def _ceilings() -> Iterator[str]:
     yield "As estimated from a survey of 40 questions × 12 segments (mean of 20 surveys), and as it is:"
     lines = []
     for name, sizes in {"20": (20,) * 12, "50": (50,) * 12, "200": (200,) * 12, "10 to 600": MIXED}.items():
-        world = World(40, sizes, seed=1)
+        world = World(40, sizes, seed=SEED)
         found = [float(world.asked(np.random.default_rng([i, 1])).ceiling.mean()) for i in range(20)]
         options = world.options[world.question]
         exact = 1 - perfect_noise(Respondents(world.shares, options, world.n)).mean()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import sources
+from assay.cli import options, sources
 from assay.design import Policy, Profile, TierName
 from assay.errors import InputError
 
@@ -66,10 +66,7 @@ def certify(
         str | None,
         typer.Option(metavar="OURS=THEIRS,…", help="Other column names: score=acc,item=id.", rich_help_panel=_DATA),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Resample whole clusters: document, passage, ...", rich_help_panel=_DATA),
-    ] = None,
+    cluster: options.Cluster = None,
     lower_is_better: Annotated[
         bool, typer.Option("--lower-is-better", help="Scores where less is better.", rich_help_panel=_DATA)
     ] = False,

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import output, sources
-from assay.design import Design, Method, Scheme, TestName
+from assay.cli import options, output, sources
+from assay.design import Design, Scheme
 
 _DATA = "Data"
 _STATISTICS = "Statistics"
@@ -29,19 +29,9 @@ def compare(
             "--b", metavar="NAME", help="The model to take from B, or from A if it holds both.", rich_help_panel=_DATA
         ),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,item=id.", rich_help_panel=_DATA
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Resample whole clusters: document, passage, ...", rich_help_panel=_DATA),
-    ] = None,
-    split: Annotated[
-        Literal["preview", "final"] | None, typer.Option(help="Only this split of the windows.", rich_help_panel=_DATA)
-    ] = None,
+    columns: options.Columns = None,
+    cluster: options.Cluster = None,
+    split: options.Split = None,
     per: Annotated[
         Literal["byte", "character"] | None,
         typer.Option(
@@ -52,18 +42,15 @@ def compare(
         bool,
         typer.Option("--strict", help="Refuse ids that do not pair, instead of reporting them.", rich_help_panel=_DATA),
     ] = False,
-    lower_is_better: Annotated[
-        bool,
-        typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=_DATA),
-    ] = False,
+    lower_is_better: options.LowerIsBetter = False,
     task: sources.Task = None,
     metric: sources.MetricName = None,
     filter_name: sources.Filter = None,
     scorer: sources.Scorer = None,
     format_name: sources.FormatName = None,
     newest: sources.Newest = False,
-    method: Annotated[Method, typer.Option(help="Interval.", rich_help_panel=_STATISTICS)] = "bca",
-    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    method: options.IntervalMethod = "bca",
+    level: options.Level = 0.95,
     scheme: Annotated[
         Scheme,
         typer.Option(
@@ -79,11 +66,8 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random resamples.", rich_help_panel=_STATISTICS)] = 0,
-    test: Annotated[
-        TestName,
-        typer.Option(help="Test; auto is McNemar for 0/1 scores, else sign-flip.", rich_help_panel=_STATISTICS),
-    ] = "auto",
+    seed: options.Seed = 0,
+    test: options.PairedTest = "auto",
     margin: Annotated[
         float | None,
         typer.Option(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import output
+from assay.cli import options, output
 from assay.design import Design, Method
 from assay.errors import UsageError
 
@@ -23,7 +23,7 @@ def context(
         Path | None, typer.Option(metavar="FILE", help="Draw the curves to a file that ends in .svg or .png.")
     ] = None,
     method: Annotated[Method, typer.Option(help="Interval of a single bin.", rich_help_panel=_STATISTICS)] = "bca",
-    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    level: options.Level = 0.95,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -33,7 +33,7 @@ def context(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random resamples.", rich_help_panel=_STATISTICS)] = 0,
+    seed: options.Seed = 0,
     save: output.Save = None,
     as_json: output.Json = False,
 ) -> None:

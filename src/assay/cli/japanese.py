@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from assay.cli import output
-from assay.design import Design, Method
+from assay.cli import options, output
+from assay.design import Design
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.scoring.specs import ModelSpec
 
 _TABLES = "Generations"
-_MODEL = "Model and text"
+_MODEL = options.MODEL
 _STATISTICS = "Statistics"
 _SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"})
 
@@ -56,16 +56,12 @@ def japanese(
         list[str] | None,
         typer.Option("--and", metavar="MODEL", help="Another model on the same text.", rich_help_panel=_MODEL),
     ] = None,
-    adapter: Annotated[str | None, typer.Option(metavar="DIR", help="A peft adapter.", rich_help_panel=_MODEL)] = None,
-    dtype: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.", rich_help_panel=_MODEL)] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, mps.", rich_help_panel=_MODEL)] = "auto",
-    revision: Annotated[str | None, typer.Option(help="Revision on the hub.", rich_help_panel=_MODEL)] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.", rich_help_panel=_MODEL)
-    ] = False,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=_MODEL)
-    ] = False,
+    adapter: options.Adapter = None,
+    dtype: options.Dtype = "auto",
+    device: options.Device = "auto",
+    revision: options.Revision = None,
+    trust_remote_code: options.TrustRemoteCode = False,
+    allow_pickle: options.AllowPickle = False,
     context: Annotated[
         int | None,
         typer.Option(
@@ -95,8 +91,8 @@ def japanese(
             rich_help_panel=_MODEL,
         ),
     ] = None,
-    method: Annotated[Method, typer.Option(help="Interval.", rich_help_panel=_STATISTICS)] = "bca",
-    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    method: options.IntervalMethod = "bca",
+    level: options.Level = 0.95,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -106,7 +102,7 @@ def japanese(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
+    seed: options.Seed = 0,
     save: output.Save = None,
     as_json: output.Json = False,
 ) -> None:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import output, sources
-from assay.design import Design, Method, TestName
+from assay.cli import options, output, sources
+from assay.design import Design
 
 _DATA = "Data"
 _STATISTICS = "Statistics"
@@ -23,19 +23,12 @@ def rank(
             help="Results of each model: tables, runs, files of a harness; [NAME=]PATH. One file may hold several.",
         ),
     ],
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,item=id.", rich_help_panel=_DATA
-        ),
-    ] = None,
+    columns: options.Columns = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Resample whole clusters: passage, document, ...", rich_help_panel=_DATA),
     ] = None,
-    split: Annotated[
-        Literal["preview", "final"] | None, typer.Option(help="Only this split of the windows.", rich_help_panel=_DATA)
-    ] = None,
+    split: options.Split = None,
     complete: Annotated[
         bool, typer.Option("--complete", help="Only items that every model has answered.", rich_help_panel=_DATA)
     ] = False,
@@ -47,10 +40,7 @@ def rank(
         int | None,
         typer.Option("--min-n", metavar="N", help="Only items with a weight of at least N.", rich_help_panel=_DATA),
     ] = None,
-    lower_is_better: Annotated[
-        bool,
-        typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=_DATA),
-    ] = False,
+    lower_is_better: options.LowerIsBetter = False,
     task: sources.Task = None,
     metric: sources.MetricName = None,
     filter_name: sources.Filter = None,
@@ -61,12 +51,9 @@ def rank(
         Literal["holm", "bh", "max-t", "none"],
         typer.Option(help="Adjust p-values for the number of pairs.", rich_help_panel=_STATISTICS),
     ] = "holm",
-    test: Annotated[
-        TestName,
-        typer.Option(help="Test; auto is McNemar for 0/1 scores, else sign-flip.", rich_help_panel=_STATISTICS),
-    ] = "auto",
-    method: Annotated[Method, typer.Option(help="Interval.", rich_help_panel=_STATISTICS)] = "bca",
-    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    test: options.PairedTest = "auto",
+    method: options.IntervalMethod = "bca",
+    level: options.Level = 0.95,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -76,15 +63,13 @@ def rank(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
+    seed: options.Seed = 0,
     pairs: Annotated[bool, typer.Option("--pairs", help="Show every pair.", rich_help_panel=_OUTPUT)] = False,
     chart: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the models to a .svg or .png file.", rich_help_panel=_OUTPUT),
     ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=_OUTPUT)
-    ] = None,
+    markdown: options.Markdown = None,
     save: output.Save = None,
     as_json: output.Json = False,
 ) -> None:

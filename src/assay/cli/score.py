@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli import options
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,23 +24,19 @@ _SECONDS_BETWEEN_LINES = 10.0
 def score(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder or hub name, or endpoint:URL.")],
     texts: Annotated[list[Path], typer.Argument(metavar="TEXT…", help="Text files, tables with --field, folders.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")],
+    output: options.RunFolder,
     also: Annotated[
         list[str] | None,
         typer.Option(
             "--and", metavar="MODEL", help="Another model on the same text, into RUN/NAME.", rich_help_panel=_MODEL
         ),
     ] = None,
-    adapter: Annotated[str | None, typer.Option(metavar="DIR", help="A peft adapter.", rich_help_panel=_MODEL)] = None,
-    dtype: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.", rich_help_panel=_MODEL)] = "auto",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, mps.", rich_help_panel=_MODEL)] = "auto",
-    revision: Annotated[str | None, typer.Option(help="Revision on the hub.", rich_help_panel=_MODEL)] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.", rich_help_panel=_MODEL)
-    ] = False,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=_MODEL)
-    ] = False,
+    adapter: options.Adapter = None,
+    dtype: options.Dtype = "auto",
+    device: options.Device = "auto",
+    revision: options.Revision = None,
+    trust_remote_code: options.TrustRemoteCode = False,
+    allow_pickle: options.AllowPickle = False,
     served: Annotated[
         str | None,
         typer.Option("--model", metavar="NAME", help="What the server calls the model.", rich_help_panel=_SERVER),
@@ -83,9 +80,7 @@ def score(
         typer.Option(metavar="PxF", help="Draw P preview and F final windows: 180x180.", rich_help_panel=_TEXT),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of that draw.", rich_help_panel=_TEXT)] = 0,
-    field: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=_TEXT)
-    ] = None,
+    field: options.Field = None,
     split_on: Annotated[
         str | None,
         typer.Option(
@@ -102,7 +97,7 @@ def score(
         int | None,
         typer.Option(metavar="N", help="Tokens per forward pass. (default: by the model's size)", show_default=False),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """What does this model lose on this text? Writes a run that compare, certify and context read.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli import options
 from assay.cli import output as shown
 from assay.design import Design, Method
 from assay.errors import InputError
@@ -64,7 +65,7 @@ def survey(
         Literal["auto", "sign-flip", "t", "wilcoxon"], typer.Option(help="Paired test.", rich_help_panel=_STATISTICS)
     ] = "auto",
     method: Annotated[Method, typer.Option(help="Interval over questions.", rich_help_panel=_STATISTICS)] = "bca",
-    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    level: options.Level = 0.95,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -74,7 +75,7 @@ def survey(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)] = 0,
+    seed: options.Seed = 0,
     full: Annotated[bool, typer.Option("--full", help="Print every table.", rich_help_panel=_OUTPUT)] = False,
     save: shown.Save = None,
     as_json: shown.Json = False,

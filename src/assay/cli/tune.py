@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from assay.cli import output
+from assay.cli import options, output
 from assay.cli.tune_run import run
 from assay.design import Design, Method
 
@@ -53,15 +53,13 @@ def report(
         typer.Option(metavar="FILE", help="Other targets, as JSON or TOML: perplexity, memory_reduction, …"),
     ] = None,
     method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=_STATISTICS)] = "bca",
-    level: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)] = 0.95,
+    level: options.Level = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of random resamples.", rich_help_panel=_STATISTICS)] = 0,
     chart: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw losses, gradients and costs to .svg or .png.", rich_help_panel=_OUTPUT),
     ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=_OUTPUT)
-    ] = None,
+    markdown: options.Markdown = None,
     save: output.Save = None,
     as_json: output.Json = False,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli import options
 from assay.cli.tune_task import Task, trained
 from assay.errors import UsageError
 
@@ -25,7 +26,7 @@ def run(
     base: Annotated[str, typer.Option(metavar="MODEL", help="The model to adapt: a folder or hub name.")],
     train: Annotated[list[Path], typer.Option(metavar="TEXT", help="What to learn from; may be repeated.")],
     valid: Annotated[list[Path], typer.Option(metavar="TEXT", help="Held-out text; may be repeated.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")],
+    output: options.RunFolder,
     method: Annotated[Literal["lora", "full"], typer.Option(help="An adapter, or every weight.")] = "lora",
     rank: Annotated[int, typer.Option(help="Rank of LoRA.", rich_help_panel=_LORA)] = 16,
     alpha: Annotated[
@@ -64,9 +65,7 @@ def run(
         int, typer.Option(metavar="N", help="Steps between checkpoints; 0: none.", rich_help_panel=_TRAINING)
     ] = 500,
     context: Annotated[int, typer.Option(metavar="N", help="Tokens in a row.", rich_help_panel=_TEXT)] = 512,
-    field: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=_TEXT)
-    ] = None,
+    field: options.Field = None,
     split_on: Annotated[
         str | None,
         typer.Option(
@@ -81,7 +80,7 @@ def run(
     every_quality: Annotated[
         int, typer.Option(metavar="N", help="Perplexity, character accuracy.", rich_help_panel=_RECORD)
     ] = 500,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Train with LoRA or in full, record every step, and score the validation text with the result.
 

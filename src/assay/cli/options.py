@@ -1,0 +1,51 @@
+"""Options that several verbs have, defined once: the same name, words and place in the help everywhere."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.design import Method, TestName
+
+DATA, STATISTICS, MODEL, TEXT, OUTPUT = "Data", "Statistics", "Model", "Text", "Output"  # panels of the help
+
+Columns = Annotated[
+    str | None,
+    typer.Option(metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,item=id.", rich_help_panel=DATA),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Resample whole clusters: document, passage, ...", rich_help_panel=DATA),
+]
+Split = Annotated[
+    Literal["preview", "final"] | None, typer.Option(help="Only this split of the windows.", rich_help_panel=DATA)
+]
+LowerIsBetter = Annotated[
+    bool,
+    typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=DATA),
+]
+
+IntervalMethod = Annotated[Method, typer.Option(help="Interval.", rich_help_panel=STATISTICS)]
+Level = Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=STATISTICS)]
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=STATISTICS)]
+PairedTest = Annotated[
+    TestName, typer.Option(help="Test; auto is McNemar for 0/1 scores, else sign-flip.", rich_help_panel=STATISTICS)
+]
+
+Adapter = Annotated[str | None, typer.Option(metavar="DIR", help="A peft adapter.", rich_help_panel=MODEL)]
+Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.", rich_help_panel=MODEL)]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.", rich_help_panel=MODEL)]
+Revision = Annotated[str | None, typer.Option(help="Revision on the hub.", rich_help_panel=MODEL)]
+TrustRemoteCode = Annotated[
+    bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.", rich_help_panel=MODEL)
+]
+AllowPickle = Annotated[
+    bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=MODEL)
+]
+
+Field = Annotated[str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=TEXT)]
+RunFolder = Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")]
+Markdown = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=OUTPUT)
+]
