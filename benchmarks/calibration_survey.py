@@ -1,6 +1,6 @@
 """Do the intervals of `assay survey` hold the truth? Coverage by simulation, with who is asked drawn at random.
 
-    python benchmarks/calibration_survey.py                       everything; about 4 minutes on one core
+    python benchmarks/calibration_survey.py                       everything; about 8 minutes on one core
     python benchmarks/calibration_survey.py --simulations 80 --carried 10      a quick look
     python benchmarks/calibration_survey.py --out benchmarks/results/calibration_survey.md
 
@@ -57,7 +57,7 @@ SEED = 2026  # of worlds that the method was not tuned on
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Coverage of the intervals of survey scores, by simulation.")
     parser.add_argument("--simulations", type=int, default=1_000, metavar="N", help="of the smallest survey (1,000)")
-    parser.add_argument("--carried", type=int, default=150, metavar="N", help="of gaps and of slopes (150)")
+    parser.add_argument("--carried", type=int, default=300, metavar="N", help="of gaps and of slopes (300)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     report = "\n\n".join(
