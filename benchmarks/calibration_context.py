@@ -7,7 +7,6 @@
 The same command prints the same numbers on every run: simulation i of a shape has its own seed.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from math import sqrt
@@ -15,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
+from benchmarks.simulation.command import simulate
 from benchmarks.simulation.positions import SHAPES, covered, documents_by_bin
 from benchmarks.simulation.tables import table
 
@@ -24,14 +24,9 @@ DOCUMENTS = (6, 12, 40, 150)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Coverage of max-T intervals over all bins at once, by simulation.")
-    parser.add_argument("--simulations", type=int, default=500, metavar="N", help="per line (500)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
-    options = parser.parse_args(arguments)
-    report = _report(options.simulations)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    simulate(
+        "Coverage of max-T intervals over all bins at once, by simulation.", _report, 500, arguments, "per line (500)"
+    )
 
 
 def _report(simulations: int) -> str:

@@ -8,7 +8,6 @@ Samples of sentences are drawn from a text that two systems copied badly; the tr
 size of the tests the two outputs of every sentence are swapped at random, so that there is no difference.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from math import sqrt
@@ -23,6 +22,7 @@ from assay.stats.bleu import bleu_of
 from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval
 from assay.stats.records import Estimate
 from assay.stats.units import Floats
+from benchmarks.simulation.command import simulate
 from benchmarks.simulation.tables import table
 from benchmarks.simulation.translations import SEED, counts
 
@@ -32,14 +32,7 @@ SIZES = (20, 50, 200)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Coverage and size for corpus BLEU, by simulation.")
-    parser.add_argument("--simulations", type=int, default=400, metavar="N", help="per line (400)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
-    options = parser.parse_args(arguments)
-    report = _report(options.simulations)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    simulate("Coverage and size for corpus BLEU, by simulation.", _report, 400, arguments, "per line (400)")
 
 
 def _report(simulations: int) -> str:

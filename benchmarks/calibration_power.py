@@ -7,7 +7,6 @@
 The same command prints the same numbers on every run: simulation i of a case has its own seed.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from math import sqrt
@@ -17,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 
 from assay.stats.power import chosen_test
 from assay.stats.power_plans import Goal
+from benchmarks.simulation.command import simulate
 from benchmarks.simulation.planning import STUDIES, Study, flips, found
 from benchmarks.simulation.repeated import PILOTS, RUNS, PilotData, Runs, order_held
 from benchmarks.simulation.tables import table
@@ -25,14 +25,9 @@ ORDERS = ((0.0, 3), (0.5, 5), (1.0, 5), (2.0, 5), (1.0, 20))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Predicted and simulated power; coverage of intervals of runs.")
-    parser.add_argument("--simulations", type=int, default=2000, metavar="N", help="per line (2000)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
-    options = parser.parse_args(arguments)
-    report = _report(options.simulations)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    simulate(
+        "Predicted and simulated power; coverage of intervals of runs.", _report, 2000, arguments, "per line (2000)"
+    )
 
 
 ERROR = "± the binomial standard error"

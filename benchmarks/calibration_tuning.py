@@ -7,7 +7,6 @@
 The noise of a loss keeps a part of itself from step to step. The same command prints the same numbers on every run.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from math import sqrt
@@ -20,6 +19,7 @@ import numpy as np
 
 from assay.analyses.tuning_trend import change_of, mean_of
 from assay.data.training_logs import Floats, Series
+from benchmarks.simulation.command import simulate
 from benchmarks.simulation.losses import NOISES, losses, spread_of_change
 from benchmarks.simulation.tables import table
 
@@ -30,14 +30,13 @@ LEVEL = 0.95
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Size, power and coverage at the end of a loss curve, by simulation.")
-    parser.add_argument("--simulations", type=int, default=2000, metavar="N", help="per cell (2,000)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
-    options = parser.parse_args(arguments)
-    report = _report(options.simulations)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    simulate(
+        "Size, power and coverage at the end of a loss curve, by simulation.",
+        _report,
+        2000,
+        arguments,
+        "per cell (2,000)",
+    )
 
 
 def _report(simulations: int) -> str:

@@ -7,6 +7,7 @@ from assay.analyses import context_tables as tables
 from assay.analyses import wording
 from assay.analyses.context_points import ModelCurve, PairCurve
 from assay.analyses.result import Result, Row
+from assay.analyses.sheet import Sheet
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import InputError
 from assay.stats.records import Fallback
@@ -32,7 +33,7 @@ class ContextCurve(Result):
     design: Design
     signature: str
 
-    def sheets(self) -> list[tables.Sheet]:
+    def sheets(self) -> list[Sheet]:
         level = wording.percent(self.design.level)
         sheets = []
         for model in self.models:

@@ -1,22 +1,12 @@
 """A context curve as tables: for people, line by line or in HTML, and for data frames."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from assay.analyses import wording
 from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
-from assay.analyses.result import Row
+from assay.analyses.sheet import Sheet
 from assay.stats.records import Estimate, Interval, Test
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A table as a person reads it."""
-
-    title: Row
-    header: Sequence[str]
-    cells: Sequence[Sequence[str]]
 
 
 def loss_sheet(model: ModelCurve, level: str) -> Sheet:
@@ -42,17 +32,6 @@ def gap_sheet(pair: PairCurve, level: str) -> Sheet:
         for gap in pair.gaps
     ]
     return Sheet(("difference", f"A: {pair.a}, B: {pair.b}"), header, cells)
-
-
-def lines_of(sheet: Sheet) -> list[Row]:
-    """The first column as labels, the others padded to line up; numbers to the right."""
-    table = [sheet.header, *sheet.cells]
-    widths = [max(len(row[i]) for row in table) for i in range(1, len(sheet.header))]
-    return [(row[0], "  ".join(_padded(cell, w) for cell, w in zip(row[1:], widths, strict=True))) for row in table]
-
-
-def _padded(cell: str, width: int) -> str:
-    return cell.rjust(width) if cell[:1].isdigit() and "[" not in cell else cell.ljust(width)
 
 
 def _shown(estimate: Estimate | None, *, sign: bool = False) -> str:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.analyses import japanese_tables as tables
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
 from assay.analyses.japanese_parts import Pair, System
 from assay.analyses.result import Result, Row
+from assay.analyses.sheet import Sheet
 from assay.data.scripts import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import InputError

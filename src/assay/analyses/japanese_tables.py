@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
 from assay.analyses.japanese_parts import Gap, Pair, Quantity, System, Value
 from assay.analyses.japanese_wording import number, scaled, with_unit
+from assay.analyses.sheet import Sheet
 from assay.stats.records import Estimate, Test
 
 

@@ -4,10 +4,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.analyses import leaderboard_tables as tables
-from assay.analyses.context_tables import Sheet
 from assay.analyses.leaderboard_parts import Computed, Pair, Reweighting, Standing, TopScore
 from assay.analyses.rank_pairs import Adjust
 from assay.analyses.result import Result, Row
+from assay.analyses.sheet import Sheet
 from assay.data import Kind
 from assay.design import Design
 from assay.errors import InputError

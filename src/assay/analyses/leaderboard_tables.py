@@ -5,8 +5,8 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
 from assay.analyses.leaderboard_parts import Pair, Ranks, Reweighting, Standing
+from assay.analyses.sheet import Sheet
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:

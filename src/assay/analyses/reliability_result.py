@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analyses import reliability_tables as tables
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns
 from assay.analyses.result import Result, Row
+from assay.analyses.sheet import Sheet
 from assay.data import Dropped, Kind
 from assay.errors import InputError
 from assay.stats.power_plans import Goal

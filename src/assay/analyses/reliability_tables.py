@@ -5,9 +5,9 @@ from itertools import pairwise
 from typing import Any
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
 from assay.analyses.reliability_parts import Across, ModelRuns, Pair
 from assay.analyses.result import Row
+from assay.analyses.sheet import Sheet
 from assay.data import Kind
 from assay.stats.power_plans import Goal
 from assay.stats.rank_stability import RankStability

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from assay.analyses.sheet import Row, Sheet, lines_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
-    from assay.analyses.context_tables import Sheet
-
-Row = tuple[str, str]
+__all__ = ["Result", "Row", "plain_html"]
 
 
 class Result:
@@ -20,7 +20,7 @@ class Result:
     #: How a notebook shows a result; the package sets it, so that charts are drawn without a result knowing of them.
     notebook: ClassVar[Callable[["Result"], str] | None] = None
 
-    def sheets(self) -> Sequence["Sheet"]:
+    def sheets(self) -> Sequence[Sheet]:
         """Its tables; most results have none."""
         return ()
 
@@ -30,13 +30,8 @@ class Result:
 
     def rows(self) -> Sequence[Row]:
         """Everything a person reads, line by line."""
-        sheets = self.sheets()
-        if not sheets:
-            return self.evidence()
-        from assay.analyses.context_tables import lines_of  # late: it needs what is defined here
-
         rows: list[Row] = []
-        for sheet in sheets:
+        for sheet in self.sheets():
             rows += [sheet.title, *lines_of(sheet), ("", "")]
         return [*rows, *self.evidence()]
 

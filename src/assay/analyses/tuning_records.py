@@ -1,8 +1,7 @@
 """What is found out about training runs: records that become plain data and come back from it."""
 
-from dataclasses import dataclass, fields, is_dataclass
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import Literal
 
 from assay.analyses.comparison import Comparison
 from assay.stats.records import Estimate, Test
@@ -172,34 +171,3 @@ class Recommendation:
 
     text: str
     because: str
-
-
-def plain(value: Any) -> Any:
-    """Records as dictionaries, all the way down."""
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    return [plain(inner) for inner in value] if isinstance(value, tuple | list) else value
-
-
-def rebuilt(kind: Any, data: Any) -> Any:
-    """The record of this type that `plain` took apart."""
-    if data is None:
-        return None
-    origin, inside = get_origin(kind), get_args(kind)
-    if origin in {Union, UnionType}:
-        (kind,) = (part for part in inside if part is not NoneType)
-        return rebuilt(kind, data)
-    if origin is tuple:
-        return tuple(rebuilt(inside[0], item) for item in data)
-    if origin is dict:
-        return {name: rebuilt(inside[1], item) for name, item in data.items()}
-    if hasattr(kind, "from_dict"):
-        return kind.from_dict(data)
-    if is_dataclass(kind) and isinstance(kind, type):
-        hints = get_type_hints(kind)
-        return kind(**{field.name: rebuilt(hints[field.name], data[field.name]) for field in fields(kind)})
-    return data

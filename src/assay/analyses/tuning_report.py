@@ -4,10 +4,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.analyses import tuning_tables as tables
-from assay.analyses.context_tables import Sheet
+from assay.analyses.records import plain, restored
 from assay.analyses.result import Result, Row
+from assay.analyses.sheet import Sheet
 from assay.analyses.tuning_criteria import Targets
-from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, Sensitivity, plain, rebuilt
+from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, Sensitivity
 from assay.design import Design
 from assay.errors import InputError
 
@@ -69,12 +70,12 @@ class TuningReport(Result):
             raise InputError(f"this is not a tuning report: schema must be {SCHEMA!r}, but got {data.get('schema')!r}.")
         return cls(
             sentence=data["sentence"],
-            arms=rebuilt(tuple[Arm, ...], data["arms"]),
+            arms=restored(tuple[Arm, ...], data["arms"]),
             baseline=data["baseline"],
-            contrasts=rebuilt(tuple[Contrast, ...], data["contrasts"]),
-            sensitivity=rebuilt(tuple[Sensitivity, ...], data["sensitivity"]),
-            criteria=rebuilt(tuple[Criterion, ...], data["criteria"]),
-            recommendations=rebuilt(tuple[Recommendation, ...], data["recommendations"]),
+            contrasts=restored(tuple[Contrast, ...], data["contrasts"]),
+            sensitivity=restored(tuple[Sensitivity, ...], data["sensitivity"]),
+            criteria=restored(tuple[Criterion, ...], data["criteria"]),
+            recommendations=restored(tuple[Recommendation, ...], data["recommendations"]),
             notes=tuple(data["notes"]),
             targets=Targets(**data["targets"]),
             design=Design(**data["design"]),

@@ -5,7 +5,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet, lines_of
+from assay.analyses.sheet import Sheet, lines_of
 from assay.analyses.tuning_advice import shown
 from assay.analyses.tuning_records import Arm, Contrast, Criterion, RunSummary
 from assay.stats.records import Estimate

@@ -62,33 +62,15 @@ def japanese(
     revision: options.Revision = None,
     trust_remote_code: options.TrustRemoteCode = False,
     allow_pickle: options.AllowPickle = False,
-    context: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Tokens per window. (default: the model's, at most 2,048)",
-            show_default=False,
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    stride: Annotated[
-        int | None,
-        typer.Option(
-            metavar="S",
-            help="Tokens between windows. (default: no overlap)",
-            show_default=False,
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    field: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=_MODEL)
-    ] = None,
+    context: options.Context = None,
+    stride: options.Stride = None,
+    field: options.Field = None,
     split_on: Annotated[
         str | None,
         typer.Option(
             metavar="TEXT",
             help="Where a text file is cut into documents; '\\n' is a new line.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=options.TEXT,
         ),
     ] = None,
     method: options.IntervalMethod = "bca",

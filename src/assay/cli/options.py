@@ -43,6 +43,21 @@ AllowPickle = Annotated[
     bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=MODEL)
 ]
 
+Context = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Tokens per window. (default: the model's, at most 2,048)",
+        show_default=False,
+        rich_help_panel=TEXT,
+    ),
+]
+Stride = Annotated[
+    int | None,
+    typer.Option(
+        metavar="S", help="Tokens between windows. (default: no overlap)", show_default=False, rich_help_panel=TEXT
+    ),
+]
 Field = Annotated[str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=TEXT)]
 RunFolder = Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")]

@@ -57,24 +57,8 @@ def score(
         str | None,
         typer.Option(metavar="VARIABLE", help="Environment variable with the key.", rich_help_panel=_SERVER),
     ] = None,
-    context: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Tokens per window. (default: the model's, at most 2,048)",
-            show_default=False,
-            rich_help_panel=_TEXT,
-        ),
-    ] = None,
-    stride: Annotated[
-        int | None,
-        typer.Option(
-            metavar="S",
-            help="Tokens between windows. (default: no overlap)",
-            show_default=False,
-            rich_help_panel=_TEXT,
-        ),
-    ] = None,
+    context: options.Context = None,
+    stride: options.Stride = None,
     windows: Annotated[
         str | None,
         typer.Option(metavar="PxF", help="Draw P preview and F final windows: 180x180.", rich_help_panel=_TEXT),

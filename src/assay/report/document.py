@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from assay.analyses.context_tables import Sheet
+from assay.analyses.sheet import Sheet
 from assay.report.methods import Method
 
 #: How a verdict looks: *good* and *bad* are answers, *unsure* is that there is none, *plain* says neither.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
+from assay.analyses.sheet import Sheet
 from assay.analyses.survey.carried import SlopeNoise, slope_noise
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses.context_tables import Sheet
+from assay.analyses.sheet import Sheet
 from assay.analyses.survey.carried import SegmentNoise, segment_noise
 from assay.analyses.survey.fairness_parts import Category, CategoryGap
 from assay.analyses.survey.fairness_wording import sheet_of, statements_of

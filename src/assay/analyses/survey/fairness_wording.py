@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
+from assay.analyses.sheet import Sheet
 from assay.analyses.survey.fairness_parts import Category, CategoryGap
 from assay.analyses.survey.section import Statement
 from assay.stats.records import Estimate

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
+from assay.analyses.sheet import Sheet
 from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of, weights_within
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.resampled import DEFAULT_RESPONDENT_RESAMPLES

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.analyses import wording
-from assay.analyses.context_tables import Sheet
+from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.analyses.context_tables import Sheet
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability_result import Reliability
 from assay.analyses.reliability_tables import sheets
+from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
 from assay.design import Design

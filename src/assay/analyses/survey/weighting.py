@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses.context_tables import Sheet
 from assay.analyses.leaderboard_parts import Move, Reweighting
 from assay.analyses.rank_weights import place_of
+from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
 from assay.data.panel import Floats

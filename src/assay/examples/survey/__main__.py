@@ -2,23 +2,8 @@
 
 import sys
 
-from assay.errors import AssayError
+from assay.examples.command import copied
 from assay.examples.survey import copy
 
-USAGE = "usage: python -m assay.examples.survey FOLDER\n"
-
-
-def main(arguments: list[str]) -> int:
-    if len(arguments) != 1 or arguments[0].startswith("-"):
-        sys.stderr.write(USAGE)
-        return 2
-    try:
-        sys.stdout.write("".join(f"{file}\n" for file in copy(arguments[0])))
-    except AssayError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(copied("assay.examples.survey", copy, sys.argv[1:]))
