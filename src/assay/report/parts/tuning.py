@@ -1,10 +1,10 @@
 """A tuning report as a part of a document."""
 
-from assay.analyses import tuning_tables as tables
 from assay.analyses import wording
 from assay.analyses.tuning_records import Better
 from assay.analyses.tuning_report import TuningReport
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
+from assay.report.methods import Method
 from assay.report.parts.common import chart_of
 from assay.report.parts.comparison import gauge_of
 from assay.report.tuning_chart import panel_charts
@@ -15,6 +15,12 @@ _STATUS: dict[Better, Status] = {
     "no difference shown": "unsure",
     "not measured": "plain",
 }
+
+_METHOD = Method(
+    "Means over the seeds of an arm, with t intervals where there are several. Ratios are of an arm over the baseline. "
+    "Significance is paired by validation window, with seeds as clusters. What no log holds is not measured.",
+    "tune.md",
+)
 
 
 def tuning_part(report: TuningReport) -> Part:
@@ -36,7 +42,7 @@ def tuning_part(report: TuningReport) -> Part:
                 "Curves and costs",
                 charts=tuple(chart_of(name, lambda one: one, drawn) for name, drawn in panel_charts(report)),
             ),
-            Group("Tables", tables=tuple(Table.of(sheet) for sheet in tables.sheets_of(report))),
+            Group("Tables", tables=tuple(Table.of(sheet, method=_METHOD) for sheet in report.sheets())),
         ),
         notes=report.notes,
         data=report.to_dict(),
