@@ -5,6 +5,7 @@ from assay.analyses.context_curve import ContextCurve
 from assay.analyses.japanese_result import Japanese
 from assay.analyses.japanese_wording import scaled
 from assay.analyses.power_result import Power
+from assay.analyses.power_tables import curve_rows
 from assay.analyses.reliability_result import Reliability
 from assay.report.context_chart import context_chart
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
@@ -101,7 +102,8 @@ def reliability_part(found: Reliability) -> Part:
 
 def power_part(found: Power) -> Part:
     """How many items."""
-    rows = [row for row in found.rows() if row[0]]
+    rows = found.rows()
+    before = rows[: rows.index(("", ""))]  # what follows is the curve, which is a table here
     return Part(
         kind="power",
         name=f"{found.items:,} {found.unit}s",
@@ -111,11 +113,19 @@ def power_part(found: Power) -> Part:
         compared=() if found.pilot is None else (Fact("pilot", wording.count(found.pilot.n, found.unit)),),
         signature=found.signature,
         gauge=_answer(found.answer),
-        facts=facts_of(rows),
-        groups=(Group("Power by number of items", charts=(chart_of("power", power_chart, found),)),),
+        facts=facts_of(before),
+        groups=(
+            Group("Power by number of items", charts=(chart_of("power", power_chart, found),), tables=(_curve(found),)),
+        ),
         notes=notes_of(rows),
         data=found.to_dict(),
     )
+
+
+def _curve(found: Power) -> Table:
+    """The curve, as the terminal prints it."""
+    (items, value), *rows = curve_rows(found)
+    return Table("Curve", (items, value), tuple(rows))
 
 
 def _answer(found: Estimate) -> Gauge | None:
