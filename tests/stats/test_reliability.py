@@ -320,6 +320,7 @@ def test_coverage_of_the_intervals(data: Runs) -> None:
             [1, 0, 0, 0, 0, 2],
         ],  # equal means: both limits are −1/(k − 1), where stepping up divides by 0
         [[0.0, 2], [2, 0]],
+        [[1.0, 1], [2, 0]],  # no degrees of freedom are left for ICC(2,1)
         [[1.0, 1, 0], [1, 1, 0]],
     ],
 )

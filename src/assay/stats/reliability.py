@@ -9,7 +9,7 @@ the 0 that is used for it.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from math import exp, prod, sqrt
+from math import exp, inf, isfinite, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -208,7 +208,9 @@ def _agreement_limits(table: TwoWay, level: float) -> Interval | None:
     if spread == 0:
         return None
     df = (n - 1) * (k - 1) * (shift + rest) ** 2 / spread
-    upper, lower = _f_quantiles(n - 1, df, level)
+    upper, lower = _f_quantiles(n - 1, df, level) if df > 0 else (inf, inf)
+    if not isfinite(upper + lower):  # next to no degrees of freedom
+        return None
     mixed = k * j + (k * n - k - n) * e
     low = n * (b - upper * e) / (upper * mixed + n * b)
     high = n * (lower * b - e) / (mixed + n * lower * b)
