@@ -6,7 +6,7 @@ a time.
 """
 
 import numpy as np
-from numba import get_num_threads, njit, prange, set_num_threads, uint64
+from numba import config, njit, prange, set_num_threads, uint64
 from numpy.typing import NDArray
 
 from assay.stats.counts import GROUP
@@ -19,12 +19,14 @@ _LEFT_OVER = np.uint64(0x0008_0008_0008_0008)  # in a word of four counts: which
 _ONE = np.uint64(1)
 _BLOCK = 256  # words of counts that are totalled at a time: less than 65,536 in each quarter
 _PARTS = 64  # of the replicates: a thread takes one at a time
-_THREADS = get_num_threads()
 
 
 def use_threads(count: int | None) -> None:
-    """Run the loops that follow on so many threads; ``None`` is as many as numba was given."""
-    set_num_threads(count or _THREADS)
+    """Run the loops that follow on so many threads; ``None`` is as many as numba was given.
+
+    Numba starts its threads at the first call, not when this is imported: whoever imports may still fork.
+    """
+    set_num_threads(count or config.NUMBA_NUM_THREADS)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]  # numba ships no types
