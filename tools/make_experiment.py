@@ -14,24 +14,28 @@ only the logs, and of the final runs the scored validation windows, are kept.
 import argparse
 import os
 import shutil
-import subprocess
-import sys
+import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import chdir
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from assay.analyses.tuning import tune
 from tools.grammar import text
-from tools.make_model import HELD_OUT
+from tools.make_model import HELD_OUT, Recipe
+from tools.make_model import make as make_model
 
-BASE_STEPS = 300
+BASE = Recipe(mix=(("en", 1.0),), copying=50, steps=170, threads=2)
 STEPS = 150  # of every run
+ROWS = 4  # in a step
 CONTEXT = 128
 #: Stories, by their numbers: no part shares one with another, nor with what the base was trained on.
 STORIES = {
     "train": range(300),
-    "valid": range(HELD_OUT, HELD_OUT + 24),
-    "develop": range(HELD_OUT + 24, HELD_OUT + 48),
+    "valid": range(HELD_OUT, HELD_OUT + 16),
+    "develop": range(HELD_OUT + 16, HELD_OUT + 32),
 }
 #: The ways to train, by the names of their folders.
 ARMS = {
@@ -39,11 +43,12 @@ ARMS = {
     "lora-embeddings": ("--method", "lora", "--train-embeddings"),
     "full": ("--method", "full"),
 }
-RATES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of every arm
+RATES = (1e-3, 3e-3, 1e-2, 3e-2)  # of every arm
 RATES_SEED = 9  # none of the final runs is seen when the rate is chosen
 SEEDS = (0, 1, 2)
 WORKERS = 2
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # two runs at a time, each with a core of its own
+HEAVY = ["peft", "transformers.trainer", "assay.cli.tune_task"]  # what every run imports
 
 
 def make(folder: Path, work: Path) -> None:
@@ -61,22 +66,20 @@ def make(folder: Path, work: Path) -> None:
 
 def made_base(work: Path) -> None:
     if not (work / "base" / "base" / "tokenizer.json").is_file():
-        state = str(work / "state")
-        command = ["tools.make_model", str(work / "base"), "--mix", "en=1", "--steps", str(BASE_STEPS), "--work", state]
-        subprocess.run([sys.executable, "-m", *command], check=True)  # noqa: S603  # our own script
+        make_model(work / "base", BASE, work / "state")
 
 
 def rate_command(arm: str, rate: float) -> list[str]:
     return [
         *(*ARMS[arm], "--lrs", f"{rate:g}", "--seed", str(RATES_SEED), "--valid", "develop.txt"),
-        *("--every-step", "5", "--every-validation", "50", "-o", f"runs/{arm}-rates"),
+        *("--every-step", "10", "--every-validation", "0", "-o", f"runs/{arm}-rates"),
     ]
 
 
 def final_command(arm: str, rate: float, seed: int) -> list[str]:
     return [
         *(*ARMS[arm], "--lr", f"{rate:g}", "--seed", str(seed), "--valid", "valid.txt"),
-        *("--every-validation", "15", "-o", f"runs/{arm}-{seed}"),
+        *("--every-validation", "30", "--every-quality", "75", "-o", f"runs/{arm}-{seed}"),
     ]
 
 
@@ -90,19 +93,23 @@ def best_rate(runs: Path) -> float:
 
 
 def trained(work: Path, commands: Sequence[Sequence[str]]) -> None:
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(lambda command: called(command, work), commands))
+    """Two at a time, each in a process of its own that has loaded already what all need."""
+    os.environ |= ONE_THREAD
+    context = get_context("forkserver")
+    context.set_forkserver_preload(HEAVY)
+    with ProcessPoolExecutor(WORKERS, mp_context=context, max_tasks_per_child=1) as pool:
+        list(pool.map(partial(called, work), commands))
 
 
-def called(command: Sequence[str], work: Path) -> None:
+def called(work: Path, command: Sequence[str]) -> None:
+    from assay.cli.main import command_line
+
     shared = ["--base", "base/base", "--train", "train.txt", "--split-on", r"\n\n", "--context", str(CONTEXT)]
-    shared += ["--steps", str(STEPS), "--every-memory", "50", "--checkpoint", "0"]
-    subprocess.run(  # noqa: S603  # our own command
-        [sys.executable, "-c", "from assay.cli.tune import tune; tune()", "run", *shared, *command],
-        check=True,
-        cwd=work,
-        env=os.environ | ONE_THREAD,
-    )
+    shared += ["--rows", str(ROWS), "--steps", str(STEPS), "--every-memory", "50", "--checkpoint", "0"]
+    with chdir(work):
+        code = command_line(["tune"])(["tune", "run", *shared, *command], standalone_mode=False)
+    if code:
+        raise SystemExit(f"assay tune run {' '.join(command)} ended with exit code {code}.")
 
 
 def copied(runs: Path, folder: Path) -> None:
@@ -123,7 +130,9 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("src/assay/examples/tuning/runs"))
     parser.add_argument("--work", type=Path, default=Path(".venv/experiment"))
     asked = parser.parse_args()
+    began = time.monotonic()
     make(asked.folder, asked.work)
+    print(f"Done in {time.monotonic() - began:.0f} s: {asked.folder}")
 
 
 if __name__ == "__main__":

@@ -230,7 +230,7 @@ def unigram_loss(training: NDArray[np.int64], ids: NDArray[np.int64], size: int)
 
 
 def report(model: Any, tokenizer: Any, training: NDArray[np.int64], recipe: Recipe) -> None:
-    for language in LANGUAGES:
+    for language, _ in recipe.mix:
         ids = np.array(tokenizer.encode(held_out_text(language)).ids, dtype=np.int64)
         losses, bare = losses_by_position(model, ids), unigram_loss(training, ids, recipe.vocabulary)
         mean = losses.mean()

@@ -67,7 +67,7 @@ def test_windows_are_means_over_seeds_and_clustered_by_document(shipped: TuningR
     tokens = losses(FULL[0])[1]
     assert found is not None
     assert found.difference.value == pytest.approx(float(((b - a) * tokens).sum() / tokens.sum()))
-    assert (found.n_pairs, found.n_clusters, found.cluster_by) == (159, 24, "document")
+    assert (found.n_pairs, found.n_clusters, found.cluster_by) == (105, 16, "document")
 
 
 def test_the_sources_formulas_against_scipy(shipped: TuningReport) -> None:

@@ -71,7 +71,7 @@ def test_the_gauge_shows_the_estimate_of_the_record(kind: str) -> None:
         "power": lambda: result(kind).answer.value,
         "tuning": lambda: result(kind).contrasts[0].windows.ratio.value,
     }[kind]()
-    assert gauge.value == found
+    assert gauge.value == (pytest.approx(found, rel=1e-12) if kind == "tuning" else found)  # over seeds, over windows
     assert {mark.place for mark in gauge.marks} >= ({1.0} if kind in ("comparison", "certificate") else set())
 
 

@@ -81,3 +81,17 @@ def test_the_peak_of_the_resident_set_sees_a_large_tensor() -> None:
     found = peak.measured(parameters=0, gradients=0, optimizer=0)
     assert held.sum() == size // 4
     assert found["activations"] > 0.9 * size
+
+
+def test_what_a_measurement_leaves_behind_is_not_training() -> None:
+    peak = Peak("cpu")
+    size = 64 << 20
+    with peak.aside():
+        kept = torch.ones(size // 4)
+    found = peak.measured(parameters=0, gradients=0, optimizer=0)
+    assert kept.sum() == size // 4
+    assert found["activations"] < 0.1 * size
+    held = torch.ones(size // 4)
+    found = peak.measured(parameters=0, gradients=0, optimizer=0)
+    assert held.sum() == size // 4
+    assert 0.9 * size < found["activations"] < 1.1 * size

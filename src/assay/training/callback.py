@@ -21,7 +21,7 @@ from assay.version import VERSION
 Suite = Callable[[Any], Mapping[str, float]]
 
 
-class AssayCallback(TrainerCallback):
+class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not look into transformers
     """Records a run of `transformers.Trainer`, or of a trainer of trl, into a folder that `assay tune` reads.
 
         trainer.add_callback(AssayCallback("runs/lora-0", validation=trainer.get_eval_dataloader(), arm="lora"))
@@ -54,7 +54,7 @@ class AssayCallback(TrainerCallback):
         self._gradients = 0
         self._began = self._mark = self._busy = 0.0
         self._steps = 0  # since the last line
-        self._validated = -1
+        self._validated = self._measured = -1
 
     # ------------------------------------------------------------------------------------------------ events
 
@@ -171,25 +171,25 @@ class AssayCallback(TrainerCallback):
             return None
         assert self._recorder is not None
         began = perf_counter()
-        found = validation_loss(model, self.validation)
+        with self._peak.aside():
+            found = validation_loss(model, self.validation)
         seconds = perf_counter() - began
         self._recorder.write("validation", step, found | {"seconds": seconds})
         self._validated = step
         self.asked_seconds += seconds
         if "loss" in found and found["loss"] < 700:  # beyond, the perplexity is no number
             self._recorder.write("quality", step, {"perplexity": exp(found["loss"])})
-        self._peak.reset()  # validation is not training
         return found.get("loss")
 
     def _measure_quality(self, model: Any, step: int) -> None:
         self._validate(model, step)
-        if self.suite is not None:
+        if self.suite is not None and self._measured != step:
             assert self._recorder is not None
             began = perf_counter()
-            with _same_randomness(next(model.parameters()).device):
+            with self._peak.aside(), _same_randomness(next(model.parameters()).device):
                 self._recorder.write("quality", step, dict(self.suite(model)))
             self.asked_seconds += perf_counter() - began
-            self._peak.reset()
+            self._measured = step
 
 
 def _same_randomness(device: torch.device) -> AbstractContextManager[None]:

@@ -3,7 +3,8 @@
 import ctypes
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,15 @@ class Peak:
                 _CLEAR.write_text("5")  # the kernel forgets the peak of this process
             except OSError:  # not allowed in some containers: the peak is then that of the whole process
                 return
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is measured meanwhile is not training's: neither its peak, nor what it leaves behind."""
+        _give_back()
+        held = self.resident()
+        yield
+        self.reset()
+        self.before += max(self.resident() - held, 0)
 
     def resident(self) -> int:
         """What the process holds now."""
