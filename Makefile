@@ -11,6 +11,9 @@ PY     := $(BIN)/python
 PIP    := $(PY) -m pip --disable-pip-version-check
 WORKERS ?= 2
 
+# Compiled modules are kept: the tests start many processes, which would compile them again and again.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Stamps: an installation is up to date as long as these two files have not changed since.
 RUNTIME  := $(VENV)/.runtime-installed
 MODELS   := $(VENV)/.models-installed
@@ -24,7 +27,7 @@ SOURCES  := src tests tools $(if $(shell find benchmarks -name '*.py' 2>/dev/nul
 step = @printf '\n== %s\n' "$(1)"
 show = @printf '\n$$ %s\n' "$(1)"; PATH="$(CURDIR)/$(BIN):$$PATH" $(1)
 
-.PHONY: help demo test lint types layers unit docs-examples docs docs-outputs format benchmarks examples experiment gallery clean
+.PHONY: help demo test lint types layers unit docs docs-outputs format benchmarks examples experiment gallery clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -68,7 +71,7 @@ demo: $(MODELS)
 
 # ------------------------------------------------------------------------------------------------------------- test
 
-test: lint types layers unit docs-examples docs
+test: lint types layers unit docs
 	$(call step,all checks passed)
 
 lint: $(DEV)
@@ -85,17 +88,14 @@ layers: $(DEV)
 	$(call step,import-linter)
 	@$(BIN)/lint-imports --no-logo
 
+# The workers have the cores for themselves: a library that starts a thread per core would only get in their way.
 unit: $(DEV)
-	$(call step,pytest: all but the statistics)
-	@$(PY) -m pytest -q -n $(WORKERS) --ignore=tests/docs/test_pages.py --ignore=tests/stats
-	$(call step,pytest: the statistics)
-	@$(PY) -m pytest -q -n $(WORKERS) tests/stats --cov --cov-report=
+	$(call step,pytest: tests and the examples of docstrings and pages)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) --dist worksteal -m 'not traced' --doctest-modules tests src/assay
+	$(call step,pytest: the statistics under the tracer of coverage)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) --dist worksteal -m traced --cov --cov-report= tests/stats
 	$(call step,branch coverage of stats: at least 98 %)
 	@$(PY) -m coverage report --include='*/assay/stats/*' --fail-under=98
-
-docs-examples: $(DEV)
-	$(call step,documentation: examples of docstrings and pages print what they say)
-	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal --doctest-modules src/assay tests/docs/test_pages.py
 
 docs: $(DEV)
 	$(call step,documentation: mkdocs build --strict)

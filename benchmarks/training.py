@@ -67,7 +67,7 @@ class Switched(AssayCallback):
             self.hook_seconds += self.own_seconds - before
 
 
-class Clocked(Trainer):
+class Clocked(Trainer):  # type: ignore[misc]  # mypy does not look into transformers
     """Knows how long its logging took, with what the callback writes then."""
 
     logging_seconds = 0.0
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    disable_progress_bar()  # type: ignore[no-untyped-call]
+    disable_progress_bar()
     report = _report(asked.pairs)
     print(report)
     if asked.out:

@@ -52,24 +52,27 @@ def pages(root: Path = ROOT) -> list[Path]:
     return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
 
 
-def rewritten(text: str) -> str:
-    """The text of a page with the outputs of its examples as they are now."""
+def rewritten(text: str, commands: Path | None = None) -> str:
+    """The text of a page with the outputs of its examples as they are now; a folder of commands comes first in PATH."""
     names: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
 
         def block(match: re.Match[str]) -> str:
             body = re.sub(f"^{match['indent']}", "", match["body"], flags=re.MULTILINE)
-            real = console(body, Path(folder)) if match["kind"] == "console" else python(body, Path(folder), names)
+            if match["kind"] == "console":
+                real = console(body, Path(folder), commands)
+            else:
+                real = python(body, Path(folder), names)
             return match["open"] + re.sub(r"^(?=.)", match["indent"], real, flags=re.MULTILINE)
 
         return BLOCK.sub(block, text)
 
 
-def console(body: str, folder: Path) -> str:
+def console(body: str, folder: Path, first: Path | None = None) -> str:
     """A console block with real outputs. What already matches, wildcards included, stays as it is."""
     lines: list[str] = []
     for command in commands(body):
-        output = printed(command.text, folder)
+        output = printed(command.text, folder, first)
         lines += [command.text, command.expected if matches(command.expected, output) else output]
     return "".join(f"{line}\n" for line in lines if line)
 
@@ -86,14 +89,14 @@ def commands(body: str) -> Iterator[Command]:
         yield Command("\n".join(lines[:count]), "\n".join(lines[count:]).rstrip())
 
 
-def printed(command: str, folder: Path) -> str:
+def printed(command: str, folder: Path, first: Path | None = None) -> str:
     """What a command prints on both streams, without spaces at the ends of lines."""
     script = "\n".join(line[2:] for line in command.splitlines())
     done = subprocess.run(
         script,
         shell=True,
         cwd=folder,
-        env=environment(),
+        env=environment(first),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -108,9 +111,10 @@ def printed(command: str, folder: Path) -> str:
     return "\n".join(line.rstrip() for line in done.stdout.splitlines()).rstrip()
 
 
-def environment() -> dict[str, str]:
+def environment(first: Path | None = None) -> dict[str, str]:
     """The commands of this environment first, and a terminal that is the same everywhere."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    places = [*([first] if first else []), Path(sys.executable).parent]
+    path = os.pathsep.join([*map(str, places), os.environ["PATH"]])
     fixed = {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
     quiet = {"GITHUB_STEP_SUMMARY": ""}  # the job that checks the pages shall not show what they certify
     return {**os.environ, **fixed, **quiet}

@@ -54,7 +54,7 @@ def steps_after_checkpoint(run: Path) -> bool:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize("method", ["lora"])
 def test_a_run_that_is_killed_stays_readable_and_goes_on(shell: Shell, method: str) -> None:
     text = models.path("ja.txt").read_text(encoding="utf-8").split("\n\n")
     shell.write("train.txt", "\n\n".join(text[:4]))

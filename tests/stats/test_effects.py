@@ -140,6 +140,7 @@ def test_the_limits_of_all_three_are_the_same_limits_on_other_scales() -> None:
         assert limits(found[name]) == pytest.approx((scale * low, scale * high), rel=1e-12)
 
 
+@pytest.mark.untraced
 def test_coverage_of_the_d_z_interval() -> None:
     """1,000 samples of 20 pairs with d_z = 0.5: 95 % within three standard errors of the simulation (2.1 points)."""
     rng = np.random.default_rng(20)

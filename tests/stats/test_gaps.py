@@ -34,6 +34,7 @@ def test_statistic_against_scipy_paired_t(seed: int) -> None:
     assert (found.high, found.low) == (int(means.argmax()), int(means.argmin()))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("seed", range(3))
 def test_p_against_enumeration_of_all_signs(seed: int) -> None:
     """A slow twin: all 2⁹ sign vectors of the centred questions, scipy's t of each pair."""
@@ -188,6 +189,7 @@ def test_a_gap_of_two_segments_against_the_folded_normal() -> None:
                 assert quantile(limit, share) == pytest.approx(difference, abs=0.0015)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("scores", [[0.6, 0.6, 0.6, 0.6], [0.6, 0.61, 0.6, 0.62], [0.6, 0.6, 0.6, 0.7]])
 def test_intervals_of_gaps_hold_the_true_gap(scores: list[float]) -> None:
     """200 times: 95 % nominal, at least 90 % here; the quantiles of the gap itself never hold a gap of 0."""

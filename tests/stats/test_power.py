@@ -175,6 +175,7 @@ def test_more_items_and_larger_differences_have_more_power(plan: Plan, n: int, d
     assert power == pytest.approx(power_of(plan, n, -d, goal), abs=1e-9) or isinstance(plan, Shares)
 
 
+@pytest.mark.untraced
 @given(plans, st.floats(0.03, 0.09), levels)
 @settings(max_examples=25)
 def test_items_and_differences_are_inverse(plan: Plan, d: float, level: float) -> None:
@@ -259,6 +260,7 @@ def test_one_cluster_is_not_enough() -> None:
         difference_for(Means(1.0), 40, Goal(margin=0.1))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("study", [STUDIES[0], STUDIES[8], STUDIES[12], STUDIES[14], STUDIES[16]], ids=lambda s: s.name)
 def test_predicted_power_against_simulation(study: Study) -> None:
     share = np.mean([found_by(study, simulation)[0] for simulation in range(400)])

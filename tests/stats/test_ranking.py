@@ -211,6 +211,7 @@ def test_a_winner_without_spread_has_no_curse() -> None:
 # ------------------------------------------------------------------------------------------------------------ coverage
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("board", [BOARDS[0], BOARDS[6]], ids=lambda board: board.name)
 def test_leaderboards_are_honest(board: object) -> None:
     """60 simulations: 5 % of false claims is at most 9 (binomial, 1 in 1,000); corrections go the right way."""

@@ -231,6 +231,7 @@ def test_too_few_resamples_for_the_level_are_refused() -> None:
 # ------------------------------------------------------------------------------------------------------------- coverage
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("shape", SHAPES)
 def test_all_bins_at_once_coverage(shape: str) -> None:
     """40 documents, 8 bins: 95 % within three binomial standard errors (1.5 points) and half a point of bias."""

@@ -17,6 +17,7 @@ from assay.examples.tuning import copy as copy_tuning
 
 _EDITS = ("int8", "int4", "int3", "pruned")
 _RANKED = ("base", "int3", "trigram", "bigram")
+_CONTEXT = 256  # tokens in a window
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ def steps() -> tuple[Step, ...]:
     return (
         Step(
             "What do a model and four edited copies of it lose on text they have not seen?",
-            f"score models/base models/en.txt {others} --split-on '\\n\\n' --context 256 --windows 180x180 -o runs",
+            f"score models/base models/en.txt {others} --split-on '\\n\\n' --context {_CONTEXT} "
+            "--windows 180x180 -o runs",
         ),
         *(
             Step(
@@ -54,8 +56,8 @@ def steps() -> tuple[Step, ...]:
         ),
         Step(
             "What do the model and its copy in 3 bits lose on Japanese, token by token?",
-            "score models/base models/ja.txt --and models/int3 --split-on '\\n\\n' --context 256 --windows 60x60 "
-            "--keep-tokens -o runs-ja",
+            f"score models/base models/ja.txt --and models/int3 --split-on '\\n\\n' --context {_CONTEXT} "
+            "--windows 60x60 --keep-tokens -o runs-ja",
         ),
         _saved(
             "Does longer context still help, and where does the copy lose it?",

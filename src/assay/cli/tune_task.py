@@ -44,8 +44,8 @@ def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, 
         raise UsageError(
             f"training needs the extra hf ({error.name} is missing): pip install 'assay-eval[hf]'."
         ) from error
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(task.base)
         model = AutoModelForCausalLM.from_pretrained(task.base, use_safetensors=True)

@@ -29,7 +29,7 @@ class Scorer:
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
-        disable_progress_bar()  # type: ignore[no-untyped-call]  # of loading: a moment, and not ours to show
+        disable_progress_bar()  # of loading: a moment, and not ours to show
         self.device = _device(spec.device)
         self.tokenizer = _tokenizer(spec)
         self.model = _model(spec).to(self.device).eval()

@@ -1,0 +1,137 @@
+"""The command `assay` without its start: each call is a fork of a process that has imported already what verbs need.
+
+    with warm_assay(os.environ) as folder:  # put it first in PATH
+
+A call gets the arguments, folder, environment and streams of whoever types it, and its exit code is the command's. The
+documentation has some hundred and fifty commands, and most of them take longer to start than to run.
+"""
+
+import array
+import gc
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from signal import SIG_DFL, SIG_IGN, SIGCHLD, signal
+from subprocess import PIPE
+
+import assay
+
+#: Not what runs models: few commands need it, and it takes longer to import than all the rest.
+LEFT_OUT = re.compile(r"assay\.(scoring|training|models|engines)\b|assay\.cli\.tune_task|.*\.__main__")
+BESIDE = [
+    *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "pydantic.main", "rich.markdown"),
+    *("scipy.stats", "typer.rich_utils", "vl_convert"),
+]
+
+CLIENT = """#!{python} -IS
+import array, json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as line:
+    line.connect({address!r})
+    call = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+    streams = array.array("i", [0, 1, 2])
+    line.sendmsg([len(call).to_bytes(8, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
+    line.sendall(call)
+    code = line.recv(1)
+sys.exit(code[0] if code else 1)
+"""
+
+
+@contextmanager
+def warm_assay(environment: Mapping[str, str]) -> Iterator[Path]:
+    """A folder with a command `assay` that starts at once."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        address = str(folder / "line")
+        command = folder / "assay"
+        command.write_text(CLIENT.format(python=sys.executable, address=address))
+        command.chmod(0o700)
+        script = [sys.executable, "-c", f"from tools.warm import serve; serve({address!r})"]
+        root = Path(__file__).parents[1]
+        with subprocess.Popen(script, cwd=root, stdout=PIPE, env=environment) as server:  # noqa: S603  # our own
+            assert server.stdout is not None
+            server.stdout.readline()  # it listens
+            try:
+                yield folder
+            finally:
+                server.terminate()
+
+
+def possible() -> bool:
+    return hasattr(os, "fork") and hasattr(socket, "AF_UNIX") and shutil.which("sh") is not None
+
+
+def serve(address: str) -> None:
+    names = [module.name for module in walk_packages(assay.__path__, "assay.")]
+    for name in (*BESIDE, *(name for name in names if not LEFT_OUT.match(name))):
+        import_module(name)
+    gc.freeze()  # or each fork would copy what it looks at in search of garbage
+    signal(SIGCHLD, SIG_IGN)  # nobody waits for the calls but those who made them
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        print("listening", flush=True)
+        while True:
+            line, _ = server.accept()
+            if not os.fork():
+                server.close()
+                answer(line)
+            line.close()
+
+
+def answer(line: socket.socket) -> None:
+    """Run a call in this process, a fork, and end it."""
+    size, streams = received(line)
+    content = b""
+    while len(content) < size and (more := line.recv(size - len(content))):
+        content += more
+    arguments, folder, environment = json.loads(content)
+    for place, stream in enumerate(streams):
+        os.dup2(stream, place)
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(place, mode, encoding="utf-8", buffering=1 if place == 2 else -1) for place, mode in enumerate("rww")
+    )
+    signal(SIGCHLD, SIG_DFL)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    code = called(arguments)
+    with suppress(OSError):
+        line.sendall(bytes([code]))
+    os._exit(code)
+
+
+def received(line: socket.socket) -> tuple[int, list[int]]:
+    """The size of a call, and the streams of the caller."""
+    found = array.array("i")
+    size, extra, _, _ = line.recvmsg(8, socket.CMSG_LEN(3 * found.itemsize))
+    for _, _, data in extra:
+        found.frombytes(data[: len(data) - len(data) % found.itemsize])
+    return int.from_bytes(size, "big"), found.tolist()
+
+
+def called(arguments: list[str]) -> int:
+    from assay.cli.main import main
+
+    sys.argv = ["assay", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    else:
+        code = 0
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = 1
+    sys.stderr.flush()
+    return code
