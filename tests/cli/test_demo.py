@@ -20,8 +20,8 @@ def test_every_command_of_the_demo_is_a_verb() -> None:
 def test_copies_pass_and_fail_the_gate_and_the_folder_holds_what_the_demo_names(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of it, on windows of a quarter of the length."""
-    monkeypatch.setattr(demo, "_CONTEXT", 64)
+    """All of it, on windows of an eighth of the length."""
+    monkeypatch.setattr(demo, "_CONTEXT", 32)
     done, out = shell("demo", "out"), shell.folder / "out"
     assert done.exit_code == 0, done.err
     found = {file.stem: json.loads(file.read_text()) for file in (out / "certificates").glob("*.json")}
