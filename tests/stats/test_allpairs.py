@@ -32,6 +32,7 @@ def each(pairs: Pairs) -> list[tuple[int, int, int]]:
     return [(r, i, j) for r, (i, j) in enumerate(combinations(range(pairs.grid.k), 2))]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @pytest.mark.parametrize("name", GRIDS)
 def test_differences_and_errors_against_single_pairs(name: str, engine: str) -> None:

@@ -17,6 +17,7 @@ SAMPLES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 }
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("method", ["bca", "bca-plain", "percentile"])
 @pytest.mark.parametrize("n", [30, 180, 1_000, 5_000])
 @pytest.mark.parametrize("name", SAMPLES)

@@ -318,6 +318,7 @@ def clumped(n: int, many: int, far: float, spread: float) -> NDArray[np.float64]
     return rng.normal(size=n) + (np.arange(n) < many) * (far + rng.uniform(-spread, spread, size=n))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("method", ["bca", "bca-plain", "percentile"])
 @pytest.mark.parametrize("n", [12, 30, 180, 1000])
 def test_compiled_series_against_the_one_in_numpy(n: int, method: IntervalMethod) -> None:
@@ -339,6 +340,7 @@ def test_what_is_not_compiled_takes_the_other_path(scheme: str) -> None:
     assert interval(units, engine="compiled") == interval(units)
 
 
+@pytest.mark.untraced
 def test_levels_beyond_the_compiled_series_take_the_other_path() -> None:
     units = data("normal", 400, "mean")
     far = interval(units, method="percentile", confidence_level=1 - 1e-12, engine="compiled")

@@ -28,6 +28,7 @@ def small(cells: int = 12, models: int = 3, seed: int = 0) -> tuple[Respondents,
     return Respondents(shares, options, n), Predicted(predicted, weights, blocks)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_engines_give_the_same_bits(seed: int) -> None:
     people, predicted = small(seed=seed)

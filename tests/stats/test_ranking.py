@@ -100,6 +100,7 @@ def test_replicates_have_the_covariance_of_the_estimates() -> None:
     np.testing.assert_allclose(draws.mean(axis=0), 0, atol=4 * found.errors.max() / 200)
 
 
+@pytest.mark.untraced
 def test_many_groups_are_dealt_into_hands_with_the_same_variance() -> None:
     columns = np.random.default_rng(0).normal(size=(2 * MOST_GROUPS + 9, 2)) / 1e3
     found = Fitted(np.zeros(2), columns - columns.mean(axis=0))

@@ -73,6 +73,7 @@ def test_the_batch_size_of_the_numpy_engine_changes_no_bit(
     assert resampled_sums(columns, p, 301, 1, engine="numpy").tobytes() == expected.tobytes()
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 5])
 @pytest.mark.parametrize("n", SIZES)

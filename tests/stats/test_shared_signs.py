@@ -56,6 +56,7 @@ def test_counts_against_signs_drawn_one_by_one(name: str) -> None:
     assert count_reached(Flips.of(grid), pairs.total, pairs.norm, B).tolist() == expected.tolist()
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", ["plain", "0/1", "weights", "clusters"])
 def test_engines_give_the_same_bits(name: str) -> None:
     grid = GRIDS[name]
