@@ -52,15 +52,15 @@ def pages(root: Path = ROOT) -> list[Path]:
     return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
 
 
-def rewritten(text: str, commands: Path | None = None) -> str:
-    """The text of a page with the outputs of its examples as they are now; a folder of commands comes first in PATH."""
+def rewritten(text: str, first: Path | None = None) -> str:
+    """The text of a page with the outputs of its examples as they are now, where ``first`` comes first in PATH."""
     names: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
 
         def block(match: re.Match[str]) -> str:
             body = re.sub(f"^{match['indent']}", "", match["body"], flags=re.MULTILINE)
             if match["kind"] == "console":
-                real = console(body, Path(folder), commands)
+                real = console(body, Path(folder), first)
             else:
                 real = python(body, Path(folder), names)
             return match["open"] + re.sub(r"^(?=.)", match["indent"], real, flags=re.MULTILINE)

@@ -16,18 +16,17 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from signal import SIG_DFL, SIG_IGN, SIGCHLD, signal
-from subprocess import PIPE
 
 import assay
 
 #: Not what runs models: few commands need it, and it takes longer to import than all the rest.
-LEFT_OUT = re.compile(r"assay\.(scoring|training|models|engines)\b|assay\.cli\.tune_task|.*\.__main__")
+LEFT_OUT = re.compile(r"assay\.(scoring|training|models)\b|assay\.cli\.tune_task|.*\.__main__")
 BESIDE = [
     *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "pydantic.main", "rich.markdown"),
     *("scipy.stats", "typer.rich_utils", "vl_convert"),
@@ -57,7 +56,7 @@ def warm_assay(environment: Mapping[str, str]) -> Iterator[Path]:
         command.chmod(0o700)
         script = [sys.executable, "-c", f"from tools.warm import serve; serve({address!r})"]
         root = Path(__file__).parents[1]
-        with subprocess.Popen(script, cwd=root, stdout=PIPE, env=environment) as server:  # noqa: S603  # our own
+        with subprocess.Popen(script, cwd=root, stdout=subprocess.PIPE, env=environment) as server:  # noqa: S603
             assert server.stdout is not None
             server.stdout.readline()  # it listens
             try:
@@ -95,11 +94,7 @@ def answer(line: socket.socket) -> None:
     while len(content) < size and (more := line.recv(size - len(content))):
         content += more
     arguments, folder, environment = json.loads(content)
-    for place, stream in enumerate(streams):
-        os.dup2(stream, place)
-    sys.stdin, sys.stdout, sys.stderr = (
-        os.fdopen(place, mode, encoding="utf-8", buffering=1 if place == 2 else -1) for place, mode in enumerate("rww")
-    )
+    take_over(streams)
     signal(SIGCHLD, SIG_DFL)
     os.chdir(folder)
     os.environ.clear()
@@ -108,6 +103,14 @@ def answer(line: socket.socket) -> None:
     with suppress(OSError):
         line.sendall(bytes([code]))
     os._exit(code)
+
+
+def take_over(streams: Sequence[int]) -> None:
+    """The caller's streams, instead of those that this process was started with."""
+    for place, stream in enumerate(streams):
+        os.dup2(stream, place)
+    sys.stdin, sys.stdout = os.fdopen(0, encoding="utf-8"), os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)
 
 
 def received(line: socket.socket) -> tuple[int, list[int]]:
