@@ -18,6 +18,7 @@ from typing import TypeVar
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
 from benchmarks.simulation import tables
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.coverage import STUDENTIZED_RESAMPLES, coverage
 from benchmarks.simulation.scenarios import SCENARIOS, Scenario
 from benchmarks.simulation.size import size
@@ -36,17 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
     chosen = [scenario for scenario in SCENARIOS if not options.scenario or scenario.name in options.scenario]
     report = _report(chosen, options.simulations)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Coverage of every interval and size of every test, by simulation.")
+    parser = report_parser("Coverage of every interval and size of every test, by simulation.")
     names = [scenario.name for scenario in SCENARIOS]
     parser.add_argument("--simulations", type=int, default=2000, metavar="N", help="per scenario (2000)")
     parser.add_argument("--scenario", action="append", choices=names, metavar="NAME", help=f"of {', '.join(names)}")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     return parser.parse_args(arguments)
 
 

@@ -7,7 +7,6 @@
 The same command prints the same numbers on every run: simulation i of a scenario has its own seed.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from math import sqrt
@@ -17,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 
 from assay.stats.gaps import segment_gap
 from assay.stats.units import Floats
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.segments import (
     ALTERNATIVES,
     NULLS,
@@ -39,15 +39,12 @@ SMALLEST, LARGEST = 0.03, 0.07
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Size and power of tests of a fairness gap, by simulation.")
+    parser = report_parser("Size and power of tests of a fairness gap, by simulation.")
     parser.add_argument("--simulations", type=int, default=1000, metavar="N", help="per line (1000)")
     parser.add_argument("--questions", type=int, nargs="+", default=QUESTIONS, metavar="Q", help="(15 43)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     report = _report(options.simulations, options.questions)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 def _report(simulations: int, questions: Sequence[int]) -> str:

@@ -7,7 +7,6 @@
 The same command prints the same numbers on every run: simulation i of a board has its own seed.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from math import sqrt
@@ -16,6 +15,7 @@ from statistics import mean, stdev
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.leaderboards import BOARDS, RESAMPLES, Board, Outcome, outcome
 from benchmarks.simulation.tables import table
 
@@ -37,15 +37,12 @@ CURSE = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="False claims, coverage and bias of leaderboards, by simulation.")
+    parser = report_parser("False claims, coverage and bias of leaderboards, by simulation.")
     parser.add_argument("--simulations", type=int, default=500, metavar="N", help="per board (500)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     found = {board: _simulated(board, options.simulations) for board in BOARDS}
     report = _report(found, options.simulations)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 def _simulated(board: Board, simulations: int) -> list[Outcome]:

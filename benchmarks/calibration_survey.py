@@ -7,7 +7,6 @@
 The true shares, and so the true score of every predictor, are known. The same command prints the same numbers.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
@@ -25,6 +24,7 @@ from assay.stats.divergence import divergence
 from assay.stats.multinomial import Respondents, perfect_noise
 from assay.stats.records import Estimate
 from assay.stats.units import Floats
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.surveys import PREDICTORS, World
 from benchmarks.simulation.tables import table
 
@@ -55,17 +55,14 @@ SEED = 2026  # of worlds that the method was not tuned on
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Coverage of the intervals of survey scores, by simulation.")
+    parser = report_parser("Coverage of the intervals of survey scores, by simulation.")
     parser.add_argument("--simulations", type=int, default=1_000, metavar="N", help="of the smallest survey (1,000)")
     parser.add_argument("--carried", type=int, default=300, metavar="N", help="of gaps and of slopes (300)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     report = "\n\n".join(
         [*_scores(options.simulations), *_gaps(options.carried), *_slopes(options.carried), *_ceilings()]
     )
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 class Tally:

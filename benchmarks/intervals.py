@@ -9,7 +9,6 @@ threads together), by the best CPU times, and by the medians of wall time. All t
 compiled, called before.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved, peak_memory
 from benchmarks.timing.contenders import COMPILED, FUSED, LIKE, NUMPY, SCIPY, SIZES, Size, contenders
@@ -55,15 +55,12 @@ class Measured:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Our time, scipy's and arch's for the same interval.")
+    parser = report_parser("Our time, scipy's and arch's for the same interval.")
     parser.add_argument("--quick", action="store_true", help="fewer turns, without n = 100,000")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     sizes = [replace(size, turns=3) for size in SIZES[:2]] if options.quick else SIZES
     report = _report(sizes, cold_runs=3 if options.quick else 10)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 def _report(sizes: Sequence[Size], cold_runs: int) -> str:

@@ -8,7 +8,6 @@ Both are given the same 2,000 sentences of two systems as text, cut them into ch
 systems and test their difference. They run in turns in one process.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from sacrebleu.significance import PairedTest
 from assay.stats.bleu import bleu_counts, bleu_of
 from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval
 from assay.stats.units import Floats
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.simulation.translations import translations
 from benchmarks.timing.clock import Contender, Times, interleaved
@@ -33,14 +33,11 @@ NAMES = {"bs": "paired bootstrap", "ar": "approximate randomization"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Paired tests of corpus BLEU: our time and sacrebleu's.")
+    parser = report_parser("Paired tests of corpus BLEU: our time and sacrebleu's.")
     parser.add_argument("--quick", action="store_true", help="fewer turns")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     report = _report(1 if options.quick else 3)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 def _report(turns: int) -> str:

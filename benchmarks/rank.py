@@ -8,7 +8,6 @@ scipy would take an hour for 1,225 pairs, so it is timed on a few of them, in tu
 asked for what it does best: sign flips of the differences, a vectorized mean, the quickest of several batch sizes.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,6 +24,7 @@ from assay.stats.grid import Grid
 from assay.stats.resampling import Engine
 from assay.stats.shared_signs import Flips, maxima
 from assay.stats.units import Floats
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved, quickest
 from benchmarks.timing.processes import measured
@@ -55,14 +55,11 @@ rank_answers(answers, Design())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="All pairs of a leaderboard: our time and scipy's.")
+    parser = report_parser("All pairs of a leaderboard: our time and scipy's.")
     parser.add_argument("--quick", action="store_true", help="fewer turns, without k = 500")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     report = _report(3 if options.quick else 5, large=not options.quick)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 def _report(turns: int, *, large: bool) -> str:

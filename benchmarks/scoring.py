@@ -9,7 +9,6 @@ process. Tokens per second are predicted tokens, which each contender counts for
 installed (pip install lm-eval==0.4.13). Then follows the memory of scoring in processes of their own.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
 from assay import models
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Times, interleaved
 from benchmarks.timing.memory import memory_report
@@ -40,20 +40,17 @@ class Measured:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Tokens per second and memory of scoring, beside the peers'.")
+    parser = report_parser("Tokens per second and memory of scoring, beside the peers'.")
     parser.add_argument("--model", type=Path, default=models.path("base"), help="a folder for from_pretrained")
     parser.add_argument("--text", type=Path, default=models.path("en.txt"), help="documents, between empty lines")
     parser.add_argument("--context", type=int, default=512)
     parser.add_argument("--documents", type=int, default=60, help="how many documents of the text")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     asked = parser.parse_args(arguments)
     documents = asked.text.read_text(encoding="utf-8").strip().split("\n\n")[: asked.documents]
     report = _report(Task(asked.model, documents, asked.context, asked.threads), asked.turns)
-    print(report)
-    if asked.out:
-        asked.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, asked.out)
 
 
 def _report(task: Task, turns: int) -> str:

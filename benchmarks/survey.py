@@ -9,7 +9,6 @@ number of options in one call, without padding. Then `assay survey` on a round o
 process.
 """
 
-import argparse
 import csv
 import sys
 import tempfile
@@ -22,6 +21,7 @@ import numpy as np
 from scipy.spatial.distance import jensenshannon
 
 from assay.stats.multinomial import Predicted, Respondents, resampled_scores
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved
 from benchmarks.timing.processes import ASSAY, measured, process_line
@@ -58,14 +58,11 @@ def with_scipy(people: Respondents, predicted: Predicted, n_resamples: int) -> f
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Resampling of respondents: our time and scipy's.")
+    parser = report_parser("Resampling of respondents: our time and scipy's.")
     parser.add_argument("--turns", type=int, default=5, metavar="N", help="turns (5)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     options = parser.parse_args(arguments)
     report = _report(options.turns)
-    print(report)
-    if options.out:
-        options.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, options.out)
 
 
 def _report(turns: int) -> str:

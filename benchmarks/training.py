@@ -8,7 +8,6 @@ and the suite, which a user asks for, are left out. Beside the difference stands
 around the Trainer's logging say: every second that recording takes directly.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +28,7 @@ from assay.stats.bootstrap import interval
 from assay.stats.units import Floats, Units
 from assay.training.callback import AssayCallback
 from assay.training.fitting import batch_of
+from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 
 GOAL = 2.0  # per cent of the step's time
@@ -79,16 +79,13 @@ class Clocked(Trainer):  # type: ignore[misc]  # mypy does not look into transfo
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="The overhead of recording a training run.")
+    parser = report_parser("The overhead of recording a training run.")
     parser.add_argument("--pairs", type=int, default=1000)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report to this file as well")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
     disable_progress_bar()
     report = _report(asked.pairs)
-    print(report)
-    if asked.out:
-        asked.out.write_text(report + "\n", encoding="utf-8")
+    publish(report, asked.out)
 
 
 def _report(pairs: int) -> str:
