@@ -155,7 +155,7 @@ class Ran:
     out: str
     err: str
 
-    def refused(self, code: int, *parts: str) -> None:
+    def assert_refused(self, code: int, *parts: str) -> None:
         """One line on stderr with all the parts, nothing on stdout."""
         assert (self.code, self.out) == (code, ""), self
         assert self.err.count("\n") == 1, self.err

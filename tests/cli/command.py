@@ -39,7 +39,7 @@ class Shell:
         (self.folder / name).write_text(text, encoding="utf-8")
         return name
 
-    def refused(self, *arguments: str, exit_code: int = 3, parts: Sequence[str] = ()) -> str:
+    def assert_refused(self, *arguments: str, exit_code: int = 3, parts: Sequence[str] = ()) -> str:
         """One line on stderr that has all the parts, nothing on stdout, no traceback."""
         ran = self(*arguments)
         assert (ran.exit_code, ran.out) == (exit_code, "")

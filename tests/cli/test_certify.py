@@ -73,7 +73,7 @@ def test_a_refusal_names_the_rule_and_writes_nothing_at_all(
     out = tmp_path / "out"
     out.mkdir()
     ran = assay("certify", before, after, "-o", out / "c.json", "--markdown", out / "c.md", "--profile", profile)
-    ran.refused(
+    ran.assert_refused(
         3, f"profile {profile} refuses", "pairing: 359 of 360 windows pair, 1 do not", "preview minimum", "1 too few"
     )
     assert (names(tmp_path), names(out)) == (["in", "out"], [])
@@ -84,7 +84,7 @@ def test_a_refusal_names_the_rule_and_writes_nothing_at_all(
     [("--max-ratio", "1.3"), ("--max-drop", "0.1"), ("--min-windows", "9"), ("--replicates", "300")],
 )
 def test_an_override_without_a_note_is_a_usage_error(option: str, number: str, tmp_path: Path) -> None:
-    assay("certify", BASE, INT8, "-o", tmp_path / "c.json", option, number).refused(2, "--note TEXT")
+    assay("certify", BASE, INT8, "-o", tmp_path / "c.json", option, number).assert_refused(2, "--note TEXT")
     assert names(tmp_path) == []
     assert assay("certify", BASE, INT8, "-o", tmp_path / "c.json", option, number, "--note", "why").code == 0
     assert load(tmp_path / "c.json")["policy"]["note"] == "why"
@@ -105,17 +105,19 @@ def test_an_override_without_a_note_is_a_usage_error(option: str, number: str, t
 def test_what_makes_no_sense_is_refused_in_one_line(
     options: tuple[str, ...], code: int, message: str, tmp_path: Path
 ) -> None:
-    assay("certify", BASE, INT8, "-o", tmp_path / "c.json", *options).refused(code, message)
+    assay("certify", BASE, INT8, "-o", tmp_path / "c.json", *options).assert_refused(code, message)
     assert names(tmp_path) == []
 
 
 def test_where_it_cannot_write_it_says_so(tmp_path: Path) -> None:
-    assay("certify", BASE, INT8, "-o", tmp_path / "c.txt").refused(2, "must be a .json file")
-    assay("certify", BASE, INT8, "-o", tmp_path / "none" / "c.json").refused(3, "cannot be written", "existing folder")
+    assay("certify", BASE, INT8, "-o", tmp_path / "c.txt").assert_refused(2, "must be a .json file")
+    assay("certify", BASE, INT8, "-o", tmp_path / "none" / "c.json").assert_refused(
+        3, "cannot be written", "existing folder"
+    )
     (tmp_path / "d.json").mkdir()
-    assay("certify", BASE, INT8, "-o", tmp_path / "d.json").refused(3, "d.json: cannot be written")
+    assay("certify", BASE, INT8, "-o", tmp_path / "d.json").assert_refused(3, "d.json: cannot be written")
     options = ("-o", tmp_path / "c.json", "--markdown", tmp_path / "none" / "c.md")
-    assay("certify", BASE, INT8, *options).refused(3, "c.md: cannot be written")
+    assay("certify", BASE, INT8, *options).assert_refused(3, "c.md: cannot be written")
     assert [name for name in names(tmp_path) if name.startswith(".")] == []
 
 
@@ -138,7 +140,9 @@ def test_the_job_summary_is_appended(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_job_summary_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
-    assay("certify", BASE, INT8, "-o", tmp_path / "c.json").refused(3, "cannot be written", "GITHUB_STEP_SUMMARY")
+    assay("certify", BASE, INT8, "-o", tmp_path / "c.json").assert_refused(
+        3, "cannot be written", "GITHUB_STEP_SUMMARY"
+    )
 
 
 def test_options_of_the_data_reach_the_certificate(tmp_path: Path) -> None:
@@ -170,7 +174,7 @@ def test_a_timestamp_only_on_request(tmp_path: Path) -> None:
 def test_from_keys_to_a_checked_signature(tmp_path: Path) -> None:
     made = assay("keygen", tmp_path / "key")
     assert (made.code, names(tmp_path)) == (0, ["key", "key.pub"])
-    assay("keygen", tmp_path / "key").refused(2, "never overwritten")
+    assay("keygen", tmp_path / "key").assert_refused(2, "never overwritten")
     certificate = tmp_path / "c.json"
     assert assay("certify", BASE, INT8, "-o", certificate, "--sign", tmp_path / "key").code == 0
     assert assay("verify", certificate, "--key", tmp_path / "key.pub").code == 0

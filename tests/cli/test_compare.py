@@ -39,7 +39,7 @@ def test_a_bad_file_is_refused_in_one_line_that_names_it(shell: Shell, case: str
     text, parts = BAD_LOSSES[case]
     good, bad = shell.write("good.csv", LOSSES), shell.write("bad.csv", text)
     files = (bad, good) if place == "first" else (good, bad)
-    shell.refused("compare", *files, parts=["bad.csv", *parts])
+    shell.assert_refused("compare", *files, parts=["bad.csv", *parts])
 
 
 @pytest.mark.parametrize("case", ["NaN loss", "negative loss", "zero tokens", "duplicated id"])
@@ -56,7 +56,7 @@ def test_a_bad_file_is_refused_in_any_format(shell: Shell, case: str, extension:
         ]
         text = "".join(json.dumps(record) + "\n" for record in records)
     bad = shell.write(f"bad.{extension}", text)
-    shell.refused("compare", shell.write("good.csv", LOSSES), bad, parts=[f"bad.{extension}", *parts[:2]])
+    shell.assert_refused("compare", shell.write("good.csv", LOSSES), bad, parts=[f"bad.{extension}", *parts[:2]])
 
 
 BAD_SCORES: dict[str, tuple[str, list[str]]] = {
@@ -74,12 +74,14 @@ BAD_SCORES: dict[str, tuple[str, list[str]]] = {
 @pytest.mark.parametrize("case", BAD_SCORES)
 def test_bad_scores_are_refused(shell: Shell, case: str) -> None:
     text, parts = BAD_SCORES[case]
-    shell.refused("compare", shell.write("bad.csv", text), shell.write("b.csv", SCORES), parts=["bad.csv", *parts])
+    shell.assert_refused(
+        "compare", shell.write("bad.csv", text), shell.write("b.csv", SCORES), parts=["bad.csv", *parts]
+    )
 
 
 def test_token_counts_that_differ_between_the_arms_are_refused(shell: Shell) -> None:
     a, b = shell.write("a.csv", LOSSES), shell.write("b.csv", LOSSES.replace("w2,256", "w2,255"))
-    shell.refused("compare", a, b, parts=["a.csv", "b.csv", "row 2", "'tokens'", "'w2'", "256", "255"])
+    shell.assert_refused("compare", a, b, parts=["a.csv", "b.csv", "row 2", "'tokens'", "'w2'", "256", "255"])
 
 
 def test_a_truncated_parquet_is_refused(shell: Shell) -> None:
@@ -89,29 +91,29 @@ def test_a_truncated_parquet_is_refused(shell: Shell) -> None:
         )
     data = Path("a.parquet").read_bytes()
     Path("cut.parquet").write_bytes(data[: len(data) // 2])
-    shell.refused("compare", "a.parquet", "cut.parquet", parts=["cut.parquet", "Parquet"])
+    shell.assert_refused("compare", "a.parquet", "cut.parquet", parts=["cut.parquet", "Parquet"])
     assert shell("compare", "a.parquet", "a.parquet").exit_code == 0
 
 
 def test_a_directory_is_refused(shell: Shell) -> None:
     Path("folder.csv").mkdir()
-    shell.refused("compare", shell.write("a.csv", SCORES), "folder.csv", parts=["folder.csv", "folder"])
+    shell.assert_refused("compare", shell.write("a.csv", SCORES), "folder.csv", parts=["folder.csv", "folder"])
 
 
 def test_a_missing_file_is_refused_with_the_nearest_name(shell: Shell) -> None:
     a = shell.write("results-a.csv", SCORES)
     shell.write("results-b.csv", SCORES)
-    shell.refused("compare", a, "result-b.csv", parts=["result-b.csv", "no such file", "'results-b.csv'"])
+    shell.assert_refused("compare", a, "result-b.csv", parts=["result-b.csv", "no such file", "'results-b.csv'"])
 
 
 def test_ids_that_have_nothing_in_common_are_refused(shell: Shell) -> None:
     a, b = shell.write("a.csv", SCORES), shell.write("b.csv", SCORES.replace("q", "item "))
-    shell.refused("compare", a, b, parts=["a.csv", "b.csv", "'q1'", "'item 1'", "--columns item="])
+    shell.assert_refused("compare", a, b, parts=["a.csv", "b.csv", "'q1'", "'item 1'", "--columns item="])
 
 
 def test_losses_against_scores_are_refused(shell: Shell) -> None:
     a, b = shell.write("a.csv", SCORES), shell.write("b.csv", LOSSES)
-    shell.refused("compare", a, b, parts=["a.csv holds scores", "b.csv holds losses"])
+    shell.assert_refused("compare", a, b, parts=["a.csv holds scores", "b.csv holds losses"])
 
 
 def test_strict_refuses_what_is_otherwise_dropped_and_reported(shell: Shell) -> None:
@@ -119,7 +121,7 @@ def test_strict_refuses_what_is_otherwise_dropped_and_reported(shell: Shell) -> 
     ran = shell("compare", a, b)
     assert ran.exit_code == 0
     assert "2 not paired (0 only in A, 2 only in B): q4, q5" in ran.out
-    shell.refused("compare", a, b, "--strict", parts=["2 items do not pair", "'q4', 'q5'", "--strict"])
+    shell.assert_refused("compare", a, b, "--strict", parts=["2 items do not pair", "'q4', 'q5'", "--strict"])
 
 
 MODELS = "item,score,model\nq1,1,x\nq2,0,x\nq1,1,y\nq2,1,y\n"
@@ -137,19 +139,19 @@ def test_several_models_in_one_file(shell: Shell) -> None:
 def test_an_unknown_model_is_refused_with_the_nearest_name(shell: Shell) -> None:
     both = shell.write("both.csv", MODELS.replace(",y\n", ",llama-70b\n"))
     parts = ["both.csv", "'llama-7b'", "x", "did you mean 'llama-70b'?"]
-    shell.refused("compare", both, "--a", "x", "--b", "llama-7b", parts=parts)
+    shell.assert_refused("compare", both, "--a", "x", "--b", "llama-7b", parts=parts)
 
 
 def test_several_models_without_a_choice_are_refused(shell: Shell) -> None:
     both, one = shell.write("both.csv", MODELS), shell.write("one.csv", SCORES)
-    shell.refused("compare", both, one, parts=["both.csv", "2 models", "x, y"])
-    shell.refused("compare", one, one, "--a", "x", "--b", "y", parts=["one.csv", "'model'", "'x'"])
+    shell.assert_refused("compare", both, one, parts=["both.csv", "2 models", "x, y"])
+    shell.assert_refused("compare", one, one, "--a", "x", "--b", "y", parts=["one.csv", "'model'", "'x'"])
 
 
 def test_one_file_without_names_is_a_matter_of_usage(shell: Shell) -> None:
     one = shell.write("one.csv", SCORES)
-    shell.refused("compare", one, exit_code=2, parts=["two files", "--a NAME --b NAME"])
-    shell.refused("compare", one, "--a", "x", exit_code=2, parts=["--a NAME --b NAME"])
+    shell.assert_refused("compare", one, exit_code=2, parts=["two files", "--a NAME --b NAME"])
+    shell.assert_refused("compare", one, "--a", "x", exit_code=2, parts=["--a NAME --b NAME"])
 
 
 # ------------------------------------------------------------------------------------------------------------- options
@@ -182,22 +184,22 @@ BAD_OPTIONS: list[tuple[list[str], list[str]]] = [
 @pytest.mark.parametrize(("options", "parts"), BAD_OPTIONS, ids=[" ".join(options) for options, _ in BAD_OPTIONS])
 def test_a_bad_option_is_one_line_and_exit_2(shell: Shell, options: list[str], parts: list[str]) -> None:
     a = shell.write("a.csv", SCORES.replace("q2,0", "q2,0.5"))
-    shell.refused("compare", a, a, *options, exit_code=2, parts=parts)
+    shell.assert_refused("compare", a, a, *options, exit_code=2, parts=parts)
 
 
 def test_a_column_that_is_mapped_to_none_of_the_file_is_refused(shell: Shell) -> None:
     a = shell.write("a.csv", SCORES)
-    shell.refused("compare", a, a, "--columns", "score=acc", parts=["a.csv", "'acc'"])
+    shell.assert_refused("compare", a, a, "--columns", "score=acc", parts=["a.csv", "'acc'"])
 
 
 def test_an_unknown_cluster_column_is_refused(shell: Shell) -> None:
     a = shell.write("a.csv", SCORES)
-    shell.refused("compare", a, a, "--cluster", "passage", parts=["a.csv", "'passage'"])
+    shell.assert_refused("compare", a, a, "--cluster", "passage", parts=["a.csv", "'passage'"])
 
 
 def test_a_split_of_a_file_without_splits_is_refused(shell: Shell) -> None:
     a = shell.write("a.csv", LOSSES)
-    shell.refused("compare", a, a, "--split", "final", parts=["a.csv", "'split'", "'final'"])
+    shell.assert_refused("compare", a, a, "--split", "final", parts=["a.csv", "'split'", "'final'"])
 
 
 # -------------------------------------------------------------------------------------------------------------- results

@@ -43,22 +43,22 @@ def test_chart_is_written_beside_the_text(shell: Shell, runs: tuple[str, str], n
 
 
 def test_usage_is_refused_before_anything_is_read(shell: Shell) -> None:
-    shell.refused("context", "none", "--bins", "many", exit_code=2, parts=["log or a number", "'many'"])
-    shell.refused("context", "none", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png", "c.pdf"])
-    shell.refused("context", "none", "--level", "2", exit_code=2, parts=["level"])
-    shell.refused("context", exit_code=2, parts=["Missing argument"])
+    shell.assert_refused("context", "none", "--bins", "many", exit_code=2, parts=["log or a number", "'many'"])
+    shell.assert_refused("context", "none", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png", "c.pdf"])
+    shell.assert_refused("context", "none", "--level", "2", exit_code=2, parts=["level"])
+    shell.assert_refused("context", exit_code=2, parts=["Missing argument"])
 
 
 def test_runs_that_cannot_be_used_are_refused(shell: Shell, runs: tuple[str, str]) -> None:
-    shell.refused("context", "none", parts=["none"])
+    shell.assert_refused("context", "none", parts=["none"])
     write_run(shell.folder / "bare", story(3, 30), keep_tokens=False)
-    shell.refused("context", "bare", parts=["bare", "--keep-tokens"])
+    shell.assert_refused("context", "bare", parts=["bare", "--keep-tokens"])
     write_run(shell.folder / "short", story(3, 30))
     (shell.folder / "short" / "windows-00000.parquet").unlink()
-    shell.refused("context", "short", parts=["short", "not complete"])
+    shell.assert_refused("context", "short", parts=["short", "not complete"])
     write_run(shell.folder / "other", story(3, 30), model={"name": "x", "digests": {"tokenizer": "sha256:other"}})
-    shell.refused("context", "a", "other", parts=["a and other", "different tokenizers"])
+    shell.assert_refused("context", "a", "other", parts=["a and other", "different tokenizers"])
     write_run(shell.folder / "page", [Tokens("d", [1, 2], [2.0, 1.0])], shards=1)
-    shell.refused("context", "page", parts=["page", "one document in one window"])
+    shell.assert_refused("context", "page", parts=["page", "one document in one window"])
     write_run(shell.folder / "flat", [Tokens(f"d{i}", [1], [2.0]) for i in range(9)])
-    shell.refused("context", "flat", parts=["flat", "same position (1)"])
+    shell.assert_refused("context", "flat", parts=["flat", "same position (1)"])

@@ -44,4 +44,4 @@ def test_copies_pass_and_fail_the_gate_and_the_folder_holds_what_the_demo_names(
 
 def test_a_folder_that_cannot_be_is_refused_in_one_line(shell: Shell) -> None:
     shell.write("file", "mine")
-    shell.refused("demo", "file")
+    shell.assert_refused("demo", "file")

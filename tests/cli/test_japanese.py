@@ -54,36 +54,38 @@ def test_a_model_and_its_text(shell: Shell) -> None:
     assert "tokens" in ran.err
     windows = shell("japanese", base, "ja.txt", "--context", "8", "--stride", "4", "--device", "cpu")
     assert "windows as clusters" in windows.out
-    shell.refused("japanese", base, "ja.txt", "--and", base, exit_code=2, parts=["twice"])
+    shell.assert_refused("japanese", base, "ja.txt", "--and", base, exit_code=2, parts=["twice"])
 
 
 def test_options_of_the_other_input_are_refused(shell: Shell) -> None:
     shell.write("a.csv", GENERATIONS)
-    shell.refused("japanese", "a.csv", "--context", "8", exit_code=2, parts=["a.csv is a table", "--context"])
-    shell.refused("japanese", "a.csv", "--and", "b", "--field", "x", exit_code=2, parts=["--and, --field"])
-    shell.refused("japanese", "hub/model", "x.txt", "--columns", "a=b", exit_code=2, parts=["is a model", "--columns"])
+    shell.assert_refused("japanese", "a.csv", "--context", "8", exit_code=2, parts=["a.csv is a table", "--context"])
+    shell.assert_refused("japanese", "a.csv", "--and", "b", "--field", "x", exit_code=2, parts=["--and, --field"])
+    shell.assert_refused(
+        "japanese", "hub/model", "x.txt", "--columns", "a=b", exit_code=2, parts=["is a model", "--columns"]
+    )
 
 
 def test_usage_is_refused_before_anything_is_read(shell: Shell) -> None:
     shell.write("ja.txt", TEXT)
     (shell.folder / "empty").mkdir()
-    shell.refused("japanese", "ja.txt", exit_code=2, parts=["a text needs a model before it"])
-    shell.refused("japanese", "hub/model", exit_code=2, parts=["a model needs text"])
-    shell.refused("japanese", "empty", "ja.txt", exit_code=2, parts=["config.json"])
-    shell.refused("japanese", "none.csv", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png"])
-    shell.refused("japanese", "none.csv", "--level", "2", exit_code=2, parts=["level"])
-    shell.refused("japanese", exit_code=2, parts=["Missing argument"])
+    shell.assert_refused("japanese", "ja.txt", exit_code=2, parts=["a text needs a model before it"])
+    shell.assert_refused("japanese", "hub/model", exit_code=2, parts=["a model needs text"])
+    shell.assert_refused("japanese", "empty", "ja.txt", exit_code=2, parts=["config.json"])
+    shell.assert_refused("japanese", "none.csv", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png"])
+    shell.assert_refused("japanese", "none.csv", "--level", "2", exit_code=2, parts=["level"])
+    shell.assert_refused("japanese", exit_code=2, parts=["Missing argument"])
     shell.write("a.csv", GENERATIONS)
-    shell.refused("japanese", "a.csv", "--bleu", "mecab", exit_code=2, parts=["ja-mecab, char, 13a", "'mecab'"])
+    shell.assert_refused("japanese", "a.csv", "--bleu", "mecab", exit_code=2, parts=["ja-mecab, char, 13a", "'mecab'"])
 
 
 def test_tables_that_cannot_be_used_are_refused(shell: Shell) -> None:
-    shell.refused("japanese", "none.csv", parts=["none.csv", "no such file"])
+    shell.assert_refused("japanese", "none.csv", parts=["none.csv", "no such file"])
     shell.write("a.csv", GENERATIONS)
     shell.write("b.csv", GENERATIONS.replace("3,", "4,"))
-    shell.refused("japanese", "a.csv", "b.csv", "--bleu", "char", parts=["item '3' (and 1 more)"])
+    shell.assert_refused("japanese", "a.csv", "b.csv", "--bleu", "char", parts=["item '3' (and 1 more)"])
     shell.write("c.csv", "item,score\n1,2\n")
-    shell.refused("japanese", "c.csv", parts=["no column 'prediction'", "item, score"])
+    shell.assert_refused("japanese", "c.csv", parts=["no column 'prediction'", "item, score"])
 
 
 def test_missing_extras_are_named_with_the_command_that_installs_them(
@@ -92,7 +94,7 @@ def test_missing_extras_are_named_with_the_command_that_installs_them(
     shell.write("a.csv", GENERATIONS)
     shell.write("ja.txt", TEXT)
     monkeypatch.setitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", None)
-    shell.refused("japanese", "a.csv", exit_code=2, parts=["pip install 'assay-eval[ja]'"])
+    shell.assert_refused("japanese", "a.csv", exit_code=2, parts=["pip install 'assay-eval[ja]'"])
     monkeypatch.setitem(sys.modules, "assay.scoring.hf", None)
     base = str(models.path("base"))
-    shell.refused("japanese", base, "ja.txt", exit_code=2, parts=["pip install 'assay-eval[hf]'"])
+    shell.assert_refused("japanese", base, "ja.txt", exit_code=2, parts=["pip install 'assay-eval[hf]'"])

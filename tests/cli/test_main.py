@@ -45,7 +45,7 @@ def test_no_verb_shows_the_help(shell: Shell) -> None:
 
 @pytest.mark.parametrize("arguments", [["guess"], ["compare"], ["--bogus"]])
 def test_what_cannot_be_understood_is_one_line_and_exit_2(shell: Shell, arguments: list[str]) -> None:
-    shell.refused(*arguments, exit_code=2, parts=["--help"])
+    shell.assert_refused(*arguments, exit_code=2, parts=["--help"])
 
 
 def test_a_real_process_prints_the_result_on_stdout(tmp_path: Path) -> None:

@@ -98,10 +98,10 @@ def test_chart_is_written_beside_the_text(shell: Shell, name: str, magic: bytes)
     ],
 )
 def test_misuse_is_refused(shell: Shell, options: str, parts: list[str]) -> None:
-    shell.refused("power", *options.split(), exit_code=2, parts=parts)
+    shell.assert_refused("power", *options.split(), exit_code=2, parts=parts)
 
 
 def test_pilots_that_cannot_be_used_are_refused(shell: Shell) -> None:
-    shell.refused("power", "none.csv", B, "--difference", "0.1", parts=["none.csv", "no such file"])
+    shell.assert_refused("power", "none.csv", B, "--difference", "0.1", parts=["none.csv", "no such file"])
     same = shell.write("s.csv", SCORES)
-    shell.refused("power", same, same, "--difference", "0.1", parts=["same difference everywhere"])
+    shell.assert_refused("power", same, same, "--difference", "0.1", parts=["same difference everywhere"])

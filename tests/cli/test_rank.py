@@ -58,8 +58,8 @@ def test_weights_say_what_moves(shell: Shell, files: tuple[str, ...]) -> None:
     ran = shell("rank", *files, "--columns", "weight=n", "--weights", "sqrt", "--min-n", "20")
     assert ran.exit_code == 0
     assert "√n, n ≥ 20 (50 items): τ = " in ran.out
-    shell.refused("rank", *files, "--weights", "sqrt", parts=["column 'weight'", "--columns weight=NAME"])
-    shell.refused("rank", *files, "--weights", "cube", exit_code=2, parts=["--weights"])
+    shell.assert_refused("rank", *files, "--weights", "sqrt", parts=["column 'weight'", "--columns weight=NAME"])
+    shell.assert_refused("rank", *files, "--weights", "cube", exit_code=2, parts=["--weights"])
 
 
 def test_models_can_be_renamed_and_shown_pair_by_pair(shell: Shell, files: tuple[str, ...]) -> None:
@@ -79,18 +79,18 @@ def test_items_missing_somewhere_and_complete(shell: Shell, files: tuple[str, ..
 
 
 def test_usage_is_refused_before_anything_is_read(shell: Shell) -> None:
-    shell.refused("rank", "none.csv", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png", "c.pdf"])
-    shell.refused("rank", "none.csv", "--level", "2", exit_code=2, parts=["level"])
-    shell.refused("rank", "none.csv", "--adjust", "tukey", exit_code=2, parts=["--adjust"])
-    shell.refused("rank", exit_code=2, parts=["Missing argument"])
+    shell.assert_refused("rank", "none.csv", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png", "c.pdf"])
+    shell.assert_refused("rank", "none.csv", "--level", "2", exit_code=2, parts=["level"])
+    shell.assert_refused("rank", "none.csv", "--adjust", "tukey", exit_code=2, parts=["--adjust"])
+    shell.assert_refused("rank", exit_code=2, parts=["Missing argument"])
 
 
 def test_files_that_cannot_be_ranked_are_refused(shell: Shell, files: tuple[str, ...]) -> None:
-    shell.refused("rank", "good.csv", parts=["at least two models", "only 'good'"])
-    shell.refused("rank", "good.csv", "god.csv", parts=["god.csv", "did you mean 'good.csv'?"])
+    shell.assert_refused("rank", "good.csv", parts=["at least two models", "only 'good'"])
+    shell.assert_refused("rank", "good.csv", "god.csv", parts=["god.csv", "did you mean 'good.csv'?"])
     shell.write("other.csv", "item,score\nx,1\ny,2\n")
-    shell.refused("rank", "good.csv", "other.csv", parts=["no item connects 'other' with 'good'"])
+    shell.assert_refused("rank", "good.csv", "other.csv", parts=["no item connects 'other' with 'good'"])
     shell.write("broken.csv", "item,score\nq00,1\nq01,nan\n")
-    shell.refused("rank", "good.csv", "broken.csv", parts=["broken.csv, row 2, column 'score'"])
-    shell.refused("rank", "x=good.csv", "x=fair.csv", parts=["'x'"])
+    shell.assert_refused("rank", "good.csv", "broken.csv", parts=["broken.csv, row 2, column 'score'"])
+    shell.assert_refused("rank", "x=good.csv", "x=fair.csv", parts=["'x'"])
     assert not list(Path().glob("*.svg"))

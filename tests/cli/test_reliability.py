@@ -59,7 +59,7 @@ def test_epochs_of_inspect_are_runs(shell: Shell) -> None:
         "mockllm/small": (0.5, 0.5),
     }
     assert [model.item_sd.value for model in found.models] == [0.5, 0.5]
-    shell.refused("reliability", *logs, "--scorer", "none", parts=["none"])
+    shell.assert_refused("reliability", *logs, "--scorer", "none", parts=["none"])
     twice = shell("reliability", logs[0], logs[0].replace("large", "small"), "--files-are-runs", "--json")
     assert Reliability.from_dict(json.loads(twice.out)).models[0].runs == ("large/1", "large/2")
 
@@ -69,16 +69,16 @@ def test_a_table_may_be_renamed(shell: Shell, runs: str) -> None:
     ran = shell("reliability", f"first={one}", "--json")
     assert Reliability.from_dict(json.loads(ran.out)).models[0].name == "first"
     assert "moves the score of first by" in ran.out
-    shell.refused("reliability", runs, "--metric", "acc", exit_code=2, parts=["--metric acc", "is a table"])
+    shell.assert_refused("reliability", runs, "--metric", "acc", exit_code=2, parts=["--metric acc", "is a table"])
 
 
 def test_what_cannot_be_answered_is_refused(shell: Shell, runs: str) -> None:
     scores = shell.write("s.csv", SCORES)
-    shell.refused("reliability", scores, parts=["s.csv", "one run", "column 'run'", "--files-are-runs"])
-    shell.refused("reliability", runs, runs, parts=["runs.csv", "as well"])
+    shell.assert_refused("reliability", scores, parts=["s.csv", "one run", "column 'run'", "--files-are-runs"])
+    shell.assert_refused("reliability", runs, runs, parts=["runs.csv", "as well"])
     other = shell.write("o.csv", "model,run,item,score\nA,9,z1,1\nA,9,z2,1\n")
-    shell.refused("reliability", runs, other, parts=["o.csv", "no item that all runs before it have", "'z1'"])
-    shell.refused("reliability", "none.csv", parts=["none.csv", "no such file"])
-    shell.refused("reliability", runs, "--level", "1.5", exit_code=2, parts=["level"])
-    shell.refused("reliability", runs, "--power", "0.01", exit_code=2, parts=["power"])
-    shell.refused("reliability", exit_code=2, parts=["Missing argument"])
+    shell.assert_refused("reliability", runs, other, parts=["o.csv", "no item that all runs before it have", "'z1'"])
+    shell.assert_refused("reliability", "none.csv", parts=["none.csv", "no such file"])
+    shell.assert_refused("reliability", runs, "--level", "1.5", exit_code=2, parts=["level"])
+    shell.assert_refused("reliability", runs, "--power", "0.01", exit_code=2, parts=["power"])
+    shell.assert_refused("reliability", exit_code=2, parts=["Missing argument"])

@@ -131,7 +131,7 @@ def test_every_verb_saves_what_it_prints_as_json_and_a_report_shows_it(
 
 def test_a_result_that_cannot_be_saved_is_refused(shell: Shell, verbs: dict[str, list[str]]) -> None:
     shell.write("file", "mine")
-    shell.refused("compare", *verbs["compare"], "--save", "file/r.json", parts=["file", "cannot be"])
+    shell.assert_refused("compare", *verbs["compare"], "--save", "file/r.json", parts=["file", "cannot be"])
     assert (shell.folder / "file").read_text(encoding="utf-8") == "mine"
 
 
@@ -165,13 +165,13 @@ def test_names_that_are_not_unicode_can_be_shown(shell: Shell) -> None:
 )
 def test_what_is_no_result_is_refused_and_nothing_is_written(shell: Shell, text: str, parts: list[str]) -> None:
     shell.write("r.json", text)
-    shell.refused("report", "r.json", "-o", "page.html", "--chart-format", "svg", parts=["r.json", *parts])
+    shell.assert_refused("report", "r.json", "-o", "page.html", "--chart-format", "svg", parts=["r.json", *parts])
     assert files(shell.folder) == {"r.json"}
 
 
 def test_a_file_that_is_not_text_is_refused(shell: Shell) -> None:
     (shell.folder / "r.json").write_bytes(b"\xff\xfe\x00")
-    shell.refused("report", "r.json", parts=["r.json: not JSON"])
+    shell.assert_refused("report", "r.json", parts=["r.json: not JSON"])
 
 
 def _truncated(data: dict[str, Any]) -> str:
@@ -204,27 +204,27 @@ def _unknown_verdict(data: dict[str, Any]) -> str:
 def test_a_damaged_result_is_refused(shell: Shell, damage: Callable[[dict[str, Any]], str]) -> None:
     shell.write("r.json", damage(data_of("scores")))
     for page in ([], ["-o", "page.html"], ["-o", "page.md"]):
-        shell.refused("report", "r.json", *page, parts=["r.json"])
+        shell.assert_refused("report", "r.json", *page, parts=["r.json"])
     assert files(shell.folder) == {"r.json"}
 
 
 def test_a_file_that_is_not_there_and_a_folder_without_results_are_refused(shell: Shell) -> None:
-    shell.refused("report", "none.json", parts=["none.json", "cannot be read"])
+    shell.assert_refused("report", "none.json", parts=["none.json", "cannot be read"])
     (shell.folder / "empty").mkdir()
-    shell.refused("report", "empty", parts=["empty: no results here", "--save"])
+    shell.assert_refused("report", "empty", parts=["empty: no results here", "--save"])
 
 
 def test_a_page_of_another_kind_is_refused_before_anything_is_read(shell: Shell) -> None:
-    shell.refused("report", "none.json", "-o", "page.pdf", exit_code=2, parts=["page.pdf", ".html"])
-    shell.refused("report", "none.json", "--chart-format", "svg", exit_code=2, parts=["-o PAGE"])
+    shell.assert_refused("report", "none.json", "-o", "page.pdf", exit_code=2, parts=["page.pdf", ".html"])
+    shell.assert_refused("report", "none.json", "--chart-format", "svg", exit_code=2, parts=["-o PAGE"])
     assert shell("report", "none.json", "--chart-format", "gif", "-o", "p.html").exit_code == 2
 
 
 def test_a_page_that_cannot_be_written_is_refused(shell: Shell) -> None:
     name = saved(shell, "power")
-    shell.refused("report", name, "-o", "r.json/page.html", parts=["r.json", "cannot be"])
+    shell.assert_refused("report", name, "-o", "r.json/page.html", parts=["r.json", "cannot be"])
     (shell.folder / "dir.html").mkdir()
-    shell.refused("report", name, "-o", "dir.html", exit_code=2, parts=["dir.html", "a folder"])
+    shell.assert_refused("report", name, "-o", "dir.html", exit_code=2, parts=["dir.html", "a folder"])
     assert files(shell.folder) == {"r.json"}
 
 

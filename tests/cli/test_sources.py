@@ -81,23 +81,25 @@ def test_names_before_paths_name_the_systems(shell: Shell) -> None:
 
 
 def test_ambiguity_is_exit_code_3_and_lists_the_choices(shell: Shell) -> None:
-    shell.refused("compare", *BOTH, parts=["3 tasks", "tiny_animals, tiny_sky, tiny_stories", "--task"])
-    shell.refused("compare", *BOTH, "--task", "tiny_sky", parts=["2 metrics (acc, acc_norm)", "--metric"])
+    shell.assert_refused("compare", *BOTH, parts=["3 tasks", "tiny_animals, tiny_sky, tiny_stories", "--task"])
+    shell.assert_refused("compare", *BOTH, "--task", "tiny_sky", parts=["2 metrics (acc, acc_norm)", "--metric"])
     dummy = str(LM_EVAL / "dummy")
-    shell.refused("compare", dummy, dummy, parts=["2 runs of the task 'tiny_words'", "--newest"])
-    shell.refused("compare", dummy, dummy, "--newest", parts=["2 filters", "--filter"])
+    shell.assert_refused("compare", dummy, dummy, parts=["2 runs of the task 'tiny_words'", "--newest"])
+    shell.assert_refused("compare", dummy, dummy, "--newest", parts=["2 filters", "--filter"])
     both = [str(LIGHTEVAL), str(LIGHTEVAL), "--metric", "acc"]
-    shell.refused("compare", *both, parts=["2 models", SMALL, "--a NAME"])
+    shell.assert_refused("compare", *both, parts=["2 models", SMALL, "--a NAME"])
     only = [str(LIGHTEVAL), "--metric", "acc", "--a", "stories", "--b", LARGE]
-    shell.refused("compare", *only, parts=["no model 'stories'", "did you mean"])
+    shell.assert_refused("compare", *only, parts=["no model 'stories'", "did you mean"])
 
 
 def test_misuse_is_exit_code_2(shell: Shell) -> None:
     table = shell.write("t.csv", SCORES)
-    shell.refused("compare", table, table, "--metric", "acc", exit_code=2, parts=["--metric acc", "is a table"])
-    shell.refused("compare", *BOTH, "--format", "csv", exit_code=2, parts=["format must be one of table, lm-eval"])
+    shell.assert_refused("compare", table, table, "--metric", "acc", exit_code=2, parts=["--metric acc", "is a table"])
+    shell.assert_refused(
+        "compare", *BOTH, "--format", "csv", exit_code=2, parts=["format must be one of table, lm-eval"]
+    )
     columns = ["--task", "tiny_sky", "--metric", "acc", "--columns", "score=acc"]
-    shell.refused("compare", *BOTH, *columns, exit_code=2, parts=["--columns", "--format table"])
+    shell.assert_refused("compare", *BOTH, *columns, exit_code=2, parts=["--columns", "--format table"])
 
 
 def test_help_has_the_options_in_a_panel_of_their_own(shell: Shell) -> None:

@@ -51,10 +51,16 @@ def test_result_files_of_a_folder(shell: Shell) -> None:
 
 def test_bad_input_and_usage_are_refused(shell: Shell) -> None:
     copy(".")
-    shell.refused("survey", "survey.json", "none.json", parts=["none.json", "no such file"])
-    shell.refused("survey", "none.json", "predictions.csv", parts=["none.json"])
-    shell.refused("survey", "survey.json", "predictions.csv", "--only", "all", exit_code=2, parts=["--only", "'all'"])
-    shell.refused("survey", "survey.json", "predictions.csv", "--level", "7", exit_code=2, parts=["level"])
-    shell.refused("survey", "survey.json", "predictions.csv", "--min-n", "5000", parts=["every segment", "--min-n"])
+    shell.assert_refused("survey", "survey.json", "none.json", parts=["none.json", "no such file"])
+    shell.assert_refused("survey", "none.json", "predictions.csv", parts=["none.json"])
+    shell.assert_refused(
+        "survey", "survey.json", "predictions.csv", "--only", "all", exit_code=2, parts=["--only", "'all'"]
+    )
+    shell.assert_refused("survey", "survey.json", "predictions.csv", "--level", "7", exit_code=2, parts=["level"])
+    shell.assert_refused(
+        "survey", "survey.json", "predictions.csv", "--min-n", "5000", parts=["every segment", "--min-n"]
+    )
     Path("file").write_text("")
-    shell.refused("survey", "survey.json", "predictions.csv", "--only", "scores", "-o", "file/x", parts=["file/x"])
+    shell.assert_refused(
+        "survey", "survey.json", "predictions.csv", "--only", "scores", "-o", "file/x", parts=["file/x"]
+    )

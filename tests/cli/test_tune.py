@@ -48,17 +48,19 @@ def test_help_names_both_commands(shell: Shell) -> None:
 
 
 def test_refusals_are_one_line(shell: Shell) -> None:
-    shell.refused("tune", "nowhere", parts=["nowhere: no such file or folder"])
-    shell.refused("tune", *PAIR, "--chart", "c.pdf", exit_code=2, parts=[".svg or .png"])
-    shell.refused("tune", *PAIR, "--baseline", "x", exit_code=2, parts=["no arm 'x'"])
-    shell.refused("tune", *PAIR, "--nonsense", exit_code=2, parts=["--nonsense"])
+    shell.assert_refused("tune", "nowhere", parts=["nowhere: no such file or folder"])
+    shell.assert_refused("tune", *PAIR, "--chart", "c.pdf", exit_code=2, parts=[".svg or .png"])
+    shell.assert_refused("tune", *PAIR, "--baseline", "x", exit_code=2, parts=["no arm 'x'"])
+    shell.assert_refused("tune", *PAIR, "--nonsense", exit_code=2, parts=["--nonsense"])
     write_run(shell.folder / "a", [2.0, 1.0], validation="x")
     write_run(shell.folder / "b", [2.0, 1.0], arm="b", validation="y")
-    shell.refused("tune", "a", "b", parts=["different validation sets"])
+    shell.assert_refused("tune", "a", "b", parts=["different validation sets"])
     shell.write("x.txt", "a")
     common = ("--train", "x.txt", "--valid", "x.txt", "-o", "r")
-    shell.refused("tune", "run", "--base", "nowhere-at-all", *common, "--steps", "0", exit_code=2, parts=["steps"])
-    shell.refused("tune", "run", "--base", "x", *common, "--lrs", "1,b", exit_code=2, parts=["--lrs"])
+    shell.assert_refused(
+        "tune", "run", "--base", "nowhere-at-all", *common, "--steps", "0", exit_code=2, parts=["steps"]
+    )
+    shell.assert_refused("tune", "run", "--base", "x", *common, "--lrs", "1,b", exit_code=2, parts=["--lrs"])
 
 
 STATE = '{"log_history": [{"step": 1, "loss": 2.0}, {"step": 1, "loss": 1.0}]}'
@@ -84,13 +86,13 @@ PEFT = '{"train_info": {"metrics": [{"step": 1, "train loss": 2.0}], "status": "
 )
 def test_bad_logs_are_refused_in_one_line(shell: Shell, name: str, text: str, part: str) -> None:
     shell.write(name, text)
-    shell.refused("tune", name, parts=[part])
+    shell.assert_refused("tune", name, parts=[part])
 
 
 def test_a_parquet_file_that_is_cut_off_is_refused(shell: Shell) -> None:
     whole = next((RUNS / "full-0" / "windows").glob("*.parquet")).read_bytes()
     (shell.folder / "a.parquet").write_bytes(whole[: len(whole) // 2])
-    shell.refused("tune", "a.parquet", parts=["a.parquet"])
+    shell.assert_refused("tune", "a.parquet", parts=["a.parquet"])
 
 
 def test_a_run_whose_windows_are_cut_off_is_refused(shell: Shell) -> None:
@@ -98,27 +100,29 @@ def test_a_run_whose_windows_are_cut_off_is_refused(shell: Shell) -> None:
         shutil.copytree(RUNS / name, shell.folder / name)
     (windows,) = (shell.folder / "lora-0" / "windows").glob("*.parquet")
     windows.write_bytes(windows.read_bytes()[:1000])
-    shell.refused("tune", "lora-0", "full-0", parts=["lora-0"])
+    shell.assert_refused("tune", "lora-0", "full-0", parts=["lora-0"])
 
 
 def test_bad_runs_targets_and_settings_are_refused_in_one_line(shell: Shell) -> None:
     (shell.folder / "empty").mkdir()
-    shell.refused("tune", "empty", parts=["empty: no training run in it"])
+    shell.assert_refused("tune", "empty", parts=["empty: no training run in it"])
     write_run(shell.folder / "none", [])
-    shell.refused("tune", "none", parts=["the log has no steps"])
+    shell.assert_refused("tune", "none", parts=["the log has no steps"])
     write_run(shell.folder / "a", [2.0, 1.0], tokenizer="x")
     write_run(shell.folder / "b", [2.0, 1.0], arm="b", tokenizer="y")
-    shell.refused("tune", "a", "b", parts=["different tokenizers"])
+    shell.assert_refused("tune", "a", "b", parts=["different tokenizers"])
     shell.write("t.json", '{"perplexty": 3}')
-    shell.refused("tune", "a", "--targets", "t.json", parts=["no target 'perplexty'", "did you mean 'perplexity'"])
-    shell.refused("tune", "a", "--targets", "nowhere.json", parts=["nowhere.json"])
+    shell.assert_refused(
+        "tune", "a", "--targets", "t.json", parts=["no target 'perplexty'", "did you mean 'perplexity'"]
+    )
+    shell.assert_refused("tune", "a", "--targets", "nowhere.json", parts=["nowhere.json"])
     shell.write("x.txt", "a")
     common = ("tune", "run", "--base", "x", "--train", "x.txt", "--valid", "x.txt", "-o", "r")
     for option, value in (("--lrs", "1e-4,,x"), ("--lrs", "nan"), ("--rank", "0"), ("--method", "foo"), ("--lr", "-1")):
-        shell.refused(*common, option, value, exit_code=2)
+        shell.assert_refused(*common, option, value, exit_code=2)
     for option, value in (("--alpha", "0"), ("--alpha", "x"), ("--dropout", "1"), ("--modules", "q_proj,")):
-        shell.refused(*common, option, value, exit_code=2, parts=[option.strip("-")])
-    shell.refused(*common, "--method", "full", "--train-embeddings", exit_code=2, parts=["no LoRA to set"])
+        shell.assert_refused(*common, option, value, exit_code=2, parts=[option.strip("-")])
+    shell.assert_refused(*common, "--method", "full", "--train-embeddings", exit_code=2, parts=["no LoRA to set"])
     assert not (shell.folder / "r").exists()
 
 
@@ -165,7 +169,7 @@ def test_a_run_is_trained_scored_and_reported(shell: Shell) -> None:
     assert first.out.startswith("lora r=2, seed 0, rate 0.0002: validation loss ")
     assert shell(*common, "-o", "full", "--method", "full").exit_code == 0
     assert shell(*common, "-o", "lora", "--rank", "2").out == first.out  # what is there is not trained again
-    shell.refused(*common, "-o", "lora", "--rank", "4", parts=["holds another training run"])
+    shell.assert_refused(*common, "-o", "lora", "--rank", "4", parts=["holds another training run"])
     report = tune(shell.folder / "lora", shell.folder / "full")
     (contrast,) = report.contrasts
     assert (contrast.baseline, contrast.windows is not None) == ("full", True)
@@ -188,7 +192,7 @@ def test_a_run_with_every_choice_of_lora_records_them_and_refuses_others(shell: 
     common = ["tune", "run", "--base", str(models.path("base")), "--train", "train.txt", "--valid", "valid.txt"]
     common += ["--context", "64", "--steps", "2", "--rows", "2", "--rank", "2", "-o", "r"]
     choices = ["--alpha", "8", "--dropout", "0.1", "--train-embeddings", "--modules"]
-    shell.refused(*common, *choices, "q_proj,query", exit_code=2, parts=["--modules", "'query'", "q_proj"])
+    shell.assert_refused(*common, *choices, "q_proj,query", exit_code=2, parts=["--modules", "'query'", "q_proj"])
     assert not (shell.folder / "r").exists()
     ran = shell(*common, *choices, "v_proj,q_proj")
     assert (ran.exit_code, ran.err) == (0, "")
@@ -197,10 +201,10 @@ def test_a_run_with_every_choice_of_lora_records_them_and_refuses_others(shell: 
     wanted = {"alpha": 8, "dropout": 0.1, "modules": "q_proj,v_proj", "train_embeddings": True}
     assert {name: found[name] for name in wanted} == wanted
     assert shell(*common, *choices, "q_proj,v_proj").out == ran.out  # what is there is not trained again
-    shell.refused(*common, *choices, "q_proj", parts=["holds another training run (modules differ)"])
-    shell.refused(*common, parts=["(alpha, dropout, modules, train_embeddings differ)"])
+    shell.assert_refused(*common, *choices, "q_proj", parts=["holds another training run (modules differ)"])
+    shell.assert_refused(*common, parts=["(alpha, dropout, modules, train_embeddings differ)"])
     (shell.folder / "r" / "trained").rename(shell.folder / "lost")  # as after a kill: it would have to go on
-    shell.refused(*common, *choices, "q_proj", parts=["holds another training run (modules differ)"])
+    shell.assert_refused(*common, *choices, "q_proj", parts=["holds another training run (modules differ)"])
     events = [json.loads(line) for line in (shell.folder / "r" / "events.jsonl").read_text().splitlines()]
     last = [e["loss"] for e in events if e["kind"] == "validation"][-1]
     assert f"validation loss {last:.4f} " in ran.out  # the scorer reads back what the callback had

@@ -41,12 +41,12 @@ UNREADABLE: dict[str, bytes] = {
 @pytest.mark.parametrize("what", UNREADABLE)
 def test_what_is_no_certificate_exits_3_in_one_line(what: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_bytes(UNREADABLE[what])
-    assay("verify", tmp_path / "c.json").refused(3, "c.json: not a certificate", "assay certify")
+    assay("verify", tmp_path / "c.json").assert_refused(3, "c.json: not a certificate", "assay certify")
 
 
 def test_a_file_that_is_none_exits_3(tmp_path: Path) -> None:
-    assay("verify", tmp_path).refused(3, "cannot be read", "Is a directory")
-    assay("verify", tmp_path / "none.json").refused(3, "cannot be read", "No such file")
+    assay("verify", tmp_path).assert_refused(3, "cannot be read", "Is a directory")
+    assay("verify", tmp_path / "none.json").assert_refused(3, "cannot be read", "No such file")
 
 
 REWRITTEN: dict[str, tuple[Callable[[str], str], int]] = {
@@ -77,7 +77,7 @@ def test_the_same_content_in_other_bytes_is_not_true(what: str, certificate: Pat
     certificate.write_text(rewrite(text), encoding="utf-8", newline="")
     ran = assay("verify", certificate)
     if code == 3:
-        ran.refused(3, "not a certificate")
+        ran.assert_refused(3, "not a certificate")
     else:
         assert (ran.code, ran.err) == (4, "")
         assert ran.out.startswith("The certificate is not true: ")
@@ -105,8 +105,8 @@ def test_own_limits(certificate: Path, tmp_path: Path) -> None:
     assert assay("verify", certificate, "--policy", tmp_path / "policy.json").code == 1
     ran = assay("verify", certificate, "--policy", tmp_path / "policy.json", "--max-ratio", "1.05", "--max-drop", "0.1")
     assert ran.code == 0  # the option wins
-    assay("verify", certificate, "--max-ratio", "-1").refused(2, "max_ratio must be positive")
-    assay("verify", certificate, "--policy", tmp_path / "none.json").refused(3, "the policy cannot be read")
+    assay("verify", certificate, "--max-ratio", "-1").assert_refused(2, "max_ratio must be positive")
+    assay("verify", certificate, "--policy", tmp_path / "none.json").assert_refused(3, "the policy cannot be read")
 
 
 def test_evidence_missing_and_elsewhere(certificate: Path, tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_evidence_missing_and_elsewhere(certificate: Path, tmp_path: Path) -> No
     ran = assay("verify", certificate)
     assert (ran.code, "nothing was recomputed" in ran.out) == (0, True)
     assert "recomputed from the evidence" in assay("verify", certificate, "--evidence", moved).out
-    assay("verify", certificate, "--max-ratio", "1.2").refused(3, "the evidence is missing")
-    assay("verify", certificate, "--evidence", tmp_path / "none").refused(3, "the evidence cannot be read")
+    assay("verify", certificate, "--max-ratio", "1.2").assert_refused(3, "the evidence is missing")
+    assay("verify", certificate, "--evidence", tmp_path / "none").assert_refused(3, "the evidence cannot be read")
 
 
 def test_json(certificate: Path) -> None:

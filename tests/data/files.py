@@ -54,7 +54,7 @@ def _duckdb() -> duckdb.DuckDBPyConnection:
     return duckdb.connect()
 
 
-def refused(source: Any, *parts: str, **options: Any) -> str:
+def assert_refused(source: Any, *parts: str, **options: Any) -> str:
     """The message of a refusal: one line that has all the parts, from an error with exit code 3."""
     with pytest.raises(InputError) as caught:
         read_table(source, **options)

@@ -4,7 +4,7 @@ import pytest
 
 from assay.data import Kind, parse_columns, read_table
 from assay.errors import InputError, UsageError
-from tests.data.files import refused
+from tests.data.files import assert_refused
 
 LOSSES = {"window": ["w"], "tokens": [5], "loss": [1.5]}
 SCORES = {"item": ["q"], "score": [0.5]}
@@ -50,19 +50,19 @@ def test_the_kind_is_known_by_the_columns(table: dict[str, list[object]], kind: 
 
 def test_both_kinds_are_refused_unless_said_which() -> None:
     both = LOSSES | SCORES
-    refused(both, "the table", "both losses", "scores", "window, tokens, loss, item, score", "--columns")
+    assert_refused(both, "the table", "both losses", "scores", "window, tokens, loss, item, score", "--columns")
     assert read_table(both, kind="scores").kind == "scores"
     assert read_table(both, columns={"loss": "loss"}).kind == "losses"
 
 
 def test_neither_kind_lists_what_is_there_and_what_is_needed() -> None:
     parts = ("window, tokens, loss", "item, score", "id, acc", "--columns item=NAME,score=NAME")
-    refused({"id": ["q"], "acc": [1]}, "the table", *parts)
+    assert_refused({"id": ["q"], "acc": [1]}, "the table", *parts)
 
 
 def test_a_misspelt_required_column_is_suggested() -> None:
     table = {"window": ["w"], "tokns": [5], "loss": [1.5]}
-    refused(table, "no column tokens", "window, tokns, loss", "did you mean --columns tokens=tokns?")
+    assert_refused(table, "no column tokens", "window, tokns, loss", "did you mean --columns tokens=tokns?")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_misspelt_optional_column_is_refused_not_ignored(
     table: dict[str, list[object]], misspelt: str, meant: str
 ) -> None:
     wrong = table | {misspelt: ["7"]}
-    refused(wrong, f"unknown column {misspelt!r}", f"--columns {meant}={misspelt}", f"--columns {meant}=")
+    assert_refused(wrong, f"unknown column {misspelt!r}", f"--columns {meant}={misspelt}", f"--columns {meant}=")
     assert read_table(wrong, columns={meant: ""}).notes == (f"the table: columns not used: {misspelt}",)
 
 
@@ -111,8 +111,10 @@ def test_a_mapped_column_is_not_also_read_under_its_own_name() -> None:
 
 
 def test_a_mapping_to_a_column_that_is_not_there_is_refused() -> None:
-    refused(SCORES, "no column 'scor' for 'score'", "item, score", "--columns score=score?", columns={"score": "scor"})
-    refused(SCORES, "no column 'xyz'", "name one of them", columns={"score": "xyz"})
+    assert_refused(
+        SCORES, "no column 'scor' for 'score'", "item, score", "--columns score=score?", columns={"score": "scor"}
+    )
+    assert_refused(SCORES, "no column 'xyz'", "name one of them", columns={"score": "xyz"})
 
 
 @pytest.mark.parametrize("key", ["acc", "scores", ""])
@@ -129,7 +131,7 @@ def test_a_mapping_for_the_other_kind_is_refused() -> None:
 def test_a_column_that_is_there_twice_is_refused(tmp_path: pytest.TempPathFactory) -> None:
     path = tmp_path / "a.csv"  # type: ignore[operator]
     path.write_text("item,score,score,,\nq,1,2,,\n")
-    refused(path, str(path), "2 columns are called 'score'", "rename")
+    assert_refused(path, str(path), "2 columns are called 'score'", "rename")
 
 
 def test_any_column_can_hold_the_clusters() -> None:
@@ -140,8 +142,8 @@ def test_any_column_can_hold_the_clusters() -> None:
 
 
 def test_a_cluster_column_that_is_not_there_is_refused() -> None:
-    refused(SCORES | {"topic": ["t"]}, "no column 'topics' to cluster by", "--cluster topic", cluster="topics")
-    refused(SCORES, "no column 'zzz' to cluster by", "name one of them", cluster="zzz")
+    assert_refused(SCORES | {"topic": ["t"]}, "no column 'topics' to cluster by", "--cluster topic", cluster="topics")
+    assert_refused(SCORES, "no column 'zzz' to cluster by", "name one of them", cluster="zzz")
 
 
 def test_a_cluster_column_of_scores_is_used_unasked() -> None:

@@ -121,59 +121,61 @@ def test_position_0_is_a_bin_of_its_own(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------ refusals
 
 
-def refused(folder: Path, *parts: str) -> None:
+def assert_refused(folder: Path, *parts: str) -> None:
     with pytest.raises(InputError) as caught:
         read(folder)
     checked_message(caught.value, str(folder), *parts)
 
 
 def test_a_run_without_tokens_says_how_to_get_them(tmp_path: Path) -> None:
-    refused(write_run(tmp_path / "r", story(1, 5), keep_tokens=False), "--keep-tokens")
+    assert_refused(write_run(tmp_path / "r", story(1, 5), keep_tokens=False), "--keep-tokens")
 
 
 def test_an_incomplete_run_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "r", story(1, 5))
     (folder / "windows-00001.parquet").unlink()
-    refused(folder, "not complete", "1 of 2", "assay score")
+    assert_refused(folder, "not complete", "1 of 2", "assay score")
 
 
 def test_a_missing_shard_of_tokens_is_named(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "r", story(1, 5))
     (folder / "tokens-00001.parquet").unlink()
-    refused(folder, "tokens-00001.parquet", "windows-00001.parquet", "assay score")
+    assert_refused(folder, "tokens-00001.parquet", "windows-00001.parquet", "assay score")
 
 
 def test_a_damaged_shard_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "r", story(1, 5))
     (folder / "tokens-00001.parquet").write_bytes(b"PAR1 and nothing else")
-    refused(folder, "cannot be read", "--overwrite")
+    assert_refused(folder, "cannot be read", "--overwrite")
 
 
 @pytest.mark.parametrize(("loss", "said"), [(float("nan"), "missing"), (float("inf"), "inf"), (1e9, "1e+09")])
 def test_a_loss_that_is_none_is_refused_by_document_and_token(tmp_path: Path, loss: float, said: str) -> None:
     documents = [*story(1, 5), Tokens("bad one", [1, 2, 3], [1.0, loss, 1.0])]
-    refused(write_run(tmp_path / "r", documents), "'bad one'", "token 1", f"loss is {said};")
+    assert_refused(write_run(tmp_path / "r", documents), "'bad one'", "token 1", f"loss is {said};")
 
 
 def test_a_run_without_any_token_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "r", story(1, 5), shards=1)
     shard = folder / "tokens-00000.parquet"
     duckdb.connect().read_parquet(str(shard)).limit(0).write_parquet(str(shard))
-    refused(folder, "no tokens")
+    assert_refused(folder, "no tokens")
 
 
 def test_a_negative_position_is_refused(tmp_path: Path) -> None:
     documents = [*story(1, 5), Tokens("d", [-1, 0], [1.0, 1.0])]
-    refused(write_run(tmp_path / "r", documents), "position must be 0 or more, but got -1")
+    assert_refused(write_run(tmp_path / "r", documents), "position must be 0 or more, but got -1")
 
 
 def test_one_document_in_one_window_is_refused(tmp_path: Path) -> None:
-    refused(write_run(tmp_path / "r", [Tokens("d", [1, 2, 3], [3.0, 2, 1])], shards=1), "one document in one window")
+    assert_refused(
+        write_run(tmp_path / "r", [Tokens("d", [1, 2, 3], [3.0, 2, 1])], shards=1), "one document in one window"
+    )
 
 
 def test_one_position_is_refused(tmp_path: Path) -> None:
     documents = [Tokens(f"d{i}", [1], [2.0]) for i in range(5)]
-    refused(write_run(tmp_path / "r", documents), "same position (1)", "--context")
+    assert_refused(write_run(tmp_path / "r", documents), "same position (1)", "--context")
 
 
 PLANS: dict[str, tuple[dict[str, Any], str]] = {

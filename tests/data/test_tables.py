@@ -10,7 +10,7 @@ import pytest
 
 from assay.data import read_table
 from assay.errors import InputError, UsageError
-from tests.data.files import FORMATS, checked_message, refused, write_rows
+from tests.data.files import FORMATS, assert_refused, checked_message, write_rows
 
 Bad = tuple[str, str, tuple[str, ...]]  # column, cell of row 3, what the message says
 
@@ -77,53 +77,55 @@ def rows_of(header: str, bad: Bad) -> dict[str, list[str]]:
 @pytest.mark.parametrize("extension", FORMATS)
 def test_a_bad_cell_of_losses_is_refused_with_its_place(tmp_path: Path, extension: str, bad: Bad) -> None:
     path = write_rows(tmp_path / f"a.{extension}", rows_of(LOSSES, bad))
-    refused(path, f"{path}, row 3, column {bad[0]!r}: ", *bad[2])
+    assert_refused(path, f"{path}, row 3, column {bad[0]!r}: ", *bad[2])
 
 
 @pytest.mark.parametrize("bad", BAD_SCORES, ids=lambda bad: f"{bad[0]}={bad[1]}")
 @pytest.mark.parametrize("extension", FORMATS)
 def test_a_bad_cell_of_scores_is_refused_with_its_place(tmp_path: Path, extension: str, bad: Bad) -> None:
     path = write_rows(tmp_path / f"a.{extension}", rows_of(SCORES, bad))
-    refused(path, f"{path}, row 3, column {bad[0]!r}: ", *bad[2])
+    assert_refused(path, f"{path}, row 3, column {bad[0]!r}: ", *bad[2])
 
 
 @pytest.mark.parametrize("bad", BAD_LOSSES, ids=lambda bad: f"{bad[0]}={bad[1]}")
 def test_a_bad_cell_in_memory_is_refused_with_its_place(bad: Bad) -> None:
-    refused(rows_of(LOSSES, bad), f"the table, row 3, column {bad[0]!r}: ", *bad[2])
-    refused(pd.DataFrame(rows_of(LOSSES, bad)), f"the table, row 3, column {bad[0]!r}: ", *bad[2])
+    assert_refused(rows_of(LOSSES, bad), f"the table, row 3, column {bad[0]!r}: ", *bad[2])
+    assert_refused(pd.DataFrame(rows_of(LOSSES, bad)), f"the table, row 3, column {bad[0]!r}: ", *bad[2])
 
 
 def test_a_message_names_the_column_as_the_file_does(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.csv", {"id": ["x", "y"], "acc": ["1", "?"]})
-    refused(path, "row 2, column 'acc': '?' is not a number", columns={"item": "id", "score": "acc"})
+    assert_refused(path, "row 2, column 'acc': '?' is not a number", columns={"item": "id", "score": "acc"})
 
 
 def test_a_long_cell_is_shortened(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.csv", {"item": ["x"], "score": ["long\n" * 1000]})
-    assert len(refused(path, "row 1", "...'")) < len(str(path)) + 200
+    assert len(assert_refused(path, "row 1", "...'")) < len(str(path)) + 200
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, ""])
 def test_what_is_missing_in_memory_is_refused(missing: Any) -> None:
-    refused({"item": ["a", missing], "score": [1, 0]}, "row 2, column 'item'", "empty")
-    refused({"item": ["a", "b"], "score": pd.Series([1, missing], dtype=object)}, "row 2, column 'score'", "empty")
+    assert_refused({"item": ["a", missing], "score": [1, 0]}, "row 2, column 'item'", "empty")
+    assert_refused(
+        {"item": ["a", "b"], "score": pd.Series([1, missing], dtype=object)}, "row 2, column 'score'", "empty"
+    )
 
 
 def test_null_is_refused_in_json_and_parquet(tmp_path: Path) -> None:
     lines = tmp_path / "a.jsonl"
     lines.write_text('{"item": "a", "score": 1}\n{"item": "b", "score": null}\n')
-    refused(lines, "row 2, column 'score'", "empty")
+    assert_refused(lines, "row 2, column 'score'", "empty")
     lines.write_text('{"item": "a", "score": 1}\n{"score": 1}\n')
-    refused(lines, "row 2, column 'item'", "empty")
+    assert_refused(lines, "row 2, column 'item'", "empty")
     rows: dict[str, list[Any]] = {"item": ["a", None], "score": [1.0, 2.0]}
-    refused(write_rows(tmp_path / "a.parquet", rows), "row 2, column 'item'", "empty")
+    assert_refused(write_rows(tmp_path / "a.parquet", rows), "row 2, column 'item'", "empty")
 
 
 def test_not_a_number_of_a_float_column_is_refused(tmp_path: Path) -> None:
     rows = {"window": ["a", "b"], "tokens": [5, 5], "loss": [0.5, float("nan")]}
     for extension in ("jsonl", "parquet"):  # JSON as Python writes it: the literal NaN
         path = write_rows(tmp_path / f"a.{extension}", rows)
-        refused(path, f"{path}, row 2, column 'loss'", "loss must be finite")
+        assert_refused(path, f"{path}, row 2, column 'loss'", "loss must be finite")
 
 
 @pytest.mark.parametrize("extension", FORMATS)
@@ -151,13 +153,13 @@ def test_an_id_may_repeat_in_another_model_split_or_run() -> None:
         column = {"model": ["A", "B"], "split": ["preview", "final"]}[grouping]
         table = {"window": ["w", "w"], "tokens": [5, 5], "loss": [1, 2], grouping: column}
         assert len(read_table(table)) == 2
-        refused(table | {grouping: column[:1] * 2}, "row 2, column 'window'", "row 1", f"a column {other!r}")
+        assert_refused(table | {grouping: column[:1] * 2}, "row 2, column 'window'", "row 1", f"a column {other!r}")
     assert len(read_table({"item": ["q", "q"], "score": [1, 0], "run": [1, 2]})) == 2
-    refused({"item": ["q", "q"], "score": [1, 0]}, "'q' is in row 1 already", "a column 'model' or 'run'")
+    assert_refused({"item": ["q", "q"], "score": [1, 0]}, "'q' is in row 1 already", "a column 'model' or 'run'")
 
 
 def test_the_first_duplicate_of_the_file_is_the_one_reported() -> None:
-    refused({"item": ["z", "a", "b", "b", "a", "z"], "score": [1] * 6}, "row 4", "'b' is in row 3 already")
+    assert_refused({"item": ["z", "a", "b", "b", "a", "z"], "score": [1] * 6}, "row 4", "'b' is in row 3 already")
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame])
@@ -169,15 +171,17 @@ def test_tables_in_memory_are_read(make: Callable[[dict[str, Any]], Any]) -> Non
 
 
 def test_columns_of_different_length_are_refused() -> None:
-    refused({"item": ["a", "b"], "score": [1]}, "the table, column 'item': 2 values", "'score' has 1", "same length")
+    assert_refused(
+        {"item": ["a", "b"], "score": [1]}, "the table, column 'item': 2 values", "'score' has 1", "same length"
+    )
 
 
 def test_two_dimensions_are_refused() -> None:
-    refused({"item": ["a", "b"], "score": np.ones((2, 2))}, "column 'score'", "2 dimensions")
+    assert_refused({"item": ["a", "b"], "score": np.ones((2, 2))}, "column 'score'", "2 dimensions")
 
 
 def test_an_empty_table_in_memory_is_refused() -> None:
-    refused({"item": [], "score": []}, "the table", "no rows")
+    assert_refused({"item": [], "score": []}, "the table", "no rows")
 
 
 def test_what_is_no_table_is_a_usage_error() -> None:
@@ -226,4 +230,4 @@ def test_rows_of_a_long_file_keep_their_numbers(tmp_path: Path) -> None:
     lines = [f"q{i},{i % 7}\n" for i in range(300_000)]
     lines[234_566] = "q234566,oops\n"
     path.write_text("item,score\n" + "".join(lines))
-    refused(path, "row 234567, column 'score': 'oops'")
+    assert_refused(path, "row 234567, column 'score': 'oops'")

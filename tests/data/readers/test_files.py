@@ -14,7 +14,7 @@ import pytest
 from assay.data import read_table
 from assay.data.readers import duck
 from assay.data.readers.delimited import Delimited
-from tests.data.files import FORMATS, refused, write_rows
+from tests.data.files import FORMATS, assert_refused, write_rows
 
 GOOD = {"item": ["007", "1e5"], "score": [0.5, 1.0]}
 
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(
     tmp_path: Path, name: str, content: bytes, parts: tuple[str, ...]
 ) -> None:
     path = written(tmp_path / name, content)
-    assert refused(path, *parts).startswith(str(path))
+    assert assert_refused(path, *parts).startswith(str(path))
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.999])
@@ -81,7 +81,7 @@ def test_a_truncated_parquet_is_refused(tmp_path: Path, kept: float) -> None:
     path = write_rows(tmp_path / "a.parquet", {"item": [f"q{i}" for i in range(500)], "score": [0.5] * 500})
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * kept)])
-    refused(path, str(path), "the Parquet file is truncated", "write or copy it again")
+    assert_refused(path, str(path), "the Parquet file is truncated", "write or copy it again")
 
 
 def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
@@ -90,29 +90,29 @@ def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
     )
     whole = path.read_bytes()
     path.write_bytes(whole[:4] + b"\xff" * 2000 + whole[2004:])
-    refused(path, str(path), "the Parquet file is damaged", "write or copy it again")
+    assert_refused(path, str(path), "the Parquet file is damaged", "write or copy it again")
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path, f"{tmp_path}: a directory", "name a CSV")
+    assert_refused(tmp_path, f"{tmp_path}: a directory", "name a CSV")
 
 
 def test_a_missing_file_is_refused_with_a_guess(tmp_path: Path) -> None:
     write_rows(tmp_path / "scores.csv", GOOD)
-    refused(tmp_path / "score.csv", "no such file", "did you mean 'scores.csv'?")
-    refused(tmp_path / "zzzzz", "no such file", "check the path")
-    refused(tmp_path / "no" / "a.csv", "no such file", "directory", "check the path")
-    refused(tmp_path / ("a" * 5000), "cannot be opened", "check the path")
+    assert_refused(tmp_path / "score.csv", "no such file", "did you mean 'scores.csv'?")
+    assert_refused(tmp_path / "zzzzz", "no such file", "check the path")
+    assert_refused(tmp_path / "no" / "a.csv", "no such file", "directory", "check the path")
+    assert_refused(tmp_path / ("a" * 5000), "cannot be opened", "check the path")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    refused(tmp_path / "pipe.csv", "not a regular file", "save the rows")
+    assert_refused(tmp_path / "pipe.csv", "not a regular file", "save the rows")
 
 
 def test_messages_stay_on_one_line_whatever_the_name(tmp_path: Path) -> None:
-    refused(written(tmp_path / "a\nb.csv", b""), "a\\nb.csv", "empty")
+    assert_refused(written(tmp_path / "a\nb.csv", b""), "a\\nb.csv", "empty")
 
 
 # ---------------------------------------------------------------------------------------- what must make no difference
@@ -198,8 +198,8 @@ def test_structures_are_not_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     with duckdb.connect() as connection:
         connection.execute(f"COPY (SELECT 'q' AS item, {{'acc': 1}} AS score) TO '{path}'")
-    refused(path, "row 1, column 'score'", "is not a number")
-    refused(
+    assert_refused(path, "row 1, column 'score'", "is not a number")
+    assert_refused(
         written(tmp_path / "a.jsonl", b'{"item": "q", "score": [1]}\n'), "row 1, column 'score': '[1]' is not a number"
     )
 
@@ -208,16 +208,16 @@ def test_a_key_that_comes_late_in_a_jsonl_file_is_still_a_column(tmp_path: Path)
     lines = [json.dumps({"item": f"q{i}", "score": 1}) for i in range(3000)]
     lines[2900] = '{"item": "q2900", "score": 1, "cluser": 1}'
     path = written(tmp_path / "a.jsonl", "\n".join(lines).encode())
-    refused(path, "unknown column 'cluser'", "--columns cluster=cluser")
+    assert_refused(path, "unknown column 'cluser'", "--columns cluster=cluser")
     lines[2900] = '{"item": "q2900", "score": 1, "cluster": 1}'
     path.write_text("\n".join(lines))
-    refused(path, "row 1, column 'cluster'", "empty")
+    assert_refused(path, "row 1, column 'cluster'", "empty")
 
 
 def test_large_files_are_read_in_a_database_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duck, "LARGE", 1)
     assert read(write_rows(tmp_path / "a.csv", GOOD)) == EXPECTED
-    refused(written(tmp_path / "b.csv", b"item,score\nq,x\n"), "row 1, column 'score': 'x'")
+    assert_refused(written(tmp_path / "b.csv", b"item,score\nq,x\n"), "row 1, column 'score': 'x'")
 
 
 def test_no_copy_of_a_marked_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ def scores(table: Table, column: str = "score") -> dict[str, float]:
     return dict(zip(table.ids.tolist(), table.numbers[column].tolist(), strict=True))
 
 
-def refused(path: Path | str, *parts: str, cluster: str | None = None, **picked: Any) -> str:
+def assert_refused(path: Path | str, *parts: str, cluster: str | None = None, **picked: Any) -> str:
     """The message of a refusal: one line that has all the parts."""
     with pytest.raises(InputError) as caught:
         read_tables([path], cluster=cluster, selection=Selection(**picked))

@@ -10,7 +10,7 @@ import zstandard
 
 from assay.data.readers.harness import archive
 from assay.errors import InputError
-from tests.data.readers.harness.logs import INSPECT, copy, one, refused
+from tests.data.readers.harness.logs import INSPECT, assert_refused, copy, one
 
 _LOCAL, _CENTRAL, _END = struct.Struct("<4s5H3I2H"), struct.Struct("<4s6H3I5H2I"), struct.Struct("<4s4H2IH")
 
@@ -109,7 +109,7 @@ def test_a_truncated_log_is_refused(tmp_path: Path, name: str, kept: float) -> N
     path = copy(INSPECT / name, tmp_path)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept)])
-    refused(path, str(path), "truncated or damaged" if kept > 0.01 else "ZIP archive")
+    assert_refused(path, str(path), "truncated or damaged" if kept > 0.01 else "ZIP archive")
 
 
 def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
@@ -121,15 +121,15 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
             data[at + offset] |= 1
             at = data.find(mark, at + 1)
     path.write_bytes(bytes(data))
-    refused(path, str(path), "cannot be unpacked", "encrypted")
+    assert_refused(path, str(path), "cannot be unpacked", "encrypted")
 
 
 def test_another_archive_is_no_log(tmp_path: Path) -> None:
     path = tmp_path / "book.xlsx"
     with ZipFile(path, "w") as made:
         made.writestr("[Content_Types].xml", "<x/>")
-    refused(path, "a ZIP archive or an Excel workbook")
-    refused(path, "no header.json in the archive", format="inspect")
+    assert_refused(path, "a ZIP archive or an Excel workbook")
+    assert_refused(path, "no header.json in the archive", format="inspect")
 
 
 def test_a_log_that_is_still_written_has_a_journal_and_no_header(tmp_path: Path) -> None:

@@ -17,13 +17,13 @@ from tests.data.readers.harness.logs import (
     LM_EVAL,
     RESPONSES,
     SMALL,
+    assert_refused,
     by_name,
     copy,
     edit_json,
     edit_lines,
     one,
     only,
-    refused,
     scores,
 )
 
@@ -59,7 +59,7 @@ def test_what_names_no_path_is_a_path() -> None:
     for text in ("=a.csv", "a=", "a.csv", "no/where=else/a.csv"):
         assert named(text) == (None, Path(text))
     assert named(Path("a=b.csv")) == ("a", Path("b.csv"))
-    refused("nosuch=file.csv", "file.csv: no such file")
+    assert_refused("nosuch=file.csv", "file.csv: no such file")
 
 
 def test_a_list_is_a_source_for_each_model() -> None:
@@ -93,8 +93,8 @@ def test_a_model_that_is_named_is_read_without_looking_at_the_others() -> None:
 def test_the_same_task_twice_is_refused_or_the_newest_or_runs_of_one_name() -> None:
     first, second = sorted(LM_EVAL.glob("dummy/samples_*.jsonl"))
     picked: dict[str, Any] = {"filter": "strict-match"}
-    refused(LM_EVAL / "dummy", "2 runs of the task 'tiny_words'", str(first), str(second), **picked)
-    refused(f"x={LM_EVAL / 'dummy'}", "2 runs of the task 'tiny_words'", **picked)
+    assert_refused(LM_EVAL / "dummy", "2 runs of the task 'tiny_words'", str(first), str(second), **picked)
+    assert_refused(f"x={LM_EVAL / 'dummy'}", "2 runs of the task 'tiny_words'", **picked)
     assert one(LM_EVAL / "dummy", newest=True, **picked).about["files"] == (second,)
     [table] = read_tables([f"x={first}", f"x={second}"], selection=Selection(**picked))
     assert table.labels["run"].names == ("1", "2")
@@ -117,17 +117,17 @@ def test_runs_without_dates_have_no_newest(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         copy(next(HELM.glob("tiny_choices*")), tmp_path / name)
-    refused(tmp_path, "their dates do not say which is the newest", metric="exact_match", newest=True)
+    assert_refused(tmp_path, "their dates do not say which is the newest", metric="exact_match", newest=True)
 
 
 def test_tasks_with_other_metrics_or_kinds_are_not_put_together(tmp_path: Path) -> None:
     folder = copy(LM_EVAL / SMALL, tmp_path)
-    refused(folder, "no metric 'acc'", "bits_per_byte", task="tiny_*", metric="acc")
+    assert_refused(folder, "no metric 'acc'", "bits_per_byte", task="tiny_*", metric="acc")
     edit_lines(only(folder, "samples_tiny_sky*"), lambda _, row: row | {"metrics": ["acc"]})
     edit_lines(only(folder, "samples_tiny_animals*"), lambda _, row: row | {"metrics": ["acc_norm"]})
-    refused(folder, "has metric acc_norm", "has metric acc", task="tiny_choices")
+    assert_refused(folder, "has metric acc_norm", "has metric acc", task="tiny_choices")
     only(folder, "samples_tiny_animals*").unlink()
-    refused(folder, "holds scores and", "losses", "--task", task="tiny_s*")
+    assert_refused(folder, "holds scores and", "losses", "--task", task="tiny_s*")
 
 
 def test_several_models_for_one_table_are_refused() -> None:

@@ -13,12 +13,12 @@ from tests.data.readers.harness.logs import (
     HELM,
     LARGE,
     SMALL,
+    assert_refused,
     by_name,
     copy,
     edit_json,
     one,
     read_json,
-    refused,
     scores,
 )
 
@@ -126,14 +126,14 @@ def test_splits_are_chosen(choices: Path) -> None:
             stat["name"]["split"] = "valid"
 
     stats_of(choices, other)
-    refused(choices, "2 filters (test, valid)", "--filter", metric="exact_match")
+    assert_refused(choices, "2 filters (test, valid)", "--filter", metric="exact_match")
     assert list(scores(one(choices, metric="exact_match", filter="test"))) == ["id1"]
 
 
 def test_many_metrics_are_refused_with_the_choices(choices: Path) -> None:
-    refused(choices, "metrics (", "exact_match", "max_prob", "--metric")
-    refused(HELM, "2 tasks (tiny_choices, tiny_stories)", "--task")
-    refused(choices, "only task", metric="exact_match", cluster="topic")
+    assert_refused(choices, "metrics (", "exact_match", "max_prob", "--metric")
+    assert_refused(HELM, "2 tasks (tiny_choices, tiny_stories)", "--task")
+    assert_refused(choices, "only task", metric="exact_match", cluster="topic")
     assert one(choices, metric="exact_match", cluster="task").labels["task"].names == ("tiny_choices",)
 
 
@@ -163,26 +163,26 @@ def stat_of(**changes: Any) -> Any:
     ],
 )
 def test_a_bad_entry_is_refused_by_name(choices: Path, change: Any, part: str) -> None:
-    refused(stats_of(choices, change), str(choices), "entry 1", part, metric="exact_match")
+    assert_refused(stats_of(choices, change), str(choices), "entry 1", part, metric="exact_match")
 
 
 @pytest.mark.parametrize("content", [[], {}, 7, None])
 def test_statistics_that_are_no_list_are_refused(choices: Path, content: Any) -> None:
     (choices / "per_instance_stats.json").write_text(json.dumps(content))
-    refused(choices, "must be a list of instances", metric="exact_match")
+    assert_refused(choices, "must be a list of instances", metric="exact_match")
 
 
 def test_a_run_with_nothing_but_perturbed_instances_is_refused(choices: Path) -> None:
     stats_of(choices, lambda entries: [entry.update(perturbation={"name": "typos"}) for entry in entries])
-    refused(choices, "no instance without perturbation", metric="exact_match")
+    assert_refused(choices, "no instance without perturbation", metric="exact_match")
 
 
 def test_a_damaged_or_lonely_file_is_refused(choices: Path, tmp_path: Path) -> None:
     lonely = copy(choices / "per_instance_stats.json", tmp_path)
-    refused(lonely, "no run_spec.json and per_instance_stats.json")
+    assert_refused(lonely, "no run_spec.json and per_instance_stats.json")
     spec = choices / "run_spec.json"
     spec.write_text(spec.read_text()[:300])
-    refused(choices, str(spec), "the JSON", metric="exact_match")
+    assert_refused(choices, str(spec), "the JSON", metric="exact_match")
 
 
 def test_losses_that_are_none_are_refused(tmp_path: Path) -> None:
@@ -191,4 +191,4 @@ def test_losses_that_are_none_are_refused(tmp_path: Path) -> None:
     def nothing(entries: list[dict[str, Any]]) -> None:
         next(stat for stat in entries[0]["stats"] if stat["name"]["name"] == "num_perplexity_tokens").update(sum=0)
 
-    refused(stats_of(folder, nothing), "entry 1", "give no loss")
+    assert_refused(stats_of(folder, nothing), "entry 1", "give no loss")

@@ -9,7 +9,7 @@ import pytest
 
 from assay.data import panel_of, read_tables
 from assay.data.readers.harness.archive import opened
-from tests.data.readers.harness.logs import INSPECT, copy, edit_json, one, read_json, refused, scores
+from tests.data.readers.harness.logs import INSPECT, assert_refused, copy, edit_json, one, read_json, scores
 
 #: As tools/make_harness_fixtures/inspect_files.py has the mock models answer, epoch by epoch.
 RIGHT = {"small": ("1100", "1001"), "large": ("1110", "1101")}
@@ -60,10 +60,10 @@ def test_json_and_deflated_logs_hold_what_the_same_run_holds_with_zstandard(name
 
 def test_parts_of_a_score_are_chosen_with_a_scorer_and_a_metric() -> None:
     path = INSPECT / "parts.eval"
-    refused(path, "3 scorers (graded, includes, match)", "--scorer")
-    refused(path, "scorer graded: 2 metrics (length, right)", "--metric", scorer="graded")
-    refused(path, "no scorer 'mach'", "did you mean --scorer match?", scorer="mach")
-    refused(path, "no parts", "--metric", scorer="match", metric="right")
+    assert_refused(path, "3 scorers (graded, includes, match)", "--scorer")
+    assert_refused(path, "scorer graded: 2 metrics (length, right)", "--metric", scorer="graded")
+    assert_refused(path, "no scorer 'mach'", "did you mean --scorer match?", scorer="mach")
+    assert_refused(path, "no parts", "--metric", scorer="match", metric="right")
     table = one(path, scorer="graded", metric="right")
     means = [
         score["metrics"]["mean"]["value"]
@@ -85,7 +85,7 @@ def test_samples_that_inspect_calls_unscored_are_left_out_and_counted() -> None:
 def test_metadata_gives_clusters() -> None:
     table = one(INSPECT / "parts.eval", scorer="match", cluster="topic")
     assert table.labels["topic"].names == ("animals",)
-    refused(INSPECT / "parts.eval", "'passage'", "metadata.topic", scorer="match", cluster="passage")
+    assert_refused(INSPECT / "parts.eval", "'passage'", "metadata.topic", scorer="match", cluster="passage")
 
 
 def test_one_epoch_is_no_run() -> None:
@@ -159,19 +159,19 @@ def test_a_sample_without_a_score_is_left_out(tmp_path: Path, scored: Any) -> No
 )
 def test_a_bad_sample_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], parts: list[str]) -> None:
     path = spoiled(tmp_path, **changes)
-    refused(path, f"{path}, sample ", *parts)
+    assert_refused(path, f"{path}, sample ", *parts)
 
 
 def test_a_log_without_samples_or_scores_is_refused(tmp_path: Path) -> None:
     path = copy(INSPECT / "small.json", tmp_path)
     edit_json(path, lambda log: log.update(samples=[sample | {"scores": {}} for sample in log["samples"]]))
-    refused(path, "no sample has been scored", "inspect score")
+    assert_refused(path, "no sample has been scored", "inspect score")
     edit_json(path, lambda log: log.update(samples=None, status="error"))
-    refused(path, "no samples in the log", "the run ended with the status error")
+    assert_refused(path, "no samples in the log", "the run ended with the status error")
     edit_json(path, lambda log: log.update(samples=7))
-    refused(path, "'samples' must be a list")
+    assert_refused(path, "'samples' must be a list")
     edit_json(path, lambda log: log["eval"].pop("model"))
-    refused(path, "no field 'model'")
+    assert_refused(path, "no field 'model'")
 
 
 def test_a_run_that_did_not_end_well_is_read_and_said_so(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from tests.data.readers.harness.logs import (
     LARGE,
     LIGHTEVAL,
     SMALL,
+    assert_refused,
     by_name,
     copy,
     edit_json,
     one,
     only,
     read_json,
-    refused,
     scores,
 )
 
@@ -71,11 +71,11 @@ def test_fields_of_the_document_give_clusters() -> None:
 
 
 def test_two_metrics_and_two_dates_are_refused_with_the_choices(tmp_path: Path) -> None:
-    refused(LIGHTEVAL / "details" / SMALL, "2 metrics (acc, acc:normalize_logprob=True)", "--metric")
+    assert_refused(LIGHTEVAL / "details" / SMALL, "2 metrics (acc, acc:normalize_logprob=True)", "--metric")
     folder = copy(LIGHTEVAL / "details", tmp_path)
     [date] = (folder / SMALL).iterdir()
     copy(date, tmp_path).rename(folder / SMALL / "2027-01-01T00-00-00.000000")
-    refused(folder / SMALL, "2 runs of the task 'tiny:choices|0'", "--newest", metric="acc")
+    assert_refused(folder / SMALL, "2 runs of the task 'tiny:choices|0'", "--newest", metric="acc")
     assert len(one(folder / SMALL, metric="acc", newest=True)) == 16
 
 
@@ -96,7 +96,7 @@ def written(path: Path, metric: str, doc: str = "{'id': '1', 'task_name': 't', '
     ],
 )
 def test_a_bad_metric_is_refused(tmp_path: Path, metric: str, parts: list[str]) -> None:
-    refused(written(tmp_path / "d.parquet", metric), str(tmp_path / "d.parquet"), *parts, metric="acc")
+    assert_refused(written(tmp_path / "d.parquet", metric), str(tmp_path / "d.parquet"), *parts, metric="acc")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_bad_metric_is_refused(tmp_path: Path, metric: str, parts: list[str]) 
     ],
 )
 def test_a_bad_document_is_refused(tmp_path: Path, doc: str, part: str) -> None:
-    refused(written(tmp_path / "d.parquet", "{'acc': 1}", doc), "row 1", part)
+    assert_refused(written(tmp_path / "d.parquet", "{'acc': 1}", doc), "row 1", part)
 
 
 def test_true_and_false_are_scores(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_table_of_ours_is_one_whatever_else_it_holds(tmp_path: Path) -> None:
     row = "SELECT 'q1' AS item, 1 AS score, 2 AS doc, 3 AS metric, 4 AS model_response"
     duckdb.execute(f"COPY ({row}) TO '{path}' (FORMAT parquet)")
     assert scores(one(path)) == {"q1": 1.0}
-    refused(path, "row 1", "'task_name'", format="lighteval")
+    assert_refused(path, "row 1", "'task_name'", format="lighteval")
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.999])
@@ -130,15 +130,15 @@ def test_truncated_details_are_refused_in_a_folder_too(tmp_path: Path, kept: flo
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept)])
     for given in (path, tmp_path):
-        refused(given, str(path), "truncated", "again", metric="acc")
+        assert_refused(given, str(path), "truncated", "again", metric="acc")
 
 
 def test_another_parquet_file_is_refused_as_details(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     duckdb.execute(f"COPY (SELECT 1 AS a) TO '{path}' (FORMAT parquet)")
-    refused(path, "no columns doc, metric, model_response", format="lighteval")
+    assert_refused(path, "no columns doc, metric, model_response", format="lighteval")
     nothing: Any = tmp_path / "n.parquet"
     duckdb.execute(
         f"COPY (SELECT 1 AS doc, 1 AS metric, 1 AS model_response WHERE false) TO '{nothing}' (FORMAT parquet)"
     )
-    refused(nothing, "no rows")
+    assert_refused(nothing, "no rows")

@@ -12,6 +12,7 @@ from tests.data.readers.harness.logs import (
     LIGHTEVAL,
     LM_EVAL,
     SMALL,
+    assert_refused,
     by_name,
     copy,
     edit_json,
@@ -19,7 +20,6 @@ from tests.data.readers.harness.logs import (
     one,
     only,
     read_json,
-    refused,
     scores,
 )
 
@@ -110,7 +110,7 @@ def test_documents_give_clusters() -> None:
     assert (tasks.names, tasks.codes.tolist()) == (("tiny_animals", "tiny_sky"), topics.codes.tolist())
     named = one(LM_EVAL / SMALL, task="tiny_choices", metric="acc", cluster="doc.topic")
     assert (named.cluster_by, named.labels["doc.topic"].names) == ("doc.topic", topics.names)
-    refused(LM_EVAL / SMALL, "row 1", "'subject'", "doc.topic", task="tiny_sky", metric="acc", cluster="subject")
+    assert_refused(LM_EVAL / SMALL, "row 1", "'subject'", "doc.topic", task="tiny_sky", metric="acc", cluster="subject")
 
 
 def test_the_direction_of_a_metric_is_the_harness_s(tmp_path: Path) -> None:
@@ -148,18 +148,18 @@ def test_a_byte_order_mark_and_blank_lines_make_no_difference(tmp_path: Path) ->
 
 
 def test_what_is_ambiguous_is_refused_with_the_choices_and_the_option() -> None:
-    refused(LM_EVAL / SMALL, "3 tasks", "tiny_animals, tiny_sky, tiny_stories", "--task")
-    refused(LM_EVAL / SMALL, "2 metrics (acc, acc_norm)", "--metric", task="tiny_sky")
+    assert_refused(LM_EVAL / SMALL, "3 tasks", "tiny_animals, tiny_sky, tiny_stories", "--task")
+    assert_refused(LM_EVAL / SMALL, "2 metrics (acc, acc_norm)", "--metric", task="tiny_sky")
     path = str(min(LM_EVAL.glob("dummy/samples_*.jsonl")))
-    refused(path, "2 filters (flexible-extract, strict-match)", "--filter")
-    refused(LM_EVAL, "2 runs of the task 'tiny_words' by the model 'dummy'", path, "--newest", task="tiny_words")
+    assert_refused(path, "2 filters (flexible-extract, strict-match)", "--filter")
+    assert_refused(LM_EVAL, "2 runs of the task 'tiny_words' by the model 'dummy'", path, "--newest", task="tiny_words")
 
 
 def test_what_is_not_there_is_refused_with_a_guess() -> None:
-    refused(LM_EVAL / SMALL, "no task 'tiny_skye'", "did you mean --task tiny_sky?", task="tiny_skye")
-    refused(LM_EVAL / SMALL, "no metric 'ac'", "did you mean --metric acc?", task="tiny_sky", metric="ac")
-    refused(LM_EVAL / SMALL, "no filter 'strict'", "only none", task="tiny_sky", filter="strict")
-    refused(LM_EVAL / SMALL, "no metric 'acc'", "bits_per_byte", task="tiny_stories", metric="acc")
+    assert_refused(LM_EVAL / SMALL, "no task 'tiny_skye'", "did you mean --task tiny_sky?", task="tiny_skye")
+    assert_refused(LM_EVAL / SMALL, "no metric 'ac'", "did you mean --metric acc?", task="tiny_sky", metric="ac")
+    assert_refused(LM_EVAL / SMALL, "no filter 'strict'", "only none", task="tiny_sky", filter="strict")
+    assert_refused(LM_EVAL / SMALL, "no metric 'acc'", "bits_per_byte", task="tiny_stories", metric="acc")
 
 
 #: What is done to the fourth row, and what the message must name besides the row.
@@ -181,24 +181,24 @@ def test_a_bad_row_is_refused_by_name(tmp_path: Path, case: str) -> None:
     change, parts = SPOILED[case]
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     edit_lines(path, lambda i, row: row | change if i == 3 else row)
-    refused(path, f"{path}, row 4", *parts, metric="acc")
+    assert_refused(path, f"{path}, row 4", *parts, metric="acc")
 
 
 @pytest.mark.parametrize("value", ["0.5", [1, "a"], {"em": 1, "f1": 0}])
 def test_a_metric_of_the_whole_corpus_is_refused_and_not_offered(tmp_path: Path, value: object) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     edit_lines(path, lambda _, row: row | {"acc": value})
-    refused(path, "acc is made from all items at once", "choose another --metric among acc_norm", metric="acc")
+    assert_refused(path, "acc is made from all items at once", "choose another --metric among acc_norm", metric="acc")
     assert one(path).about["measure"]["metric"] == "acc_norm"  # the only one left that an item has
     edit_lines(path, lambda _, row: row | {"acc_norm": value})
-    refused(path, "no metric with a number for each item", "acc, acc_norm")
+    assert_refused(path, "no metric with a number for each item", "acc, acc_norm")
 
 
 @pytest.mark.parametrize("pair", [[-3.5], [-3.5, 0], [1.0, 5], ["-3.5", 5], [-3.5, 2.5], [math.nan, 5], 7, None])
 def test_a_bad_rolling_pair_is_refused(tmp_path: Path, pair: object) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_stories*"), tmp_path)
     edit_lines(path, lambda i, row: row | {"bits_per_byte": pair} if i == 1 else row)
-    refused(path, f"{path}, row 2", "bits_per_byte")
+    assert_refused(path, f"{path}, row 2", "bits_per_byte")
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.9, 0.999])
@@ -206,23 +206,23 @@ def test_a_truncated_file_is_refused(tmp_path: Path, kept: float) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept)])
-    refused(path, f"{path}, row ", "the JSON", "write or copy it again", metric="acc")
+    assert_refused(path, f"{path}, row ", "the JSON", "write or copy it again", metric="acc")
 
 
 def test_results_without_samples_are_refused(tmp_path: Path) -> None:
     path = copy(only(LM_EVAL / SMALL, "results_*"), tmp_path)
-    refused(path, str(path), "--log_samples")
-    refused(tmp_path, str(path), "--log_samples")
+    assert_refused(path, str(path), "--log_samples")
+    assert_refused(tmp_path, str(path), "--log_samples")
 
 
 def test_damaged_results_are_refused_rather_than_the_model_guessed(tmp_path: Path) -> None:
     folder = copy(LM_EVAL / SMALL, tmp_path)
     results = only(folder, "results_*")
     results.write_bytes(results.read_bytes()[:400])
-    refused(only(folder, "samples_tiny_sky*"), str(results), "the JSON", metric="acc")
+    assert_refused(only(folder, "samples_tiny_sky*"), str(results), "the JSON", metric="acc")
 
 
 def test_a_line_that_is_no_object_is_refused(tmp_path: Path) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     path.write_bytes(path.read_bytes() + json.dumps([1, 2]).encode() + b"\n")
-    refused(path, "row 9", "not an object", metric="acc")
+    assert_refused(path, "row 9", "not an object", metric="acc")

@@ -22,10 +22,10 @@ from tests.data.readers.harness.logs import (
     LM_EVAL,
     RESPONSES,
     SMALL,
+    assert_refused,
     copy,
     one,
     only,
-    refused,
     scores,
 )
 
@@ -105,20 +105,20 @@ def test_a_folder_of_two_harnesses_is_refused_and_format_picks_one(tmp_path: Pat
     copy(INSPECT / "small.eval", tmp_path)
     copy(LM_EVAL / SMALL, tmp_path)
     (tmp_path / "notes.txt").write_text("neither")
-    refused(tmp_path, f"{tmp_path}: files of inspect, lm-eval", "--format")
+    assert_refused(tmp_path, f"{tmp_path}: files of inspect, lm-eval", "--format")
     assert one(tmp_path, format="inspect").name == "mockllm/small"
     assert one(tmp_path, format="lm-eval", task="tiny_sky", metric="acc").name == SMALL
-    refused(tmp_path, "no file of the format helm, only of inspect, lm-eval", format="helm")
+    assert_refused(tmp_path, "no file of the format helm, only of inspect, lm-eval", format="helm")
 
 
 def test_everything_at_once_is_refused() -> None:
-    refused(FOLDER, "files of helm, inspect, lighteval, lm-eval, responses", "--format")
+    assert_refused(FOLDER, "files of helm, inspect, lighteval, lm-eval, responses", "--format")
 
 
 def test_an_empty_folder_and_one_without_logs_are_refused(tmp_path: Path) -> None:
-    refused(tmp_path, f"{tmp_path}: a directory with no run and no logs of a harness")
+    assert_refused(tmp_path, f"{tmp_path}: a directory with no run and no logs of a harness")
     write_rows(tmp_path / "a.csv", {"item": ["q"], "score": [1]})
-    refused(tmp_path, f"{tmp_path}: a directory with no run and no logs of a harness", "name a CSV")
+    assert_refused(tmp_path, f"{tmp_path}: a directory with no run and no logs of a harness", "name a CSV")
 
 
 def test_format_table_reads_a_log_as_a_table() -> None:
@@ -129,19 +129,19 @@ def test_format_table_reads_a_log_as_a_table() -> None:
 
 def test_format_makes_a_file_what_it_is_not_and_says_what_is_missing(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.jsonl", {"item": ["q"], "score": [1.0]})
-    refused(path, "no field 'doc_id'", format="lm-eval")
-    refused(path, "no field 'eval'", format="inspect")
-    refused(path, "no run_spec.json", format="helm")
-    refused(path, "row 1: no field 'response'", format="responses")
-    refused(path, "Parquet", format="lighteval")
+    assert_refused(path, "no field 'doc_id'", format="lm-eval")
+    assert_refused(path, "no field 'eval'", format="inspect")
+    assert_refused(path, "no run_spec.json", format="helm")
+    assert_refused(path, "row 1: no field 'response'", format="responses")
+    assert_refused(path, "Parquet", format="lighteval")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
 def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
     path = copy(SAMPLES["lm-eval"], tmp_path)
     path.chmod(0)
-    refused(path, "cannot be opened")
-    refused(tmp_path, "cannot be opened")
+    assert_refused(path, "cannot be opened")
+    assert_refused(tmp_path, "cannot be opened")
 
 
 def test_links_in_circles_end(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_more_files_than_a_harness_writes_are_refused(tmp_path: Path, monkeypatc
     monkeypatch.setattr("assay.data.readers.harness.recognise._MOST_FILES", 2)
     for i in range(3):
         (tmp_path / str(i)).write_text("x")
-    refused(tmp_path, "more than 2 files")
+    assert_refused(tmp_path, "more than 2 files")
 
 
 # ------------------------------------------------------------------------------------------------------- any damage

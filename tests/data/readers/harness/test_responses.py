@@ -9,7 +9,7 @@ import pytest
 
 from assay.data import panel_of, read_tables
 from assay.errors import UsageError
-from tests.data.readers.harness.logs import RESPONSES, copy, edit_lines, one, refused
+from tests.data.readers.harness.logs import RESPONSES, assert_refused, copy, edit_lines, one
 
 ECHO, BATCH = RESPONSES / "base-echo.jsonl", RESPONSES / "base-batch.jsonl"
 
@@ -88,8 +88,8 @@ def test_entries_whose_owner_is_not_known_are_refused(tmp_path: Path) -> None:
     """Two entries of ranks 1 and 2: of the likeliest two, or of the likeliest one and the prompt's own?"""
     both = {"5": entry(-1.0, 1), "6": entry(-2.0, 2)}
     path = tmp_path / "a.jsonl"
-    refused(written(path, response([both])), "token 1: 2 entries", "prompt_logprobs=0")
-    refused(written(path, response([{"5": entry(-1.0), "6": entry(-2.0)}])), "token 1: 2 entries")
+    assert_refused(written(path, response([both])), "token 1: 2 entries", "prompt_logprobs=0")
+    assert_refused(written(path, response([{"5": entry(-1.0), "6": entry(-2.0)}])), "token 1: 2 entries")
     # Another token shows that one was asked for, so that the second entry is the prompt's own.
     for other in ({"7": entry(-0.5, 1)}, {"7": entry(-0.5, 1), "8": entry(-4.0, 9)}):
         table = one(written(path, response([both, other])))
@@ -124,7 +124,7 @@ def test_ids_of_the_user_s_own_name_the_windows(tmp_path: Path) -> None:
     path = edit_lines(copy(ECHO, tmp_path), lambda i, line: {"window": f"w{i}", "response": line})
     assert one(path).ids.tolist() == ["w0", "w1"]
     edit_lines(path, lambda _, line: line | {"window": "w"})
-    refused(path, "row 2", "window 'w' is there already", "row 1")
+    assert_refused(path, "row 2", "window 'w' is there already", "row 1")
 
 
 def choice_of(**changes: Any) -> Any:
@@ -185,17 +185,17 @@ def body_of(**changes: Any) -> Any:
 )
 def test_a_bad_response_is_refused_by_name(tmp_path: Path, change: Any, parts: list[str]) -> None:
     path = edit_lines(copy(ECHO, tmp_path), change)
-    refused(path, f"{path}, row 2", *parts)
+    assert_refused(path, f"{path}, row 2", *parts)
 
 
 def test_a_batch_in_which_all_failed_is_refused(tmp_path: Path) -> None:
     path = edit_lines(copy(BATCH, tmp_path), lambda _, line: line | {"response": None, "error": {"message": "no"}})
-    refused(path, "all 3 requests failed")
+    assert_refused(path, "all 3 requests failed")
     edit_lines(path, lambda _, line: line | {"response": {"status_code": 500, "body": {}}, "error": None})
-    refused(path, "all 3 requests failed")
+    assert_refused(path, "all 3 requests failed")
 
 
 def test_there_is_one_metric_and_nothing_to_cluster_by() -> None:
-    refused(ECHO, "no metric 'acc', only perplexity", metric="acc")
+    assert_refused(ECHO, "no metric 'acc', only perplexity", metric="acc")
     with pytest.raises(UsageError, match="nothing to cluster by"):
         read_tables([ECHO], cluster="document")
