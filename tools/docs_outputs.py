@@ -1,6 +1,7 @@
 """Run the examples of the documentation, and write down what they really print.
 
     python -m tools.docs_outputs            rewrite README.md and docs/**/*.md with the real outputs
+    python -m tools.docs_outputs PAGE…      rewrite these pages only
     python -m tools.docs_outputs --check    only say which differ
 
 The tables of docs/certificate-fields.md are made from the schema in the same run (`tools.certificate_fields`).
@@ -165,8 +166,9 @@ def python(body: str, folder: Path, names: dict[str, Any]) -> str:
 
 def main(arguments: list[str]) -> int:
     check = "--check" in arguments
+    named = [Path(name).resolve() for name in arguments if name != "--check"]
     left = certificate_fields.refresh(check=check)
-    return max([left, *(refresh(page, check=check) for page in pages())])
+    return max([left, *(refresh(page, check=check) for page in named or pages())])
 
 
 def refresh(page: Path, *, check: bool) -> int:
