@@ -24,6 +24,7 @@ from pkgutil import walk_packages
 from signal import SIG_DFL, SIG_IGN, SIGCHLD, signal
 
 import assay
+from assay.errors import WriteError
 
 #: Not what runs models: few commands need it, and it takes longer to import than all the rest.
 LEFT_OUT = re.compile(r"assay\.(scoring|training|models)\b|assay\.cli\.tune_task|.*\.__main__")
@@ -41,7 +42,7 @@ with socket.socket(socket.AF_UNIX) as line:
     line.sendmsg([len(call).to_bytes(8, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
     line.sendall(call)
     code = line.recv(1)
-sys.exit(code[0] if code else 1)
+sys.exit(code[0] if code else 70)
 """
 
 
@@ -135,6 +136,6 @@ def called(arguments: list[str]) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        code = 1
+        code = WriteError.exit_code
     sys.stderr.flush()
     return code

@@ -2,16 +2,23 @@
 
     AssayError                 exit code
     ├── UsageError             2    an option or argument that makes no sense
-    └── InputError             3    data that is refused: unreadable, unpaired, too few
+    ├── InputError             3    data that is refused: unreadable, unpaired, too few
+    └── WriteError             74   the disk or a pipe failed while something was written
 
-A message is one line: what is wrong, where (file, row, column), and what to do next.
+A message is one line: what is wrong, where (file, row, column), and what to do next. Exit code 1 is a gate that failed:
+no error has it. What is not in this tree is a fault of ours, exit code 70 (`assay.endings`).
 """
+
+import errno
+
+#: What a disk says that is full, over its quota or broken; any other failure to write is about the path.
+_DISK = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
 class AssayError(Exception):
     """The base: `except AssayError` catches whatever Assay refuses."""
 
-    exit_code = 1
+    exit_code = 70
 
 
 class UsageError(AssayError, ValueError):
@@ -24,3 +31,16 @@ class InputError(AssayError):
     """The data is refused: nothing was computed and nothing was written."""
 
     exit_code = 3
+
+
+class WriteError(AssayError):
+    """The disk is full or failed, or nobody reads the output any more: what was there before is untouched."""
+
+    exit_code = 74
+
+
+def cannot_write(place: object, error: OSError, then: str) -> AssayError:
+    """What to raise where a file cannot be written: about the disk, or about the path, with what to do ``then``."""
+    if error.errno in _DISK:
+        return WriteError(f"{place}: cannot be written ({error.strerror}); make room, then run the same command again.")
+    return InputError(f"{place}: cannot be written ({error.strerror}); {then}.")

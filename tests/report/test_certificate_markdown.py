@@ -27,7 +27,13 @@ NASTY = [
     "back\\slash\\|pipe",
     "&lt;b&gt;",
     "~~gone~~",
+    "@channel @here cc @octocat",
+    "https://example.com/x www.example.com someone@example.com",
+    "fixes #1 and owner/project#22",
 ]
+
+#: GitHub Flavored Markdown 6.9 (extended autolinks), and what its pages and GitLab's make mentions and references of.
+LINKED = re.compile(r"(?:https?|ftp)://\w|www\.\w|(?<![`\w])@\w|[\w.+-]@\w|#\d", re.IGNORECASE)
 
 
 def rendered(text: str) -> str:
@@ -46,7 +52,14 @@ def test_names_stay_text(name: str, tmp_path: Path) -> None:
     tags = [re.findall(r"<[^>]*>", page) for page in (html, plain)]
     assert tags[0] == tags[1]
     text = re.sub(r"<[^>]*>", "", html).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"')
-    assert " ".join(name.split()) in text.replace("&amp;", "&")
+    assert " ".join(name.split()) in text.replace("&amp;", "&").replace("\N{WORD JOINER}", "")
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_ping_nobody_and_link_nowhere(name: str, tmp_path: Path) -> None:
+    assert LINKED.search("https://example.com")
+    assert LINKED.search("@channel")
+    assert not LINKED.search(certificate_markdown(named(name, tmp_path)))
 
 
 def test_every_kind_has_a_verdict_a_sentence_and_a_table(tmp_path: Path) -> None:

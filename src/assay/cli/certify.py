@@ -1,6 +1,5 @@
 """`assay certify BASELINE SUBJECT -o CERT.json`."""
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from assay.cli import options, sources
+from assay.cli.output import say, say_json
 from assay.design import Policy, Profile, TierName
 from assay.errors import InputError
 
@@ -121,7 +121,10 @@ def certify(
     if markdown is not None:
         write_bytes(markdown, summary.encode())
     _job_summary(summary)
-    typer.echo(json.dumps(issued.to_dict(), ensure_ascii=False, indent=2, sort_keys=True) if as_json else str(issued))
+    if as_json:
+        say_json(issued.to_dict(), sort_keys=True)
+    else:
+        say(str(issued))
     raise typer.Exit(0 if issued.passed else 1)
 
 

@@ -56,7 +56,7 @@ def context(
         from assay.report.context_chart import write_context_chart
 
         write_context_chart(result, chart)
-        typer.echo(f"Chart: {chart}", err=True)
+        output.say(f"Chart: {chart}", err=True)
     output.show(result, as_json=as_json, save=save)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from assay import examples
+from assay.cli.output import say
 from assay.errors import InputError, UsageError
 from assay.examples.survey import copy as copy_survey
 from assay.examples.tuning import copy as copy_tuning
@@ -103,15 +104,15 @@ def demo(
     """
     began = time.monotonic()
     models = _written(folder)
-    typer.echo(f"A model, edited copies of it and texts: {', '.join(models)} in {folder / 'models'}")
+    say(f"A model, edited copies of it and texts: {', '.join(models)} in {folder / 'models'}")
     with _inside(folder):
         said = {step: _run(step) for step in steps()}
         _write_index(said)
-    typer.echo(f"\nDone in {time.monotonic() - began:.0f} s. Open {folder / 'index.html'}: everything on one page.")
-    typer.echo(f"Also in {folder}:")
+    say(f"\nDone in {time.monotonic() - began:.0f} s. Open {folder / 'index.html'}: everything on one page.")
+    say(f"Also in {folder}:")
     for name, what in _LOOK_AT.items():
-        typer.echo(f"  {name:<22} {what}")
-    typer.echo("The commands above run there as you see them; with other names, on your own models and texts.")
+        say(f"  {name:<22} {what}")
+    say("The commands above run there as you see them; with other names, on your own models and texts.")
 
 
 _LOOK_AT = {
@@ -146,16 +147,16 @@ def _run(step: Step) -> str:
     """Run a command, show its beginning and its time; what it said first."""
     from assay.cli.main import command_line
 
-    typer.echo(f"\n== {step.question}\n$ assay {step.command}")
+    say(f"\n== {step.question}\n$ assay {step.command}")
     arguments, said, began = shlex.split(step.command), StringIO(), time.monotonic()
     with redirect_stdout(said):
         code = command_line(arguments[:1])(arguments, standalone_mode=False) or 0
     if code not in step.codes:
         raise UsageError(f"assay {step.command} ended with exit code {code}; run it in the folder of the demo.")
     first, _, rest = said.getvalue().strip().partition("\n\n")
-    typer.echo(first)
+    say(first)
     more = f"; {rest.count(chr(10)) + 1} more lines" if rest else ""
-    typer.echo(f"[{time.monotonic() - began:.1f} s{more}{', exit code 1: the gate stays shut' if code else ''}]")
+    say(f"[{time.monotonic() - began:.1f} s{more}{', exit code 1: the gate stays shut' if code else ''}]")
     return first
 
 
@@ -166,10 +167,10 @@ def _write_index(said: dict[Step, str]) -> None:
     from assay.report.page import write_page
 
     began = time.monotonic()
-    typer.echo("\n== One page to read and send")
+    say("\n== One page to read and send")
     results = [Path("certificates"), Path("survey/survey.json"), Path("results")]
     document, _ = document_of(results, "What Assay does: a model, its copies, and other questions")
     shown = tuple(Shown(s.question, f"assay {s.command}", first, s.files) for s, first in said.items())
     write_page(replace(document, steps=shown), Path("index.html"))
     charts = write_charts(document, Path("charts"), "svg")
-    typer.echo(f"index.html, and {len(charts)} charts\n[{time.monotonic() - began:.1f} s]")
+    say(f"index.html, and {len(charts)} charts\n[{time.monotonic() - began:.1f} s]")

@@ -119,7 +119,7 @@ def japanese(
         from assay.report.japanese_chart import write_japanese_chart
 
         write_japanese_chart(result, chart)
-        typer.echo(f"Chart: {chart}", err=True)
+        output.say(f"Chart: {chart}", err=True)
     output.show(result, as_json=as_json, save=save)
 
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.errors import AssayError, UsageError
+from assay.endings import ended
+from assay.errors import UsageError
 from assay.version import VERSION
 
 #: Every verb and the module of the function of that name, in the order of the help.
@@ -41,7 +42,8 @@ def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
         name="assay",
         help="Model B scores better than model A. Is that real? "
         "An interval, a test and a verdict in one honest sentence.",
-        epilog="Exit codes: 0 done, gate passed · 1 gate failed · 2 usage · 3 input refused · 4 verification failed.",
+        epilog="Exit codes: 0 done, gate passed · 1 gate failed · 2 usage · 3 input refused · 4 verification failed · "
+        "70 a fault in Assay itself · 74 the disk or a pipe failed · 130, 143 interrupted.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
     )
@@ -81,14 +83,21 @@ def main() -> None:
     asked = sys.argv[1:2]
     if _WITHOUT_BLAS.issuperset(asked):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
+    sys.exit(ended(lambda: _called(asked if asked and asked[0] in VERBS else VERBS)))
+
+
+def _called(verbs: Iterable[str]) -> int | None:
     try:
-        sys.exit(command_line(asked if asked and asked[0] in VERBS else VERBS)(standalone_mode=False))
-    except AssayError as error:
-        _refuse(str(error), error.exit_code)
+        code: int | None = command_line(verbs)(standalone_mode=False)
     except _Misuse as error:
-        _refuse(_misuse(error), UsageError.exit_code)
-    except typer.Abort:
-        _refuse("interrupted; nothing was printed.", 130)
+        raise UsageError(_misuse(error)) from error
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except SystemExit as end:  # typer ends a command with 1, a verdict, where nobody reads the output any more
+        if isinstance(end.__context__, OSError):
+            raise end.__context__ from None
+        raise
+    return code
 
 
 def _misuse(error: Any) -> str:
@@ -96,9 +105,3 @@ def _misuse(error: Any) -> str:
     said = " ".join(error.format_message().split()).removesuffix(".")
     command = error.ctx.command_path if error.ctx else "assay"
     return f"{said}. See {command} --help." if said else ""
-
-
-def _refuse(message: str, exit_code: int) -> None:
-    if message:
-        typer.echo(f"assay: {message}", err=True)
-    sys.exit(exit_code)

@@ -1,14 +1,16 @@
 """How every verb shows its result: as text or JSON on stdout, and saved for a report."""
 
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from assay.analyses.result import Result
 from assay.errors import UsageError
+from assay.names import visible, visible_json
 
 _PANEL = "Output"
 
@@ -48,10 +50,29 @@ def show(result: Result, *, as_json: bool, save: Path | None = None, text: str |
 
         make_folder(save.parent)
         write_bytes(save, (as_text(result) + "\n").encode())
-        typer.echo(f"Saved: {save}", err=True)
-    typer.echo(as_text(result) if as_json else str(result) if text is None else text)
+        say(f"Saved: {save}", err=True)
+    if as_json:
+        typer.echo(as_text(result))
+    else:
+        say(str(result) if text is None else text)
 
 
 def as_text(result: Result) -> str:
     """The result as JSON."""
-    return json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+    return visible_json(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print; names in the text come from files, and no terminal shall obey them."""
+    typer.echo(visible(text), err=err, nl=nl)
+
+
+def say_json(data: dict[str, Any], *, sort_keys: bool = False) -> None:
+    """Print data as JSON, every character of it in a form that no terminal obeys."""
+    typer.echo(visible_json(json.dumps(data, ensure_ascii=False, indent=2, sort_keys=sort_keys)))
+
+
+def say_over(text: str, *, last: bool) -> None:
+    """Progress on stderr: a line that is written over on a terminal, until the last one; plain lines elsewhere."""
+    terminal = sys.stderr.isatty()
+    typer.echo(f"\r{visible(text):<79}" if terminal else visible(text), err=True, nl=not terminal or last)

@@ -154,7 +154,7 @@ def power(
         from assay.report.power_chart import write_power_chart
 
         write_power_chart(result, chart)
-        typer.echo(f"Chart: {chart}", err=True)
+        output.say(f"Chart: {chart}", err=True)
     output.show(result, as_json=as_json, save=save)
 
 

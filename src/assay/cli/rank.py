@@ -104,11 +104,11 @@ def rank(
         from assay.report.rank_chart import write_rank_chart
 
         write_rank_chart(board, chart)
-        typer.echo(f"Chart: {chart}", err=True)
+        output.say(f"Chart: {chart}", err=True)
     if markdown is not None:
         from assay.report.folder import write_markdown
 
         write_markdown(board, markdown)
-        typer.echo(f"Markdown: {markdown}", err=True)
+        output.say(f"Markdown: {markdown}", err=True)
     width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
     output.show(board, as_json=as_json, save=save, text=board.to_text(all_pairs=pairs, width=width))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.output import check_outputs
+from assay.cli.output import check_outputs, say
 from assay.errors import InputError, UsageError
 
 _NARROW, _WIDE = 80, 120  # columns
@@ -54,15 +54,15 @@ def report(
         raise UsageError("--chart-format writes charts beside a page; say where with -o PAGE.")
     document, left_out = document_of(results, title, draw=output is not None)
     for line in left_out:
-        typer.echo(f"left out: {line}", err=True)
+        say(f"left out: {line}", err=True)
     if output is None:
         from assay.report.text import document_text
 
         width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
-        typer.echo(document_text(document, width), nl=False)
+        say(document_text(document, width), nl=False)
         return
     for path in write_document(document, output, chart_format):
-        typer.echo(f"Written: {path}", err=True)
+        say(f"Written: {path}", err=True)
 
 
 def _serve(results: list[Path], output: Path | None, port: int) -> None:
@@ -72,4 +72,4 @@ def _serve(results: list[Path], output: Path | None, port: int) -> None:
         raise InputError(f"{results[0]}: not a folder; --serve shows the results in one.")
     from assay.report.server import serve
 
-    serve(results[0], port=port, ready=typer.echo)
+    raise typer.Exit(128 + serve(results[0], port=port, ready=say))

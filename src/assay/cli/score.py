@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from assay.cli import options
+from assay.cli.output import say, say_over
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def score(
     runs = run(specs, texts, output, plan=plan, field=field, split_on=cut, overwrite=overwrite, progress=progress_line)
     for name, found in runs.items():
         table = read_table(found.folder)
-        typer.echo(f"{name}: {_summary(pair(table, table, names=(name, ''), cluster='document'))} → {found.folder}")
+        say(f"{name}: {_summary(pair(table, table, names=(name, ''), cluster='document'))} → {found.folder}")
 
 
 def _summary(panel: "Panel") -> str:
@@ -154,6 +155,6 @@ def progress_line(name: str) -> Callable[[int, int], None]:
         left = f", {(total - done) / rate:.0f} s left" if rate > 0 and done < total else ""
         speed = f", {rate:,.0f} tokens/s" if rate > 0 else ""  # after the first batch nothing is known yet
         text = f"{name}: {done:,} of {total:,} tokens{speed}{left}"
-        typer.echo(f"\r{text:<79}" if terminal else text, err=True, nl=not terminal or done >= total)
+        say_over(text, last=done >= total)
 
     return show

@@ -10,6 +10,7 @@ import typer
 
 from assay.cli import options
 from assay.cli import output as shown
+from assay.cli.output import say, say_over
 from assay.design import Design, Method
 from assay.errors import InputError
 
@@ -123,7 +124,7 @@ def _write(report: "SurveyReport", folder: Path) -> None:
     text = json.dumps(report.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
     write_bytes(folder / "survey.json", (text + "\n").encode())
     for path in (folder / "survey.json", *write_outputs(report, folder)):
-        typer.echo(f"Written: {path}", err=True)
+        say(f"Written: {path}", err=True)
 
 
 class _Progress:
@@ -139,7 +140,7 @@ class _Progress:
             return
         self.last = now
         text = f"{done:,} of {total:,} result files"
-        typer.echo(f"\r{text:<40}" if terminal else text, err=True, nl=not terminal or finished)
+        say_over(text, last=finished)
 
 
 def _progress() -> _Progress:

@@ -83,12 +83,12 @@ def report(
         from assay.report.tuning_chart import write_tuning_chart
 
         write_tuning_chart(result, chart)
-        typer.echo(f"Chart: {chart}", err=True)
+        output.say(f"Chart: {chart}", err=True)
     if markdown is not None:
         from assay.report.folder import write_markdown
 
         write_markdown(result, markdown)
-        typer.echo(f"Markdown: {markdown}", err=True)
+        output.say(f"Markdown: {markdown}", err=True)
     output.show(result, as_json=as_json, save=save)
 
 

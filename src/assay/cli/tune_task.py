@@ -7,8 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from assay.cli.output import say
 from assay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, 
         _save_tokenizer(task.base, tokenizer, folder / TRAINED)
     scored = _scored(task, settings, folder)
     log = read_run(folder, None)
-    typer.echo(f"{log.arm}, seed {settings.seed}, rate {settings.learning_rate:g}: {scored} → {folder}")
+    say(f"{log.arm}, seed {settings.seed}, rate {settings.learning_rate:g}: {scored} → {folder}")
     assert (folder / WINDOWS).is_dir()
 
 

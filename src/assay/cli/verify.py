@@ -1,11 +1,12 @@
 """`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate`."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+from assay.cli.output import say, say_json
 
 _OWN = "Your own requirements"
 
@@ -43,7 +44,10 @@ def verify(
     if max_drop is not None:
         wanted = replace(wanted, max_drop=max_drop)
     found = run(certificate, evidence=evidence, requirements=wanted, public_key=key)
-    typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else str(found))
+    if as_json:
+        say_json(found.to_dict())
+    else:
+        say(str(found))
     raise typer.Exit(found.exit_code)
 
 
@@ -54,7 +58,7 @@ def keygen(
     from assay.certificate.signing import generate_keys
 
     public = generate_keys(key)
-    typer.echo(f"Private key: {key} (keep it secret)\nPublic key:  {public} (give it to whoever verifies)")
+    say(f"Private key: {key} (keep it secret)\nPublic key:  {public} (give it to whoever verifies)")
 
 
 def schema(
@@ -64,4 +68,4 @@ def schema(
     from assay.certificate.schema import Certificate
 
     assert of == "certificate"  # the only choice so far; typer has checked it
-    typer.echo(json.dumps(Certificate.model_json_schema(), ensure_ascii=False, indent=2))
+    say_json(Certificate.model_json_schema())

@@ -9,12 +9,15 @@ from assay.report.names import visible
 
 _MARKS: dict[Status, str] = {"good": "✅", "bad": "❌", "unsure": "⚠️", "plain": "➡️"}
 _NO_CHARTS: Mapping[str, str] = {}
+_JOINER = "\N{WORD JOINER}"  # not seen; what stands on its two sides is neither a mention nor a link
+_LINKED = re.compile(r"(?<=@)(?=[\w-])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=#)(?=\d)", re.IGNORECASE)
 _LIST = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[-+=]))")  # what would begin a list or underline a heading
 
 
 def cell(text: str) -> str:
-    """Text that cannot become markup: names come from files."""
-    escaped = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Text that cannot become markup, ping anyone or link anywhere: names come from files."""
+    escaped = _LINKED.sub(_JOINER, visible(text))
+    escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     for sign in "\\`*_[]|#~$":
         escaped = escaped.replace(sign, "\\" + sign)
     escaped = " ".join(escaped.split())

@@ -21,6 +21,7 @@ from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 
 from assay.errors import InputError, UsageError
+from assay.names import visible
 from assay.report.site import Answer, Site, problem
 from assay.version import VERSION
 
@@ -177,7 +178,7 @@ class ResultServer(ThreadingHTTPServer):
 
 
 def say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{visible(line)}\n")
     sys.stderr.flush()
 
 
@@ -199,11 +200,20 @@ def make_server(folder: Path, port: int = PORT) -> ResultServer:
         raise InputError(f"port {port} {what}; choose another with --port N, or a free one with --port 0.") from error
 
 
-def serve(folder: Path, *, port: int = PORT, ready: Callable[[str], None] | None = None) -> None:
-    """Show a folder until Ctrl-C or SIGTERM. ``ready`` is told one line with the address (default: stderr)."""
+def serve(folder: Path, *, port: int = PORT, ready: Callable[[str], None] | None = None) -> int:
+    """Show a folder until Ctrl-C or SIGTERM; which of the two it was, as the number of the signal.
+
+    ``ready`` is told one line with the address (default: stderr).
+    """
     server = make_server(folder, port)
     stop = Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers: list[int] = []
+
+    def stopped(number: int, _: object) -> None:
+        numbers.append(number)
+        stop.set()
+
+    before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}
     thread = Thread(target=server.serve_forever, name="server", daemon=True)
     thread.start()
     try:
@@ -216,3 +226,4 @@ def serve(folder: Path, *, port: int = PORT, ready: Callable[[str], None] | None
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)
     say("Stopped.")
+    return numbers[0]

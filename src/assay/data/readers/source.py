@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from assay.data.readers.selection import Selection
 from assay.errors import UsageError
+from assay.names import one_line, shown
+
+__all__ = ["UNNAMED", "Reading", "Source", "exists", "named", "one_line", "open_source", "open_sources", "shown"]
 
 #: What messages call a table that came without a name.
 UNNAMED = "the table"
@@ -100,13 +103,3 @@ def exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
-
-
-def one_line(text: str) -> str:
-    """A name in a message, with what would break the line or hide escaped."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def shown(text: str) -> str:
-    """A cell in a message: quoted, on one line, not too long."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -1,0 +1,144 @@
+"""How a command ends: one line on stderr and an exit code, whatever happens.
+
+0, 1, 4   what the verb says: done, gate failed, verification failed
+2, 3, 74  what it refuses (`assay.errors`)
+70        a fault of ours: the traceback is in a file, never on the screen
+130, 143  interrupted, terminated; temporary files are gone
+"""
+
+import errno
+import os
+import platform
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from tempfile import NamedTemporaryFile
+from threading import current_thread, main_thread
+from typing import TextIO
+
+from assay.errors import AssayError, InputError, WriteError, cannot_write
+from assay.names import one_line, shown
+from assay.version import VERSION
+
+FAULT = 70
+_PIPES = (errno.EPIPE, errno.ESHUTDOWN)
+_STOPPED = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+
+
+class Stopped(BaseException):
+    """A signal that ends the command: everything on the way out is tidied up, as for any exception."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def ended(run: Callable[[], int | None]) -> int:
+    """Run a command and give its exit code; what it refuses, and what goes wrong, is one line on stderr."""
+    signals: list[int] = []
+    try:
+        with _raised(signals):
+            code = run() or 0
+            _flush(sys.stdout)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - here every fault gets its exit code, a panic in Rust as well
+        code = _stopped(signals[0]) if signals else _code_of(error)
+    return code
+
+
+@contextmanager
+def _raised(signals: list[int]) -> Iterator[None]:
+    """SIGINT and SIGTERM as exceptions, and noted: a library may turn the exception into one of its own."""
+
+    def stop(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)  # the second one ends the process at once
+        signals.append(number)
+        raise Stopped(number)
+
+    before = {}
+    if current_thread() is main_thread():  # elsewhere Python allows no handlers
+        wanted = [number for number in _STOPPED if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, stop) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _code_of(error: BaseException) -> int:
+    if isinstance(error, AssayError):
+        return _said(str(error), error.exit_code)
+    if isinstance(error, KeyboardInterrupt):
+        return _stopped(signal.SIGINT)
+    if isinstance(error, OSError) and (known := _of_the_system(error)) is not None:
+        return _said(str(known), known.exit_code)
+    return _said(_fault(error), FAULT)
+
+
+def _of_the_system(error: OSError) -> AssayError | None:
+    """A file or a stream that failed where no one expected it; a closed pipe is no news."""
+    if error.errno in _PIPES:
+        return WriteError("")
+    if error.filename is None:
+        known = cannot_write("standard output", error, "")
+        return known if isinstance(known, WriteError) else None
+    known = cannot_write(one_line(str(error.filename)), error, "")
+    if isinstance(known, WriteError):
+        return known
+    return InputError(f"{_short(str(error.filename))}: cannot be used ({error.strerror}); check the path.")
+
+
+def _short(name: str) -> str:
+    return one_line(name) if len(name) <= 255 else shown(name)
+
+
+def _stopped(number: int) -> int:
+    return _said(f"{_STOPPED[signal.Signals(number)]}; the same command starts again or goes on.", 128 + number)
+
+
+def _said(message: str, code: int) -> int:
+    """One line, if there is something to say and someone to say it to."""
+    with suppress(OSError):
+        _flush(sys.stdout)
+    if message and sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"assay: {one_line(message)}\n")
+            sys.stderr.flush()
+    return code
+
+
+def _flush(stream: TextIO | None) -> None:
+    """Write out what is buffered; what cannot be is dropped, or Python would try again at its own end."""
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+        raise
+
+
+def _fault(error: BaseException) -> str:
+    """A fault of ours in one line, its traceback in a file."""
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    what = what.splitlines()[0][:200]
+    try:
+        with NamedTemporaryFile(
+            "w", prefix="assay-fault-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(f"assay {VERSION}, Python {platform.python_version()}, {platform.platform()}\n")
+            file.write(f"{sys.argv!r}\n\n")
+            file.write("".join(traceback.format_exception(error)))
+    except OSError as failed:
+        return f"a fault in Assay itself ({what}); no file for the traceback could be written ({failed.strerror})."
+    return (
+        f"a fault in Assay itself ({what}); the traceback is in {file.name}: "
+        "please open an issue on the project's page and attach it."
+    )

@@ -1,0 +1,42 @@
+"""Texts from files and servers, made safe to show: what steers a terminal or a page instead of being read is replaced.
+
+Everything that is printed goes through one of these: `one_line` and `shown` inside messages, `visible` for what verbs
+print and for pages, `visible_json` for JSON, in which every character must survive.
+"""
+
+_SIGN = "\N{REPLACEMENT CHARACTER}"
+_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))  # they reorder text, numbers included
+_CONTROL = (*(i for i in range(0x20) if chr(i) not in "\t\n"), *range(0x7F, 0xA0))  # a terminal obeys some of them
+_HALVES = range(0xD800, 0xE000)  # of file names that are not Unicode; no file can hold them
+_BREAKS = (0x2028, 0x2029)  # they end a line of what a chart's sorting is compiled to
+_HIDDEN = (*_BIDI, *_CONTROL, *_BREAKS, *_HALVES, 0xFFFE, 0xFFFF)
+_REPLACED = dict.fromkeys(_HIDDEN, _SIGN)
+_ESCAPED = {code: f"\\u{code:04x}" for code in _HIDDEN if code >= 0x7F}  # JSON has escaped what is below
+
+
+def visible(text: str) -> str:
+    r"""Neutralise terminal escapes, control and bidi characters; line ends and tabs stay.
+
+    >>> visible("model\x1b[2J")
+    'model�[2J'
+    """
+    return text.replace("\r\n", "\n").translate(_REPLACED)
+
+
+def visible_json(text: str) -> str:
+    """JSON with the same characters as escapes: the same data, and no terminal obeys it."""
+    return text.translate(_ESCAPED)
+
+
+def one_line(text: str) -> str:
+    r"""A name in a message, with what would break the line or hide escaped.
+
+    >>> print(one_line("two\nlines"))
+    two\nlines
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def shown(text: str) -> str:
+    """A cell in a message: quoted, on one line, not too long."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -1,0 +1,36 @@
+"""No name that comes from a file steers a terminal or a page."""
+
+import json
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.names import one_line, shown, visible, visible_json
+
+BIDI = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}  # Unicode's own classes, without L and R
+
+
+@given(st.text())
+def test_nothing_that_unicode_calls_control_or_bidi_is_left(text: str) -> None:
+    for char in visible(text):
+        assert char in "\t\n" or unicodedata.category(char) not in {"Cc", "Cs"}
+        assert unicodedata.bidirectional(char) not in BIDI
+
+
+@given(st.text())
+def test_json_keeps_every_character_and_hides_none(text: str) -> None:
+    safe = visible_json(json.dumps({"name": text}, ensure_ascii=False))
+    assert json.loads(safe) == {"name": text}
+    assert visible(safe) == safe
+
+
+@given(st.text())
+def test_a_message_stays_one_line_of_printable_text(text: str) -> None:
+    assert one_line(text).isprintable()
+    assert shown(text).isprintable()
+
+
+def test_line_ends_of_windows_are_line_ends() -> None:
+    assert visible("a\r\nb\tc") == "a\nb\tc"
+    assert visible("a\rb\x1b[2J\x9b1m") == "a�b�[2J�1m"
