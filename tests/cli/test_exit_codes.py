@@ -66,8 +66,9 @@ def test_a_crash_of_a_gate_is_not_a_failed_gate(shell: Shell, monkeypatch: pytes
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_demo_that_is_stopped_says_so(number: signal.Signals, code: int, tmp_path: Path) -> None:
     pytest.importorskip("peft")
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen([*ASSAY, "demo", "d"], cwd=tmp_path, text=True, **pipes)
+    process = subprocess.Popen(
+        [*ASSAY, "demo", "d"], cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert process.stdout is not None
     while not (line := process.stdout.readline()).startswith("$ assay score"):
         assert line, "the demo ended"
