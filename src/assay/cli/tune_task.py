@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.output import say
-from assay.errors import InputError, UsageError
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.scoring.texts import Document
@@ -30,27 +30,16 @@ class Task:
 def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, sweep: bool) -> None:
     """Train what is not there yet, score it, and say how well it does."""
     from assay.data.training_logs import MANIFEST, WINDOWS, read_run
+    from assay.scoring.loading import load_model, load_tokenizer
+    from assay.scoring.specs import ModelSpec
     from assay.training.fitting import TRAINED
 
     if overwrite and folder.exists():
         if not (folder / MANIFEST).is_file():
             raise InputError(f"{folder}: not a training run, and only a run is overwritten; name another folder.")
         shutil.rmtree(folder)
-    try:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-        from transformers.utils import logging
-    except ImportError as error:
-        raise UsageError(
-            f"training needs the extra hf ({error.name} is missing): pip install 'assay-eval[hf]'."
-        ) from error
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(task.base)
-        model = AutoModelForCausalLM.from_pretrained(task.base, use_safetensors=True)
-    except (OSError, ValueError) as error:
-        said = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{task.base}: the model cannot be loaded ({said}); name a folder or a hub model.") from error
+    base = ModelSpec(task.base)
+    tokenizer, model = load_tokenizer(base), load_model(base)
     about = _about(task, tokenizer, sweep=sweep)
     if (folder / MANIFEST).is_file():
         _check_same(folder, settings, about)

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError, UsageError
 from assay.scoring.dialects import WAYS, Dialect, OtherTokensError, Reply, ReplyError, Spellings, Way, prompt_tokens
+from assay.scoring.loading import load_tokenizer
+from assay.scoring.specs import ModelSpec
 from assay.scoring.transport import Patience, RefusalError, Server
 
 IMPOSSIBLE = -9999.0
@@ -61,7 +63,7 @@ class EndpointScorer:
         self._server = Server(url.removeprefix("endpoint:"), key_variable=api_key_env, patience=patience or Patience())
         self.url, self.model = self._server.url, model
         self._concurrency, self._impossible = concurrency, impossible
-        self.tokenizer = _tokenizer(tokenizer)
+        self.tokenizer = load_tokenizer(ModelSpec(tokenizer))
         self._tokenizer_name = tokenizer
         self._spellings = Spellings(self.tokenizer)
         self.bos = _own_bos(self.tokenizer)
@@ -280,16 +282,3 @@ def _own_bos(tokenizer: Any) -> int | None:
     started, bos = tokenizer("a")["input_ids"], tokenizer.bos_token_id
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
-
-
-def _tokenizer(name: str) -> Any:
-    from transformers import AutoTokenizer  # late: seconds
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        said = next((line.strip().rstrip(".") for line in str(error).splitlines() if line.strip()), "no reason given")
-        raise InputError(f"{name}: the tokenizer cannot be loaded ({said}); name a folder or a hub model.") from error
-    if not tokenizer.is_fast:
-        raise InputError(f"{name}: its tokenizer gives no character offsets; use one with a tokenizer.json.")
-    return tokenizer

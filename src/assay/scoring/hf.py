@@ -1,4 +1,4 @@
-"""Log-probabilities from a `transformers` model. The one module of scoring that imports torch.
+"""Log-probabilities from a `transformers` model.
 
 The full float32 logits never exist: the model's body gives hidden states, and its head is applied to a chunk of
 positions at a time. Where head(body(x)) is not what the model computes (logit scaling or soft caps in its forward),
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-from transformers.utils.logging import disable_progress_bar
 
-from assay.errors import InputError, UsageError
+from assay.errors import InputError
+from assay.scoring.loading import find_device, load_config, load_model, load_tokenizer, refusing
+from assay.scoring.probes import splits_into_body_and_head
 from assay.scoring.specs import ModelSpec
 
 CHUNK_BYTES = 16 << 20  # float32 logits at a time: more leaves the cache, less does not keep the threads busy
@@ -29,11 +29,14 @@ class Scorer:
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
-        disable_progress_bar()  # of loading: a moment, and not ours to show
-        self.device = _device(spec.device)
-        self.tokenizer = _tokenizer(spec)
-        self.model = _model(spec).to(self.device).eval()
-        self._split = _splits_into_body_and_head(self.model)
+        self.device = find_device(spec.device)
+        load_config(spec)  # first: what is wrong with it is not the tokenizer's fault
+        self.tokenizer = load_tokenizer(spec)
+        model = load_model(spec)
+        with refusing(spec.name, "the model cannot be run"):
+            self.model = model.to(self.device).eval()
+            self._split = splits_into_body_and_head(self.model)
+        self._known = len(self.model.get_input_embeddings().weight)
         self._chunk = max(16, CHUNK_BYTES // (4 * self.model.config.get_text_config().vocab_size))
         self._buffer: torch.Tensor | None = None
 
@@ -90,10 +93,19 @@ class Scorer:
     def _by_row(
         self, rows: Sequence[Sequence[int]], counted: Sequence[int], greedy: list[torch.Tensor] | None = None
     ) -> list[NDArray[np.float64]]:
+        self._check_known(rows)
         ends = [slice(len(row) - 1 - count, len(row) - 1) for row, count in zip(rows, counted, strict=True)]
         targets = torch.cat([torch.tensor(row[end.start + 1 :]) for row, end in zip(rows, ends, strict=True)])
         losses = self._losses(rows, ends, targets.to(self.device), greedy).double().cpu().numpy()
         return np.split(losses, np.cumsum(counted)[:-1])
+
+    def _check_known(self, rows: Sequence[Sequence[int]]) -> None:
+        highest = max((max(row, default=0) for row in rows), default=0)
+        if highest >= self._known:
+            raise InputError(
+                f"{self.spec.name}: its tokenizer gives token {highest}, but the model knows {self._known} tokens; "
+                "use the tokenizer that belongs to it."
+            )
 
     def _losses(
         self,
@@ -158,99 +170,3 @@ def _losses_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """Cross-entropy without a copy of the logits, which are lost."""
     chosen, most = logits.gather(1, targets[:, None])[:, 0], logits.amax(1, keepdim=True)
     return logits.sub_(most).exp_().sum(1).log_() + (most[:, 0] - chosen)
-
-
-def _device(asked: str) -> torch.device:
-    if asked != "auto":
-        try:
-            return torch.device(asked)
-        except RuntimeError as error:
-            raise UsageError(f"device must be auto, cpu, cuda, cuda:1, mps, …, but got {asked!r}.") from error
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-
-
-def _tokenizer(spec: ModelSpec) -> Any:
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            spec.name, revision=spec.revision, trust_remote_code=spec.trust_remote_code
-        )
-    except (OSError, ValueError) as error:
-        raise _refused(spec, "tokenizer", error) from error
-    if not tokenizer.is_fast:
-        raise InputError(f"{spec.name}: its tokenizer gives no character offsets; use a model with a tokenizer.json.")
-    return tokenizer
-
-
-def _model(spec: ModelSpec) -> Any:
-    _refuse_pickle(spec)
-    try:
-        config = AutoConfig.from_pretrained(spec.name, revision=spec.revision, trust_remote_code=spec.trust_remote_code)
-        model = AutoModelForCausalLM.from_pretrained(
-            spec.name,
-            config=config,
-            revision=spec.revision,
-            dtype=_dtype(spec.dtype),
-            trust_remote_code=spec.trust_remote_code,
-            use_safetensors=None if spec.allow_pickle else True,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise _refused(spec, "model", error) from error
-    return model if spec.adapter is None else _adapted(model, spec.adapter)
-
-
-def _adapted(model: Any, adapter: str) -> Any:
-    from peft import PeftModel
-
-    try:
-        return PeftModel.from_pretrained(model, adapter).get_base_model()  # with its adapter layers in place
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(f"{adapter}: the adapter cannot be loaded ({_first_line(error)}).") from error
-
-
-def _refuse_pickle(spec: ModelSpec) -> None:
-    """Weights as pickle can run any code when they are loaded."""
-    folder = Path(spec.name)
-    if spec.allow_pickle or not folder.is_dir() or any(folder.glob("*.safetensors")):
-        return
-    if any(folder.glob("*.bin")):
-        raise InputError(
-            f"{spec.name}: its weights are pickle files, which can run code; convert them to safetensors, "
-            "or pass --allow-pickle if you trust them."
-        )
-
-
-def _dtype(name: str) -> Any:
-    if name == "auto":
-        return "auto"
-    found = getattr(torch, name, None)
-    if not isinstance(found, torch.dtype) or not found.is_floating_point:
-        raise UsageError(f"dtype must be auto, float32, bfloat16 or float16, but got {name!r}.")
-    return found
-
-
-def _refused(spec: ModelSpec, what: str, error: Exception) -> InputError:
-    said = _first_line(error)
-    hint = (
-        "" if "trust_remote_code" not in str(error) else " It runs its own code: --trust-remote-code if you trust it."
-    )
-    return InputError(f"{spec.name}: the {what} cannot be loaded ({said}); name a folder or a hub model.{hint}")
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip().rstrip(".") for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-@torch.inference_mode()
-def _splits_into_body_and_head(model: Any) -> bool:
-    """Is the model's forward nothing but its head after its body? Tried on a few tokens."""
-    head = model.get_output_embeddings()
-    if head is None or not hasattr(model, "base_model") or model.base_model is model:
-        return False
-    size = min(model.config.get_text_config().vocab_size, 97)
-    probe = torch.arange(8, device=model.device).remainder(size)[None]
-    whole = model(input_ids=probe, use_cache=False).logits
-    body = model.base_model(input_ids=probe, use_cache=False)
-    states = getattr(body, "last_hidden_state", None)
-    return states is not None and torch.allclose(head(states).float(), whole.float(), rtol=1e-3, atol=1e-4)
