@@ -150,11 +150,11 @@ def test_names_that_are_not_unicode_can_be_shown(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("", ["not JSON"]),
+        ("", ["r.json: empty", "check"]),
         ("{", ["not JSON"]),
-        ('{"schema": "assay/power/1", "a": NaN}', ["not JSON", "NaN is no number"]),
-        ('{"schema": "assay/power/1", "a": 1e999}', ["not JSON", "1e999 is no number"]),
-        ("[" * 100_000, ["not"]),
+        ('{"schema": "assay/power/1", "a": NaN}', ["NaN is not a finite number", "--save"]),
+        ('{"schema": "assay/power/1", "a": 1e999}', ["1e999 is not a finite number", "--save"]),
+        ("[" * 100_000, ["nested too deeply"]),
         ("[]", ["not a result of Assay (schema 'list')"]),
         ("3", ["not a result of Assay (schema 'int')"]),
         ('{"schema": ["x"]}', ["not a result of Assay"]),
@@ -171,7 +171,7 @@ def test_what_is_no_result_is_refused_and_nothing_is_written(shell: Shell, text:
 
 def test_a_file_that_is_not_text_is_refused(shell: Shell) -> None:
     (shell.folder / "r.json").write_bytes(b"\xff\xfe\x00")
-    shell.assert_refused("report", "r.json", parts=["r.json: not JSON"])
+    shell.assert_refused("report", "r.json", parts=["r.json: UTF-16 text"])
 
 
 def _truncated(data: dict[str, Any]) -> str:
@@ -209,7 +209,7 @@ def test_a_damaged_result_is_refused(shell: Shell, damage: Callable[[dict[str, A
 
 
 def test_a_file_that_is_not_there_and_a_folder_without_results_are_refused(shell: Shell) -> None:
-    shell.assert_refused("report", "none.json", parts=["none.json", "cannot be read"])
+    shell.assert_refused("report", "none.json", parts=["none.json", "cannot be opened"])
     (shell.folder / "empty").mkdir()
     shell.assert_refused("report", "empty", parts=["empty: no results here", "--save"])
 

@@ -119,7 +119,7 @@ def test_half_a_character_and_odd_names_of_files_are_shown(tmp_path: Path) -> No
     with running(tmp_path) as server:
         (line,) = lines(server)
         assert line["href"] == "/r/%FF.json"
-        assert "? is worse than losses-base" in line["text"]
+        assert "� is worse than losses-base" in line["text"]
         assert ask(server, line["href"]).status == 200
 
 

@@ -3,7 +3,6 @@
 A criterion is met if the whole interval meets it, and the value where there is no interval.
 """
 
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -13,6 +12,8 @@ from assay.analyses import wording
 from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import Arm, Contrast, Criterion, Group, Status
 from assay.data.columns import nearest
+from assay.data.json_text import read_json
+from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError
 from assay.stats.records import Estimate, Interval
 
@@ -39,11 +40,13 @@ class Targets:
 
 def read_targets(path: Path) -> Targets:
     """A JSON or TOML file with some of the names of `Targets`."""
+    label, advice = f"{path}: the targets cannot be read", "write JSON or TOML"
+    if path.suffix.lower() != ".toml":
+        return targets_of(read_json(path, label=label, limit=SETTINGS, strict=True, advice=advice), str(path))
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: the targets cannot be read ({error}); write JSON or TOML.") from error
+        data = tomllib.loads(read_bytes(path, SETTINGS, label=label).decode())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{label} ({str(error).partition(chr(10))[0]}); {advice}.") from error
     return targets_of(data, str(path))
 
 

@@ -29,7 +29,8 @@ class Task:
 
 def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, sweep: bool) -> None:
     """Train what is not there yet, score it, and say how well it does."""
-    from assay.data.training_logs import MANIFEST, WINDOWS, read_run
+    from assay.data.training_events import MANIFEST
+    from assay.data.training_logs import WINDOWS, read_run
     from assay.scoring.loading import load_model, load_tokenizer
     from assay.scoring.specs import ModelSpec
     from assay.training.fitting import TRAINED
@@ -55,7 +56,7 @@ def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, 
 
 def _finished(folder: Path) -> bool:
     """Whether a run was trained to its end and saved."""
-    from assay.data.training_logs import EVENTS, MANIFEST
+    from assay.data.training_events import EVENTS, MANIFEST
     from assay.training.fitting import TRAINED
 
     there = all((folder / name).exists() for name in (MANIFEST, EVENTS, TRAINED))
@@ -64,7 +65,7 @@ def _finished(folder: Path) -> bool:
 
 def _check_same(folder: Path, settings: "Settings", about: Mapping[str, Any]) -> None:
     """A run that is there must be the one that was asked for, also if there is nothing left to do."""
-    from assay.data.training_logs import read_manifest
+    from assay.data.training_events import read_manifest
 
     found, wanted = read_manifest(folder), {**about, **asdict(settings)}
     known = found | found.get("settings", {})

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.json_text import read_json
 from assay.data.writing import copy_columns, write_bytes, write_whole
 from assay.errors import InputError
 
@@ -92,10 +93,7 @@ def open_run(folder: Path) -> Run:
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(f"{folder}: no run is there; name a folder that `assay score` wrote.")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: the manifest cannot be read ({error}); score again with --overwrite.") from error
+    manifest = read_json(path, label=f"{path}: the manifest cannot be read", advice="score again with --overwrite")
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
         raise InputError(f"{path}: not the manifest of a run; name a folder that `assay score` wrote.")
     return Run(folder, manifest)

@@ -1,6 +1,5 @@
 """Training logs of others: the Trainer's state, peft's method comparison, tables; and which reader is the right one."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
@@ -10,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from assay.data.json_text import read_json
 from assay.data.readers.source import named, one_line
+from assay.data.training_events import LAST_STEP, NoStepsError, number_of
 from assay.data.training_logs import (
-    NoStepsError,
     Series,
     TrainingLog,
-    number_of,
     read_run,
     runs_in,
     training_losses,
@@ -68,7 +67,7 @@ def _check_once(logs: Sequence[TrainingLog]) -> None:
 
 def _check_steps(log: TrainingLog) -> None:
     steps = np.concatenate([series.steps for series in (log.loss, log.grad_norm, log.rate, log.valid)])
-    wrong = steps[(steps < 0) | (steps != np.floor(steps))]
+    wrong = steps[(steps < 0) | (steps != np.floor(steps)) | (steps > LAST_STEP)]
     if len(wrong):
         raise InputError(f"{one_line(log.label)}: a step must be a whole number from 0 on, but got {wrong[0]:g}.")
 
@@ -128,11 +127,8 @@ def _checkpoint_step(state: Path) -> int:
 
 
 def _document(path: Path, name: str | None) -> TrainingLog:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))  # reads NaN, which the Trainer writes
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or f"not JSON, {error}"
-        raise InputError(f"{one_line(str(path))}: cannot be read ({said}); is it still being written?") from error
+    label = f"{one_line(str(path))}: cannot be read"
+    data = read_json(path, label=label, advice="wait until it is written, or copy it again")
     if isinstance(data, dict) and isinstance(data.get("log_history"), list):
         return _trainer(path, name, data)
     if isinstance(data, dict) and isinstance(data.get("train_info"), dict):

@@ -5,7 +5,6 @@ which are only ever appended. A run that was killed ends in the middle of a line
 event "resume", which says from which step: what was recorded after that step before the kill does not count.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
@@ -16,22 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.readers.source import one_line
+from assay.data.training_events import EVENTS, MANIFEST, NoStepsError, number_of, read_events, read_manifest
 from assay.errors import InputError
 
-MANIFEST = "training.json"
-EVENTS = "events.jsonl"
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
-SCHEMA = "assay/training/1"
 
 Floats = NDArray[np.float64]
 Kind = Literal["run", "trainer", "peft", "table"]
 
+_MOST_STEPS = 100_000_000  # of a whole run: each has its seconds in memory
+
 #: The parts of the memory that training needs; the last is the rest of the peak.
 PARTS = ("parameters", "gradients", "optimizer", "activations")
-
-
-class NoStepsError(InputError):
-    """A run that has not trained a step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +113,12 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
     if end is None:
         notes.append(f"not finished: step {last:,} of {about.get('max_steps', '?')}")
     scored = folder / WINDOWS
-    parameters = about.get("parameters", {})
-    timed = [event for event in steps if "step_seconds" in event]
+    parameters = about.get("parameters") or {}
+    timed = [event for event in steps if event.get("step_seconds") is not None]
     seconds = np.array([event["step_seconds"] for event in timed], dtype=np.float64)
-    counted = np.array([event.get("steps", 1) for event in timed], dtype=np.float64)  # a line may stand for several
+    counted = np.array([event.get("steps") or 1 for event in timed], dtype=np.float64)  # a line may stand for several
+    if counted.sum() > _MOST_STEPS:
+        raise InputError(f"{folder}: its lines stand for more than {_MOST_STEPS:,} steps; the log is damaged.")
     return TrainingLog(
         label=str(folder),
         arm=name or about["arm"],
@@ -143,7 +140,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         trainable=parameters.get("trainable"),
         seed=about.get("seed"),
         learning_rate=about.get("learning_rate"),
-        validation=next((event["digest"] for event in valid if "digest" in event), about.get("validation")),
+        validation=next((event["digest"] for event in valid if event.get("digest")), about.get("validation")),
         tokenizer=about.get("tokenizer"),
         windows=scored if (scored / "run.json").is_file() else None,
         scores=_scores(events),
@@ -151,71 +148,6 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         finished=end is not None,
         notes=tuple(notes),
     )
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / MANIFEST
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: the manifest cannot be read ({error}); train again with --overwrite.") from error
-    if not isinstance(about, dict) or about.get("schema") != SCHEMA:
-        raise InputError(f"{path}: not the manifest of a training run; name a folder that `assay tune run` wrote.")
-    return about
-
-
-def read_events(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """What counts of the events, and what was left out."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        kind = NoStepsError if isinstance(error, FileNotFoundError) else InputError
-        raise kind(f"{path}: cannot be read ({error.strerror}); the run has not begun, or is damaged.") from error
-    kept: list[dict[str, Any]] = []
-    notes: list[str] = []
-    broken: int | None = None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        event = _event(line)
-        if event is None:
-            if broken is not None:
-                raise _damaged(path, broken)
-            broken = number
-            continue
-        if event["kind"] == "resume":
-            kept = [old for old in kept if old["kind"] != "end" and old.get("step", 0) <= event["step"]]
-            notes.append(f"resumed from step {event['step']:,}")
-            broken = None
-        elif broken is not None:
-            raise _damaged(path, broken)
-        kept.append(event)
-    if broken is not None:
-        notes.append(f"line {broken:,} is cut off: the run was killed there, or is still being written")
-    return kept, notes
-
-
-def _damaged(path: Path, number: int) -> InputError:
-    return InputError(f"{path}: line {number} is not an event, and the run goes on after it; the file is damaged.")
-
-
-def _event(line: bytes) -> dict[str, Any] | None:
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    good = isinstance(event, dict) and isinstance(event.get("kind"), str)
-    return event if good and isinstance(event.get("step", 0), int) else None
-
-
-def number_of(value: Any) -> float | None:
-    """A number of a log: also ``"nan"`` and ``"inf"``, as JSON has none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        return None
 
 
 def training_losses(label: str, pairs: list[tuple[float, float]]) -> Series:
@@ -239,9 +171,13 @@ def _series(events: list[dict[str, Any]], name: str) -> Series:
 
 def _memory(events: list[dict[str, Any]]) -> dict[str, float]:
     """The largest of each part over the run; activations are the rest of the largest peak."""
-    numbers = [{name: value for name, value in event.items() if name not in {"kind", "step"}} for event in events]
-    names = dict.fromkeys(name for found in numbers for name in found)
-    return {name: max(float(found[name]) for found in numbers if found.get(name) is not None) for name in names}
+    found: dict[str, float] = {}
+    for numbers in events:
+        for name, value in numbers.items():
+            size = number_of(value)
+            if name not in {"kind", "step"} and size is not None and isfinite(size):
+                found[name] = max(found.get(name, size), size)
+    return found
 
 
 def _scores(events: list[dict[str, Any]]) -> dict[str, float]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.analyses.result import Result
+from assay.data.json_text import read_json
 from assay.errors import AssayError, InputError
 from assay.report.document import Part
-from assay.report.sound import check_part, read_json
+from assay.report.sound import check_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _refusal() -> type[Exception]:
 
 def read_part(path: Path, *, draw: bool = True) -> Part:
     """The part of a result that was saved as JSON; ``draw`` makes its charts now, so that what is wrong shows here."""
-    data = read_json(path)
+    data = read_json(path, label=str(path), strict=True, advice="give what --json or --save wrote")
     if not isinstance(data, dict) or str(data.get("schema")) not in KINDS:
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
         if re.fullmatch(r"assay/[a-z]+/\d+", str(found)) and f"{str(found).rpartition('/')[0]}/1" in KINDS:

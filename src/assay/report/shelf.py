@@ -1,6 +1,5 @@
 """What is in a folder of results: each version of a file is read once, beside the requests that ask for it."""
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from threading import Condition, Thread
 from typing import Literal
 
 from assay.certificate.issue import evidence_path
+from assay.data.json_text import read_json
 from assay.errors import AssayError
 from assay.report.document import Part, Status
 from assay.report.kinds import KINDS, read_part
@@ -121,8 +121,8 @@ def content_of(path: Path) -> Literal["result", "other", "unclear"]:
     try:
         if path.stat().st_size > LARGEST:
             return "other"
-        data = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        data = read_json(path)
+    except (OSError, AssayError):
         return "unclear"
     return "result" if isinstance(data, dict) and str(data.get("schema")) in KINDS else "other"
 

@@ -1,31 +1,10 @@
 """Is what a file claims to be a result one, down to the texts and numbers that are shown?"""
 
-import json
 from collections.abc import Iterator
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
-from assay.errors import InputError
 from assay.report.document import Group, Part
-
-
-def read_json(path: Path) -> Any:
-    """The data of a file; numbers that are none are refused, as nothing here writes them."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_finite, parse_float=_finite)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from error
-    except RecursionError as error:
-        raise InputError(f"{path}: not a result of Assay: lists within lists without end.") from error
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error}); give what --json or --save wrote.") from error
-
-
-def _finite(text: str) -> float:
-    if not isfinite(float(text)):
-        raise ValueError(f"{text} is no number")
-    return float(text)
 
 
 def check_part(part: Part, *, draw: bool = True) -> Part:

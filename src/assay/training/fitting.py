@@ -1,12 +1,12 @@
 """A real training run: a base model, rows of tokens, LoRA or every weight, by `transformers.Trainer`, recorded."""
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from assay.data.json_text import read_json
 from assay.errors import InputError, UsageError
 from assay.training.adapter import ALL_LINEAR, with_adapter
 from assay.training.recorder import Schedule
@@ -169,8 +169,8 @@ def _last_checkpoint(folder: Path) -> str | None:
 def _whole(checkpoint: Path) -> bool:
     """The Trainer writes its state last: a checkpoint in whose midst the run was killed has none, or half of it."""
     try:
-        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        read_json(checkpoint / "trainer_state.json")
+    except InputError:
         return False
     return True
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from assay.data.training_logs import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
+from assay.data.training_events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
 from assay.data.writing import write_bytes
 from assay.errors import InputError, UsageError
 

@@ -108,7 +108,7 @@ def test_a_missing_file_is_refused_with_a_guess(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    assert_refused(tmp_path / "pipe.csv", "not a regular file", "save the rows")
+    assert_refused(tmp_path / "pipe.csv", "a pipe, not a regular file", "save it to a file")
 
 
 def test_messages_stay_on_one_line_whatever_the_name(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_each_fault_is_named_in_one_line(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "part"), [(b"{", "not JSON"), (b'{"a": "\xff"}', "UTF-8"), (b"[1]", "not a survey")]
+    ("content", "part"), [(b"{", "not JSON: it ends too early"), (b'{"a": "\xff"}', "UTF-8"), (b"[1]", "not a survey")]
 )
 def test_files_that_are_no_json_are_named(content: bytes, part: str, tmp_path: Path) -> None:
     path = tmp_path / "survey.json"

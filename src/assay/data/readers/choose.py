@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.data.columns import listed
+from assay.data.opening import head_of
 from assay.data.readers.selection import Format, Selection
 from assay.data.readers.source import Source, exists, named, one_line
 from assay.data.store import MANIFEST
@@ -76,11 +77,7 @@ def _logs(path: Path, asked: Format | None) -> "list[Log] | None":
 def _may_hold_logs(path: Path) -> bool:
     if path.is_dir():
         return not (path / MANIFEST).is_file()
-    try:
-        with path.open("rb") as file:
-            return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_STARTS)
-    except OSError:
-        return False  # what is wrong is said when it is opened as a table
+    return head_of(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_STARTS)
 
 
 def _table(name: str | None, path: Path) -> Source:

@@ -4,6 +4,7 @@ import os
 from difflib import get_close_matches
 from pathlib import Path
 
+from assay.data.opening import TABLE, cannot_open, opened
 from assay.data.readers.delimited import Delimited
 from assay.data.readers.duck import DuckSource
 from assay.data.readers.jsonl import JsonLines
@@ -71,14 +72,10 @@ def _head(path: Path, label: str) -> bytes:
             )
         if not path.exists():
             raise InputError(f"{label}: no such file; {_nearest(path)}")
-        if not path.is_file():
-            raise InputError(f"{label}: not a regular file; save the rows to a file first.")
-        with path.open("rb") as file:
+        with opened(path, TABLE, label=label) as file:
             return file.read(_HEAD)
-    except OSError as error:
-        raise InputError(
-            f"{label}: cannot be opened ({error.strerror}); check the path and its permissions."
-        ) from error
+    except (OSError, ValueError) as error:
+        raise cannot_open(label, error) from error
 
 
 def _nearest(path: Path) -> str:

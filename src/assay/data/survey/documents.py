@@ -1,37 +1,17 @@
 """JSON files of a survey benchmark: read whole, and what is wrong with one is said in a line."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from assay.data.readers import one_line
+from assay.data.opening import head_of
 from assay.errors import InputError
-
-
-def read_json(path: Path) -> Any:
-    """The content of a JSON file."""
-    label = one_line(str(path))
-    try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{label}: cannot be opened ({error.strerror}); check the path.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{label}: not UTF-8 text at byte {error.start}; save it as UTF-8.") from error
-    except json.JSONDecodeError as error:
-        raise InputError(f"{label}, line {error.lineno}: not JSON ({error.msg}); write or copy it again.") from error
-    except RecursionError as error:
-        raise InputError(f"{label}: nested too deeply to be a survey; check what wrote it.") from error
 
 
 def is_json(path: Path) -> bool:
     """Whether a file is one JSON object rather than a table, whose lines may be objects too."""
     if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson"):
         return False
-    try:
-        with path.open("rb") as file:
-            return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
-    except OSError:
-        return False
+    return head_of(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
 
 
 def field(data: Any, name: str, kind: type | tuple[type, ...], where: str) -> Any:

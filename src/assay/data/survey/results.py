@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from assay.data.json_text import read_json
 from assay.data.readers import one_line
-from assay.data.survey.documents import is_json, read_json
+from assay.data.survey.documents import is_json
 from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
 from assay.data.survey.truth import Truth

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.data.json_text import read_json
 from assay.data.readers import one_line
-from assay.data.survey.documents import field, read_json
+from assay.data.survey.documents import field
 from assay.data.survey.result_file import model_name
 from assay.errors import InputError
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from assay.data.json_text import read_json
 from assay.data.readers import one_line
-from assay.data.survey.documents import field, finite_numbers, read_json
+from assay.data.survey.documents import field, finite_numbers
 from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
 from assay.errors import InputError
 

@@ -182,7 +182,7 @@ def test_a_damaged_or_lonely_file_is_refused(choices: Path, tmp_path: Path) -> N
     assert_refused(lonely, "no run_spec.json and per_instance_stats.json")
     spec = choices / "run_spec.json"
     spec.write_text(spec.read_text()[:300])
-    assert_refused(choices, str(spec), "the JSON", metric="exact_match")
+    assert_refused(choices, str(spec), "not JSON", metric="exact_match")
 
 
 def test_losses_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -110,7 +110,9 @@ def test_documents_give_clusters() -> None:
     assert (tasks.names, tasks.codes.tolist()) == (("tiny_animals", "tiny_sky"), topics.codes.tolist())
     named = one(LM_EVAL / SMALL, task="tiny_choices", metric="acc", cluster="doc.topic")
     assert (named.cluster_by, named.labels["doc.topic"].names) == ("doc.topic", topics.names)
-    assert_refused(LM_EVAL / SMALL, "row 1", "'subject'", "doc.topic", task="tiny_sky", metric="acc", cluster="subject")
+    assert_refused(
+        LM_EVAL / SMALL, "line 1", "'subject'", "doc.topic", task="tiny_sky", metric="acc", cluster="subject"
+    )
 
 
 def test_the_direction_of_a_metric_is_the_harness_s(tmp_path: Path) -> None:
@@ -172,7 +174,7 @@ SPOILED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "metric without value": ({"metrics": ["acc", "f1"]}, ["no field 'f1'"]),
     "missing id": ({"doc_id": None}, ["'doc_id' must be a whole number or a text", "null"]),
     "id that is true": ({"doc_id": True}, ["'doc_id' must be a whole number or a text", "true"]),
-    "the same id": ({"doc_id": 2}, ["item '2' is there already", "row 3"]),
+    "the same id": ({"doc_id": 2}, ["item '2' is there already", "line 3"]),
 }
 
 
@@ -181,7 +183,7 @@ def test_a_bad_row_is_refused_by_name(tmp_path: Path, case: str) -> None:
     change, parts = SPOILED[case]
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     edit_lines(path, lambda i, row: row | change if i == 3 else row)
-    assert_refused(path, f"{path}, row 4", *parts, metric="acc")
+    assert_refused(path, f"{path}, line 4", *parts, metric="acc")
 
 
 @pytest.mark.parametrize("value", ["0.5", [1, "a"], {"em": 1, "f1": 0}])
@@ -198,7 +200,7 @@ def test_a_metric_of_the_whole_corpus_is_refused_and_not_offered(tmp_path: Path,
 def test_a_bad_rolling_pair_is_refused(tmp_path: Path, pair: object) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_stories*"), tmp_path)
     edit_lines(path, lambda i, row: row | {"bits_per_byte": pair} if i == 1 else row)
-    assert_refused(path, f"{path}, row 2", "bits_per_byte")
+    assert_refused(path, f"{path}, line 2", "bits_per_byte")
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.9, 0.999])
@@ -206,7 +208,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, kept: float) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept)])
-    assert_refused(path, f"{path}, row ", "the JSON", "write or copy it again", metric="acc")
+    assert_refused(path, f"{path}, line ", "not JSON", "write or copy it again", metric="acc")
 
 
 def test_results_without_samples_are_refused(tmp_path: Path) -> None:
@@ -219,10 +221,10 @@ def test_damaged_results_are_refused_rather_than_the_model_guessed(tmp_path: Pat
     folder = copy(LM_EVAL / SMALL, tmp_path)
     results = only(folder, "results_*")
     results.write_bytes(results.read_bytes()[:400])
-    assert_refused(only(folder, "samples_tiny_sky*"), str(results), "the JSON", metric="acc")
+    assert_refused(only(folder, "samples_tiny_sky*"), str(results), "not JSON", metric="acc")
 
 
 def test_a_line_that_is_no_object_is_refused(tmp_path: Path) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     path.write_bytes(path.read_bytes() + json.dumps([1, 2]).encode() + b"\n")
-    assert_refused(path, "row 9", "not an object", metric="acc")
+    assert_refused(path, "line 9", "not an object", metric="acc")

@@ -132,7 +132,7 @@ def test_format_makes_a_file_what_it_is_not_and_says_what_is_missing(tmp_path: P
     assert_refused(path, "no field 'doc_id'", format="lm-eval")
     assert_refused(path, "no field 'eval'", format="inspect")
     assert_refused(path, "no run_spec.json", format="helm")
-    assert_refused(path, "row 1: no field 'response'", format="responses")
+    assert_refused(path, "line 1: no field 'response'", format="responses")
     assert_refused(path, "Parquet", format="lighteval")
 
 

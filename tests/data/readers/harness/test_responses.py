@@ -124,7 +124,7 @@ def test_ids_of_the_user_s_own_name_the_windows(tmp_path: Path) -> None:
     path = edit_lines(copy(ECHO, tmp_path), lambda i, line: {"window": f"w{i}", "response": line})
     assert one(path).ids.tolist() == ["w0", "w1"]
     edit_lines(path, lambda _, line: line | {"window": "w"})
-    assert_refused(path, "row 2", "window 'w' is there already", "row 1")
+    assert_refused(path, "line 2", "window 'w' is there already", "line 1")
 
 
 def choice_of(**changes: Any) -> Any:
@@ -185,7 +185,7 @@ def body_of(**changes: Any) -> Any:
 )
 def test_a_bad_response_is_refused_by_name(tmp_path: Path, change: Any, parts: list[str]) -> None:
     path = edit_lines(copy(ECHO, tmp_path), change)
-    assert_refused(path, f"{path}, row 2", *parts)
+    assert_refused(path, f"{path}, line 2", *parts)
 
 
 def test_a_batch_in_which_all_failed_is_refused(tmp_path: Path) -> None:

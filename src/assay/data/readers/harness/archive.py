@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.data.readers.harness.documents import cannot_open
+from assay.data.opening import ARCHIVE, DOCUMENT, cannot_open, check_file, megabytes
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _ZSTANDARD = 93
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 
 #: Unpacked bytes of a member, and of all that is read of an archive for each byte of the file: more is no log.
-LARGEST_MEMBER = 1 << 30
+LARGEST_MEMBER = DOCUMENT.bytes
 LARGEST_RATIO = 1000
 
 
@@ -41,7 +41,10 @@ class Archive:
         place = f"{self.path}, member {name!r}"
         self._left -= info.file_size
         if info.file_size > LARGEST_MEMBER or self._left < 0:
-            raise InputError(f"{place}: {info.file_size:,} bytes when unpacked, too many for a log; check the file.")
+            raise InputError(
+                f"{place}: {megabytes(info.file_size)} when unpacked, too much for a log (at most "
+                f"{megabytes(LARGEST_MEMBER)} a member and {LARGEST_RATIO:,} times the archive); check the file."
+            )
         try:
             data = self._zstandard(info, place) if info.compress_type == _ZSTANDARD else self._archive.read(info)
         except _REFUSALS as error:
@@ -75,6 +78,7 @@ def opened(path: Path) -> Iterator[Archive]:
     """An archive, or the error that says why it is none."""
     from zipfile import BadZipFile, ZipFile
 
+    check_file(path, ARCHIVE)
     try:
         archive = ZipFile(path)
     except OSError as error:

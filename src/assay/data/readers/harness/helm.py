@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.data.readers.harness.documents import read_json
+from assay.data.json_text import read_json
 from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, field_of, number, scored
 from assay.data.readers.selection import Selection
 from assay.errors import InputError

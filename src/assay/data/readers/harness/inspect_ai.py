@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.columns import listed
+from assay.data.json_text import parse_json, read_json
+from assay.data.opening import ARCHIVE
+from assay.data.opening import opened as opened_file
 from assay.data.readers.harness.archive import Archive, first_name, opened
-from assay.data.readers.harness.documents import parsed, read_json
 from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
 from assay.data.readers.selection import Selection
 from assay.errors import InputError
@@ -66,11 +68,11 @@ def _header(path: Path) -> dict[str, Any]:
         name = _HEADER if _HEADER in names else _START
         if name not in names:
             raise InputError(f"{path}: no {_HEADER} in the archive, so it is no log of inspect; name another file.")
-        return _object(parsed(archive.read(name), f"{path}, member {name!r}"), str(path))
+        return _object(parse_json(archive.read(name), f"{path}, member {name!r}"), str(path))
 
 
 def _zipped(path: Path) -> bool:
-    with path.open("rb") as file:
+    with opened_file(path, ARCHIVE) as file:
         return file.read(4) == b"PK\x03\x04"
 
 
@@ -158,7 +160,7 @@ def _members(archive: Archive) -> Iterator[Sample]:
     for name in archive.names():
         if name.startswith(_SAMPLES) and name.endswith(".json"):
             place = f"{archive.path}, member {name!r}"
-            yield place, _object(parsed(archive.read(name), place), place)
+            yield place, _object(parse_json(archive.read(name), place), place)
 
 
 def _sample(place: str, sample: dict[str, Any], cluster: str | None, task: str) -> _Sample:

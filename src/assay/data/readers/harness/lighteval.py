@@ -6,7 +6,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from assay.data.readers.harness.documents import read_json
+from assay.data.json_text import read_json
 from assay.data.readers.harness.log import Log, Measure, Rows, digest, field_of, label_of, scored
 from assay.data.readers.selection import Selection
 from assay.errors import InputError

@@ -10,7 +10,8 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from assay.data.readers.harness.documents import read_json, read_lines
+from assay.data.json_text import read_json
+from assay.data.readers.harness.documents import read_lines
 from assay.data.readers.harness.log import Log, Measure, Rows, chosen, field_of, label_of, number, scored, shown_value
 from assay.data.readers.selection import Selection
 from assay.errors import InputError

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from assay.data.columns import REQUIRED
+from assay.data.opening import TABLE, cannot_open, head_of, opened, pointer_fault
 from assay.data.readers.harness import helm, inspect_ai, lighteval, lm_eval, responses
-from assay.data.readers.harness.documents import cannot_open
 from assay.data.readers.harness.log import Log
 from assay.data.readers.selection import Format
 from assay.errors import InputError
@@ -19,6 +19,8 @@ Kind = Format | Literal["lm-eval results"]
 Files = dict[Kind, list[Path]]
 
 _HEADS = (1 << 16, 1 << 24)  # a first look, and another if that does not settle it
+#: What harnesses call their files: one of these that is only a pointer to a log is not passed over.
+_SUFFIXES = frozenset({".json", ".jsonl", ".parquet", ".eval"})
 _MOST_FILES = 200_000  # a folder with more is no output of a harness
 # A text that the head cuts off is one token too: else every quotation mark in it would be tried as the start of one.
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[][{}:]', re.DOTALL)
@@ -78,8 +80,10 @@ def _refuse(error: OSError) -> None:
 
 def kind_of(path: Path) -> Kind | None:
     """The format of a file, if it is one of a harness."""
+    if path.suffix.lower() not in _SUFFIXES and pointer_fault(head_of(path)):
+        return None  # a picture or a model beside the logs
     try:
-        with path.open("rb") as file:
+        with opened(path, TABLE) as file:
             head = file.read(_HEADS[0])
             if head.startswith(b"PK\x03\x04"):
                 return "inspect" if inspect_ai.is_archive(path, head) else None

@@ -1,0 +1,141 @@
+"""The two files of a training run of ours, read and checked: its manifest, and its events, one JSON object a line."""
+
+from collections.abc import Callable, Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from assay.data.json_text import parse_json, read_json
+from assay.data.opening import DOCUMENT, read_bytes
+from assay.data.readers.source import one_line, shown
+from assay.errors import InputError
+
+MANIFEST = "training.json"
+EVENTS = "events.jsonl"
+SCHEMA = "assay/training/1"
+
+#: A step beyond this is no step: floating-point numbers no longer count by one.
+LAST_STEP = 2**53
+#: Steps that one line may stand for, so that a line cannot ask for all memory.
+_MOST_STEPS = 1_000_000
+
+Check = tuple[Callable[[Any], bool], str]
+
+
+class NoStepsError(InputError):
+    """A run that has not trained a step."""
+
+
+def number_of(value: Any) -> float | None:
+    """A number of a log: also ``"nan"`` and ``"inf"``, as JSON has none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _is_count(value: Any, most: int = LAST_STEP) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _is_amount(value: Any) -> bool:
+    found = number_of(value)
+    return found is not None and isfinite(found) and found >= 0 and not isinstance(value, str)
+
+
+_TEXT: Check = (lambda value: isinstance(value, str), "a text")
+_COUNT: Check = (_is_count, "a whole number from 0 on")
+_AMOUNT: Check = (_is_amount, "a finite number from 0 on")
+_SEED: Check = (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number")
+_STEPS: Check = (lambda value: _is_count(value, _MOST_STEPS) and value > 0, f"a whole number from 1 to {_MOST_STEPS:,}")
+_OBJECT: Check = (lambda value: isinstance(value, dict), "an object")
+
+_OF_MANIFEST: Mapping[str, Check] = {
+    "arm": _TEXT,
+    "device": _TEXT,
+    "tokenizer": _TEXT,
+    "validation": _TEXT,
+    "max_steps": _COUNT,
+    "seed": _SEED,
+    "learning_rate": _AMOUNT,
+    "parameters": _OBJECT,
+    "settings": _OBJECT,
+}
+_OF_PARAMETERS: Mapping[str, Check] = {"total": _COUNT, "trainable": _COUNT}
+_OF_EVENT: Mapping[str, Mapping[str, Check]] = {
+    "step": {"step_seconds": _AMOUNT, "steps": _STEPS, "tokens": _COUNT},
+    "validation": {"digest": _TEXT},
+    "resume": {},
+    "end": {"wall": _AMOUNT},
+}
+_WITH_STEP = frozenset({"step", "validation", "resume"})
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a run folder says of its run."""
+    path, again = folder / MANIFEST, "train again with --overwrite"
+    label = one_line(str(path))
+    about = read_json(path, label=f"{label}: the manifest cannot be read", advice=again)
+    if not isinstance(about, dict) or about.get("schema") != SCHEMA:
+        raise InputError(f"{label}: not the manifest of a training run; name a folder that `assay tune run` wrote.")
+    if "arm" not in about:
+        raise InputError(f"{label}: no field 'arm', which says how the model was trained; {again}.")
+    _check_fields(about, _OF_MANIFEST, label, again)
+    _check_fields(about.get("parameters") or {}, _OF_PARAMETERS, f"{label}, parameters", again)
+    return {name: value for name, value in about.items() if value is not None or name not in _OF_MANIFEST}
+
+
+def read_events(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """What counts of the events, and what was left out."""
+    if not path.exists():
+        raise NoStepsError(f"{one_line(str(path))}: cannot be read (no such file); the run has not begun.")
+    kept: list[dict[str, Any]] = []
+    notes: list[str] = []
+    broken: int | None = None
+    for number, line in enumerate(read_bytes(path, DOCUMENT).split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        event = _event(line, f"{one_line(str(path))}, line {number}")
+        if broken is not None and (event is None or event["kind"] != "resume"):
+            raise _damaged(path, broken)
+        broken = number if event is None else None
+        if event is None:
+            continue
+        if event["kind"] == "resume":
+            kept = [old for old in kept if old["kind"] != "end" and old.get("step", 0) <= event["step"]]
+            notes.append(f"resumed from step {event['step']:,}")
+        kept.append(event)
+    if broken is not None:
+        notes.append(f"line {broken:,} is cut off: the run was killed there, or is still being written")
+    return kept, notes
+
+
+def _damaged(path: Path, number: int) -> InputError:
+    return InputError(
+        f"{one_line(str(path))}: line {number} is not an event, and the run goes on after it; the file is damaged."
+    )
+
+
+def _event(line: bytes, place: str) -> dict[str, Any] | None:
+    """The event of a line, ``None`` where the line is cut off; an event with a field of a wrong type is refused."""
+    try:
+        event = parse_json(line, place)
+    except InputError:
+        return None
+    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
+        return None
+    kind = event["kind"]
+    if kind in _WITH_STEP and "step" not in event:
+        raise InputError(f"{place}: an event of the kind {kind} has a step, but there is none; the file is damaged.")
+    _check_fields(event, {"step": _COUNT, **_OF_EVENT.get(kind, {})}, place, "the file is damaged")
+    return event
+
+
+def _check_fields(record: Mapping[str, Any], checks: Mapping[str, Check], place: str, advice: str) -> None:
+    """Each field that is there must be of its type; null is as good as missing, except for a step."""
+    for name, (fits, words) in checks.items():
+        value = record.get(name)
+        if name in record and not fits(value) and (value is not None or name == "step"):
+            raise InputError(f"{place}: {name!r} must be {words}, but got {shown(str(value))}; {advice}.")
