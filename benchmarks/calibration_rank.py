@@ -1,6 +1,6 @@
 """Is a leaderboard honest? False claims, coverage of ranks and sets, and the winner's curse, by simulation.
 
-    python benchmarks/calibration_rank.py                       everything; about 3 minutes on one core
+    python benchmarks/calibration_rank.py                       everything; about 12 minutes on one core
     python benchmarks/calibration_rank.py --simulations 100     a quick look
     python benchmarks/calibration_rank.py --out benchmarks/results/calibration_rank.md
 
@@ -17,7 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.leaderboards import BOARDS, RESAMPLES, Board, Outcome, outcome
+from benchmarks.simulation.model_sets import EQUAL, SOME, kept
 from benchmarks.simulation.tables import table
+from benchmarks.simulation.winners import APART, CHOSEN, NAMED, Cell, former_holds, plain_holds, top_of
 
 Outcomes = dict[Board, list[Outcome]]
 
@@ -34,15 +36,35 @@ CURSE = (
     "Top score less its own true score, in standard errors, as measured and corrected; and the per cent of\n"
     "boards on which its plain interval and the corrected one held the true score."
 )
+CELLS = (
+    "Coverage of the corrected interval in per cent, the least and the mean over cells of 5, 20 and 50 equally\n"
+    "good models, 50, 200 and 1,000 items, and for scores a true score of 0.5, 0.7, 0.9, 0.95 and 0.98; whether\n"
+    "every limit was within [0, 1]; the mean width against that of the same model, had it been the only one. *Above*:\n"
+    "the per cent of boards on which the top score, as measured and corrected, exceeds its true score."
+)
+APART_CELLS = (
+    "The same for boards that were drawn up after the formulas had been chosen: 3, 10, 35 and 100 models (values:\n"
+    "2, 10 and 35), 60 to 400 items, scores of 0.6 to 0.97, models equal, 1 point apart from each other, or one ahead\n"
+    "by 2 points."
+)
+FORMER = (
+    "Coverage of the interval that this one replaced (*locally simultaneous*: max-T of the bootstrap, scaled by the\n"
+    "winner's own standard error) and of Clopper and Pearson's for a single model, where all models are equal."
+)
+SETS = (
+    "20 models. *Rejected*: the per cent of boards of equal models on which any model left the set; at most 5 is\n"
+    "right. *Held*: the per cent of boards on which every best model was in the set; at least 95 is right."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = report_parser("False claims, coverage and bias of leaderboards, by simulation.")
     parser.add_argument("--simulations", type=int, default=500, metavar="N", help="per board (500)")
+    parser.add_argument("--tops", type=int, default=200, metavar="N", help="per cell of the winner's curse (200)")
     options = parser.parse_args(arguments)
     found = {board: _simulated(board, options.simulations) for board in BOARDS}
     report = _report(found, options.simulations)
-    publish(report, options.out)
+    publish(f"{report}\n\n{_sets(options.simulations)}\n\n{_tops(options.tops)}", options.out)
 
 
 def _simulated(board: Board, simulations: int) -> list[Outcome]:
@@ -126,9 +148,78 @@ def _curse(found: Outcomes) -> str:
     return table(header, rows)
 
 
+def _sets(simulations: int) -> str:
+    rows = []
+    for board in (*EQUAL, *SOME):
+        found = [kept(board, seed) for seed in range(simulations)]
+        held = [all_best for all_best, _ in found]
+        equal = board in EQUAL
+        out = _percent([not h for h in held]) if equal else "–"
+        rows.append([board.name, out, "–" if equal else _percent(held), f"{mean(size for _, size in found):.1f}"])
+        print(f"{board.name}: done", file=sys.stderr, flush=True)
+    header = ["models", "rejected", "held", "models in the set"]
+    return "\n\n".join(["### The model confidence set, 20 models", SETS, table(header, rows)])
+
+
+def _tops(simulations: int) -> str:
+    former = [
+        [f"{cell.k} models, {cell.n} items, {cell.best}", *(_percent(held) for held in _compared(cell, simulations))]
+        for cell in NAMED
+    ]
+    header = ["0/1 answers", "this interval", "the former one", "of a single model"]
+    about = f"{simulations} boards of each cell."
+    return "\n\n".join(
+        [
+            "### The winner's curse, cell by cell",
+            f"{about} {CELLS}",
+            _top_table(CHOSEN, simulations),
+            APART_CELLS,
+            _top_table(APART, simulations),
+            FORMER,
+            table(header, former),
+        ]
+    )
+
+
+def _compared(cell: Cell, simulations: int) -> list[list[bool]]:
+    seeds = range(simulations)
+    return [
+        [top_of(cell, seed).held for seed in seeds],
+        [former_holds(cell, seed) for seed in seeds],
+        [plain_holds(cell, seed) for seed in seeds],
+    ]
+
+
+def _top_table(cells: Sequence[Cell], simulations: int) -> str:
+    header = ["models", "cells", "least", "mean", "within [0, 1]", "width", "above", "corrected", "bias", "corrected"]
+    rows = []
+    for name in dict.fromkeys(cell.name for cell in cells):
+        chosen = [cell for cell in cells if cell.name == name]
+        tops = [[top_of(cell, seed) for seed in range(simulations)] for cell in chosen]
+        print(f"{name}: done", file=sys.stderr, flush=True)
+        held, every = [mean(top.held for top in part) for part in tops], [top for part in tops for top in part]
+        rows.append(
+            [
+                name,
+                str(len(chosen)),
+                f"{100 * min(held):.1f}",
+                f"{100 * mean(held):.1f}",
+                ("yes" if all(top.inside for top in every) else "no") if chosen[0].bounded else "–",
+                f"{mean(top.width for top in every):.2f}",
+                *(f"{100 * mean(getattr(t, what) > 0 for t in every):.0f}" for what in ("measured", "corrected")),
+                *(f"{mean(getattr(t, what) for t in every):+.2f}" for what in ("measured", "corrected")),
+            ]
+        )
+    return table(header, rows)
+
+
 def _share(results: Sequence[Outcome], held: Callable[[Outcome], bool]) -> str:
-    share = sum(held(o) for o in results) / len(results)
-    return f"{100 * share:.1f} ± {100 * sqrt(share * (1 - share) / len(results)):.1f}"
+    return _percent([held(o) for o in results])
+
+
+def _percent(held: Sequence[bool]) -> str:
+    share = sum(held) / len(held)
+    return f"{100 * share:.1f} ± {100 * sqrt(share * (1 - share) / len(held)):.1f}"
 
 
 def _average(values: Sequence[float]) -> str:

@@ -10,9 +10,12 @@ from assay.analyses.rank_pairs import Decided, decide
 from assay.design import Design
 from assay.stats.bootstrap import interval
 from assay.stats.grid import Grid
+from assay.stats.model_set import confidence_set
 from assay.stats.multiplicity import rank_limits
-from assay.stats.ranking import Fitted, confidence_set, deviations, fitted, rank_quantiles, winner
+from assay.stats.ranking import Fitted, deviations, fitted, rank_quantiles
+from assay.stats.shared_signs import Flips
 from assay.stats.units import Floats
+from assay.stats.winners import winner
 
 SEED = 20265
 RESAMPLES = 1_999
@@ -100,7 +103,7 @@ def outcome(board: Board, seed: int, level: float = 0.95) -> Outcome:
     holm, max_t, alone = (
         decide(grid, found, design, adjust, lower_is_better=False) for adjust in ("holm", "max-t", "none")
     )
-    p_set = confidence_set(found.estimates, draws, found.groups)
+    p_set = confidence_set(holm.pairs, Flips.of(grid, seed=seed), RESAMPLES)
     kept, best = p_set > 1 - level, truth >= truth.max() - 1e-12
     return Outcome(
         _false(holm, truth),
@@ -113,7 +116,7 @@ def outcome(board: Board, seed: int, level: float = 0.95) -> Outcome:
         _ranks_hold(rank_quantiles(found.estimates, draws, level), truth),
         bool(kept[best].all()),
         int(kept.sum()),
-        *_top(grid, found, draws, truth, level),
+        *_top(grid, found, truth, level, bounded=board.kind == "0/1"),
     )
 
 
@@ -144,14 +147,14 @@ def _ranks_hold(limits: list[tuple[int, int]], truth: Floats) -> bool:
     return all(low <= least and most <= high for (low, high), (least, most) in zip(limits, own, strict=True))
 
 
-def _top(grid: Grid, found: Fitted, draws: Floats, truth: Floats, level: float) -> tuple[float, float, bool, bool]:
+def _top(grid: Grid, found: Fitted, truth: Floats, level: float, *, bounded: bool) -> tuple[float, float, bool, bool]:
     first = int(np.argmax(found.estimates))
     value, error, true = float(found.estimates[first]), float(found.errors[first]), float(truth[first])
-    corrected = winner(found.estimates, found, draws, level, first)
+    top = winner(grid, found, first, level, bounded=bounded)
     plain = interval(grid.system(first), method="t", confidence_level=level).interval
     return (
         (value - true) / error,
-        (value - corrected.bias - true) / error,
+        (top.value - true) / error,
         plain.low <= true <= plain.high,
-        corrected.low <= true <= corrected.high,
+        top.low <= true <= top.high,
     )

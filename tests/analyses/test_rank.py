@@ -304,7 +304,7 @@ def test_two_constant_models_are_told_apart_by_the_test_alone() -> None:
     (pair,) = board.pairs
     assert pair.test.p_value == pytest.approx(2 * 0.5**12)
     assert (pair.verdict, pair.effect_sizes["d_z"].value) == ("better", None)
-    assert board.top.bias == 0.0
+    assert board.top.bias == pytest.approx(0.0, abs=1e-6)
 
 
 def test_few_items_are_few() -> None:
@@ -315,6 +315,36 @@ def test_few_items_are_few() -> None:
         board_of(simulated(1, 3))
     with pytest.raises(InputError, match="at least two clusters, but there is one"):
         rank(*tables(simulated(5, 2), cluster=["a"] * 5), names=names(2))
+
+
+def few_clusters(groups: int, k: int, **options: Any) -> Leaderboard:
+    values = simulated(6 * groups, k, step=0.5)
+    labels = [f"c{i % groups:02d}" for i in range(6 * groups)]
+    return rank(*tables(values, cluster=labels), names=[f"m{i:02d}" for i in range(k)], **options)
+
+
+def test_few_clusters_are_enumerated_and_say_what_they_can_show() -> None:
+    """10 clusters have 1,024 sign vectors: no p below 2 of them, and 2 / 1,024 times 435 pairs is nothing."""
+    board = few_clusters(10, 30)
+    assert (board.computed.tests, board.computed.flips) == ("exact", None)
+    p = [pair.test.p_value or 0.0 for pair in board.pairs]
+    assert min(p) == 2 / 1024
+    assert np.array(p) * 1024 == pytest.approx(np.round(np.array(p) * 1024))
+    assert all(pair.verdict == "not told apart" for pair in board.pairs)
+    (note,) = [note for note in board.notes if "sign flips" in note]
+    assert note.startswith("10 clusters have 1,024 sign flips: no p-value can be below 0.002, nor below 0.85 when ")
+    assert "adjusted for 435 pairs, so that no pair can be told apart at 0.05" in note
+    jointly = few_clusters(10, 30, adjust="max-t")
+    assert min(pair.p_adjusted or 0.0 for pair in jointly.pairs) == 2 / 1024
+    (note,) = [note for note in jointly.notes if "sign flips" in note]
+    assert note == "10 clusters have 1,024 sign flips: no p-value can be below 0.002"
+
+
+def test_so_few_clusters_that_nothing_can_be_shown() -> None:
+    board = few_clusters(4, 2)
+    assert "4 clusters have 16 sign flips: no p-value can be below 0.12, so that no pair can be told apart at 0.05" in [
+        *board.notes
+    ]
 
 
 def test_models_without_items_in_common_are_refused_or_connected() -> None:

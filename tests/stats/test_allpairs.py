@@ -198,3 +198,25 @@ def test_order_of_systems_and_a_constant_change_nothing(seed: int, order: list[i
     at = {frozenset(pair): r for r, pair in enumerate(combinations(range(4), 2))}
     for r, (i, j) in enumerate(combinations(range(4), 2)):
         assert found[r] == pytest.approx(plain[at[frozenset((order[i], order[j]))]], rel=1e-6)
+
+
+@pytest.mark.parametrize("groups", [5, 10, 13])
+def test_few_groups_are_enumerated_also_where_random_flips_were_asked_for(groups: int) -> None:
+    """scipy takes all 2ⁿ sign vectors of so few sums."""
+    grid = renumbered(grid_of(80, 4, weights=True, groups=groups))
+    found = sign_flips(pairs_of(grid), n_resamples=500)
+    assert (found.how, found.resamples) == ("exact", None)
+    for r, i, j in each(pairs_of(grid)):
+        sums = grid.pair(i, j).numerators
+        exact = scipy_stats.permutation_test(
+            (sums,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True
+        )
+        assert found.p_values[r] == pytest.approx(float(exact.pvalue))
+
+
+def test_no_p_value_is_below_two_of_all_sign_vectors() -> None:
+    """17 groups, all in favour: the bound for signs of any differences would be smaller than 2 / 2¹⁷."""
+    values = np.zeros((17, 60))
+    values[:, 0] = 1.0
+    found = sign_flips(pairs_of(Grid(values + 1e-3 * np.random.default_rng(0).random((17, 60)), np.ones(17))))
+    assert np.nanmin(found.p_values) >= 2**-16

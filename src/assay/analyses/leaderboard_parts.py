@@ -76,9 +76,9 @@ class TopScore:
 
     name: str
     estimate: float
-    bias: float  # by how much the best of these is too good on average; towards worse it is negative
-    corrected: Estimate  # estimate − bias; the interval holds in spite of the choice
-    rivals: int  # how many others could have come first
+    bias: float  # the luck in the estimate: estimate − corrected; negative where lower is better
+    corrected: Estimate  # what the estimate is worth without the luck; the interval holds in spite of the choice
+    rivals: float  # how many others could have come first, each counted by how close it is: 0 … k − 1
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__} | {"corrected": self.corrected.to_dict()}

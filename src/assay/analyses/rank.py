@@ -10,28 +10,21 @@ from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.leaderboard_parts import Computed, Reweighting, Standing, TopScore
 from assay.analyses.leaderboard_wording import sentence_of
 from assay.analyses.rank_answers import Answers, answers_of, only_complete
+from assay.analyses.rank_notes import notes_of
 from assay.analyses.rank_pairs import Adjust, Decided, check_adjust, decide, pair_records
 from assay.analyses.rank_weights import Weighting, check_weights, place_of, reweighted, reweightings
-from assay.analyses.verdict import FEW
-from assay.analyses.wording import count
 from assay.data import Selection, read_tables
 from assay.data.panel import Floats
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import InputError, UsageError
 from assay.stats.bootstrap import interval
+from assay.stats.model_set import confidence_set
 from assay.stats.multiplicity import letters, rank_limits, tiers
-from assay.stats.ranking import (
-    Fitted,
-    confidence_set,
-    connected,
-    deviations,
-    fitted,
-    probability_best,
-    rank_quantiles,
-    winner,
-)
+from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
 from assay.stats.records import Estimate, Fallback, Interval
+from assay.stats.shared_signs import Flips
 from assay.stats.special import t_quantile
+from assay.stats.winners import winner
 
 
 def rank(
@@ -150,7 +143,7 @@ class _Board:
             n_clusters=None if grid.clusters is None else grid.groups,
             cluster_by=answers.cluster_by,
             fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.fallbacks])),
-            notes=self._notes(),
+            notes=notes_of(answers, self.decided, self.adjust, self.order),
             design=self.design,
             computed=Computed(
                 tests.how, tests.resamples, self.design.method if grid.whole else "t", pair_intervals, self.resamples
@@ -162,7 +155,10 @@ class _Board:
         grid, order = self.answers.grid, np.array(self.order)
         different, better = self.decided.different[np.ix_(order, order)], self.decided.better[np.ix_(order, order)]
         best = probability_best(self.goodness, self.draws)
-        p_set = confidence_set(self.goodness, self.draws, grid.groups)
+        flips = Flips.of(grid, seed=self.design.seed)
+        p_set = confidence_set(
+            self.decided.pairs, flips, self.resamples, lower_is_better=self.answers.metric.lower_is_better
+        )
         spread = rank_quantiles(self.goodness, self.draws, self.design.level)
         places = zip(self.order, tiers(different), letters(different), rank_limits(better), strict=True)
         standings = []
@@ -209,44 +205,19 @@ class _Board:
 
     def _top(self) -> TopScore:
         i = self.order[0]  # the first by name where several tie
-        found = winner(self.goodness, self.found, self.draws, self.design.level, i)
-        value = float(self.found.estimates[i])
+        metric, value = self.answers.metric, float(self.found.estimates[i])
+        found = winner(
+            self.answers.grid,
+            self.found,
+            i,
+            self.design.level,
+            bounded=metric.kind == "scores" and self.answers.grid.shares,
+            lower_is_better=metric.lower_is_better,
+        )
         low, high = sorted((self.sign * found.low, self.sign * found.high))
-        bias = self.sign * found.bias
-        limits = Interval(low, high, self.design.level, "locally simultaneous")
-        corrected = Estimate(value - bias, limits, float(self.found.errors[i]), self.answers.grid.n)
-        return TopScore(self.answers.systems[i], value, bias, corrected, found.rivals)
-
-    def _notes(self) -> tuple[str, ...]:
-        grid, unit = self.answers.grid, self.answers.metric.unit
-        notes = list(self.answers.notes)
-        if not grid.whole:
-            notes.append(self._about_holes())
-        contradicted = sum(
-            self.decided.better[b, a] for place, a in enumerate(self.order) for b in self.order[place + 1 :]
-        )
-        if contradicted:
-            pairs = count(int(contradicted), "pair")
-            notes.append(f"{pairs} told apart the other way round than the ranks, on the {unit}s that both answered")
-        if grid.groups < FEW:
-            what = unit if grid.clusters is None else "cluster"
-            notes.append(f"{count(grid.groups, what)}, too few to rely on")
-        if self.adjust in ("bh", "none"):
-            notes.append(
-                "tiers and ranks are only as sure as single decisions: this adjustment allows some to be false"
-            )
-        return tuple(notes)
-
-    def _about_holes(self) -> str:
-        grid, unit = self.answers.grid, self.answers.metric.unit
-        answered = grid.present.sum(axis=0)
-        all_have = int(grid.present.all(axis=1).sum())
-        lacking, fewest = int((answered < grid.n).sum()), int(np.argmin(answered))
-        return (
-            f"answers are missing ({lacking} of {grid.k} models; most: {self.answers.systems[fewest]}, "
-            f"{grid.n - int(answered[fewest]):,} of {grid.n:,}): pairs are tested on the {unit}s both have, estimates "
-            f"allow for the difficulty of the {unit}s; --complete takes the {all_have:,} that all have"
-        )
+        limits = Interval(low, high, self.design.level, found.method)
+        corrected = Estimate(self.sign * found.value, limits, float(self.found.errors[i]), self.answers.grid.n)
+        return TopScore(self.answers.systems[i], value, value - self.sign * found.value, corrected, found.rivals)
 
     def _signature(self, weights: Weighting | None, min_n: int | None) -> str:
         answers, grid, tests = self.answers, self.answers.grid, self.decided.tests

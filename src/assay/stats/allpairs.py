@@ -2,7 +2,8 @@
 
 The sign-flip test is exact where that is quick: for 0/1 scores it is McNemar's test, a binomial probability for every
 pair; for few pairs the distribution over all sign vectors is computed pair by pair (`assay.stats.permutation`).
-Otherwise the signs are random and shared by all pairs (`assay.stats.shared_signs`).
+Otherwise the signs are shared by all pairs (`assay.stats.shared_signs`): all sign vectors of up to 16 groups, random
+ones of more.
 
 B random flips cannot show a p-value below 1/(B + 1), which after adjusting for a thousand pairs is nothing. But a
 weighted sum of signs has tails at most c = 1/(4·P(Z ≥ √2)) ≈ 3.18 times as heavy as the normal ones (Bentkus and
@@ -23,7 +24,7 @@ from assay.stats.paired import wilcoxon
 from assay.stats.permutation import SMALLEST_P, sign_flip
 from assay.stats.records import Fallback
 from assay.stats.resampling import Engine
-from assay.stats.shared_signs import Flips, count_reached
+from assay.stats.shared_signs import Flips, count_reached, share_reached
 from assay.stats.special import normal_cdf
 from assay.stats.units import Floats
 
@@ -196,10 +197,12 @@ def _mcnemar(pairs: Pairs) -> PairTests:
 
 
 def _shared(pairs: Pairs, n_resamples: int | None, seed: int, engine: Engine) -> PairTests:
-    count = n_resamples or STAND_IN_FLIPS
     flips = Flips.of(pairs.grid, seed=seed, engine=engine)
+    count = flips.count(n_resamples or STAND_IN_FLIPS)
     reached = count_reached(flips, pairs.total, pairs.norm, count)
-    p = (1 + reached) / (1 + count)
+    p = share_reached(reached, count, exact=flips.exact)
+    if flips.exact:
+        return PairTests("sign-flip", np.where(pairs.units > 0, p, np.nan), _signed(pairs), "exact")
     bound = np.array([2 * _HEAVIEST * normal_cdf(-z) for z in pairs.evidence.tolist()])
     fallbacks: tuple[Fallback, ...] = ()
     if n_resamples is None:
@@ -207,7 +210,8 @@ def _shared(pairs: Pairs, n_resamples: int | None, seed: int, engine: Engine) ->
         if _seconds(pairs, doubtful) <= EXACT_SECONDS:
             p[doubtful], fallbacks = _exact(pairs, doubtful, seed)
             bound[doubtful] = np.inf
-    p = np.where(pairs.units > 0, np.clip(np.minimum(p, bound), SMALLEST_P, 1.0), np.nan)
+    least = np.maximum(2.0 ** (1 - pairs.groups), SMALLEST_P)  # no sign vector is rarer than 2 of all
+    p = np.where(pairs.units > 0, np.clip(np.minimum(p, bound), least, 1.0), np.nan)
     return PairTests("sign-flip", p, _signed(pairs), "shared signs", count, fallbacks)
 
 

@@ -72,6 +72,12 @@ class Grid:
         plain = self.clusters is None and bool((self.weights == 1).all())
         return plain and bool(((self.products == 0) | (self.products == 1)).all())
 
+    @cached_property
+    def shares(self) -> bool:
+        """Whether every value is between 0 and 1."""
+        there = self.values[self.present]
+        return bool(((there >= 0) & (there <= 1)).all())
+
     def grouped(self, values: Floats) -> Floats:
         """(G,) or (G, c) Sums within groups."""
         if self.clusters is None:

@@ -1,30 +1,23 @@
-"""How sure is an order of k systems: who may be the best, at which ranks, and how good is the one that came out first?
+"""k estimates together: the fit, its influence, and how often each system is the best, or at which rank.
 
-All questions are about the k estimates together, so they are answered from replicates of all of them that share their
-draws. An estimate is linear in its units up to terms of order 1/n, so a replicate is Σ cᵤ ψᵤ with the counts c of a
-bootstrap draw and the influence ψᵤ of each unit (or cluster) on the k estimates.
-
-References: Hansen, Lunde and Nason (2011), *The model confidence set*; Zrnic and Fithian (2024), *Locally simultaneous
-inference*; Andrews, Kitagawa and McCloskey (2024), *Inference on winners*.
+Replicates of all estimates share their draws. An estimate is linear in its units up to terms of order 1/n, so a
+replicate is Σ cᵤ ψᵤ with the counts c of a bootstrap draw and the influence ψᵤ of each unit (or cluster) on the k
+estimates.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.allpairs import squared_gaps
 from assay.stats.grid import Grid
 from assay.stats.resampling import Engine, resampled_sums
-from assay.stats.shared_signs import running_maxima
 from assay.stats.simultaneous import MOST_GROUPS
-from assay.stats.special import normal_quantile, t_cdf, t_quantile
 from assay.stats.units import Floats
 
 _COMPILE_ABOVE = 3e7  # draws × columns
-_PLAUSIBLE = 0.1  # of 1 − level: the risk that a system which could have come first is not counted among the rivals
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,84 +116,3 @@ def rank_quantiles(goodness: Floats, draws: Floats, level: float) -> list[tuple[
     tail = 0.5 - level / 2
     low, high = (np.quantile(ranks, q, axis=0, method="inverted_cdf").astype(int) for q in (tail, 1 - tail))
     return list(zip(low.tolist(), high.tolist(), strict=True))
-
-
-def confidence_set(goodness: Floats, draws: Floats, groups: float = inf) -> Floats:
-    """(k,) P-values of Hansen, Lunde and Nason's model confidence set: those above α hold the best with 1 − α.
-
-    T_R: as long as several are left, the largest studentized difference among them is tested, and the worse of the two
-    goes. Its p-value is the largest so far. Which goes when depends on the estimates only, so the replicates' largest
-    differences can be built up from the last two on, a system at a time. The errors are estimated from ``groups`` of
-    units, which the replicates do not show: a statistic counts as the normal one that is as rare as it is among t.
-    """
-    errors = np.sqrt(squared_gaps(draws) / len(draws))
-    errors += errors.T
-    leaving, statistics = _elimination(goodness, errors)
-    added = leaving[::-1]
-    later, earlier = np.tril_indices(len(added), -1)  # every system with those that leave after it, the last two first
-    pairs = np.array(added)[np.stack([later, earlier])]
-    last = np.cumsum(np.arange(1, len(added))) - 1  # the pair that completes a system
-    least = np.full(len(later), inf)
-    least[last] = [_rarity(t, groups) for t in statistics[::-1]]
-    reached, _ = running_maxima(draws, pairs, _inverse(errors[pairs[0], pairs[1]]), least * (1 - 1e-12))
-    own = (1 + reached[last][::-1]) / (1 + len(draws))
-    p = np.ones(len(goodness))
-    p[leaving[:-1]] = np.maximum.accumulate(own)
-    return p
-
-
-def _rarity(t: float, groups: float) -> float:
-    return -normal_quantile(t_cdf(-t, groups - 1)) if groups < inf else t
-
-
-def _elimination(goodness: Floats, errors: Floats) -> tuple[list[int], list[float]]:
-    """The order in which systems leave, the last one included, and the statistic by which each of the others did."""
-    statistics = (goodness[None, :] - goodness[:, None]) * _inverse(errors)  # [i, j]: by how much i is worse than j
-    left, leaving, found = list(range(len(goodness))), [], []
-    while len(left) > 1:
-        among = statistics[np.ix_(left, left)]
-        worst = int(np.argmax(among.max(axis=1)))
-        found.append(float(among.max()))
-        leaving.append(left.pop(worst))
-    return leaving + left, found
-
-
-def _inverse(errors: Floats) -> Floats:
-    """1 / error; 0 for systems that do not differ at all."""
-    return np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Winner:
-    """What is known of the system that came out first, allowing for its having been chosen."""
-
-    bias: float  # by how much the best of k is too good on average
-    low: float  # limits of its true value, in goodness
-    high: float
-    rivals: int  # how many others could have come first
-
-
-def winner(goodness: Floats, found: Fitted, draws: Floats, level: float, first: int) -> Winner:
-    """The winner's curse: the best of k estimates is biased upward, the more the closer its rivals are.
-
-    The bias is the bootstrap's: by how much a replicate's winner exceeds its own true value, which is the estimate. The
-    limits allow for the choice among the systems that could have come first: those within twice a simultaneous band
-    of the winner. The lower limit is max-T over these; for the upper one nothing is to be paid, since the winner is
-    measured no lower and is no better in truth than the best system.
-    """
-    count = len(goodness)
-    chosen = np.argmax(goodness + draws, axis=1)
-    bias = float(np.mean(draws[np.arange(len(draws)), chosen] - draws[:, first]))  # whose own mean is 0
-    alpha, df, errors = 1 - level, float(found.groups - 1), found.errors
-    pairs = count * (count - 1) / 2
-    band = t_quantile(1 - _PLAUSIBLE * alpha / (2 * pairs), df) * found.error_of(first)
-    rivals = goodness[first] - goodness <= 2 * band
-    tail = (1 - _PLAUSIBLE) * alpha / 2
-    usable = rivals & (errors > 0)
-    if not usable[first]:
-        return Winner(0.0, float(goodness[first]), float(goodness[first]), int(rivals.sum()) - 1)
-    largest = (draws[:, usable] / errors[usable]).max(axis=1)
-    reach = float(np.quantile(largest, 1 - tail)) * t_quantile(1 - tail, df) / normal_quantile(1 - tail)
-    top = float(goodness[first])
-    high = top + t_quantile(1 - tail, df) * float(errors[usable].max())
-    return Winner(bias, top - reach * float(errors[first]), high, int(rivals.sum()) - 1)

@@ -7,6 +7,9 @@ hand, a byte of random bits is an index.
 
 Shared signs are right pair by pair. Taken together (max-T) they are so when all systems are exchangeable, and
 otherwise as the number of units grows. Sums equal to the observed one up to rounding count as reaching it.
+
+Few groups have few sign vectors, and then all of them are taken: 2^(G − 1), for a vector and its opposite give the same
+|Σ ±d|. The observed signs are among them, so that p is a share and at least 2 / 2^G.
 """
 
 from collections.abc import Iterator
@@ -25,6 +28,7 @@ from assay.stats.units import Floats
 
 Integers = NDArray[np.int64]
 
+MOST_ENUMERATED = 16  # groups: 32,768 sign vectors
 TIE = 1e-9  # of √G·√Σd² ≥ Σ|d|: sums closer than this to the observed one are equal to it
 _COMPILE_ABOVE = 2e8  # additions: about what numpy does in the time that loading the compiled kernels takes
 _CODES = 1 << 26  # bytes of signs at a time
@@ -54,6 +58,15 @@ class Flips:
     def k(self) -> int:
         return int(self.columns.shape[1])
 
+    @property
+    def exact(self) -> bool:
+        """Whether all sign vectors are taken instead of random ones."""
+        return len(self.columns) <= MOST_ENUMERATED
+
+    def count(self, n_resamples: int) -> int:
+        """How many sign vectors are taken where so many random ones would be."""
+        return 2 ** (len(self.columns) - 1) if self.exact else n_resamples
+
     @cached_property
     def pairs(self) -> Integers:
         """(2, P) The pairs i < j."""
@@ -63,17 +76,23 @@ class Flips:
         """Whether the compiled loops are worth loading."""
         if self.holes or self.engine == "numpy":
             return False
-        work = n_resamples * (self.columns.size / 8 + self.k * self.k / 2)
+        work = self.count(n_resamples) * (self.columns.size / 8 + self.k * self.k / 2)
         return self.engine == "compiled" or work > _COMPILE_ABOVE
 
     def blocks(self, n_resamples: int, *, compiled: bool) -> Iterator[tuple[int, Floats]]:
         """The first replicate of a block, and (rows, k) sums of its replicates."""
-        key, groups = stream_key(self.seed, self.purpose), len(self.columns)
+        groups, count = len(self.columns), self.count(n_resamples)
         most = _CODES // (groups // 8 + 1) if compiled else _PAIRS // (self.k * self.k)
-        batch = max(1, min(n_resamples, most))
-        for first in range(0, n_resamples, batch):
-            codes = sign_codes(key, first, min(batch, n_resamples - first), groups)
+        batch = max(1, min(count, most))
+        for first in range(0, count, batch):
+            codes = self._codes(first, min(batch, count - first))
             yield first, (_compiled_sums if compiled else _numpy_sums)(codes, self.columns)
+
+    def _codes(self, first: int, rows: int) -> NDArray[np.uint8]:
+        groups = len(self.columns)
+        if self.exact:
+            return all_codes(first, rows, groups)
+        return sign_codes(stream_key(self.seed, self.purpose), first, rows, groups)
 
     def differences(self, first: int, sums: Floats) -> Floats:
         """(rows, P) Null differences of all pairs, from the sums of their systems."""
@@ -81,8 +100,8 @@ class Flips:
         found: Floats = sums[:, i] - sums[:, j]
         if not self.holes:
             return found
-        key, rows = stream_key(self.seed, self.purpose), len(sums)
-        signs = _signs(sign_codes(key, first, rows, len(self.columns)), len(self.columns))
+        rows = len(sums)
+        signs = _signs(self._codes(first, rows), len(self.columns))
         lost = np.empty((rows, self.k, self.k))  # [b, j, i]: what system i has where j has nothing
         for system, (groups, others) in enumerate(self.holes):
             lost[:, system] = signs[:, groups] @ others
@@ -101,6 +120,17 @@ def sign_codes(key: int, first: int, rows: int, groups: int) -> NDArray[np.uint8
     per_row = -(-groups // 64)
     random = words(key, first * per_row, rows * per_row).astype("<u8", copy=False).view(np.uint8)
     return random.reshape(rows, 8 * per_row)[:, : -(-groups // 8)]
+
+
+def all_codes(first: int, rows: int, groups: int) -> NDArray[np.uint8]:
+    """(rows, bytes) The sign vectors first, first + 1, … of all: the bits of their number, 0 for the last group."""
+    numbers = np.arange(first, first + rows, dtype="<u8").view(np.uint8)
+    return numbers.reshape(rows, 8)[:, : -(-groups // 8)]
+
+
+def share_reached(reached: Integers, count: int, *, exact: bool) -> Floats:
+    """P-values from how many of so many sign vectors reach what was observed; of random ones it is one more itself."""
+    return np.asarray(reached / count if exact else (1 + reached) / (1 + count))
 
 
 def _signs(codes: NDArray[np.uint8], groups: int) -> Floats:
@@ -153,14 +183,23 @@ class Maxima:
 
     largest: Floats  # (B,) of all pairs
     stepped: Integers  # (P,) how often the largest of a pair and of those with less reaches the pair's own
+    exact: bool = False  # whether these are all sign vectors
 
 
 def maxima(flips: Flips, observed: Floats, norms: Floats, n_resamples: int) -> Maxima:
     """Max-T over all pairs: observed are the statistics |Σd| / √Σd², 0 where the norm is."""
     order = np.argsort(observed, kind="stable")
+    found = ordered_maxima(flips, order, norms, observed[order], n_resamples)
+    stepped = np.empty_like(found.stepped)
+    stepped[order] = found.stepped
+    return Maxima(found.largest, stepped, found.exact)
+
+
+def ordered_maxima(flips: Flips, order: Integers, norms: Floats, observed: Floats, n_resamples: int) -> Maxima:
+    """The largest null statistic of the pairs up to each one in an order, against what was observed there."""
     scale = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)[order]
-    least = observed[order] - TIE * sqrt(len(flips.columns))
-    counts, largest = np.zeros(len(order), dtype=np.int64), np.empty(n_resamples)
+    least = observed - TIE * sqrt(len(flips.columns))
+    counts, largest = np.zeros(len(order), dtype=np.int64), np.empty(flips.count(n_resamples))
     compiled = flips.compiled(n_resamples)
     pairs = np.ascontiguousarray(flips.pairs[:, order])
     for first, sums in flips.blocks(n_resamples, compiled=compiled):
@@ -170,9 +209,7 @@ def maxima(flips: Flips, observed: Floats, norms: Floats, n_resamples: int) -> M
             found = running_maxima(sums, pairs, scale, least, engine="compiled" if compiled else "numpy")
         counts += found[0]
         largest[first : first + len(sums)] = found[1]
-    stepped = np.empty_like(counts)
-    stepped[order] = counts
-    return Maxima(largest, stepped)
+    return Maxima(largest, counts, flips.exact)
 
 
 def running_maxima(
@@ -204,7 +241,7 @@ def _running(differences: Floats, scale: Floats, least: Floats) -> tuple[Integer
 def step_down(found: Maxima, observed: Floats) -> Floats:
     """(P,) Westfall and Young's step-down p-values: no pair may have a smaller one than a pair with more evidence."""
     order = np.argsort(observed, kind="stable")[::-1]
-    p = np.maximum.accumulate((1 + found.stepped[order]) / (1 + len(found.largest)))
+    p = np.maximum.accumulate(share_reached(found.stepped[order], len(found.largest), exact=found.exact))
     out = np.empty_like(p)
     out[order] = p
     return out
@@ -213,7 +250,7 @@ def step_down(found: Maxima, observed: Floats) -> Floats:
 def single_step(found: Maxima, observed: Floats) -> Floats:
     """(P,) (1 + #{largest of all pairs ≥ observed}) / (1 + B): what the simultaneous intervals correspond to."""
     reached = len(found.largest) - np.searchsorted(np.sort(found.largest), observed - TIE)
-    return np.asarray((1 + reached) / (1 + len(found.largest)))
+    return share_reached(reached, len(found.largest), exact=found.exact)
 
 
 def critical_value(flips: Flips, norms: Floats, level: float, n_resamples: int) -> float | None:
@@ -226,6 +263,7 @@ def critical_value(flips: Flips, norms: Floats, level: float, n_resamples: int) 
     if groups < FEWEST:
         return None
     found = maxima(flips, np.full(len(norms), np.inf), norms, n_resamples)
-    place = min(int(np.ceil(level * (n_resamples + 1) - 1e-9)), n_resamples)
+    count = len(found.largest)
+    place = min(int(np.ceil(level * (count + (not found.exact)) - 1e-9)), count)
     z = float(np.sort(found.largest)[place - 1])
     return None if z * z >= groups * (1 - 1e-9) else z * sqrt((groups - 1) / (groups - z * z))
