@@ -53,7 +53,7 @@ def survey(
     ] = None,
     min_n: Annotated[
         int,
-        typer.Option("--min-n", metavar="N", help="Leave out segments of fewer respondents.", rich_help_panel=_DATA),
+        typer.Option("--min-n", metavar="N", help="Leave out answers of fewer respondents.", rich_help_panel=_DATA),
     ] = 10,
     threshold: Annotated[
         float, typer.Option(help="How many cells can reach this score?", rich_help_panel=_STATISTICS)
@@ -62,6 +62,13 @@ def survey(
         Literal["apart", "merged"],
         typer.Option(help="A model at several settings: several models, or its runs.", rich_help_panel=_DATA),
     ] = "apart",
+    marginal: Annotated[
+        Literal["left-out", "pooled"],
+        typer.Option(
+            help="The population marginal: without the segment's people, or only without its row.",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = "left-out",
     test: Annotated[
         Literal["auto", "sign-flip", "t", "wilcoxon"], typer.Option(help="Paired test.", rich_help_panel=_STATISTICS)
     ] = "auto",
@@ -100,6 +107,7 @@ def survey(
         min_n=min_n,
         threshold=threshold,
         variants=variants,
+        marginal=marginal,
         progress=_progress(),
     )
     if output is not None:
@@ -109,7 +117,7 @@ def survey(
 
 def _short(report: "SurveyReport") -> str:
     lines = [report.sentence, ""]
-    lines += [f"{'✓' if said.holds else '✗'} {said.text}" for said in report.statements()]
+    lines += [f"{'!' if said.warning else '✓' if said.holds else '✗'} {said.text}" for said in report.statements()]
     return "\n".join([*lines, "", *(f"note: {note}" for note in report.notes), report.signature])
 
 

@@ -20,9 +20,9 @@ READING = {
         "questions. “Honest” leaves out answers that could not be read, which the benchmark scores 0 or 0.1."
     ),
     "baselines": (
-        "A model has to beat predictors that know nothing of the segment. The population marginal is that of "
-        "all other segments. “Shuffled” mixes up a model's own predictions within each question: a model that "
-        "does not know which segment is which scores as well then."
+        "A model has to beat predictors that know nothing of the segment. The population marginal is what people "
+        "answered who are not in the segment. “Shuffled” mixes up a model's own predictions within each question: a "
+        "model that does not know which segment is which scores as well then."
     ),
     "noise": (
         "So few people were asked that their shares are not those of the population. The “ceiling” is what a "

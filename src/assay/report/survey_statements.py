@@ -5,13 +5,15 @@ from assay.report.markdown import cell
 
 
 def survey_statements(report: SurveyReport) -> str:
-    """Two lists as Markdown."""
+    """Lists as Markdown: warnings where there are any, what holds, and what does not."""
     said = [(name, one) for name, section in report.sections.items() for one in section.sentences()]
+    warned = [(name, one.text) for name, one in said if one.warning]
     parts = [
         f"# Statements: {cell(report.survey)}",
         cell(report.sentence),
+        *(["## Warnings", _listed(warned, "")] if warned else []),
         "## What the data support",
-        _listed([(name, one.text) for name, one in said if one.holds], "Nothing."),
+        _listed([(name, one.text) for name, one in said if one.holds and not one.warning], "Nothing."),
         "## What is withheld, and why",
         "Do not print these as findings: each says what is missing.",
         _listed([(name, one.text) for name, one in said if not one.holds], "Nothing."),

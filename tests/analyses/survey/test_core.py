@@ -69,10 +69,13 @@ def test_baselines_against_scipy_cell_by_cell(holes: bool) -> None:
     for cell in range(len(truth)):
         k, same = int(truth.options[cell]), np.flatnonzero(truth.question == truth.question[cell])
         others = same[same != cell]
+        category = truth.segments[truth.segment[cell]].category
+        rest = [c for c in others.tolist() if truth.segments[truth.segment[c]].category == category]
         own = truth.shares[cell, :k]
         expected = {"uniform": np.full(k, 1 / k)}
-        for name, chosen in (("marginal", same), ("marginal, left out", others)):
+        for name, chosen in (("marginal", same), ("marginal, pooled", others)):
             expected[name] = np.average(truth.shares[chosen, :k], axis=0, weights=sizes[truth.segment[chosen]])
+        expected["marginal, left out"] = np.average(truth.shares[rest, :k], axis=0, weights=truth.n[rest])
         for name, shares in expected.items():
             np.testing.assert_allclose(found.baselines[name][cell, :k], shares, atol=1e-13)
             assert found.baseline_scores[name][cell] == pytest.approx(floored(own, shares), abs=1e-12)
@@ -232,7 +235,13 @@ def test_the_shipped_survey_shows_what_was_put_in() -> None:
     assert p["marginal"] is not None
     assert p["marginal"] > 0.05
     assert all(p[name] == pytest.approx(4 / 2_001, abs=2e-3) for name in ("raw", "smoothed", "logit"))
-    assert {b.name for b in section.baselines} == {"uniform", "marginal", "marginal, left out", "prior round"}
+    assert {b.name for b in section.baselines} == {
+        "uniform",
+        "marginal",
+        "marginal, left out",
+        "marginal, pooled",
+        "prior round",
+    }
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.data.survey import read_truth
+from assay.data.survey.counts import check_counts
 from assay.data.survey.survey_json import survey_of
 from assay.errors import InputError
 from tests.data.survey.surveys import survey, write
@@ -90,9 +93,72 @@ def test_small_segments_are_left_out_and_named() -> None:
     truth = survey_of(survey(), "x").at_least(40)
     assert [s.id for s in truth.segments] == ["age:young", "age:old"]
     assert set(truth.segment.tolist()) == {0, 1}
-    assert truth.notes == ("1 of 3 segments left out, of fewer than 40 respondents: town",)
+    few = "3 of 9 answers (question × segment) left out, of fewer than 40 respondents"
+    assert truth.notes == (f"{few}; nothing is left of 1 of 3 segments: town",)
     with pytest.raises(InputError, match="every segment"):
         truth.at_least(100)
+
+
+def test_the_least_number_is_that_of_the_answers_themselves() -> None:
+    """A segment of 40 people of whom 12 answered q2: those 12 are what q2 is about."""
+    data = survey()
+    data["segments"][0]["responses"][1]["n"] = 12
+    truth = survey_of(data, "x").at_least(30)
+    assert len(truth) == 8
+    assert ("q2", "age:young") not in truth.place
+    assert len(truth.segments) == 3
+    assert truth.notes == ("1 of 9 answers (question × segment) left out, of fewer than 30 respondents",)
+
+
+def test_a_question_that_too_few_answered_anywhere_is_gone() -> None:
+    data = survey()
+    for segment in data["segments"]:
+        segment["responses"][1]["n"] = 5
+    truth = survey_of(data, "x").at_least(10)
+    assert [question.id for question in truth.questions] == ["q1", "q3"]
+    assert set(truth.question.tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("answer", "part"),
+    [
+        ({"n": 40, "counts": [28, 2]}, "sum to 30, but n is 40"),
+        ({"n": 40, "counts": [12, 28]}, "counts[0] is 12, but 70 % of 40 respondents are 28.0"),
+        ({"n": 40, "counts": [28, 6, 6]}, "list of 2 numbers"),
+        ({"n": 40, "counts": [28.5, 11.5]}, "whole numbers of people"),
+        ({"n": 40, "counts": [-1, 41]}, "whole numbers of people"),
+        ({"n": 40, "counts": "28, 12"}, "list of 2 numbers"),
+        ({"counts": [0, 0]}, "0 respondents"),
+    ],
+)
+def test_counts_that_contradict_are_refused(answer: dict[str, Any], part: str) -> None:
+    data = survey()
+    data["segments"][0]["responses"][0].update(answer)
+    with pytest.raises(InputError) as refused:
+        survey_of(data, "x")
+    assert part in str(refused.value)
+    assert "segment 'age:young', question 'q1'" in str(refused.value)
+
+
+@given(
+    counts=st.lists(st.integers(0, 400), min_size=2, max_size=11).filter(sum),
+    decimals=st.integers(0, 3),
+    rounded=st.booleans(),
+)
+def test_counts_agree_with_percentages_that_were_rounded(counts: list[int], decimals: int, rounded: bool) -> None:
+    """True counts beside rounded percentages, and counts that were made from those and need not sum to n."""
+    n = sum(counts)
+    shares = [round(100 * count / n, decimals) for count in counts]
+    if not sum(shares) > 0:
+        return
+    made = [round(n * share / sum(shares)) for share in shares] if rounded else counts
+    check_counts(made, shares, n, "x")
+
+
+def test_counts_say_how_many_answered_where_n_is_missing() -> None:
+    data = survey()
+    data["segments"][0]["responses"][0]["counts"] = [21, 9]
+    assert survey_of(data, "x").n[0] == 30
 
 
 def test_the_question_that_makes_segments_is_found() -> None:

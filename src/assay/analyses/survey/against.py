@@ -1,7 +1,13 @@
-"""Every model against a baseline on the cells that both have, questions as clusters."""
+"""Every model against a baseline on the cells that both have, questions as clusters.
+
+A model may *be* the baseline: a marginal that somebody computed, rounded and wrote into a table. Rounding moves every
+question a little the same way, so that a test finds a difference; it is called equal if the whole interval lies within
+a margin that nobody would care about.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +22,10 @@ from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Test
 from assay.stats.units import standard_error
 
+MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
+
+Place = Literal["above", "below", "equal", "not told apart"]
+
 
 @dataclass(frozen=True, slots=True)
 class Against:
@@ -28,14 +38,17 @@ class Against:
     p_adjusted: float | None  # Holm, over all models and baselines
     effect_sizes: dict[str, Estimate]
     n_questions: int
+    margin: float = MARGIN
 
     @property
-    def better(self) -> bool | None:
-        """Whether the model is shown to be above (True) or below (False) the baseline."""
-        level = 0.95 if self.difference.interval is None else self.difference.interval.level
-        if self.p_adjusted is None or self.difference.value is None or self.p_adjusted > 1 - level:
-            return None
-        return self.difference.value > 0
+    def place(self) -> Place:
+        """Where the model is shown to be. Equal comes first: a difference within the margin is none, however sure."""
+        limits = self.difference.interval
+        if limits is not None and -self.margin < limits.low and limits.high < self.margin:
+            return "equal"
+        if limits is None or self.p_adjusted is None or self.p_adjusted > 1 - limits.level:
+            return "not told apart"
+        return "above" if limits.low > 0 else "below"
 
 
 def against(survey: Survey, baselines: dict[str, Floats], design: Design) -> tuple[Against, ...]:
@@ -73,6 +86,7 @@ def _one(survey: Survey, m: int, name: str, baseline: Floats, design: Design) ->
         None,
         effect_sizes(arms, units, design.level),
         units.n,
+        design.margin or MARGIN,
     )
 
 
@@ -82,11 +96,10 @@ def _test(numerators: Floats, denominators: Floats, design: Design) -> Test:
     return sign_flip(numerators, seed=design.seed)[0]
 
 
-def summary_of(found: Sequence[Against], baseline: str) -> tuple[list[str], list[str], list[str]]:
-    """The models above, below and not told apart from a baseline."""
-    own = [one for one in found if one.baseline == baseline and one.difference.value is not None]
-    return (
-        [one.model for one in own if one.better is True],
-        [one.model for one in own if one.better is False],
-        [one.model for one in own if one.better is None],
-    )
+def placed(found: Sequence[Against], baseline: str) -> dict[Place, list[str]]:
+    """The models above, below, equal to and not told apart from a baseline."""
+    places: dict[Place, list[str]] = {"above": [], "below": [], "equal": [], "not told apart": []}
+    for one in found:
+        if one.baseline == baseline and one.difference.value is not None:
+            places[one.place].append(one.model)
+    return places

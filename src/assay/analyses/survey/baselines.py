@@ -1,5 +1,6 @@
 """What predictors that know nothing, or little, would score (S2, C9)."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -7,13 +8,15 @@ import numpy as np
 
 from assay.analyses import wording
 from assay.analyses.sheet import Sheet
-from assay.analyses.survey.against import Against, against, summary_of
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.against import MARGIN, Against, Place, against, placed
+from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
+from assay.analyses.survey.population import categories_of_two, has_everyone
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
 from assay.analyses.survey.shuffled import Nulls, nulls
 from assay.data.panel import Floats
 from assay.data.survey import matched
+from assay.data.survey.truth import Truths
 from assay.design import Design
 from assay.stats.multiplicity import holm
 
@@ -29,6 +32,13 @@ class Baseline:
     score: float | None
     cells: int  # that it says something about
     note: str | None = None
+    beside: tuple["Beside", ...] = ()  # where it lacks cells: what all baselines score on those it has
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    name: str
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +66,32 @@ class Baselines(Section):
     shuffled: tuple[Null, ...]  # of the true answers first, then of each model's own predictions
     permutations: int
     level: float
+    n_cells: int = 0
 
     def sheets(self) -> list[Sheet]:
-        cells = [[b.name, shown(b.score), f"{b.cells:,}"] for b in self.baselines]
+        """Numbers over the same cells are in one table: a baseline that lacks some has its own."""
+        whole, header = [b for b in self.baselines if not b.beside], ["baseline", "score", "cells", "predicts"]
+        cells = [[b.name, shown(b.score), f"{b.cells:,}", b.note or ""] for b in whole]
         truth = self.shuffled[0]
-        cells.append(["true answers, shuffled", shown(truth.mean), f"sd {shown(truth.standard_deviation)}"])
+        spread = f"the answers of another segment; sd {shown(truth.standard_deviation)}"
+        cells.append(["true answers, shuffled", shown(truth.mean), f"{self.n_cells:,}", spread])
+        title = "predictors without knowledge of the segment"
+        parts = [b for b in self.baselines if b.beside]
+        names = [b.name for b in whole]
         return [
-            Sheet(("baselines", "predictors without knowledge of the segment"), ["baseline", "score", "cells"], cells),
-            self._against_sheet(),
+            Sheet(("baselines", title), header, cells),
+            *(_part_sheet(b, self.n_cells) for b in parts),
+            *(self._against_sheet(own) for own in (names, *([b.name] for b in parts)) if own),
             self._shuffled_sheet(),
         ]
 
-    def _against_sheet(self) -> Sheet:
+    def _against_sheet(self, baselines: Sequence[str]) -> Sheet:
         level = wording.percent(self.level)
-        header = ["model − baseline", "baseline", f"difference [{level}]", "d_z", "p, adjusted"]
+        header = ["model − baseline", "baseline", f"difference [{level}]", "d_z", "p, adjusted", "the model is"]
         cells = []
         for one in self.against:
+            if one.baseline not in baselines:
+                continue
             limits = one.difference.interval
             value = one.difference.value
             text = "–" if value is None else f"{value:+.4f}"
@@ -80,7 +100,7 @@ class Baselines(Section):
             d = one.effect_sizes.get("d_z")
             effect = "–" if d is None or d.value is None else f"{d.value:+.2f}"
             p = "–" if one.p_adjusted is None else f"{one.p_adjusted:.2g}"
-            cells.append([one.model, one.baseline, text, effect, p])
+            cells.append([one.model, one.baseline, text, effect, p, one.place])
         return Sheet(("against", "each baseline, questions as clusters"), header, cells)
 
     def _shuffled_sheet(self) -> Sheet:
@@ -95,31 +115,52 @@ class Baselines(Section):
         said = [s for b in self.baselines if b.score is not None for s in self._about(b.name)]
         return [*said, *self._about_shuffled()]
 
-    def _about(self, baseline: str) -> list[Statement]:
-        above, below, neither = summary_of(self.against, baseline)
-        total = len(above) + len(below) + len(neither)
-        if not total:
-            return []
-        counts = f"{len(above)} of {total} models are above it, {len(below)} below, {len(neither)} not told apart"
-        text = f"Against the baseline “{baseline}” (paired by question, Holm-adjusted): {counts}."
-        if len(above) == total:
-            return [
-                Statement(f"All {total} models score significantly above the baseline “{baseline}”. {text}", holds=True)
-            ]
-        return [Statement(f"Not shown: that models in general exceed the baseline “{baseline}”. {text}", holds=False)]
+    def _about(self, baseline: str) -> Iterator[Statement]:
+        places = placed(self.against, baseline)
+        total = sum(map(len, places.values()))
+        margin = next((one.margin for one in self.against if one.baseline == baseline), MARGIN)
+        how = "(paired by question, Holm-adjusted)"
+        for place, words in _PLACES.items():
+            if places[place]:
+                what = f"{words} the baseline “{baseline}”" + (f" within ±{margin:g}" if place == "equal" else "")
+                who = f"{len(places[place])} of {wording.count(total, 'model')}, {_names(places[place])}"
+                yield Statement(f"{what} {how}: {who}.", holds=place != "not told apart")
 
     def _about_shuffled(self) -> list[Statement]:
         tested = [n for n in self.shuffled[1:] if n.p_adjusted is not None]
-        known = [n for n in tested if n.p_adjusted is not None and n.p_adjusted <= 1 - self.level]
-        if not tested:
-            return []
-        text = (
-            f"{len(known)} of {len(tested)} models score higher with their predictions on the right segments than with "
-            f"them shuffled within questions ({self.permutations:,} permutations, Holm-adjusted)"
-        )
-        lacking = [str(n.model) for n in tested if n not in known]
-        more = "." if not lacking else f"; for {', '.join(lacking)} no knowledge of segments is shown."
-        return [Statement(text + more, holds=not lacking)]
+        known = [str(n.model) for n in tested if n.p_adjusted is not None and n.p_adjusted <= 1 - self.level]
+        lacking = [str(n.model) for n in tested if str(n.model) not in known]
+        how = f"({self.permutations:,} permutations, Holm-adjusted over {wording.count(len(tested), 'model')})"
+        said = []
+        if known:
+            said.append(
+                Statement(
+                    f"{len(known)} of {len(tested)} models score higher with their predictions on the right segments "
+                    f"than with them shuffled within questions {how}: {_names(known)}.",
+                    holds=True,
+                )
+            )
+        if lacking:
+            said.append(Statement(f"No knowledge of segments is shown for {_names(lacking)} {how}.", holds=False))
+        return said
+
+
+_PLACES: dict[Place, str] = {
+    "above": "Above",
+    "below": "Below",
+    "equal": "Equal to",
+    "not told apart": "Not told apart from",
+}
+
+
+def _names(models: Sequence[str], most: int = 12) -> str:
+    more = len(models) - most
+    return ", ".join(models[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _part_sheet(baseline: Baseline, count: int) -> Sheet:
+    about = f"on the {baseline.cells:,} of {count:,} questions × segments that “{baseline.name}” has: {baseline.note}"
+    return Sheet(("baselines", about), ["baseline", "score"], [[b.name, shown(b.score)] for b in baseline.beside])
 
 
 def _p(p: float | None) -> str:
@@ -130,22 +171,59 @@ def baselines(survey: Survey, design: Design) -> Baselines:
     """Baselines, every model against each of them, and the two shuffled nulls."""
     count = max(design.resamples or DEFAULT_PERMUTATIONS, LEAST_PERMUTATIONS)
     found = nulls(survey, count, design.seed)
+    tested = {name: scores for name, scores in survey.baseline_scores.items() if name not in _other_marginal(survey)}
     return Baselines(
         tuple(_baseline(survey, name, scores) for name, scores in survey.baseline_scores.items()),
-        against(survey, survey.baseline_scores, design),
+        against(survey, tested, design),
         _nulls(survey, found, design),
         count,
         design.level,
+        len(survey.truth),
     )
 
 
+def _other_marginal(survey: Survey) -> set[str]:
+    """Of the two marginals without the segment, the one that was not asked for: it is shown, and not tested."""
+    return {LEFT_OUT, POOLED} - {survey.reference}
+
+
 def _baseline(survey: Survey, name: str, scores: Floats) -> Baseline:
-    cells = int((~np.isnan(scores)).sum())
-    note = None
+    there = ~np.isnan(scores)
+    beside = () if there.all() or not there.any() else tuple(_beside(survey, there))
+    return Baseline(name, number(survey.overall(scores[:, None])[0]), int(there.sum()), _note(survey, name), beside)
+
+
+def _beside(survey: Survey, cells: Truths) -> Iterator[Beside]:
+    for name, scores in survey.baseline_scores.items():
+        if not np.isnan(scores[cells]).any():
+            value = survey.overall(np.where(cells, scores, np.nan)[:, None])[0]
+            yield Beside(name, number(value))
+
+
+def _note(survey: Survey, name: str) -> str | None:
+    """What a baseline predicts."""
     if name == "prior round" and survey.prior is not None:
         same = matched(survey.truth.questions, survey.prior.questions)
-        note = f"{len(same)} of {len(survey.truth.questions)} questions were asked in {survey.prior.source}"
-    return Baseline(name, number(survey.overall(scores[:, None])[0]), cells, note)
+        asked = f"{len(same)} of {len(survey.truth.questions)}"
+        return f"what the segment answered in {survey.prior.source}, where {asked} questions were asked"
+    if name == LEFT_OUT:
+        return _about_left_out(survey)
+    return _PREDICTS.get(name)
+
+
+_PREDICTS = {
+    "uniform": "the same share for every option",
+    "marginal": "all segments, the scored one among them",
+    POOLED: "all other segments, in which the same people come back",
+}
+
+
+def _about_left_out(survey: Survey) -> str:
+    if has_everyone(survey.people):
+        return "all respondents less the segment"
+    two = categories_of_two(survey.people)
+    said = "the rest of the segment's category"
+    return f"{said}; of {', '.join(two)}, which has two segments, the other one" if two else said
 
 
 def _nulls(survey: Survey, found: Nulls, design: Design) -> tuple[Null, ...]:

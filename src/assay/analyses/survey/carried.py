@@ -19,6 +19,7 @@ from math import exp, sqrt
 
 import numpy as np
 
+from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.correction import parts_of, weights_within
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noisy import NoisyAnswers
@@ -56,7 +57,9 @@ def segment_noise(survey: Survey, design: Design) -> SegmentNoise:
     """From the same replicates as the scores."""
     models = range(len(survey.models))
     drawn = survey.resampled(design).compared
-    return SegmentNoise([_segments(survey, m, drawn[:, m]) for m in models], [_reason(survey, m) for m in models])
+    beyond = beyond_ceiling(survey, design.level)
+    reasons = [KNOWS_THE_SAMPLE if beyond[m] else _reason(survey, m) for m in models]
+    return SegmentNoise([_segments(survey, m, drawn[:, m]) for m in models], reasons)
 
 
 def _segments(survey: Survey, model: int, drawn: Floats) -> list[NoisySegment | None]:
@@ -95,6 +98,7 @@ class SlopeNoise:
     survey: Survey
     within: Floats  # (R,) context less its mean over the answers of the model about the cell; 0 where it says nothing
     drawn: Floats  # (G, B, M, L) Σ within · score, by category, model and level
+    beyond: Sequence[bool]  # (M,) models whose noise cannot be taken off
 
     def slope(self, model: int, categories: Sequence[int], level: float) -> Estimate:
         """The slope of a model in these categories against the true shares."""
@@ -102,6 +106,7 @@ class SlopeNoise:
         rows = np.flatnonzero((predictions.model == model) & self._of(categories))
         spread = float((self.within[rows] ** 2).sum())
         reason = _reason(survey, model) or (None if spread > 0 else "no question was asked at two levels")
+        reason = KNOWS_THE_SAMPLE if reason is None and self.beyond[model] else reason
         if reason is not None:
             return Estimate(None, None, None, len(rows), reason)
         value = float(self.within[rows] @ np.nan_to_num(survey.row_scores[rows]))
@@ -137,7 +142,8 @@ class SlopeNoise:
 
 
 def slope_noise(survey: Survey, within: Floats, design: Design) -> SlopeNoise:
-    return SlopeNoise(survey, within, resample_sums(survey.truth, survey.predictions, within, design))
+    drawn = resample_sums(survey.truth, survey.predictions, within, design)
+    return SlopeNoise(survey, within, drawn, beyond_ceiling(survey, design.level))
 
 
 @dataclass(frozen=True, slots=True)

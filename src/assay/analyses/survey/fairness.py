@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.analyses.sheet import Sheet
+from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.carried import SegmentNoise, segment_noise
 from assay.analyses.survey.fairness_parts import Category, CategoryGap
 from assay.analyses.survey.fairness_wording import sheet_of, statements_of
@@ -18,6 +19,7 @@ from assay.design import DEFAULT_RESAMPLES, Design
 from assay.stats.gaps import Expected, Gap, expected_gap, segment_gap
 from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.rarefaction import DRAWS, counts_of, thinned, thinned_scores
+from assay.stats.records import Estimate
 
 _SCORES_ONLY = "the results have scores without distributions, which cannot be compared at equal numbers of respondents"
 
@@ -44,11 +46,12 @@ def fairness(survey: Survey, design: Design) -> Fairness:
     equal, sizes = _at_equal_n(survey, design.seed)
     resamples = design.resamples or DEFAULT_RESAMPLES
     found, notes, noise = [], [], segment_noise(survey, design)
+    beyond = beyond_ceiling(survey, design.level)
     for name, segments in survey.truth.categories.items():
         if len(segments) < 2:
             notes.append(f"category {name!r} has one segment: nothing to compare")
             continue
-        category = _category(survey, (name, segments), (equal, sizes), replace(design, resamples=resamples))
+        category = _category(survey, (name, segments), (equal, sizes), beyond, replace(design, resamples=resamples))
         found.append(_with_sampling(category, segments, noise, design.level))
     return Fairness(design.level, resamples, _adjusted(found), tuple(notes))
 
@@ -79,7 +82,11 @@ def _at_equal_n(survey: Survey, seed: int) -> tuple[Floats, Integers]:
 
 
 def _category(
-    survey: Survey, named: tuple[str, Sequence[int]], equal: tuple[Floats, Integers], design: Design
+    survey: Survey,
+    named: tuple[str, Sequence[int]],
+    equal: tuple[Floats, Integers],
+    knowing: Sequence[bool],
+    design: Design,
 ) -> Category:
     name, segments = named
     truth, (scores, sizes) = survey.truth, equal
@@ -92,6 +99,7 @@ def _category(
         _gap(survey.models[m], ids, (_table(survey.scores[:, m], cells), _table(scores[:, m], cells)), design)
         for m in range(len(survey.models))
     ]
+    gaps = [_withheld(gap) if beyond else gap for gap, beyond in zip(gaps, knowing, strict=True)]
     perfect = _means(_table(survey.ceiling, cells))
     return Category(
         name,
@@ -154,6 +162,13 @@ def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], des
         found.excess,
         found.test,
     )
+
+
+def _withheld(gap: CategoryGap) -> CategoryGap:
+    """The published gap alone, of a model that knows the sample: thinning and correcting assume that it does not."""
+    nothing = Estimate(None, None, None, gap.excess.n, KNOWS_THE_SAMPLE)
+    test = replace(gap.test, statistic=None, p_value=None, reason=KNOWS_THE_SAMPLE)
+    return CategoryGap(gap.model, gap.gap, gap.best, gap.worst, None, None, None, None, None, nothing, test)
 
 
 def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expected | None:

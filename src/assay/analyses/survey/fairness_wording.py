@@ -66,10 +66,10 @@ def statements_of(category: Category, level: float) -> Iterator[Statement]:
     rest = [gap for gap in tested if gap.holm is not None and gap.holm > 1 - level]
     if rest:
         yield Statement(_withheld(category, rest, level), holds=False)
-    if len(tested) < len(category.gaps):
-        reason = next(gap.test.reason for gap in category.gaps if gap.holm is None)
-        missing = wording.count(len(category.gaps) - len(tested), "model")
-        yield Statement(f"Nothing is said of the gap in {category.name} of {missing}: {reason}.", holds=False)
+    for reason in dict.fromkeys(gap.test.reason for gap in category.gaps if gap.holm is None):
+        own = [gap.model for gap in category.gaps if gap.holm is None and gap.test.reason == reason]
+        who = own[0] if len(own) == 1 else wording.count(len(own), "model")
+        yield Statement(f"Nothing is said of the gap in {category.name} of {who}: {reason}.", holds=False)
     if category.perfect_gap >= 0.005:
         least, most = category.respondents
         yield Statement(

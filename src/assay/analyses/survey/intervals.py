@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.analyses import wording
 from assay.analyses.sheet import Sheet
+from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of, weights_within
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.resampled import DEFAULT_RESPONDENT_RESAMPLES
@@ -91,14 +92,17 @@ def _limits(limits: Interval | None) -> str:
 def intervals(survey: Survey, design: Design) -> Intervals:
     """Intervals for every model, overall and by segment and question."""
     drawn, scores = survey.resampled(design).overall, survey.overall(survey.scores)  # (M, B), (M,)
-    models, each = [], []
+    models, each, beyond = [], [], beyond_ceiling(survey, design.level)
     for m, name in enumerate(survey.models):
         parts = parts_of(survey, m, _all_weights(survey, m))
         found = corrected(parts, design.level)
+        if beyond[m]:
+            found = [Estimate(None, None, None, one.n, KNOWS_THE_SAMPLE) for one in found]
         value, true = number(scores[m]), found[0].value
         bias = None if value is None or true is None else value - true
         percentile = _percentile(drawn[m], design.level)
-        models.append(ScoreInterval(name, value, bias, found[0], percentile, divergence_of(parts, design.level)))
+        jsd = found[0] if beyond[m] else divergence_of(parts, design.level)
+        models.append(ScoreInterval(name, value, bias, found[0], percentile, jsd))
         each.append(found[1:])
     models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))
     segments, questions = survey.truth.segments, survey.truth.questions

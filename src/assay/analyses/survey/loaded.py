@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from assay.analyses.survey.noisy import NoisyAnswers, noisy_answers
+from assay.analyses.survey.population import left_out, pooled
 from assay.analyses.survey.resampled import Resampled, resample
-from assay.data.panel import Floats
+from assay.data.panel import Floats, Integers
 from assay.data.survey import (
     OK,
     SCORE_ONLY,
@@ -39,13 +41,25 @@ from assay.stats.divergence import (
     smoothed,
     source_noise,
 )
-from assay.stats.grid import Grid
+from assay.stats.grid import Grid, Truths
 from assay.stats.multinomial import Respondents, perfect_noise
 
-MIN_RESPONDENTS = 10  # segments of fewer are left out, as the benchmark does
+Population = Literal["left-out", "pooled"]
+LEFT_OUT, POOLED = "marginal, left out", "marginal, pooled"
+
+MIN_RESPONDENTS = 10  # answers of fewer are left out; the benchmark leaves out segments of fewer
 FEW_RESPONDENTS = 30  # below this it warns
 THRESHOLD = 0.70
 _ROWS = 1 << 20  # shares compared at once
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A model on all cells that it answered, which others may not have."""
+
+    model: str
+    score: float
+    cells: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +71,11 @@ class Survey:
     prior: Truth | None = None
     summary: Summary | None = None
     threshold: float = THRESHOLD
+    everyone: Truth | None = None  # with the small answers that ``truth`` leaves out
+    population: Population = "left-out"
+    own: tuple[Own, ...] = ()  # where models have different cells, and only the shared ones are kept
+    whole: "Survey | None" = None  # the survey before that: the population does not depend on what was predicted
+    shared: Truths | None = None  # (cells of the whole,) which ones are kept
     _resampled: dict[tuple[int, int, str], Resampled] = field(default_factory=dict, repr=False)
 
     @property
@@ -65,8 +84,8 @@ class Survey:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        few = [s for s in self.truth.segments if s.n < FEW_RESPONDENTS]
-        warned = f"{len(few)} of {len(self.truth.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
+        few, total = int((self.truth.n < FEW_RESPONDENTS).sum()), len(self.truth)
+        warned = f"{few:,} of {total:,} answers (question × segment) are of fewer than {FEW_RESPONDENTS} respondents"
         return (*self.truth.notes, *self.predictions.notes, *self._averaged(), *([warned] if few else []))
 
     def _averaged(self) -> Iterator[str]:
@@ -125,8 +144,7 @@ class Survey:
     @cached_property
     def weights(self) -> Floats:
         """(C,) Of a cell in the mean over segments of the mean over questions; they sum to the number of cells."""
-        per_segment = np.bincount(self.truth.segment, minlength=len(self.truth.segments))
-        return len(self.truth) / (len(self.truth.segments) * per_segment[self.truth.segment])
+        return _equal_segments(self.truth.segment)
 
     def by_segment(self, values: Floats) -> Floats:
         """(S, M) Means over the questions of each segment."""
@@ -148,7 +166,7 @@ class Survey:
         """Values (C, M) as a grid whose clusters are the questions; cells that nobody has are left out."""
         kept = ~np.isnan(values).all(axis=1)
         _, clusters = np.unique(self.truth.question[kept], return_inverse=True)
-        return Grid(values[kept], self.weights[kept], clusters.astype(np.int64))
+        return Grid(values[kept], _equal_segments(self.truth.segment[kept]), clusters.astype(np.int64))
 
     # ---------------------------------------------------------------------------------------------- baselines
 
@@ -158,6 +176,8 @@ class Survey:
 
         The source adds percentages as they are written, whether they sum to 100 or to 99.8.
         """
+        if self.whole is not None:
+            return np.asarray(self.whole.marginal[self.shared])
         truth = self.truth
         mass = self._sizes if truth.sums is None else self._sizes * truth.sums
         sums = np.zeros((len(truth.questions), truth.shares.shape[1]))
@@ -165,37 +185,33 @@ class Survey:
         return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300))[truth.question])
 
     @cached_property
-    def marginal_left_out(self) -> Floats:
-        """(C, K) The same without the segment itself (C9); NaN where no other was asked."""
-        own = self._sizes
-        rest = self._totals[1] - own
-        left = self._totals[0] - own[:, None] * self.truth.shares
-        out = np.full(left.shape, np.nan)
-        return np.asarray(np.divide(np.maximum(left, 0.0), rest[:, None], out=out, where=rest[:, None] > 0))
-
-    @cached_property
     def _sizes(self) -> Floats:
         return np.array([segment.n for segment in self.truth.segments], dtype=np.float64)[self.truth.segment]
 
     @cached_property
-    def _totals(self) -> tuple[Floats, Floats]:
-        """(C, K), (C,) Over the segments of the cell's question: Σ n·share and Σ n."""
-        sums = np.zeros((len(self.truth.questions), self.truth.shares.shape[1]))
-        np.add.at(sums, self.truth.question, self._sizes[:, None] * self.truth.shares)
-        mass = np.bincount(self.truth.question, self._sizes, len(self.truth.questions))
-        return sums[self.truth.question], mass[self.truth.question].astype(np.float64)
-
-    @cached_property
     def baselines(self) -> dict[str, Floats]:
         """Name → (C, K) predicted shares."""
+        if self.whole is not None:
+            return {name: np.asarray(shares[self.shared]) for name, shares in self.whole.baselines.items()}
         found = {
             "uniform": self.truth.mask / self.truth.options[:, None],
             "marginal": self.marginal,
-            "marginal, left out": self.marginal_left_out,
+            LEFT_OUT: left_out(self.truth, self.people),
+            POOLED: pooled(self.truth, self._sizes),
         }
         if self.prior is not None:
             found["prior round"] = prior_shares(self.truth, self.prior)
         return found
+
+    @property
+    def people(self) -> Truth:
+        """The survey with everybody who was asked."""
+        return self.truth if self.everyone is None else self.everyone
+
+    @property
+    def reference(self) -> str:
+        """The population marginal that models are read against."""
+        return LEFT_OUT if self.population == "left-out" else POOLED
 
     @cached_property
     def baseline_scores(self) -> dict[str, Floats]:
@@ -207,6 +223,8 @@ class Survey:
     @cached_property
     def likely(self) -> Floats:
         """(C, K) What the true shares may be: those of small segments drawn towards those of all."""
+        if self.whole is not None:
+            return np.asarray(self.whole.likely[self.shared])
         truth = self.truth
         strength = concentration(truth.shares, truth.n, self.marginal, truth.question)
         return smoothed(truth.shares, truth.n, self.marginal, strength)
@@ -238,6 +256,12 @@ class Survey:
         return self._resampled[key]
 
 
+def _equal_segments(segment: Integers) -> Floats:
+    """(c,) Weights of cells of these segments in the mean over segments of means over questions; they sum to c."""
+    _, codes, counts = np.unique(segment, return_inverse=True, return_counts=True)
+    return np.asarray(len(segment) / (len(counts) * counts[codes]), dtype=np.float64)
+
+
 def _means(values: Floats, codes: "np.ndarray[tuple[int], np.dtype[np.int64]]", count: int) -> Floats:
     """(count, M) Means of the rows with each code, NaN apart."""
     there = ~np.isnan(values)
@@ -256,15 +280,16 @@ def load(
     min_n: int = MIN_RESPONDENTS,
     threshold: float = THRESHOLD,
     variants: Variants = "apart",
+    population: Population = "left-out",
     progress: Progress | None = None,
 ) -> Survey:
     """Read a survey and what was predicted of it."""
     whole = read_truth(truth)
-    kept = whole.at_least(min_n)
-    left_out = frozenset(whole.segment_codes) - frozenset(kept.segment_codes)
-    predictions = read_predictions(results, kept, left_out=left_out, variants=variants, progress=progress)
+    kept, few = whole.at_least(min_n), whole.n < min_n
+    predictions = read_predictions(results, whole, left_out=few, variants=variants, progress=progress).only(~few)
     published = None if summary is None else read_summary(Path(summary))
     both = published is not None and None not in (published.survey_id, kept.survey_id)
     if both and published is not None and published.survey_id != kept.survey_id:
         raise InputError(f"{published.source}: about {published.survey_id!r}, but the survey is {kept.survey_id!r}.")
-    return Survey(kept, predictions, None if prior is None else read_truth(prior), published, threshold)
+    other = None if prior is None else read_truth(prior)
+    return Survey(kept, predictions, other, published, threshold, whole, population)

@@ -1,13 +1,15 @@
 """How much of a score can be had at all: the ceiling that sampling noise puts on any predictor (S6, C1)."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from assay.analyses import wording
 from assay.analyses.sheet import Sheet
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.beyond import beyond_ceiling
+from assay.analyses.survey.loaded import LEFT_OUT, Survey
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
 from assay.data.panel import Floats
@@ -15,6 +17,8 @@ from assay.design import Design
 from assay.stats.bootstrap import interval
 from assay.stats.records import Estimate
 from assay.stats.units import Units, standard_error
+
+LEAST_RANGE = 0.01  # between marginal and ceiling: a share of less is a share of nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Reach:
     marginal: float | None  # on the cells that the model has, the segment left out
     ceiling: float | None
     fraction: Estimate  # (score − marginal) / (ceiling − marginal); the interval draws questions
+    beyond: bool = False  # the score is shown to be above the ceiling
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class Noise(Section):
     models: tuple[Reach, ...]  # the best first
     threshold: float
     level: float
+    reference: str = LEFT_OUT
 
     def sheets(self) -> list[Sheet]:
         header = [
@@ -82,8 +88,13 @@ class Noise(Section):
         head = ["model", "score", "marginal", "ceiling", f"of the range [{wording.percent(self.level)}]"]
         return [
             Sheet(("noise", "what a perfect prediction would score"), header, cells),
-            Sheet(("reachable range", "from the marginal, left out, to the ceiling"), head, models),
+            Sheet(("reachable range", f"from “{self.reference}” to the ceiling{self._why()}"), head, models),
         ]
+
+    def _why(self) -> str:
+        """Why there is no range, where no model has one."""
+        reasons = {one.fraction.reason for one in self.models if one.fraction.value is None}
+        return f": {reasons.pop()}" if len(reasons) == 1 and all(m.fraction.value is None for m in self.models) else ""
 
     def sentences(self) -> list[Statement]:
         o = self.overall
@@ -99,27 +110,37 @@ class Noise(Section):
                 holds=True,
             ),
         ]
+        return [*said, *self._about_beyond(), *self._about_range()]
+
+    def _about_beyond(self) -> Iterator[Statement]:
         for m in self.models:
-            limits = m.fraction.interval
-            if limits is not None and limits.low > 1:
-                text = f"{m.model} scores more than a perfect prediction would: it knows the sample itself."
-                said.append(Statement(text, holds=False))
-        best = next((m for m in self.models if m.fraction.value is not None), None)
-        if best is not None and best.fraction.value is not None:
-            limits = best.fraction.interval
-            inside = (
-                ""
-                if limits is None
-                else f" ({wording.percent(limits.level)} interval {_percent(limits.low)} to {_percent(limits.high)})"
-            )
-            said.append(
-                Statement(
-                    f"Of the range between the marginal and a perfect prediction, the best model, {best.model}, "
-                    f"covers {_percent(best.fraction.value)}{inside}.",
-                    holds=limits is not None and limits.low > 0,
+            if m.beyond:
+                yield Statement(
+                    f"{m.model} scores {shown(m.score)}, more than the {shown(m.ceiling)} of a perfect prediction: it "
+                    "knows the answers of these respondents, so that its score is no forecast.",
+                    holds=True,
+                    warning=True,
                 )
-            )
-        return said
+
+    def _about_range(self) -> Iterator[Statement]:
+        """How far the best model gets; nothing of models that know the sample."""
+        fair = [m for m in self.models if not m.beyond and m.score is not None]
+        if not fair:
+            return
+        best, who = fair[0], "the model" if len(self.models) == 1 else "the best model"
+        value, limits = best.fraction.value, best.fraction.interval
+        between = "the range between the population marginal and a perfect prediction"
+        if value is None or limits is None:
+            yield Statement(f"What {best.model} covers of {between} is not said: {best.fraction.reason}.", holds=False)
+            return
+        inside = f"{wording.percent(limits.level)} interval {_percent(limits.low)} to {_percent(limits.high)}"
+        found = f"{_percent(value)} of {between} ({inside})"
+        if limits.low > 0:
+            yield Statement(f"{who.capitalize()}, {best.model}, covers {found}.", holds=True)
+        elif limits.high < 0:
+            yield Statement(f"{who.capitalize()}, {best.model}, is below the population marginal: {found}.", holds=True)
+        else:
+            yield Statement(f"That {who}, {best.model}, covers any of the range is not shown: {found}.", holds=False)
 
 
 def _percent(share: float) -> str:
@@ -137,7 +158,8 @@ def noise(survey: Survey, design: Design) -> Noise:
     """The ceilings of cells, and where the models are below them."""
     truth = survey.truth
     category = np.array([list(truth.categories).index(s.category) for s in truth.segments])[truth.segment]
-    models = [_reach(survey, m, design) for m in range(len(survey.models))]
+    beyond = beyond_ceiling(survey, design.level)
+    models = [replace(_reach(survey, m, design), beyond=beyond[m]) for m in range(len(survey.models))]
     models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))
     return Noise(
         _level(survey, "all", np.ones(len(truth), dtype=bool)),
@@ -147,6 +169,7 @@ def noise(survey: Survey, design: Design) -> Noise:
         tuple(models),
         survey.threshold,
         design.level,
+        survey.reference,
     )
 
 
@@ -169,7 +192,7 @@ def _level(survey: Survey, name: str, cells: "np.ndarray[tuple[int], np.dtype[np
 
 
 def _reach(survey: Survey, m: int, design: Design) -> Reach:
-    values = np.column_stack([survey.scores[:, m], survey.baseline_scores["marginal, left out"], survey.ceiling])
+    values = np.column_stack([survey.scores[:, m], survey.baseline_scores[survey.reference], survey.ceiling])
     both = np.asarray(~np.isnan(values).any(axis=1))
     name = survey.models[m]
     if not both.any():
@@ -178,15 +201,24 @@ def _reach(survey: Survey, m: int, design: Design) -> Reach:
     score, marginal, ceiling = survey.overall(np.where(both[:, None], values, np.nan)).tolist()
     grid = survey.grid(np.where(both[:, None], values, np.nan))
     units = Units(grid.sums[:, 0] - grid.sums[:, 1], grid.sums[:, 2] - grid.sums[:, 1])
-    return Reach(name, score, marginal, ceiling, _ratio(units, design, int(both.sum())))
+    return Reach(name, score, marginal, ceiling, _ratio(units, grid.mass, design, int(both.sum())))
 
 
-def _ratio(units: Units, design: Design, n: int) -> Estimate:
+def _no_range(ranges: Units, level: float) -> str | None:
+    """Why nothing can be divided by the range: it is none, or the questions do not even show that there is one."""
+    size = ranges.estimate
+    if size < LEAST_RANGE:
+        return f"the marginal scores within {LEAST_RANGE:g} of a perfect prediction, so that no range is left"
+    if ranges.n > 1 and interval(ranges, method="t", confidence_level=level).interval.low <= 0:
+        return f"the range is {size:.4f} on average, but differs so much between questions that it may be 0"
+    return None
+
+
+def _ratio(units: Units, mass: Floats, design: Design, n: int) -> Estimate:
     """A ratio of sums over questions; where some have no range at all, by linearisation."""
-    if float(units.denominators.sum()) <= 0:
-        return Estimate(
-            None, None, None, n, "the marginal scores as much as a perfect prediction would: no range is left"
-        )
+    reason = _no_range(Units(units.denominators, mass), design.level)
+    if reason is not None:
+        return Estimate(None, None, None, n, reason)
     if units.n < 2:
         return Estimate(units.estimate, None, None, n, "one question has no standard error")
     method = design.method if bool((units.denominators > 0).all()) else "t"

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
+
+import numpy as np
 
 from assay.analyses.result import Result, Row
-from assay.analyses.survey.loaded import MIN_RESPONDENTS, THRESHOLD, Survey, load
+from assay.analyses.survey.loaded import MIN_RESPONDENTS, THRESHOLD, Population, Survey, load
 from assay.analyses.survey.registry import ANALYSES, analysis, chosen, record
 from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.shared import on_shared_cells
+from assay.data.panel import Floats
 from assay.data.survey import Progress, SurveySource, Variants
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
@@ -84,13 +88,15 @@ def survey(
     min_n: int = MIN_RESPONDENTS,
     threshold: float = THRESHOLD,
     variants: Variants = "apart",
+    marginal: Population = "left-out",
     progress: Progress | None = None,
 ) -> SurveyReport:
     """Is a survey benchmark signal or noise?
 
     ``truth`` is the survey, ``results`` are the benchmark's result files, folders of them, or tables of predictions.
     ``prior`` is another round, ``summary`` the published one, ``only`` the analyses to run (all of them without it).
-    Segments of fewer than ``min_n`` respondents are left out.
+    Answers of fewer than ``min_n`` respondents are left out. ``marginal`` is what predicts a segment from the others:
+    "left-out" has none of its people, "pooled" has all other rows, in which the same people come back.
 
     >>> answers = {"question": ["q1", "q1", "q2", "q2"], "segment": ["a", "b"] * 2, "n": [80, 60, 80, 60]}
     >>> answers |= {"yes": [60, 30, 45, 80], "no": [40, 70, 55, 20]}
@@ -101,7 +107,7 @@ def survey(
     0.955
     """
     asked, names = design or Design(), chosen(only)
-    _check(asked, min_n, threshold)
+    _check(asked, min_n, threshold, marginal)
     loaded = load(
         truth,
         results,
@@ -110,12 +116,13 @@ def survey(
         min_n=min_n,
         threshold=threshold,
         variants=variants,
+        population=marginal,
         progress=progress,
     )
     return report_of(loaded, asked, names)
 
 
-def _check(design: Design, min_n: int, threshold: float) -> None:
+def _check(design: Design, min_n: int, threshold: float, marginal: str) -> None:
     used = Design(
         method=design.method, level=design.level, resamples=design.resamples, seed=design.seed, test=design.test
     )
@@ -125,12 +132,16 @@ def _check(design: Design, min_n: int, threshold: float) -> None:
         raise UsageError("mcnemar is for 0/1 scores; a survey's are between 0 and 1: leave --test out.")
     if min_n < 1:
         raise UsageError(f"min_n must be at least 1, but got {min_n}.")
+    if marginal not in get_args(Population):
+        raise UsageError(f"marginal must be one of {', '.join(get_args(Population))}, but got {marginal!r}.")
     if not 0 < threshold < 1:
         raise UsageError(f"threshold must be between 0 and 1, but got {threshold}.")
 
 
 def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALYSES)) -> SurveyReport:
-    """The report on a survey that has been read."""
+    """The report on a survey that has been read, over the cells that every model has."""
+    data = f"{loaded.truth.digest[:8]}{loaded.predictions.digest[:8]}"
+    loaded = on_shared_cells(loaded)
     sections = {name: analysis(name)(loaded, design) for name in names}
     truth = loaded.truth
     return SurveyReport(
@@ -154,23 +165,35 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
             resamples=design.resamples,
             level=design.level,
             seed=design.seed,
-            data=f"{truth.digest[:8]}{loaded.predictions.digest[:8]}",
+            marginal=None if loaded.population == "left-out" else loaded.population,
+            data=data,
         ),
     )
 
 
 def _sentence(loaded: Survey, sections: dict[str, Section]) -> str:
-    """The best model between what needs no knowledge and what can be had."""
-    overall = loaded.overall(loaded.scores)
-    values = {name: float(v) for name, v in zip(loaded.models, overall.tolist(), strict=True) if v == v}  # noqa: PLR0124
-    if not values:
+    """The best model between what needs no knowledge and what can be had, over the same cells."""
+    marginal = loaded.baseline_scores[loaded.reference]
+    known = ~np.isnan(marginal)
+    cells = known if known.any() else np.ones(len(known), dtype=bool)
+
+    def over_them(values: Floats) -> list[float]:
+        found: list[float] = loaded.overall(np.where(cells[:, None], values, np.nan)).tolist()
+        return found
+
+    values = zip(loaded.models, over_them(loaded.scores), strict=True)
+    scores = {name: value for name, value in values if not np.isnan(value)}
+    if not scores:
         return "No model has an answer that could be scored."
-    best = max(values, key=lambda name: (values[name], name))
-    left_out = float(loaded.overall(loaded.baseline_scores["marginal, left out"][:, None])[0])
-    text = (
-        f"The best of {len(values)} models, {best}, scores {values[best]:.3f}; the population marginal, {left_out:.3f}"
-    )
+    best = max(scores, key=lambda name: (scores[name], name))
+    who = f"The best of {len(scores)} models, {best}," if len(scores) > 1 else best
+    parts = [f"{who} scores {scores[best]:.3f}"]
+    if known.any():
+        parts.append(f"the population marginal, {over_them(marginal[:, None])[0]:.3f}")
     if "noise" in sections:
-        ceiling = float(loaded.overall(loaded.ceiling[:, None])[0])
-        text += f"; a perfect prediction would score {ceiling:.3f} with so many respondents"
-    return text + "."
+        ceiling = over_them(loaded.ceiling[:, None])[0]
+        parts.append(f"a perfect prediction would score {ceiling:.3f} with so many respondents")
+    asked = len(cells if loaded.shared is None else loaded.shared)
+    count = int(cells.sum())
+    over = "" if count == asked else f" These are over {count:,} of {asked:,} questions × segments."
+    return "; ".join(parts) + "." + over

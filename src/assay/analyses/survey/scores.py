@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.analyses.sheet import Sheet
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.loaded import Own, Survey
 from assay.analyses.survey.section import Section, Statement
 from assay.data.panel import Floats
 from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
@@ -52,6 +52,7 @@ class Scores(Section):
     n_segments: int
     contexts: tuple[int, ...]
     runs: int
+    own: tuple[Own, ...] = ()  # each model on all that it answered, where that is not the same for all
 
     def sheets(self) -> list[Sheet]:
         header = ["model", "score", "honest", "sd of segments", "cells", "failed", "no answer"]
@@ -61,7 +62,16 @@ class Scores(Section):
             failed = f"{m.unparseable + m.wrong_length:,} ({100 * m.failed:.1f} %)"
             row = [m.model, shown(m.score), shown(m.honest), shown(m.segment_std), f"{m.cells:,}", failed]
             cells.append([*row, f"{m.no_answer:,}", *([shown(m.published)] if published else [])])
-        return [Sheet(("scores", "1 − √JSD"), [*header, *(["published"] if published else [])], cells)]
+        what = f"1 − √JSD, on the {self.n_cells:,} cells that every model has" if self.own else "1 − √JSD"
+        return [Sheet(("scores", what), [*header, *(["published"] if published else [])], cells), *self._own_sheet()]
+
+    def _own_sheet(self) -> list[Sheet]:
+        if not self.own:
+            return []
+        rows = [[one.model, shown(one.score), f"{one.cells:,}"] for one in self.own]
+        return [
+            Sheet(("own cells", "each model on all it answered: not to be compared"), ["model", "score", "cells"], rows)
+        ]
 
     def sentences(self) -> list[Statement]:
         return [*self._about_failures(), *self._about_published()]
@@ -81,13 +91,20 @@ class Scores(Section):
         ]
 
     def _about_published(self) -> list[Statement]:
-        off = [(m, abs(m.published - m.score)) for m in self.models if m.published is not None and m.score is not None]
+        own = {one.model: one.score for one in self.own}  # what is published is over all that a model answered
+        scores = [(m, own.get(m.model, m.score)) for m in self.models]
+        off = [(m, abs(m.published - score)) for m, score in scores if m.published is not None and score is not None]
         if not off:
             return []
         worst, most = max(off, key=lambda pair: pair[1])
         same = most < NOTABLE / 2 + 1e-9
         text = f"The published scores of {len(off)} models are reproduced to within {most:.4f} ({worst.model})."
-        return [Statement(text if same else f"The published scores are not reproduced: {text[4:]}", holds=same)]
+        if same:
+            return [Statement(text, holds=True)]
+        text = (
+            f"The published scores of {len(off)} models are not reproduced: that of {worst.model} is off by {most:.4f}."
+        )
+        return [Statement(text, holds=True, warning=True)]
 
 
 def shown(value: float | None) -> str:
@@ -108,6 +125,7 @@ def scores(survey: Survey, design: Design) -> Scores:  # noqa: ARG001  # every a
         len(truth.segments),
         survey.predictions.contexts,
         survey.predictions.runs,
+        survey.own,
     )
 
 

@@ -10,10 +10,14 @@ from assay.analyses.sheet import Sheet, lines_of
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence that a paper may print (``holds``), or may not: then it says what is missing for it."""
+    """A sentence that a paper may print (``holds``), or may not: then it says what is missing for it.
+
+    A ``warning`` is true as well, and says that a number must not be taken for what it seems to be.
+    """
 
     text: str
     holds: bool
+    warning: bool = False
 
 
 class Section:
@@ -39,7 +43,7 @@ class Section:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact: `from_dict` gives the same record back."""
-        said = [{"text": said.text, "holds": said.holds} for said in self.sentences()]
+        said = [{"text": said.text, "holds": said.holds, "warning": said.warning} for said in self.sentences()]
         return {"kind": self.name, **plain_fields(self), "statements": said}
 
     @classmethod

@@ -60,10 +60,8 @@ class Weighting(Section):
         )
         flipped = max(other.reversed for other in self.others)
         if flipped:
-            return [
-                Statement(f"{text}, and up to {flipped} pairs that are told apart change their order.", holds=False)
-            ]
-        return [Statement(f"{text}, but no two models that are told apart change their order.", holds=False)]
+            return [Statement(f"{text}, and up to {flipped} pairs that are told apart change their order.", holds=True)]
+        return [Statement(f"{text}, but no two models that are told apart change their order.", holds=True)]
 
 
 def weighting(survey: Survey, design: Design) -> Weighting:

@@ -1,7 +1,7 @@
 """What models predicted: a row per answer, with the cell it is about and whether it could be read."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 
@@ -35,6 +35,14 @@ class Predictions:
     def __len__(self) -> int:
         return len(self.model)
 
+    def only(self, cells: NDArray[np.bool_]) -> "Predictions":
+        """The answers about these cells (C,), which are numbered anew."""
+        rows, codes = cells[self.cell], np.cumsum(cells) - 1
+        parts = {
+            name: getattr(self, name)[rows] for name in ("model", "context", "run", "shares", "status", "reported")
+        }
+        return replace(self, cell=codes[self.cell[rows]], **parts)
+
     @cached_property
     def contexts(self) -> tuple[int, ...]:
         """The context levels that were tried."""
@@ -43,7 +51,7 @@ class Predictions:
     @cached_property
     def runs(self) -> int:
         """The most runs that any answer has."""
-        return int(self.run.max()) + 1
+        return int(self.run.max(initial=0)) + 1
 
     def counts(self, status: int) -> Integers:
         """(M,) How many answers of each model have a status."""

@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from assay.data.json_text import read_json
 from assay.data.readers import one_line
 from assay.data.survey.documents import is_json
 from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
-from assay.data.survey.truth import Truth
+from assay.data.survey.truth import Truth, Truths
 from assay.errors import InputError
 
 Variants = Literal["apart", "merged"]
@@ -23,13 +25,13 @@ def read_results(
     paths: Sequence[Path],
     truth: Truth,
     *,
-    left_out: frozenset[str] = frozenset(),
+    left_out: Truths | None = None,
     variants: Variants = "apart",
     progress: Progress | None = None,
 ) -> Predictions:
     """The answers in result files and in folders of them, about the cells of a survey.
 
-    ``left_out`` are segments that the survey had and that are not looked at. Variants of a model (its name with
+    ``left_out`` (C,) are cells of the survey that are not looked at. Variants of a model (its name with
     [temp:0.3] or the like) stay models of their own, or are merged as its runs.
     """
     files = list(_files(paths))
@@ -37,7 +39,7 @@ def read_results(
         raise InputError(
             f"{', '.join(map(str, paths))}: no result files (*.json) in it; name the folder that has them."
         )
-    reading = _Reading(truth, left_out)
+    reading = _Reading(truth, np.zeros(len(truth), dtype=bool) if left_out is None else left_out)
     for done, (path, named) in enumerate(files):
         if progress is not None:
             progress(done, len(files))
@@ -61,7 +63,7 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
 class _Reading:
     """Files read one after the other, with what is to be said of them in the end."""
 
-    def __init__(self, truth: Truth, left_out: frozenset[str]) -> None:
+    def __init__(self, truth: Truth, left_out: Truths) -> None:
         self.truth, self.left_out = truth, left_out
         self.files: dict[tuple[str, ...], tuple[ResultFile, list[Answer]]] = {}
         self.others: list[Path] = []
@@ -77,10 +79,12 @@ class _Reading:
         found = result_file(data, one_line(str(path)), self.truth)
         if found.experiment:
             self.experiments += 1
-        elif found.segment in self.left_out:
-            self.few += 1
-        else:
-            self._keep(found, list(answers_in(found, self.truth)))
+            return
+        answers = list(answers_in(found, self.truth))
+        kept = [answer for answer in answers if not self.left_out[answer.cell]]
+        self.few += len(kept) < len(answers)
+        if kept or not answers:
+            self._keep(found, kept)
 
     def _keep(self, found: ResultFile, answers: list[Answer]) -> None:
         """Of the full and the light form of one run, the full one."""
@@ -125,7 +129,8 @@ class _Reading:
             many = "1 file holds" if self.twice == 1 else f"{self.twice} files hold"
             yield f"{many} a run that another file has too (same configuration and time): read once"
         if self.few:
-            yield f"{self.few} files are about segments of too few respondents"
+            many = "1 file is" if self.few == 1 else f"{self.few} files are"
+            yield f"{many} in whole or in part about answers of too few respondents, which are left out"
         if self.experiments:
             yield f"{self.experiments} files are experiments, which the benchmark leaves out"
 

@@ -10,7 +10,7 @@ from assay.data.survey.predictions import Predictions
 from assay.data.survey.results import Progress, Variants, read_results
 from assay.data.survey.survey_json import read_survey
 from assay.data.survey.tables import read_prediction_tables, read_truth_table
-from assay.data.survey.truth import Truth
+from assay.data.survey.truth import Truth, Truths
 from assay.errors import InputError, UsageError
 
 SurveySource = str | PathLike[str] | Mapping[str, Any] | Any
@@ -27,11 +27,14 @@ def read_predictions(
     sources: Sequence[SurveySource],
     truth: Truth,
     *,
-    left_out: frozenset[str] = frozenset(),
+    left_out: Truths | None = None,
     variants: Variants = "apart",
     progress: Progress | None = None,
 ) -> Predictions:
-    """Predictions: result files and folders of them, or tables; not both at once."""
+    """Predictions: result files and folders of them, or tables; not both at once.
+
+    ``left_out`` (C,) are cells of the survey that are not looked at.
+    """
     if not sources:
         raise UsageError("survey needs predictions; name result files, a folder of them, or a table.")
     paths = [Path(source) for source in sources if isinstance(source, str | PathLike)]

@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.data.json_text import read_json
 from assay.data.readers import one_line
+from assay.data.survey.counts import check_counts, counts_in
 from assay.data.survey.documents import field, finite_numbers
 from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
 from assay.errors import InputError
@@ -73,7 +74,13 @@ def _cell(answer: Any, at: str, question: int, segment: int, known: tuple[Questi
         raise InputError(f"{at}: 'distribution' must be a list of percentages.")
     check_shares(shares, len(asked.options), at)
     own = answer.get("n")
-    return Cell(question, segment, shares, check_respondents(own if own is not None else size, at))
+    counts = counts_in(answer, len(shares), at)
+    if own is None and counts is not None:
+        own = sum(counts)  # of those who answered; the segment may be larger
+    n = check_respondents(own if own is not None else size, at)
+    if counts is not None:
+        check_counts(counts, shares, n, at)
+    return Cell(question, segment, shares, n)
 
 
 def _category(entry: dict[str, Any], name: str) -> str:

@@ -30,6 +30,7 @@ from assay.data.survey.truth import (
     Question,
     Segment,
     Truth,
+    Truths,
     check_respondents,
     check_shares,
     truth_of,
@@ -70,22 +71,19 @@ def _category(segment: str) -> str:
     return segment.partition(":")[0] if ":" in segment else "segment"
 
 
-def read_prediction_tables(
-    sources: Sequence[Any], truth: Truth, *, left_out: frozenset[str] = frozenset()
-) -> Predictions:
+def read_prediction_tables(sources: Sequence[Any], truth: Truth, *, left_out: Truths | None = None) -> Predictions:
     """Predictions from files, mappings of columns or data frames, about the cells of a survey."""
     skipped, places = [0], Places("row")
-    answers = [answer for source in sources for answer in _answers(source, truth, left_out, skipped, places)]
+    few = np.zeros(len(truth), dtype=bool) if left_out is None else left_out
+    answers = [answer for source in sources for answer in _answers(source, truth, few, skipped, places)]
     if not answers:
-        raise InputError("no prediction of a segment that is looked at; check the segments, or lower --min-n.")
-    notes = [f"{skipped[0]:,} rows are about segments of too few respondents"] if skipped[0] else []
+        raise InputError("no prediction of an answer that is looked at; check the segments, or lower --min-n.")
+    notes = [f"{skipped[0]:,} rows are about answers of too few respondents"] if skipped[0] else []
     notes += places.notes()
-    return predictions_of(answers, truth.shares.shape[1], [*notes, *_coverage(answers, truth)])
+    return predictions_of(answers, truth.shares.shape[1], [*notes, *_coverage(answers, int((~few).sum()))])
 
 
-def _answers(
-    source: Any, truth: Truth, left_out: frozenset[str], skipped: list[int], places: Places
-) -> Iterator[Answer]:
+def _answers(source: Any, truth: Truth, left_out: Truths, skipped: list[int], places: Places) -> Iterator[Answer]:
     table = _Table(open_source(source), _PREDICTED, ("model", "question", "segment"))
     seen: set[tuple[str, int, int, str]] = set()
     runs = table.texts("run") if "run" in table.columns else [""] * len(table)
@@ -93,14 +91,14 @@ def _answers(
     rows = sorted(enumerate(names), key=lambda row: _natural(row[1][3]))
     for i, (model, question, segment, run) in rows:
         where = f"{table.label}, row {i + 1}"
-        if segment in left_out:
-            skipped[0] += 1
-            continue
         cell = truth.place.get((question, segment))
         if cell is None:
             raise InputError(
                 f"{where}: {truth.source} has no question {question!r} of segment {segment!r}; correct it."
             )
+        if left_out[cell]:
+            skipped[0] += 1
+            continue
         context = int(table.number("context", i)) if "context" in table.columns else UNKNOWN_CONTEXT
         if (model, cell, context, run) in seen:
             raise InputError(
@@ -123,13 +121,13 @@ def _answer(model: str, cell: int, context: int, numbers: list[float], options: 
     return Answer(model, cell, context, shares, UNPARSEABLE if shares is None else OK, total=sum(numbers))
 
 
-def _coverage(answers: Sequence[Answer], truth: Truth) -> Iterator[str]:
+def _coverage(answers: Sequence[Answer], count: int) -> Iterator[str]:
     cells: dict[str, set[int]] = {}
     for answer in answers:
         cells.setdefault(answer.model, set()).add(answer.cell)
     for model in sorted(cells):
-        if len(cells[model]) < len(truth):
-            yield f"{model} has predictions for {len(cells[model]):,} of {len(truth):,} questions × segments"
+        if len(cells[model]) < count:
+            yield f"{model} has predictions for {len(cells[model]):,} of {count:,} questions × segments"
 
 
 class _Table:

@@ -118,24 +118,33 @@ class Truth:
         return hashed.hexdigest()
 
     def at_least(self, n: int) -> "Truth":
-        """Without the segments of fewer than ``n`` respondents, and cells that fewer answered than that stay."""
-        few = [segment for segment in self.segments if segment.n < n]
-        if not few:
+        """Without the answers of fewer than ``n`` respondents, whatever the size of their segment."""
+        enough = self.n >= n
+        if enough.all():
             return self
-        if len(few) == len(self.segments):
+        if not enough.any():
             raise InputError(f"{self.source}: every segment has fewer than {n} respondents; lower --min-n.")
-        kept = np.array([segment.n >= n for segment in self.segments])
-        codes = np.cumsum(kept) - 1
-        cells = kept[self.segment]
-        note = f"{len(few)} of {len(self.segments)} segments left out, of fewer than {n} respondents: " + _some(few)
+        kept = self.only(enough)
+        here = set(kept.segment_codes)
+        gone = [segment for segment in self.segments if segment.id not in here]
+        few = int((~enough).sum())
+        note = f"{few:,} of {len(self):,} answers (question × segment) left out, of fewer than {n} respondents"
+        if gone:
+            note += f"; nothing is left of {len(gone)} of {len(self.segments)} segments: " + _some(gone)
+        return replace(kept, notes=(*self.notes, note))
+
+    def only(self, cells: Truths) -> "Truth":
+        """Only these cells (C,), without the questions and segments of which nothing is left."""
+        questions, question = np.unique(self.question[cells], return_inverse=True)
+        segments, segment = np.unique(self.segment[cells], return_inverse=True)
         return replace(
             self,
-            segments=tuple(s for s in self.segments if s.n >= n),
-            question=self.question[cells],
-            segment=codes[self.segment[cells]],
+            questions=tuple(self.questions[q] for q in questions.tolist()),
+            segments=tuple(self.segments[s] for s in segments.tolist()),
+            question=question.astype(np.int64),
+            segment=segment.astype(np.int64),
             shares=self.shares[cells],
             n=self.n[cells],
-            notes=(*self.notes, note),
             sums=None if self.sums is None else self.sums[cells],
         )
 

@@ -6,15 +6,16 @@ from assay.analyses import wording
 from assay.analyses.survey.advice import advice
 from assay.analyses.survey.against import Against
 from assay.analyses.survey.baselines import Baselines
+from assay.analyses.survey.loaded import LEFT_OUT, POOLED
 from assay.analyses.survey.report import SurveyReport
-from assay.analyses.survey.section import Section
+from assay.analyses.survey.section import Section, Statement
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.methods import Method
 from assay.report.parts.common import chart_of
 from assay.report.survey_chart import CHARTS
 from assay.report.survey_reading import READING, TITLES
 
-_MARGINAL = "marginal, left out"
+_MARGINALS = (LEFT_OUT, POOLED)  # the one that was asked for is tested
 
 
 def survey_part(report: SurveyReport) -> Part:
@@ -39,11 +40,11 @@ def survey_part(report: SurveyReport) -> Part:
 
 
 def _best_against_marginal(sections: Mapping[str, Section]) -> Against | None:
-    """The best model, on the questions, against the population marginal of all other segments."""
+    """The best model, on the questions, against the population marginal without the segment."""
     baselines = sections.get("baselines")
     if not isinstance(baselines, Baselines):
         return None
-    found = [one for one in baselines.against if one.baseline == _MARGINAL and one.difference.value is not None]
+    found = [one for one in baselines.against if one.baseline in _MARGINALS and one.difference.value is not None]
     return max(found, key=lambda one: one.difference.value or 0.0, default=None)
 
 
@@ -65,8 +66,7 @@ def _gauge(best: Against | None) -> Gauge | None:
 def _status(best: Against | None) -> Status:
     if best is None or best.difference.interval is None:
         return "plain"
-    limits = best.difference.interval
-    return "good" if limits.low > 0 else "bad" if limits.high < 0 else "unsure"
+    return "good" if best.place == "above" else "bad" if best.place == "below" else "unsure"
 
 
 def _method(name: str) -> Method | None:
@@ -81,6 +81,10 @@ def _what_to_do(report: SurveyReport) -> Group:
     return Group("What to do", said=tuple(f"{one.do} {one.because}" for one in found))
 
 
+def _mark(said: Statement) -> str:
+    return "Warning: " if said.warning else "" if said.holds else "Withheld: "
+
+
 def _group(report: SurveyReport, name: str) -> Group:
     section = report.sections[name]
     charts: tuple[Chart, ...] = ()
@@ -93,5 +97,5 @@ def _group(report: SurveyReport, name: str) -> Group:
         READING.get(name, ""),
         charts,
         tuple(Table.of(sheet, method=_method(name)) for sheet in section.sheets() if sheet.cells),
-        tuple(one.text if one.holds else f"Withheld: {one.text}" for one in section.sentences()),
+        tuple(f"{_mark(one)}{one.text}" for one in section.sentences()),
     )
