@@ -18,7 +18,7 @@ from assay.stats.power import chosen_test
 from assay.stats.power_plans import Goal
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.planning import STUDIES, Study, flips, found
-from benchmarks.simulation.repeated import PILOTS, RUNS, PilotData, Runs, order_held
+from benchmarks.simulation.repeated import PILOTS, RUNS, SHIFTS, PilotData, Runs, Shifts, order_held
 from benchmarks.simulation.tables import table
 
 ORDERS = ((0.0, 3), (0.5, 5), (1.0, 5), (2.0, 5), (1.0, 20))
@@ -41,6 +41,11 @@ that differ, {ERROR}. The interval of the number of items follows from it."""
 REPEATED = f"""\
 Per cent of {{n}} simulations in which the 95 % interval held the truth, {ERROR}. In brackets:
 ICC(1,1) supposes that no run shifts all items."""
+STATED = f"""\
+Run-to-run noise of a score, from the noise of items and the scores of runs together: per cent of {{n}} simulations in
+which its 95 % interval held the truth, {ERROR}; and the power of the detectable difference that is stated as
+one of 80 %, for two single runs: its mean and lowest tenth, beside those of a difference from the runs' scores alone.
+*Shift*: what a run moves all items by, in standard deviations of what their own noise does."""
 ORDER = """\
 The probability that the order of two models repeats. Its interval is exact for a binomial count, and so holds more
 often:"""
@@ -49,6 +54,7 @@ often:"""
 def _report(n: int) -> str:
     power = ["study", "items", "difference", "test", "predicted", "simulated", "bca interval", "sign-flip"]
     repeated = ["data", "items", "runs", "ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "sd between runs"]
+    stated = ["items", "runs", "shift", "coverage", "power", "lowest tenth", "scores alone", "lowest tenth"]
     order = ["difference of the models, in sd between runs", "runs", "coverage"]
     return "\n\n".join(
         [
@@ -61,6 +67,8 @@ def _report(n: int) -> str:
             "## Coverage of the intervals of repeated runs",
             REPEATED.format(n=n),
             table(repeated, [_runs(runs, n) for runs in RUNS]),
+            STATED.format(n=n),
+            table(stated, [_stated(case, n) for case in SHIFTS]),
             ORDER,
             table(
                 order, [[f"{gap:g}", str(k), _share([order_held(gap, k, i) for i in range(n)])] for gap, k in ORDERS]
@@ -88,6 +96,14 @@ def _runs(runs: Runs, simulations: int) -> list[str]:
     if runs.runs:
         shares[0] = f"({shares[0]})"
     return [runs.name, str(runs.n), str(runs.k), *shares]
+
+
+def _stated(case: Shifts, simulations: int) -> list[str]:
+    found = [case.stated(i) for i in range(simulations)]
+    powers = [sorted(line[way] for line in found) for way in (1, 2)]
+    shown = [f"{100 * value:.0f}" for some in powers for value in (sum(some) / len(some), some[len(some) // 10])]
+    items = f"{case.n}, 0/1" if case.binary else str(case.n)
+    return [items, str(case.k), f"{case.shift:g}", _share([line[0] for line in found]), *shown]
 
 
 def _share(held: Sequence[bool]) -> str:

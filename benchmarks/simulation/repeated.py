@@ -9,9 +9,12 @@ import numpy as np
 
 from assay.analyses.power_pilot import pilot_of
 from assay.data import Panel, Table, read_table
+from assay.stats.power import detectable_shift
 from assay.stats.rank_stability import order_repeats
 from assay.stats.records import Interval
 from assay.stats.reliability import deviation, intraclass
+from assay.stats.run_noise import item_spread, run_noise, score_spread
+from assay.stats.special import normal_cdf, normal_quantile
 from assay.stats.units import Floats
 
 SEED = 20266
@@ -73,6 +76,45 @@ RUNS = (
     Runs("shared shifts", 100, 10, 0.5, 0.1),
     Runs("0/1 answers", 30, 5, 0.0, binary=True),
     Runs("0/1 answers", 300, 5, 0.0, binary=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shifts:
+    """n items in k runs; what a run shifts all items by, in standard deviations of a mean of the items' noise."""
+
+    n: int
+    k: int
+    shift: float = 0.0
+    binary: bool = False
+
+    def stated(self, simulation: int) -> tuple[bool, float, float]:
+        """Whether the limits of the noise hold, and the power of the difference that is stated, and by scores alone."""
+        rng = np.random.default_rng([SEED, 11, self.n, self.k, round(10 * self.shift), simulation])
+        if self.binary:
+            values = (rng.random((self.n, self.k)) < rng.beta(0.5, 0.5, (self.n, 1))).astype(np.float64)
+            noise = 1 / 8  # the mean of p(1 − p)
+        else:
+            shifts = self.shift / sqrt(self.n) * rng.normal(size=self.k)
+            values, noise = rng.normal(size=(self.n, 1)) + rng.normal(size=(self.n, self.k)) + shifts, 1.0
+        true = sqrt(noise * (1 + self.shift**2) / self.n)
+        scores = score_spread(values.mean(axis=0))
+        found = run_noise([scores], [item_spread(values, np.ones(self.n))], LEVEL)
+        alone = power_of_stated(sqrt(scores.variance), scores.df, true)
+        return covered(found.estimate.interval, true), power_of_stated(found.estimate.value or 0, found.df, true), alone
+
+
+def power_of_stated(sd: float, df: float, true: float) -> float:
+    """The probability that two single runs differ significantly where the models differ by what was stated."""
+    shift = sd * detectable_shift(round(df, 6), LEVEL, 0.8) / true
+    return normal_cdf(shift - normal_quantile(0.5 + LEVEL / 2))
+
+
+SHIFTS = (
+    *(Shifts(50, 4, shift) for shift in (0.0, 0.5, 1.0, 2.0)),
+    *(Shifts(300, 5, shift) for shift in (0.0, 1.0)),
+    Shifts(100, 2),
+    Shifts(100, 3, binary=True),
 )
 
 

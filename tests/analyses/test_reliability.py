@@ -84,23 +84,68 @@ def test_models_are_overall_scores_by_runs(three: Reliability) -> None:
     assert len(three.across.pairs) == 3
 
 
-def test_noise_is_pooled_over_models(three: Reliability) -> None:
-    scores = simulated().mean(axis=1)
-    pooled = sqrt(scores.var(axis=1, ddof=1).mean())
-    assert three.run_sd.value == pytest.approx(pooled)
-    quantiles = [float(scipy_stats.chi2.ppf(p, 12)) for p in (0.975, 0.025)]
-    assert limits(three.run_sd) == pytest.approx(tuple(pooled * sqrt(12 / q) for q in quantiles))
+def by_hand(values: Floats) -> tuple[float, float, float, float]:
+    """Variances of a run's score over all models of (m, n, k): from the scores, from the items, and their df."""
+    m, n, k = values.shape
+    runs = values.mean(axis=1).var(axis=1, ddof=1).mean()
+    residuals = [variance_components(model, ("items", "runs"))[2].estimated for model in values]
+    rest = values - values.mean(axis=2, keepdims=True) - values.mean(axis=1, keepdims=True)
+    rest += values.mean(axis=(1, 2), keepdims=True)
+    own = (rest**2).sum(axis=2) / (k - 1)  # (m, n): the noise of each item
+    df = np.minimum((n - 1) * (k - 1), 2 * n * own.mean(axis=1) ** 2 / own.var(axis=1))
+    return runs, float((residuals * df).sum() / df.sum() / n), m * (k - 1), float(df.sum())
+
+
+def test_noise_is_pooled_over_models_runs_and_items_by_hand(three: Reliability) -> None:
+    runs, items, few, many = by_hand(simulated())
+    assert three.run_sd_from == "items and runs"
+    assert three.run_sd_df == pytest.approx(few + many)
+    assert three.run_sd.value == pytest.approx(sqrt((few * runs + many * items) / (few + many)))
+    low = sqrt(many * items / float(scipy_stats.chi2.ppf(0.975, many)))  # the noise of items is the least there can be
+    high = sqrt(few * runs / float(scipy_stats.chi2.ppf(0.025, few)))  # the scores hold what runs may share
+    assert limits(three.run_sd) == pytest.approx((low, high))
+
+
+def test_runs_that_shift_all_items_are_not_pooled_with_their_noise() -> None:
+    values = simulated(1, 50, 4)
+    values += np.array([0.0, 0.4, -0.5, 0.8])
+    found = reliability(columns(values))
+    assert (found.run_sd_from, found.run_sd_df) == ("runs", 3)
+    assert found.run_sd.value == found.models[0].run_sd.value == pytest.approx(values.mean(axis=(0, 1)).std(ddof=1))
+    assert "from the runs' scores" in str(found)
+
+
+def test_runs_that_agree_by_chance_do_not_hide_the_noise_of_items() -> None:
+    """4 runs of 50 items whose means happen to be alike: 3 degrees of freedom said ±0.016 where 150 say ±0.05."""
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(1, 50, 4)) * 0.37
+    values += 0.3 * (values.mean() - values.mean(axis=1, keepdims=True))
+    values -= 0.7 * (values.mean(axis=1, keepdims=True) - values.mean())
+    found = reliability(columns(values))
+    model = found.models[0]
+    assert (model.run_sd.value or 0) < 0.3 * (model.expected_run_sd or 0)
+    assert found.run_sd.value == pytest.approx(model.expected_run_sd, rel=0.05)  # headline and table agree
+    assert found.run_sd_df > 100
+    power = scipy_stats.norm.sf(1.96 - (found.detectable.one_run or 0) / (sqrt(2) * 0.37 / sqrt(50)))
+    assert power == pytest.approx(0.8, abs=0.1)
 
 
 def test_the_detectable_difference_has_the_power(three: Reliability) -> None:
     """Two runs differ by √2 standard deviations; the noncentral t of scipy rejects 80 % of the time."""
-    assert three.run_sd.value is not None
-    for value, runs in ((three.detectable.one_run, 1), (three.detectable.all_runs, 5)):
+    found = three.detectable
+    low, high = limits(three.run_sd)
+    df = three.run_sd_df
+    critical = scipy_stats.t.ppf(0.975, df)
+    for value, limit, runs in (
+        (found.one_run, found.one_run_limits, 1),
+        (found.all_runs, found.all_runs_limits, 5),
+    ):
         assert value is not None
-        shift = value / (three.run_sd.value * sqrt(2 / runs))
-        critical = scipy_stats.t.ppf(0.975, 12)
-        power = scipy_stats.nct.sf(critical, 12, shift) + scipy_stats.nct.cdf(-critical, 12, shift)
-        assert power == pytest.approx(0.8, abs=1e-7)
+        assert limit is not None
+        for sd, difference in ((three.run_sd.value, value), (low, limit.low), (high, limit.high)):
+            shift = difference / ((sd or 0.0) * sqrt(2 / runs))
+            power = scipy_stats.nct.sf(critical, df, shift) + scipy_stats.nct.cdf(-critical, df, shift)
+            assert power == pytest.approx(0.8, abs=1e-6)
 
 
 def test_the_error_of_a_pair_is_that_of_crossed_random_effects() -> None:
@@ -181,10 +226,12 @@ def test_the_sentence_of_two_models() -> None:
     values = np.zeros((2, 4, 3))
     values[0, :, :] = [[1, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 0]]
     values[1, :, :] = [[1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]]
-    # scores ¾, ½, ½ and ¼, 0, ¼: the variance of both is 1/48
+    runs, items, few, many = by_hand(values)
+    assert runs == pytest.approx(1 / 48)  # scores ¾, ½, ½ and ¼, 0, ¼
+    pooled = sqrt((few * runs + many * items) / (few + many))
     assert reliability(columns(values, "AB")).sentence == (
-        "Run-to-run noise moves a score by ±0.14 (one standard deviation, 3 runs of 4 items); the order of A and B "
-        "repeats in 100 % of pairs of runs."
+        f"Run-to-run noise moves a score by ±{pooled:.2g} (one standard deviation, 3 runs of 4 items); "
+        "the order of A and B repeats in 100 % of pairs of runs."
     )
 
 
@@ -254,10 +301,12 @@ def test_runs_that_are_all_equal_are_no_noise() -> None:
 
 
 def test_scores_that_are_equal_although_answers_are_not() -> None:
-    values = np.array([[[1.0, 0.0], [0.0, 1.0]]])
-    assert reliability(columns(values)).sentence == (
-        "The score of A is the same in every run, although single answers change (2 runs of 2 items)."
+    """Equal scores of runs whose answers differ are chance: one residual of ½ in four cells, 2 degrees of freedom."""
+    found = reliability(columns(np.array([[[1.0, 0.0], [0.0, 1.0]]])))
+    assert found.sentence.startswith(
+        "Run-to-run noise moves the score of A by ±0.5 (one standard deviation, 2 runs of 2"
     )
+    assert any("are equal by chance" in note for note in found.notes)
 
 
 def test_different_numbers_of_runs_are_said() -> None:
@@ -281,7 +330,7 @@ def test_losses_are_called_losses() -> None:
     rows = {"window": ["a", "b", "c"], "tokens": [1, 2, 3]}
     tables = [read_table(rows | {"loss": [1.0, 2.0, last]}, name=f"run {last}") for last in (3.0, 3.5)]
     result = reliability(*tables, files_are_runs=True)
-    assert result.sentence.startswith("Run-to-run noise moves the loss of the model by ±0.18")
+    assert result.sentence.startswith("Run-to-run noise moves the loss of the model by ±0.")
     assert any("an overall loss counts tokens" in note for note in result.notes)
 
 

@@ -25,7 +25,8 @@ from assay.stats.power_plans import Goal
 from assay.stats.rank_stability import order_repeats, rank_stability
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
-from assay.stats.units import Units, design_effect, standard_error
+from assay.stats.run_noise import RunNoise, Spread, item_spread, run_noise
+from assay.stats.units import Units, standard_error
 
 FEW_RUNS = 4  # degrees of freedom; with fewer, what the noise between runs may be spans a factor of six and more
 MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared
@@ -73,22 +74,24 @@ def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
     if panel.n < 2:
         raise InputError(f"only one {panel.metric.unit} is in every run; how far runs agree takes at least two.")
     models = tuple(_model(repeats, model, goal.level) for model in range(len(repeats.models)))
-    run_sd = _pooled_sd(models, goal.level)
+    noise = _noise(repeats, models, goal.level)
     across, note = _across(repeats, models, goal) if len(models) > 1 else (None, None)
-    detectable = _detectable(run_sd, models, goal)
+    detectable = _detectable(noise, models, goal)
     return Reliability(
         kind=panel.metric.kind,
         unit=panel.metric.unit,
-        sentence=sentence_of(panel, models, run_sd, detectable, across, goal),
+        sentence=sentence_of(panel, models, noise.estimate, detectable, across, goal),
         n=panel.n,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
-        run_sd=run_sd,
+        run_sd=noise.estimate,
+        run_sd_df=noise.df,
+        run_sd_from="items and runs" if noise.pooled else "runs",
         detectable=detectable,
         models=models,
         across=across,
         dropped=panel.dropped,
-        notes=(*repeats.notes, *([note] if note else []), *_notes(panel, models, across)),
+        notes=(*repeats.notes, *([note] if note else []), *_notes(panel, models, across, noise)),
         goal=goal,
         signature=_signature(repeats, goal),
     )
@@ -97,18 +100,16 @@ def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
 def _model(repeats: Repeats, model: int, level: float) -> ModelRuns:
     panel, columns = repeats.panel, repeats.columns(model)
     values, scores = repeats.values(columns), repeats.scores(columns)
-    table = TwoWay.of(values)
     spread = float(np.var(scores, ddof=1))
     if np.ptp(values, axis=1).max() == 0:  # rounding of the sums must not look like noise
         spread = 0.0
-    noise = table.error * design_effect(panel.denominators) / panel.n
     return ModelRuns(
         name=repeats.models[model],
         runs=repeats.runs[model],
         scores=tuple(scores.tolist()),
         score=float(scores.mean()),
         run_sd=deviation(spread, len(scores) - 1, level),
-        expected_run_sd=sqrt(noise),
+        expected_run_sd=sqrt(_item_noise(repeats, model).variance),
         run_effect=run_effect(values),
         item_sd=_item_sd(values, panel, level),
         icc=intraclass(values, level),
@@ -129,20 +130,27 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     return Estimate(value, Interval(low, high, level, found.method), None, panel.n)
 
 
-def _pooled_sd(models: Sequence[ModelRuns], level: float) -> Estimate:
-    df = sum(len(model.runs) - 1 for model in models)
-    total = sum((model.run_sd.value or 0.0) ** 2 * (len(model.runs) - 1) for model in models)
-    return deviation(total / df, df, level)
+def _item_noise(repeats: Repeats, model: int) -> Spread:
+    """What the noise of single items, or of whole clusters of them, gives the score of a run."""
+    sums = repeats.panel.cluster_sums()
+    return item_spread(sums.numerators[:, repeats.columns(model)], sums.denominators)
 
 
-def _detectable(run_sd: Estimate, models: Sequence[ModelRuns], goal: Goal) -> Detectable:
+def _noise(repeats: Repeats, models: Sequence[ModelRuns], level: float) -> RunNoise:
+    scores = [Spread((model.run_sd.value or 0.0) ** 2, len(model.runs) - 1) for model in models]
+    return run_noise(scores, [_item_noise(repeats, model) for model in range(len(models))], level)
+
+
+def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal) -> Detectable:
     """√2 standard deviations apart is what two runs differ by; how many of these a t test needs."""
     runs = min(len(model.runs) for model in models)
-    if not run_sd.value:
+    sd, limits = noise.estimate.value, noise.estimate.interval
+    if not sd:
         return Detectable(None, None, runs, "the scores of all runs are equal, so that they show no noise")
-    df = sum(len(model.runs) - 1 for model in models)
-    one = sqrt(2) * run_sd.value * detectable_shift(df, goal.level, goal.power)
-    return Detectable(one, one / sqrt(runs), runs)
+    factor = sqrt(2) * detectable_shift(round(noise.df, 6), goal.level, goal.power)
+    one = None if limits is None else limits.scaled(factor)
+    several = None if limits is None else limits.scaled(factor / sqrt(runs))
+    return Detectable(factor * sd, factor / sqrt(runs) * sd, runs, None, one, several)
 
 
 # ------------------------------------------------------------------------------------------ several models
@@ -229,16 +237,17 @@ def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None
 # ------------------------------------------------------------------------------------------ what a reader should know
 
 
-def _notes(panel: Panel, models: Sequence[ModelRuns], across: Across | None) -> list[str]:
+def _notes(panel: Panel, models: Sequence[ModelRuns], across: Across | None, noise: RunNoise) -> list[str]:
     unit, notes = panel.metric.unit, []
     components = models[0].components if across is None else across.components
     if any(component.estimated < 0 for component in components):
         notes.append("a variance that is estimated below 0 counts as 0 in the shares")
     df = sum(len(model.runs) - 1 for model in models)
     if df < FEW_RUNS:
-        notes.append(
-            f"the noise between runs has {df} degree{'s' * (df > 1)} of freedom; more runs narrow its interval"
-        )
+        rests = f"rests on {df} degree{'s' * (df > 1)} of freedom between runs; more runs narrow its interval"
+        notes.append(f"the {'upper limit of the noise' if noise.pooled else 'noise between runs'} {rests}")
+    if noise.pooled and any(model.run_sd.value == 0 for model in models):
+        notes.append("scores that are equal in every run although single answers change are equal by chance")
     if not panel.equal_denominators:
         weights = "tokens" if panel.metric.kind == "losses" else "weights"
         what = quantity(panel.metric.kind)

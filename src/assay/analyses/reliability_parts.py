@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.stats.rank_stability import RankStability
-from assay.stats.records import Estimate, Test
+from assay.stats.records import Estimate, Interval, Test
 from assay.stats.reliability import Component
 
 
@@ -17,7 +17,7 @@ class ModelRuns:
     scores: tuple[float, ...]  # overall, run by run
     score: float  # their mean
     run_sd: Estimate  # standard deviation of the overall score between runs
-    expected_run_sd: float | None  # what independent noise of the items alone would give
+    expected_run_sd: float | None  # what independent noise of the items (or clusters) alone would give
     run_effect: Test  # do runs differ by more than that?
     item_sd: Estimate  # standard deviation between the runs of a single item, pooled over items
     icc: dict[str, Estimate]
@@ -113,10 +113,14 @@ class Detectable:
     all_runs: float | None  # of the means of as many runs as there are
     n_runs: int
     reason: str | None = None
+    one_run_limits: Interval | None = None  # what the noise may be, and so the difference
+    all_runs_limits: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Detectable":
-        return cls(**data)
+        limits = {name: data.get(name) for name in ("one_run_limits", "all_runs_limits")}
+        found = {name: None if limit is None else Interval.from_dict(limit) for name, limit in limits.items()}
+        return cls(**(data | found))

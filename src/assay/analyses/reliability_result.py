@@ -1,7 +1,7 @@
 """The record that `reliability` returns."""
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.analyses import reliability_tables as tables
 from assay.analyses import wording
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "assay/reliability/1"
 
+NoiseFrom = Literal["items and runs", "runs"]  # "runs": they differ by more than the noise of items explains
+
 
 @dataclass(frozen=True, slots=True)
 class Reliability(Result):
@@ -30,6 +32,8 @@ class Reliability(Result):
     n_clusters: int | None
     cluster_by: str | None
     run_sd: Estimate  # standard deviation of an overall score between runs, over all models
+    run_sd_df: float  # the degrees of freedom that it rests on
+    run_sd_from: NoiseFrom
     detectable: Detectable
     models: tuple[ModelRuns, ...]
     across: Across | None  # with two models or more
@@ -42,7 +46,8 @@ class Reliability(Result):
         return tables.sheets(self.kind, self.models, self.across, self.goal)
 
     def evidence(self) -> list[Row]:
-        rows = [(f"noise of a {tables.quantity(self.kind)}", tables.run_noise(self.run_sd)), *self._detectable_rows()]
+        noise = tables.run_noise(self.run_sd, self.run_sd_from, self.unit)
+        rows = [(f"noise of a {tables.quantity(self.kind)}", noise), *self._detectable_rows()]
         if self.across is not None:
             rows += tables.stability_rows(self.across)
         clusters = "" if self.n_clusters is None else f" in {wording.count(self.n_clusters, 'cluster')}"
@@ -54,9 +59,13 @@ class Reliability(Result):
         found, goal = self.detectable, self.goal
         if found.one_run is None or found.all_runs is None:
             return [("detectable", f"undefined: {found.reason}")]
-        one, several = (wording.number(value, 3) for value in (found.one_run, found.all_runs))
-        text = f"{one} by single runs, {several} by means of {found.n_runs}"
-        return [("detectable", f"{text}, {wording.percent(goal.power)} power")]
+        one = tables.with_limits(found.one_run, found.one_run_limits)
+        several = tables.with_limits(found.all_runs, found.all_runs_limits)
+        power = wording.percent(goal.power)
+        return [
+            ("detectable", f"{one} by single runs, {power} power"),
+            ("detectable", f"{several} by means of {found.n_runs} runs"),
+        ]
 
     def to_frame(self) -> "pd.DataFrame":
         """A row per model, and per intraclass correlation of the models (pandas must be installed)."""
@@ -75,6 +84,8 @@ class Reliability(Result):
             "n_clusters": self.n_clusters,
             "cluster_by": self.cluster_by,
             "run_sd": self.run_sd.to_dict(),
+            "run_sd_df": self.run_sd_df,
+            "run_sd_from": self.run_sd_from,
             "detectable": self.detectable.to_dict(),
             "models": [model.to_dict() for model in self.models],
             "across": None if self.across is None else self.across.to_dict(),
@@ -99,6 +110,8 @@ class Reliability(Result):
             n_clusters=data["n_clusters"],
             cluster_by=data["cluster_by"],
             run_sd=Estimate.from_dict(data["run_sd"]),
+            run_sd_df=data.get("run_sd_df", data["run_sd"]["n"] - 1.0),
+            run_sd_from=data.get("run_sd_from", "runs"),
             detectable=Detectable.from_dict(data["detectable"]),
             models=tuple(ModelRuns.from_dict(model) for model in data["models"]),
             across=None if data["across"] is None else Across.from_dict(data["across"]),

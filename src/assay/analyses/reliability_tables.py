@@ -11,7 +11,7 @@ from assay.analyses.sheet import Sheet
 from assay.data import Kind
 from assay.stats.power_plans import Goal
 from assay.stats.rank_stability import RankStability
-from assay.stats.records import Estimate
+from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import ICC_NAMES, Component
 
 _MEANINGS = ("own runs", "agreement", "consistency")
@@ -95,11 +95,19 @@ def neighbours(across: Across) -> list[Pair]:
     return [found[pair] for pair in pairwise(across.order)]
 
 
-def run_noise(run_sd: Estimate) -> str:
+def run_noise(run_sd: Estimate, rests_on: str, unit: str) -> str:
     if run_sd.value is None:
         return f"undefined: {run_sd.reason}"
     limits = "" if run_sd.interval is None else f"  [{wording.interval(run_sd.interval)}]"
-    return f"±{_number(run_sd.value)}{limits}, one standard deviation"
+    source = f"{unit}s and runs pooled" if rests_on == "items and runs" else "from the runs' scores"
+    return f"±{_number(run_sd.value)}{limits}, one sd, {source}" if run_sd.value else f"±0{limits}, one sd"
+
+
+def with_limits(value: float, limits: Interval | None) -> str:
+    """0.0788 [0.056 to 0.13]."""
+    if limits is None:
+        return wording.number(value, 3)
+    return f"{wording.number(value, 3)} [{wording.number(limits.low, 2)} to {wording.number(limits.high, 2)}]"
 
 
 def stability_rows(across: Across) -> list[Row]:
