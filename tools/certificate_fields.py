@@ -26,6 +26,7 @@ TRUST = {
     "meta.seeds.*": "chosen",
     "meta.*": "stated",
     "systems.*": "stated",
+    "measure.*": "stated",
     "policy.profile": "stated",
     "policy.note": "stated",
     "policy.*": "chosen",

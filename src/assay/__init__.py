@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from assay.analyses.tuning_criteria import Targets
     from assay.analyses.tuning_report import TuningReport
     from assay.certificate.issue import certify
+    from assay.certificate.policy_file import read_policy
     from assay.certificate.record import Issued
-    from assay.certificate.requirements import Requirements
-    from assay.certificate.verify import Verification, verify
+    from assay.certificate.verification import Verification
+    from assay.certificate.verify import verify
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
@@ -50,8 +51,8 @@ _HOMES = {
     "certify": "assay.certificate.issue",
     "Issued": "assay.certificate.record",
     "verify": "assay.certificate.verify",
-    "Verification": "assay.certificate.verify",
-    "Requirements": "assay.certificate.requirements",
+    "Verification": "assay.certificate.verification",
+    "read_policy": "assay.certificate.policy_file",
     "compare": "assay.analyses.compare",
     "context": "assay.analyses.context",
     "ContextCurve": "assay.analyses.context_curve",
@@ -110,7 +111,6 @@ __all__ = [
     "Policy",
     "Power",
     "Reliability",
-    "Requirements",
     "Selection",
     "Shares",
     "Spread",
@@ -131,6 +131,7 @@ __all__ = [
     "pair",
     "power",
     "rank",
+    "read_policy",
     "read_table",
     "read_tables",
     "reliability",

@@ -1,6 +1,7 @@
 """How uncertainty is computed: the one home of every default."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from assay.errors import UsageError
@@ -80,53 +81,159 @@ TIERS: dict[TierName, Tier] = {
 }
 
 
+#: Beyond this the exact interval stands beside, and a forged number must not fill a verifier's memory.
+MOST_REPLICATES = 1_000_000
+
+#: From the loosest to the strictest.
+STRICTNESS: dict[str, tuple[str, ...]] = {
+    "tier": ("aggressive", "balanced", "conservative"),
+    "profile": ("dev", "ci", "release"),
+}
+_LOWER_IS_STRICTER = ("max_ratio", "max_drop")
+_HIGHER_IS_STRICTER = ("min_windows", "replicates", "level")
+#: What a tier says of the fields of a policy, by the name that the tier has for it.
+OF_THE_TIER = {"max_ratio": "max_ratio", "max_drop": "max_drop", "min_windows": "windows", "replicates": "replicates"}
+_TEXTS = ("cluster", "task", "metric", "filter", "scorer", "note")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a certificate is judged by. Overriding a number of the tier needs a note, which the certificate carries."""
+    """What a model must meet to replace another: `certify` issues by it, and `verify` insists on it.
 
-    tier: TierName = "balanced"
-    profile: Profile = "dev"
+    What is ``None`` is left open. `certify` then takes the tier's number, or the default; `verify` takes what the
+    issuer chose, and says so.
+    """
+
+    tier: TierName | None = None  # its limits, minimum and replicates, where the fields below do not say otherwise
+    profile: Profile | None = None
     max_ratio: float | None = None
     max_drop: float | None = None
-    min_windows: int | None = None
+    min_windows: int | None = None  # windows in each split; for scores: items
     replicates: int | None = None
-    seed: int = 0
-    level: float = DEFAULT_LEVEL
+    seed: int | None = None
+    level: float | None = None
+    lower_is_better: bool | None = None  # of scores; losses always are
+    cluster: str | None = None  # the column whose groups are drawn whole
+    task: str | None = None
+    metric: str | None = None
+    filter: str | None = None
+    scorer: str | None = None
     note: str | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("tier", self.tier, get_args(TierName))
-        _check_choice("profile", self.profile, get_args(Profile))
-        if self.max_ratio is not None and not 0 < self.max_ratio < float("inf"):
-            raise UsageError(f"max_ratio must be positive and finite, but got {self.max_ratio}.")
-        if self.max_drop is not None and not 0 <= self.max_drop < float("inf"):
-            raise UsageError(f"max_drop must be 0 or more, but got {self.max_drop}.")
-        if self.min_windows is not None and self.min_windows < 1:
-            raise UsageError(f"min_windows must be at least 1, but got {self.min_windows}.")
-        self.design()  # checks the level, the replicates and the seed
-        weaker = ["level"] if self.level < DEFAULT_LEVEL else []  # a lower level makes every gate easier to pass
-        if (self.overrides or weaker) and not (self.note and self.note.strip()):
-            changed = ", ".join(sorted([*self.overrides, *weaker]))
-            raise UsageError(f"{changed} of the tier {self.tier} changed: say why with --note TEXT (it is recorded).")
+        for name in STRICTNESS:
+            if getattr(self, name) is not None:
+                _check_choice(name, getattr(self, name), STRICTNESS[name][::-1])
+        _check_number("max_ratio", self.max_ratio, "positive and finite", lambda x: 0 < x < float("inf"))
+        _check_number("max_drop", self.max_drop, "0 or more, and finite", lambda x: 0 <= x < float("inf"))
+        _check_number("level", self.level, "at least 0.5 and below 1; 0.95 is usual", lambda x: 0.5 <= x < 1)
+        _check_whole("min_windows", self.min_windows, 1, 10**9)
+        _check_whole("replicates", self.replicates, 100, MOST_REPLICATES)
+        _check_whole("seed", self.seed, 0, 2**64 - 1)
+        if self.lower_is_better is not None and not isinstance(self.lower_is_better, bool):
+            raise UsageError(f"lower_is_better must be true or false, but got {self.lower_is_better!r}.")
+        for name in _TEXTS:
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and (value.strip() or name == "note")):
+                raise UsageError(f"{name} must be a text that is not empty, but got {value!r}.")
+
+    def __bool__(self) -> bool:
+        """Whether anything is fixed."""
+        return any(getattr(self, field.name) is not None for field in fields(self) if field.name != "note")
+
+    def fixed(self, name: str) -> Any:
+        """What the policy says of a field, by itself or by its tier; ``None`` where it is left open."""
+        value = getattr(self, name)
+        if value is None and self.tier is not None and name in OF_THE_TIER:
+            return getattr(TIERS[self.tier], OF_THE_TIER[name])
+        return value
 
     @property
     def limits(self) -> Tier:
         """The tier's numbers with the overrides in place."""
-        return replace(TIERS[self.tier], **self.overrides)
+        return replace(TIERS[self.tier or "balanced"], **self.overrides)
 
     @property
     def overrides(self) -> dict[str, Any]:
         """What differs from the tier."""
-        wanted = {
-            "windows": self.min_windows,
-            "replicates": self.replicates,
-            "max_ratio": self.max_ratio,
-            "max_drop": self.max_drop,
-        }
-        tier = TIERS[self.tier]
+        tier = TIERS[self.tier or "balanced"]
+        wanted = {name: getattr(self, field) for field, name in OF_THE_TIER.items()}
         return {name: value for name, value in wanted.items() if value is not None and value != getattr(tier, name)}
 
     def design(self, *, exact: bool = False) -> Design:
         """How the certificate's interval is computed: by the tier's replicates, or over all resamples."""
-        replicates = self.replicates if self.replicates is not None else TIERS[self.tier].replicates
-        return Design(level=self.level, resamples=None if exact else replicates, seed=self.seed)
+        return Design(
+            level=DEFAULT_LEVEL if self.level is None else self.level,
+            resamples=None if exact else self.limits.replicates,
+            seed=self.seed or 0,
+        )
+
+    def complete(self) -> "Policy":
+        """What a certificate is issued by: defaults where it is open. What differs from the tier needs a note."""
+        filled = replace(
+            self,
+            tier=self.tier or "balanced",
+            profile=self.profile or "dev",
+            level=DEFAULT_LEVEL if self.level is None else self.level,
+            seed=self.seed or 0,
+        )
+        weaker = ["level"] if filled.design().level < DEFAULT_LEVEL else []  # a lower level makes gates easier to pass
+        if (self.overrides or weaker) and not (self.note and self.note.strip()):
+            changed = ", ".join(sorted([*self.overrides, *weaker]))
+            raise UsageError(
+                f"{changed} of the tier {filled.tier} changed: say why with --note TEXT, or with a note in the policy "
+                "(it is recorded)."
+            )
+        return filled
+
+    def with_options(self, **options: Any) -> "Policy":
+        """The policy with options beside it, which may fill what it leaves open and be stricter, but not contradict it.
+
+        >>> Policy(tier="balanced").with_options(max_ratio=1.05).max_ratio
+        1.05
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        if self.note and given.get("note"):
+            given["note"] = f"{self.note}; {given['note']}"
+        for name, value in given.items():
+            says = None if name == "note" else self.fixed(name)
+            if says is not None and value != says and not _stricter(name, value, says):
+                raise UsageError(
+                    f"{name} {_plain(value)} contradicts the policy, which says {_plain(says)}; an option may be "
+                    "stricter than the policy, so leave it out or change the policy."
+                )
+        return replace(self, **given)
+
+
+def _stricter(name: str, value: Any, than: Any) -> bool:
+    if name in STRICTNESS:
+        order = STRICTNESS[name]
+        return value in order and order.index(value) > order.index(than)
+    return bool((name in _LOWER_IS_STRICTER and value < than) or (name in _HIGHER_IS_STRICTER and value > than))
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check_number(name: str, value: object, rule: str, holds: Callable[[float], bool]) -> None:
+    if value is None:
+        return
+    try:
+        sound = isinstance(value, int | float) and not isinstance(value, bool) and holds(float(value))
+    except OverflowError:  # an integer beyond every float
+        sound = False
+    if not sound:
+        raise UsageError(f"{name} must be {rule}, but got {_short(value)}.")
+
+
+def _check_whole(name: str, value: object, low: int, high: int) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is not None and not (whole and low <= value <= high):  # type: ignore[operator]  # whole says it is an int
+        raise UsageError(f"{name} must be a whole number from {low:,} to {high:,}, but got {_short(value)}.")
+
+
+def _short(value: object) -> str:
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    return repr(value)

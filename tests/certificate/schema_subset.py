@@ -6,7 +6,7 @@ from typing import Any
 
 Schema = dict[str, Any]
 
-_NOTES = {"title", "description", "$defs"}
+_NOTES = {"title", "description", "$defs", "$schema"}
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "object": lambda v: isinstance(v, dict),
     "array": lambda v: isinstance(v, list),
@@ -98,6 +98,15 @@ def _most(value: Any, rule: int, _: Schema, __: Schema, where: str) -> Iterator[
         yield f"{where}: more than {rule} items"
 
 
+def _bound(name: str, holds: Callable[[Any, Any], bool]) -> Callable[[Any, Any, Schema, Schema, str], Iterator[str]]:
+    def check(value: Any, rule: Any, _: Schema, __: Schema, where: str) -> Iterator[str]:
+        measured = value if "Length" not in name else len(value) if isinstance(value, str) else None
+        if isinstance(measured, int | float) and not isinstance(measured, bool) and not holds(measured, rule):
+            yield f"{where}: {name} {rule}"
+
+    return check
+
+
 _KEYWORDS: dict[str, Callable[[Any, Any, Schema, Schema, str], Iterator[str]]] = {
     "$ref": _ref,
     "type": _type,
@@ -112,4 +121,10 @@ _KEYWORDS: dict[str, Callable[[Any, Any, Schema, Schema, str], Iterator[str]]] =
     "prefixItems": _prefix,
     "minItems": _least,
     "maxItems": _most,
+    "minimum": _bound("minimum", lambda value, rule: value >= rule),
+    "maximum": _bound("maximum", lambda value, rule: value <= rule),
+    "exclusiveMinimum": _bound("exclusiveMinimum", lambda value, rule: value > rule),
+    "exclusiveMaximum": _bound("exclusiveMaximum", lambda value, rule: value < rule),
+    "minLength": _bound("minLength", lambda value, rule: value >= rule),
+    "maxLength": _bound("maxLength", lambda value, rule: value <= rule),
 }

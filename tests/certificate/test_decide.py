@@ -121,6 +121,6 @@ def test_so_many_windows_settle_it_about_half_of_the_time_by_simulation() -> Non
 
 def test_a_lower_level_weakens_every_gate_and_needs_a_note() -> None:
     with pytest.raises(UsageError, match="level of the tier balanced changed: say why with --note"):
-        Policy(level=0.5)
-    assert Policy(level=0.5, note="a trial").level == 0.5
-    assert Policy(level=0.99).level == 0.99
+        Policy(level=0.5).complete()
+    assert Policy(level=0.5, note="a trial").complete().level == 0.5
+    assert Policy(level=0.99).complete().level == 0.99

@@ -128,7 +128,7 @@ def test_scores_need_no_splits(tmp_path: Path) -> None:
 @pytest.mark.parametrize("note", [None, "", "  "])
 def test_a_changed_number_of_the_tier_needs_a_note(change: dict[str, Any], note: str | None) -> None:
     with pytest.raises(UsageError, match="say why with --note TEXT") as refused:
-        Policy(**change, note=note)
+        Policy(**change, note=note).complete()
     assert refused.value.exit_code == 2
 
 
@@ -145,9 +145,8 @@ def test_the_tiers_own_number_is_no_override() -> None:
 
 
 def test_more_replicates_than_a_verifier_can_hold_are_refused(tmp_path: Path) -> None:
-    policy = Policy(replicates=10**12, note="many")
-    with pytest.raises(UsageError, match="replicates must be at most"):
-        certify(losses(20), losses(20, 2), tmp_path / "c.json", policy=policy)
+    with pytest.raises(UsageError, match="replicates must be a whole number from 100 to 1,000,000"):
+        certify(losses(20), losses(20, 2), tmp_path / "c.json", policy=Policy(replicates=10**12, note="many"))
     assert list(tmp_path.iterdir()) == []
 
 

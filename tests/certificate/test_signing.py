@@ -16,9 +16,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from assay.certificate import signing
 from assay.certificate.issue import certify
 from assay.certificate.signing import generate_keys
-from assay.certificate.verify import Verification, verify
+from assay.certificate.verification import Verification
+from assay.certificate.verify import verify
 from assay.errors import InputError, UsageError
-from tests.certificate.samples import load, losses, save
+from tests.certificate.samples import assay, load, losses, save
+from tests.data.files import write_rows
 
 Envelope = dict[str, Any]
 
@@ -242,5 +244,49 @@ def test_without_the_package_the_message_says_what_to_install(
 
 
 def test_a_certificate_issued_again_without_a_key_does_not_keep_the_old_signature(signed: Path, key: Path) -> None:
-    certify(losses(20), losses(20, 3), signed)
-    assert "not this certificate" in fault(signed, key)
+    envelope = signed.with_name("c.dsse.json")
+    assert envelope.exists()
+    issued = certify(losses(20), losses(20, 3), signed)
+    assert not envelope.exists()
+    assert "not signed; removed c.dsse.json, the signature of the certificate that was replaced" in str(issued)
+    assert fault(signed, key) == "not signed: there is no envelope beside the certificate"
+    assert verify(signed).true
+
+
+def test_the_same_bytes_issued_again_keep_their_signature(signed: Path, key: Path) -> None:
+    before = signed.read_bytes()
+    issued = certify(losses(20), losses(20, 2), signed)
+    assert signed.read_bytes() == before
+    assert "c.dsse.json still fits: these are the bytes that were signed" in str(issued)
+    assert checked(signed, key).true
+
+
+def test_signed_again_nothing_is_withdrawn(signed: Path, key: Path) -> None:
+    issued = certify(losses(20), losses(20, 3), signed, sign_with=key)
+    assert issued.signature is None
+    assert checked(signed, key).true
+
+
+@pytest.mark.parametrize("content", [b"mine", b"{}", b'{"payload": "e30=", "payloadType": "text/plain"}', b"[" * 9_999])
+def test_a_file_that_is_no_envelope_of_ours_is_told_of_and_left(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "c.dsse.json").write_bytes(content)
+    issued = certify(losses(20), losses(20, 3), tmp_path / "c.json")
+    assert "c.dsse.json is not an envelope of ours and was left as it is" in str(issued)
+    assert (tmp_path / "c.dsse.json").read_bytes() == content
+
+
+def test_without_a_key_verify_tells_of_an_envelope(signed: Path) -> None:
+    beside = "signature not checked: c.dsse.json is beside it; give the public key with --key PUB"
+    assert beside in verify(signed).checks
+    save(signed, load(signed) | {"measure": load(signed)["measure"] | {"task": "another"}})
+    found = verify(signed)
+    assert "not signed: c.dsse.json beside it is not a signature of this certificate" in found.checks
+    assert found.true  # as any certificate without a signature is; --key insists on one
+
+
+def test_on_the_command_line_what_became_of_a_signature_is_said_with_json_too(signed: Path, tmp_path: Path) -> None:
+    for name, shift in (("a.csv", 2), ("b.csv", 3)):
+        write_rows(tmp_path / name, losses(20, shift))
+    ran = assay("certify", tmp_path / "a.csv", tmp_path / "b.csv", "-o", signed, "--json")
+    assert json.loads(ran.out)["schema"] == "assay/certificate/2"
+    assert ran.err.startswith("signature: not signed; removed c.dsse.json")

@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 #: forger. The numbers of the certificate do not depend on them.
 DIGEST_ONLY = re.compile(
     r"meta\.(assay|python|numpy|created)|systems\.(baseline|subject)\.(file|sha256|model|tokenizer)"
-    r"|evidence\.file|policy\.note"
+    r"|evidence\.file|policy\.note|measure\.(task|tasks|metric|filter|scorer)(\.\d+)?"
 )
 
 
@@ -93,7 +93,10 @@ def _only_sealed(document: dict[str, Any]) -> set[str]:
     """The fields of the list above, but for the null digests of inputs in memory: nothing tried could be one."""
     systems = [(role, name) for role in ("baseline", "subject") for name in ("file", "sha256", "model", "tokenizer")]
     named = {f"systems.{r}.{n}" for r, n in systems if n != "sha256" or document["systems"][r][n] is not None}
-    return named | {f"meta.{n}" for n in ("assay", "python", "numpy", "created")} | {"evidence.file", "policy.note"}
+    measure = {f"measure.{n}" for n in ("task", "tasks", "metric", "filter", "scorer")}
+    measure |= {f"measure.tasks.{i}" for i in range(len(document["measure"]["tasks"]))}
+    meta = {f"meta.{n}" for n in ("assay", "python", "numpy", "created")}
+    return named | meta | measure | {"evidence.file", "policy.note"}
 
 
 def _expected(alteration: Alteration) -> bool:

@@ -11,7 +11,6 @@ import pytest
 from assay.certificate.build import computed_fields
 from assay.certificate.coverage import Arms
 from assay.certificate.issue import certify
-from assay.certificate.requirements import Requirements
 from assay.certificate.verify import verify
 from assay.data import read_table
 from assay.design import Policy
@@ -29,68 +28,36 @@ def worse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("limit", "verdict", "code"), [(1.2, "pass", 0), (1.0654, "insufficient evidence", 1), (1.05, "regression", 1)]
 )
 def test_own_limits_replace_the_embedded_ones(limit: float, verdict: str, code: int, worse: Path) -> None:
-    found = verify(worse, requirements=Requirements(max_ratio=limit))
+    found = verify(worse, policy=Policy(max_ratio=limit))
     assert (found.true, found.verdict, found.exit_code) == (True, verdict, code)
     assert f"the limit of × {limit:g}" in found.sentence
-    assert "By your limits" in found.sentence
+    assert "By your policy" in found.sentence
 
 
 def test_own_limit_of_the_fall_of_a_score(tmp_path: Path) -> None:
     certificate = issue("scores", tmp_path)
-    verdicts = [verify(certificate, requirements=Requirements(max_drop=drop)).verdict for drop in (0.05, 0.02, 0.001)]
+    verdicts = [verify(certificate, policy=Policy(max_drop=drop)).verdict for drop in (0.05, 0.02, 0.001)]
     assert verdicts == ["pass", "insufficient evidence", "regression"]
 
 
 def test_own_tier_profile_and_windows(worse: Path, tmp_path: Path) -> None:
-    strict = verify(worse, requirements=Requirements(tier="conservative"))
+    strict = verify(worse, policy=Policy(tier="conservative"))
     assert (strict.verdict, strict.exit_code) == ("regression", 1)
     assert strict.reasons == ("180 paired windows, at least 220 required",)
-    sure = verify(worse, requirements=Requirements(level=0.99))
+    sure = verify(worse, policy=Policy(level=0.99))
     assert sure.reasons == ("intervals at the level 0.95, at least 0.99 required",)
-    formal = verify(worse, requirements=Requirements(profile="ci"))
+    formal = verify(worse, policy=Policy(profile="ci"))
     assert formal.reasons == ("issued under the profile dev, ci required",)
     assert (formal.verdict, formal.passed, formal.exit_code) == ("pass", False, 1)
-    assert verify(worse, requirements=Requirements(min_windows=180, profile="dev")).exit_code == 0
+    assert verify(worse, policy=Policy(min_windows=180, profile="dev")).exit_code == 0
     broken = issue("broken rules", tmp_path)
-    assert any("pairing: " in reason for reason in verify(broken, requirements=Requirements(profile="ci")).reasons)
-
-
-def test_requirements_from_a_file(worse: Path, tmp_path: Path) -> None:
-    policy = tmp_path / "policy.json"
-    policy.write_text('{"max_ratio": 1.05, "min_windows": 200, "profile": "dev"}', encoding="utf-8")
-    found = verify(worse, requirements=Requirements.from_file(policy))
-    assert (found.verdict, found.reasons) == ("regression", ("180 paired windows, at least 200 required",))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "cannot be read"),
-        ("[", "cannot be read"),
-        ("[" * 100_000, "cannot be read"),
-        ("[1]", "may have the fields"),
-        ('{"max_ration": 1.05}', "may have the fields"),
-        ('{"max_ratio": "1.05"}', "must be a number"),
-        ('{"max_ratio": true}', "must be a number"),
-        ('{"max_ratio": NaN}', "must be positive and finite"),
-        ('{"max_ratio": -1}', "must be positive and finite"),
-        ('{"max_drop": -0.1}', "must be 0 or more"),
-        ('{"min_windows": 0}', "must be at least 1"),
-        ('{"tier": "best"}', "must be one of balanced"),
-        ('{"profile": null}', "must be one of dev"),
-    ],
-)
-def test_a_policy_that_makes_no_sense_is_refused_with_its_file(text: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "policy.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=message) as refused:
-        Requirements.from_file(tmp_path / "policy.json")
-    assert str(refused.value).startswith(str(tmp_path / "policy.json"))
+    assert any("pairing: " in reason for reason in verify(broken, policy=Policy(profile="ci")).reasons)
 
 
 @pytest.mark.parametrize("limits", [{"max_ratio": -1.0}, {"max_ratio": float("nan")}, {"max_drop": -0.1}])
 def test_own_limits_that_make_no_sense_are_no_fault_of_the_certificate(limits: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        Requirements(**limits)
+        Policy(**limits)
 
 
 def test_without_evidence_only_identities_are_checked_and_it_says_so(worse: Path, tmp_path: Path) -> None:
@@ -100,8 +67,8 @@ def test_without_evidence_only_identities_are_checked_and_it_says_so(worse: Path
     assert "nothing was recomputed" in found.sentence
     assert any("nothing recomputed" in check for check in found.checks)
     assert not any("recomputed from the evidence" in check for check in found.checks)
-    with pytest.raises(InputError, match="the evidence is missing, and own limits need it"):
-        verify(alone, requirements=Requirements(max_ratio=1.05))
+    with pytest.raises(InputError, match="the evidence is missing, and a policy needs it"):
+        verify(alone, policy=Policy(max_ratio=1.05))
 
 
 def test_evidence_elsewhere(worse: Path, tmp_path: Path) -> None:
@@ -178,7 +145,7 @@ def test_a_consistent_forgery_shows_its_override_and_fails_by_the_verifiers_own_
     found = verify(certificate)
     assert (found.exit_code, found.document["policy"]["overrides"]) == (0, ["max_ratio"])
     assert "trust me" in str(found)
-    assert verify(certificate, requirements=Requirements(max_ratio=1.1)).exit_code == 1
+    assert verify(certificate, policy=Policy(max_ratio=1.1)).exit_code == 1
 
 
 def test_a_dev_certificate_with_broken_rules_cannot_be_made_one_of_ci(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_an_override_without_a_note_is_a_usage_error(option: str, number: str, t
     ("options", "code", "message"),
     [
         (("--max-ratio", "nan", "--note", "x"), 2, "max_ratio must be positive and finite"),
-        (("--replicates", "5", "--note", "x"), 2, "resamples must be at least 100"),
+        (("--replicates", "5", "--note", "x"), 2, "replicates must be a whole number from 100"),
         (("--level", "1"), 2, "level must be at least 0.5"),
         (("--seed", "-1"), 2, "seed must be"),
         (("--cluster", "loss"), 2, "cluster must be a column of labels"),

@@ -28,10 +28,10 @@ UNREADABLE: dict[str, bytes] = {
     "a number": b"4\n",
     "an object": b"{}\n",
     "another result": b'{"schema": "assay/comparison/1"}\n',
-    "a later version": b'{"schema": "assay/certificate/2"}\n',
-    "half a file": b'{"schema": "assay/certificate/1", "meta": {"assay"',
+    "a later version": b'{"schema": "assay/certificate/9"}\n',
+    "half a file": b'{"schema": "assay/certificate/2", "meta": {"assay"',
     "not UTF-8": b'{"schema": "\xff"}',
-    "UTF-16": '{"schema": "assay/certificate/1"}'.encode("utf-16"),
+    "UTF-16": '{"schema": "assay/certificate/2"}'.encode("utf-16"),
     "deep nesting": b'{"schema": ' + b"[" * 200_000,
     "a huge integer": b'{"schema": ' + b"7" * 10_000 + b"}",
     "Parquet": b"PAR1\x00\x00PAR1",
@@ -103,10 +103,13 @@ def test_own_limits(certificate: Path, tmp_path: Path) -> None:
     assert (ran.code, "Insufficient evidence" in ran.out) == (1, True)
     (tmp_path / "policy.json").write_text('{"max_ratio": 0.99, "min_windows": 180}', encoding="utf-8")
     assert assay("verify", certificate, "--policy", tmp_path / "policy.json").code == 1
-    ran = assay("verify", certificate, "--policy", tmp_path / "policy.json", "--max-ratio", "1.05", "--max-drop", "0.1")
-    assert ran.code == 0  # the option wins
+    looser = assay("verify", certificate, "--policy", tmp_path / "policy.json", "--max-ratio", "1.05")
+    looser.assert_refused(2, "max_ratio 1.05 contradicts the policy, which says 0.99")
+    (tmp_path / "policy.json").write_text('{"max_ratio": 1.1}', encoding="utf-8")
+    stricter = assay("verify", certificate, "--policy", tmp_path / "policy.json", "--max-ratio", "1.0001")
+    assert (stricter.code, "the limit of × 1.0001" in stricter.out) == (1, True)
     assay("verify", certificate, "--max-ratio", "-1").assert_refused(2, "max_ratio must be positive")
-    assay("verify", certificate, "--policy", tmp_path / "none.json").assert_refused(3, "the policy cannot be read")
+    assay("verify", certificate, "--policy", tmp_path / "none.json").assert_refused(3, "none.json: cannot be opened")
 
 
 def test_evidence_missing_and_elsewhere(certificate: Path, tmp_path: Path) -> None:

@@ -87,14 +87,18 @@ def tables_of(
     columns: Mapping[str, str] | None,
     cluster: str | None,
     selection: Selection | None = None,
+    *,
+    must_pick: bool = True,
 ) -> tuple[Table, Table]:
+    """The two tables; ``must_pick``: a selection makes no sense where there is nothing to select from."""
     if b is None and None in models:
         raise UsageError("compare needs two files, or one file and the names of two of its models (--a NAME --b NAME).")
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     named = [[name] if name else [] for name in models]
     first = read(a, models=named[0] + (named[1] if b is None else []))
     second = first if b is None else read(b, models=named[1])
-    check_used(selection, [*first, *second])
+    if must_pick:
+        check_used(selection, [*first, *second])
     return one_model(first, models[0]), one_model(second, models[1])
 
 

@@ -14,11 +14,9 @@ from assay.certificate.decide import Decided, decide_by
 from assay.certificate.drift import drift
 from assay.certificate.rules import rules_of
 from assay.design import Policy
-from assay.errors import InputError, UsageError
+from assay.errors import InputError
 from assay.stats.records import Estimate, Interval
 from assay.stats.units import Units, weighted_deviation
-
-MOST_REPLICATES = 1_000_000  # the exact interval stands beside; a forged number must not fill a verifier's memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +34,7 @@ class Compared:
 
 def computed_fields(arms: Arms, policy: Policy) -> dict[str, Any]:
     """Everything that follows from the evidence and the policy, as plain data rounded to what is printed."""
-    if policy.limits.replicates > MOST_REPLICATES:
-        raise UsageError(f"replicates must be at most {MOST_REPLICATES:,}, but got {policy.limits.replicates:,}.")
-    windows = windows_of(arms)
+    policy, windows = policy.complete(), windows_of(arms)
     try:
         if windows.final.metric.kind == "losses":
             rounded_exp(max(windows.final.estimate(0), windows.final.estimate(1)))  # too large for the statistics also
@@ -73,7 +69,7 @@ def policy_fields(policy: Policy) -> dict[str, Any]:
     return {
         "tier": policy.tier,
         "profile": policy.profile,
-        "level": policy.level,
+        "level": policy.design().level,
         "limits": asdict(policy.limits),
         "overrides": sorted(policy.overrides),
         "note": policy.note,

@@ -14,13 +14,16 @@ from assay.analyses.compare import Source, tables_of
 from assay.certificate.build import computed_fields
 from assay.certificate.canonical import canonical_bytes, digest_of
 from assay.certificate.coverage import Arms, windows_of
+from assay.certificate.measure import check_direction, measure_of, policy_with, selection_with
+from assay.certificate.policy_file import policy_of
 from assay.certificate.record import Issued
 from assay.certificate.rules import enforce, rules_of
 from assay.certificate.schema import SCHEMA
-from assay.certificate.signing import envelope_path, load_private_key, sign
+from assay.certificate.signing import envelope_path, load_private_key, sign, withdraw_envelope
 from assay.data import Selection, Table
 from assay.data.readers.source import named
 from assay.data.store import MANIFEST
+from assay.data.tables import check_used
 from assay.data.writing import write_bytes, write_tables
 from assay.design import Policy
 from assay.errors import UsageError
@@ -32,7 +35,7 @@ def certify(
     subject: Source | None,
     output: str | PathLike[str],
     *,
-    policy: Policy | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
     models: tuple[str | None, str | None] = (None, None),
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
@@ -44,13 +47,20 @@ def certify(
     """May the subject replace the baseline? Writes ``output`` and, beside it, the evidence from which it was computed.
 
     The verdict is *pass*, *regression* or *insufficient evidence*; the interval's bound decides, not the point.
+    ``policy`` is a `Policy` or a file of one. ``selection``, ``cluster`` and ``lower_is_better`` may not contradict it.
     """
-    policy, path = policy or Policy(), Path(output)
+    path = Path(output)
+    policy = policy_with(policy_of(policy), selection, cluster=cluster, lower_is_better=lower_is_better).complete()
     if path.suffix != ".json":
         raise UsageError(f"the certificate must be a .json file, but got {str(output)!r}.")
     key = None if sign_with is None else load_private_key(Path(sign_with))
-    first, second = tables_of(baseline, subject, models, columns, cluster, selection)
-    arms = Arms(first, second, cluster or first.cluster_by, lower_is_better)
+    picked = selection_with(policy, selection)
+    first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)
+    check_used(Selection(newest=picked.newest), (first, second))
+    check_direction((first, second), policy)
+    # A policy is for losses and scores alike, and of losses the lower one is always the better.
+    lower = None if first.kind == "losses" else policy.lower_is_better
+    arms = Arms(first, second, policy.cluster or first.cluster_by, lower)
     enforce(rules_of(windows_of(arms), policy), policy)
     evidence = evidence_path(path)
     document = {
@@ -60,6 +70,7 @@ def certify(
             "baseline": _system(first, baseline),
             "subject": _system(second, baseline if subject is None else subject),
         },
+        "measure": measure_of((first, second), policy),
         **computed_fields(arms, policy),
     }
     canonical_bytes(document)  # what cannot be written is refused before anything is
@@ -68,9 +79,11 @@ def certify(
     document["digest"] = digest_of(document)
     data = canonical_bytes(document)
     write_bytes(path, data)
+    envelope = envelope_path(path)
     if key is not None:
-        write_bytes(envelope_path(path), sign(data, key))
-    return Issued(path, document)
+        write_bytes(envelope, sign(data, key))
+        return Issued(path, document)
+    return Issued(path, document, withdraw_envelope(envelope, data))
 
 
 def evidence_path(certificate: Path) -> Path:

@@ -15,6 +15,7 @@ class Issued(Result):
 
     path: Path
     document: dict[str, Any]
+    signature: str | None = None  # what became of a signature that was there before
 
     @property
     def sentence(self) -> str:  # type: ignore[override]  # here it is part of the document
@@ -33,16 +34,18 @@ class Issued(Result):
         return self.document
 
     def rows(self) -> list[Row]:
-        return [("verdict", self.verdict), *certificate_rows(self.document), ("certificate", str(self.path))]
+        rows = [("verdict", self.verdict), *certificate_rows(self.document), ("certificate", str(self.path))]
+        return rows if self.signature is None else [*rows, ("signature", self.signature)]
 
 
-def certificate_rows(document: dict[str, Any]) -> list[Row]:
-    """What a person looks for in a certificate."""
+def certificate_rows(document: dict[str, Any], whose: str | None = None) -> list[Row]:
+    """What a person looks for in a certificate; ``whose`` limit it was judged by, if not the issuer's."""
     policy, boot = document["policy"], document["dataset"]["windows"]["stats"]["bootstrap"]
     level, limit = wording.percent(policy["level"]), wording.number(document["decision"]["limit"], 6)
     rows = [
+        *_measure_rows(document["measure"]),
         *_metric_rows(document),
-        ("limit", f"{limit} (tier {policy['tier']}, profile {policy['profile']})"),
+        ("limit", f"{limit} ({whose or _terms(policy)})"),
         ("interval", f"{level} {boot['method']}, {boot['replicates']:,} replicates, seed {boot['seed']}"),
         ("scheme", f"{boot['scheme']}: {boot['scheme_reason']}"),
         *_drift_rows(document["drift"]),
@@ -52,6 +55,19 @@ def certificate_rows(document: dict[str, Any]) -> list[Row]:
     if policy["note"]:
         rows.append(("audit note", policy["note"]))
     return [*rows, ("evidence", f"{document['evidence']['file']}, {document['evidence']['rows']:,} rows")]
+
+
+def _terms(policy: dict[str, Any]) -> str:
+    return f"tier {policy['tier']}, profile {policy['profile']}"
+
+
+def _measure_rows(measure: dict[str, Any]) -> list[Row]:
+    """Task and metric, where they say more than the rows below."""
+    if measure["task"] is None and measure["metric"] in (None, "perplexity"):
+        return []
+    named = [f"{name} {measure[name]}" for name in ("metric", "task", "filter", "scorer") if measure[name] is not None]
+    several = f" ({wording.count(len(measure['tasks']), 'task')})" if len(measure["tasks"]) > 1 else ""
+    return [("measure", ", ".join(named) + several)]
 
 
 def _metric_rows(document: dict[str, Any]) -> list[Row]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = "assay/certificate/1"
+SCHEMA = "assay/certificate/2"
 
 Pair = Annotated[tuple[float, float], Field(description="Lower and upper limit.")]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
@@ -46,6 +46,16 @@ class System(Part):
 class Systems(Part):
     baseline: System
     subject: System
+
+
+class Measure(Part):
+    """What the rows are of. Only the digest, or a signature, protects these fields."""
+
+    task: str | None = Field(description="The task, or the group or pattern of tasks that was asked for.")
+    tasks: list[str] = Field(description="The tasks whose items these are, where a harness names them.")
+    metric: str | None = Field(description="The metric; perplexity for losses, null where nobody said.")
+    filter: str | None = Field(description="The filter of the answers, where a harness has one.")
+    scorer: str | None = Field(description="The scorer, where a harness has one.")
 
 
 class Limits(Part):
@@ -206,9 +216,10 @@ class EvidencePart(Part):
 class Certificate(Part):
     """May the subject replace the baseline?"""
 
-    schema_: Literal["assay/certificate/1"] = Field(alias="schema", description="Version of this format.")
+    schema_: Literal["assay/certificate/2"] = Field(alias="schema", description="Version of this format.")
     meta: Meta
     systems: Systems
+    measure: Measure
     policy: PolicyPart
     primary_metric: PrimaryMetric
     ppl: Ppl | None = Field(description="Null for scores.")

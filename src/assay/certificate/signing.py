@@ -83,6 +83,37 @@ def sign(payload: bytes, key: "Ed25519PrivateKey") -> bytes:
     return (json.dumps(envelope, indent=2) + "\n").encode()
 
 
+def withdraw_envelope(path: Path, certificate: bytes) -> str | None:
+    """Remove the envelope of a certificate that was issued again without a signature; what became of it, in words.
+
+    An envelope that no longer fits must not stay beside the certificate. One that fits may: the same bytes were signed.
+    """
+    if not path.exists():
+        return None
+    found = signed_payload(_read(path))
+    if found == certificate:
+        return f"{path.name} still fits: these are the bytes that were signed"
+    if found is None:
+        return f"not signed; {path.name} is not an envelope of ours and was left as it is"
+    try:
+        path.unlink()
+    except OSError as error:
+        raise InputError(
+            f"{path}: the signature of the certificate that was replaced cannot be removed ({error.strerror}); "
+            "remove it, it does not fit any more."
+        ) from error
+    return f"not signed; removed {path.name}, the signature of the certificate that was replaced (--sign KEY signs)"
+
+
+def signed_payload(envelope: bytes) -> bytes | None:
+    """What an envelope of ours is about, by whichever key; ``None`` if it is none of ours."""
+    try:
+        content = json.loads(envelope)
+        return base64.b64decode(content["payload"], validate=True) if content["payloadType"] == PAYLOAD_TYPE else None
+    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
+        return None
+
+
 def signature_fault(certificate: bytes, envelope: bytes | None, key: "Ed25519PublicKey") -> str | None:
     """What is wrong with the signature of a certificate; ``None`` if it is good."""
     if envelope is None:

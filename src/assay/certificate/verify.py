@@ -1,119 +1,62 @@
 """`verify`: is this certificate true? Everything that follows from the evidence is computed again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from assay.analyses.result import Result, Row
+from assay.certificate.acceptance import applied, direction, issuers_choice, unmet
 from assay.certificate.build import computed_fields
 from assay.certificate.canonical import canonical_bytes, digest_of, parsed
 from assay.certificate.coverage import Arms
 from assay.certificate.faults import Fault, differences
 from assay.certificate.identities import identity_faults
 from assay.certificate.issue import evidence_path, file_digest
-from assay.certificate.record import certificate_rows
-from assay.certificate.requirements import Requirements
-from assay.certificate.schema import SCHEMA, Certificate
-from assay.certificate.signing import envelope_path, load_public_key, signature_fault
+from assay.certificate.policy_file import policy_of
+from assay.certificate.schema import Certificate
+from assay.certificate.signing import envelope_path, load_public_key, signature_fault, signed_payload
+from assay.certificate.verification import RECOMPUTED, Verification
+from assay.certificate.versions import check_version
 from assay.data import read_table
 from assay.data.columns import listed
-from assay.data.readers import shown
 from assay.design import Policy
 from assay.errors import InputError, UsageError
-
-RECOMPUTED = "evidence digest, and every field recomputed from the evidence"
-
-
-@dataclass(frozen=True, slots=True)
-class Verification(Result):
-    """What checking a certificate found."""
-
-    path: Path
-    document: dict[str, Any]
-    checks: tuple[str, ...]  # what was checked, in words
-    faults: tuple[Fault, ...]
-    verdict: str  # pass, regression, insufficient evidence, or "not true"
-    reasons: tuple[str, ...]  # why a true certificate does not pass the verifier's own requirements
-    sentence: str
-
-    @property
-    def true(self) -> bool:
-        return not self.faults
-
-    @property
-    def recomputed(self) -> bool:
-        """Were its numbers computed again from the evidence?"""
-        return RECOMPUTED in self.checks
-
-    @property
-    def passed(self) -> bool:
-        return self.true and self.verdict == "pass" and not self.reasons
-
-    @property
-    def exit_code(self) -> int:
-        """0 true and passing, 1 true but not passing, 4 not true."""
-        return 4 if self.faults else 0 if self.passed else 1
-
-    def rows(self) -> list[Row]:
-        rows: list[Row] = [("checked", check) for check in self.checks]
-        rows += [("not true", str(fault)) for fault in self.faults]
-        rows += [("not met", reason) for reason in self.reasons]
-        return rows if self.faults else [*rows, ("verdict", self.verdict), *certificate_rows(self.document)]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "schema": "assay/verification/1",
-            "certificate": str(self.path),
-            "true": self.true,
-            "passed": self.passed,
-            "verdict": self.verdict,
-            "sentence": self.sentence,
-            "checks": list(self.checks),
-            "faults": [fault.to_dict() for fault in self.faults],
-            "reasons": list(self.reasons),
-        }
 
 
 def verify(
     certificate: str | PathLike[str],
     *,
     evidence: str | PathLike[str] | None = None,
-    requirements: Requirements | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
     public_key: str | PathLike[str] | None = None,
 ) -> Verification:
     """Check a certificate: schema, digest, signature, identities, evidence, and every recomputable field.
 
-    Without evidence only the identities are checked, and the result says so. ``requirements`` are the verifier's own.
+    Without evidence only the identities are checked, and the result says so. ``policy`` is the verifier's own, a
+    `Policy` or a file of one: the evidence is judged by it, and what it leaves open is listed as the issuer's choice.
     """
-    path = Path(certificate)
+    path, own = Path(certificate), policy_of(policy)
     data = _read(path)
     document = parsed(data, str(path))
-    if document["schema"] != SCHEMA:
-        what = f"not a certificate that this version reads: schema {shown(str(document['schema']))}"
-        raise InputError(f"{path}: {what}, expected {SCHEMA!r}; give a file that `assay certify` wrote.")
+    check_version(path, document)
     checks, faults = ["schema"], _schema_faults(data)
     if faults:
-        return _result(path, document, checks, faults, _Judged("", "not true"))
+        return _result(path, document, checks, faults, _Judged(own, "", "not true"))
     checks += ["digest", "identities"]
     faults += _canonical_faults(data, document) + identity_faults(document)
-    if public_key is not None:
-        checks.append("signature")
-        faults += _signature_faults(path, data, Path(public_key))
+    signature, found = _signature(path, data, public_key)
+    checks += signature
+    faults += found
     proof = Path(evidence) if evidence is not None else evidence_path(path)
     if evidence is None and not proof.exists():
-        if requirements:
-            raise InputError(f"{proof}: the evidence is missing, and own limits need it; give it with --evidence FILE.")
+        if own:
+            raise InputError(f"{proof}: the evidence is missing, and a policy needs it; give it with --evidence FILE.")
         checks.append("nothing recomputed: there is no evidence beside the certificate (--evidence FILE)")
-        judged = _Judged(
-            f"The certificate agrees with itself, but nothing was recomputed: there is no evidence beside it. "
-            f"It says: {document['decision']['sentence']}",
-            document["decision"]["verdict"],
-        )
+        judged = _unproved(document)
     else:
-        more, judged = _recomputed(document, proof, requirements or Requirements())
+        more, judged = _recomputed(document, proof, own)
         checks.append(RECOMPUTED)
         faults += more
     return _result(path, document, checks, faults, judged)
@@ -121,11 +64,22 @@ def verify(
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What the evidence says under the verifier's limits."""
+    """What the evidence says under the verifier's policy."""
 
+    policy: Policy
     sentence: str
     verdict: str
+    fields: dict[str, Any] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+
+
+def _unproved(document: dict[str, Any]) -> _Judged:
+    decision = document["decision"]
+    sentence = (
+        f"The certificate agrees with itself, but nothing was recomputed: there is no evidence beside it. "
+        f"It says: {decision['sentence']}"
+    )
+    return _Judged(Policy(), sentence, decision["verdict"])
 
 
 def _read(path: Path) -> bytes:
@@ -140,13 +94,28 @@ def _read(path: Path) -> bytes:
 def _result(
     path: Path, document: dict[str, Any], checks: list[str], faults: list[Fault], judged: _Judged
 ) -> Verification:
-    sentence, verdict = judged.sentence, judged.verdict
+    sentence, verdict, own = judged.sentence, judged.verdict, judged.policy
+    choices = {} if faults else issuers_choice(own, document)
     if faults:
         more = "" if len(faults) == 1 else f" (and {len(faults) - 1} more)"
         sentence, verdict = f"The certificate is not true: {faults[0]}{more}.", "not true"
     elif judged.reasons:
-        sentence = f"The certificate is true but does not meet the requirements: {'; '.join(judged.reasons)}."
-    return Verification(path, document, tuple(checks), tuple(faults), verdict, judged.reasons, sentence)
+        sentence = (
+            f"The certificate is true but does not meet your policy: {'; '.join(judged.reasons)}. "
+            f"Its evidence, judged by your policy: {_said(judged.fields)}"
+        )
+    return Verification(
+        path,
+        document,
+        tuple(checks),
+        tuple(faults),
+        verdict,
+        judged.reasons,
+        sentence,
+        own,
+        document | judged.fields,
+        choices,
+    )
 
 
 def _schema_faults(data: bytes) -> list[Fault]:
@@ -172,14 +141,22 @@ def _canonical_faults(data: bytes, document: dict[str, Any]) -> list[Fault]:
     return faults
 
 
-def _signature_faults(path: Path, data: bytes, key: Path) -> list[Fault]:
+def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tuple[list[str], list[Fault]]:
+    """What was checked of the signature, and what is wrong with it. Without a key an envelope is only told of."""
     envelope = envelope_path(path)
-    fault = signature_fault(data, _read(envelope) if envelope.exists() else None, load_public_key(key))
-    return [] if fault is None else [Fault("signature", "valid", fault)]
+    content = _read(envelope) if envelope.exists() else None
+    if key is not None:
+        fault = signature_fault(data, content, load_public_key(Path(key)))
+        return ["signature"], [] if fault is None else [Fault("signature", "valid", fault)]
+    if content is None:
+        return [], []
+    if signed_payload(content) != data:
+        return [f"not signed: {envelope.name} beside it is not a signature of this certificate"], []
+    return [f"signature not checked: {envelope.name} is beside it; give the public key with --key PUB"], []
 
 
-def _recomputed(document: dict[str, Any], proof: Path, wanted: Requirements) -> tuple[list[Fault], _Judged]:
-    """Faults of the recomputation; the verdict and open requirements under the verifier's own limits."""
+def _recomputed(document: dict[str, Any], proof: Path, own: Policy) -> tuple[list[Fault], _Judged]:
+    """Faults of the recomputation; the verdict and what is not met under the verifier's own policy."""
     faults = []
     digest = _digest(proof)
     if digest != document["evidence"]["sha256"]:
@@ -187,19 +164,26 @@ def _recomputed(document: dict[str, Any], proof: Path, wanted: Requirements) -> 
     try:
         policy = stated_policy(document)
     except UsageError as error:
-        return [*faults, Fault("policy", "what was judged by", str(error))], _Judged("", "not true")
+        return [*faults, Fault("policy", "what was judged by", str(error))], _Judged(own, "", "not true")
     try:
         arms, rows = _arms(document, proof)
         fields = computed_fields(arms, policy)
-        own = computed_fields(arms, wanted.applied(policy)) if wanted else fields
     except (InputError, UsageError) as error:
-        return [*faults, Fault("evidence", "the rows of the certificate", str(error))], _Judged("", "not true")
+        return [*faults, Fault("evidence", "the rows of the certificate", str(error))], _Judged(own, "", "not true")
     for name, value in _as_issued(document, fields, policy, rows).items():
         faults += differences(name, document[name], value)
     faults += _profile_faults(fields)
-    decision = own["decision"]
-    sentence = f"The certificate is true. {'By your limits: ' if wanted else ''}{decision['sentence']}"
-    return faults, _Judged(sentence, decision["verdict"], tuple(wanted.unmet(own)))
+    if faults or not own:
+        return faults, _Judged(own, f"The certificate is true. {_said(fields)}", fields["decision"]["verdict"], fields)
+    lower = direction(own, document["primary_metric"])
+    judged = computed_fields(replace(arms, lower_is_better=lower), applied(own, policy))
+    judged["policy"]["note"] = document["policy"]["note"]  # which is about the issuer's numbers, and no reason for ours
+    sentence = f"The certificate is true. By your policy: {_said(judged)}"
+    return [], _Judged(own, sentence, judged["decision"]["verdict"], judged, tuple(unmet(own, document, judged)))
+
+
+def _said(fields: dict[str, Any]) -> str:
+    return str(fields["decision"]["sentence"])
 
 
 def _digest(proof: Path) -> str:
@@ -244,7 +228,7 @@ def stated_policy(document: dict[str, Any]) -> Policy:
         min_windows=changed.get("windows"),
         replicates=changed.get("replicates"),
         seed=document["dataset"]["windows"]["stats"]["bootstrap"]["seed"],
-    )
+    ).complete()
 
 
 def _arms(document: dict[str, Any], proof: Path) -> tuple[Arms, int]:

@@ -8,7 +8,7 @@ import typer
 
 from assay.cli import options, sources
 from assay.cli.output import say, say_json
-from assay.design import Policy, Profile, TierName
+from assay.design import Profile, TierName
 from assay.errors import InputError
 
 _DATA = "Data"
@@ -25,10 +25,19 @@ def certify(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="CERT.json", help="The certificate; its evidence goes beside it.")
     ] = Path("certificate.json"),
-    tier: Annotated[TierName, typer.Option(help="Minima, replicates, limits.", rich_help_panel=_POLICY)] = "balanced",
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="JSON or TOML; the options below may only be stricter.", rich_help_panel=_POLICY
+        ),
+    ] = None,
+    tier: Annotated[
+        TierName | None, typer.Option(help="Minima, replicates, limits. (default: balanced)", rich_help_panel=_POLICY)
+    ] = None,
     profile: Annotated[
-        Profile, typer.Option(help="ci and release refuse what dev only reports.", rich_help_panel=_POLICY)
-    ] = "dev",
+        Profile | None,
+        typer.Option(help="ci and release refuse what dev only reports. (default: dev)", rich_help_panel=_POLICY),
+    ] = None,
     max_ratio: Annotated[
         float | None,
         typer.Option(metavar="R", help="Largest acceptable perplexity ratio (needs --note).", rich_help_panel=_POLICY),
@@ -44,10 +53,13 @@ def certify(
     replicates: Annotated[
         int | None, typer.Option(metavar="N", help="Random replicates (needs --note).", rich_help_panel=_POLICY)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the replicates.", rich_help_panel=_POLICY)] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the replicates. (default: 0)", rich_help_panel=_POLICY)
+    ] = None,
     level: Annotated[
-        float, typer.Option(help="Confidence level (below 0.95 needs --note).", rich_help_panel=_POLICY)
-    ] = 0.95,
+        float | None,
+        typer.Option(help="Confidence level (below 0.95 needs --note). (default: 0.95)", rich_help_panel=_POLICY),
+    ] = None,
     note: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="Why the tier's numbers were changed; recorded.", rich_help_panel=_POLICY),
@@ -89,11 +101,12 @@ def certify(
     beyond it, otherwise insufficient evidence.
     """
     from assay.certificate.issue import certify as run
+    from assay.certificate.policy_file import policy_of
     from assay.data import parse_columns
     from assay.data.writing import write_bytes
     from assay.report.certificate import certificate_markdown
 
-    policy = Policy(
+    wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
         max_ratio=max_ratio,
@@ -108,7 +121,7 @@ def certify(
         baseline,
         subject,
         output,
-        policy=policy,
+        policy=wanted,
         models=(baseline_model, subject_model),
         columns=parse_columns(columns) if columns else None,
         cluster=cluster,
@@ -123,6 +136,8 @@ def certify(
     _job_summary(summary)
     if as_json:
         say_json(issued.to_dict(), sort_keys=True)
+        if issued.signature is not None:
+            say(f"signature: {issued.signature}", err=True)
     else:
         say(str(issued))
     raise typer.Exit(0 if issued.passed else 1)

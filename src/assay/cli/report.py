@@ -28,6 +28,10 @@ def report(
         Literal["svg", "png"] | None,
         typer.Option(help="Also write every chart as a file, into a folder beside the page.", show_default=False),
     ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Judge certificates by your own policy, JSON or TOML.", show_default=False),
+    ] = None,
     serve: Annotated[
         bool, typer.Option("--serve", help="Show a folder of results on this machine, and new ones as they appear.")
     ] = False,
@@ -39,6 +43,8 @@ def report(
     Certificates are checked before they are shown.
     """
     if serve:
+        if policy is not None:
+            raise UsageError("--policy is for a page that is written or printed; --serve shows certificates as issued.")
         _serve(results, output, port)
         return
     from assay.report.folder import (  # late: --help and errors of usage need none of it
@@ -52,7 +58,7 @@ def report(
         check_outputs([output], results)
     if chart_format is not None and output is None:
         raise UsageError("--chart-format writes charts beside a page; say where with -o PAGE.")
-    document, left_out = document_of(results, title, draw=output is not None)
+    document, left_out = document_of(results, title, draw=output is not None, policy=policy)
     for line in left_out:
         say(f"left out: {line}", err=True)
     if output is None:

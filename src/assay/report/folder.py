@@ -1,12 +1,14 @@
 """Results from files and folders as a document, and a document as files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 from assay.analyses.result import Result
 from assay.data.writing import make_folder, write_bytes
+from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.report.charts import write_chart
 from assay.report.document import Document, Part
@@ -17,6 +19,7 @@ from assay.report.page import write_page
 
 PAGES = (".html", ".md")
 Source = Result | dict[str, Any] | str | PathLike[str]
+PolicySource = Policy | str | PathLike[str]
 
 
 def write_report(
@@ -24,10 +27,12 @@ def write_report(
     *results: Source,
     title: str | None = None,
     chart_format: Literal["svg", "png"] | None = None,
+    policy: PolicySource | None = None,
 ) -> list[Path]:
     """Write results as one page, .html or .md by its name; the files that were written.
 
-    Results are records, what their ``to_dict`` gave, files that were saved, or folders of these.
+    Results are records, what their ``to_dict`` gave, files that were saved, or folders of these. Certificates are
+    checked, and judged by the ``policy`` if there is one.
 
     >>> import assay, tempfile
     >>> before = {"item": ["q1", "q2", "q3"], "score": [1, 0, 1]}
@@ -38,7 +43,7 @@ def write_report(
     """
     path = Path(page)
     check_page(path)
-    document, _ = document_of(results, title)
+    document, _ = document_of(results, title, policy=policy)
     return write_document(document, path, chart_format)
 
 
@@ -59,21 +64,24 @@ def check_page(path: Path) -> None:
 
 
 def document_of(
-    results: Sequence[Source], title: str | None = None, *, draw: bool = True
+    results: Sequence[Source], title: str | None = None, *, draw: bool = True, policy: PolicySource | None = None
 ) -> tuple[Document, list[str]]:
     """One part for each result; and what in folders is no result. A file that was named must be one.
 
-    ``draw`` makes the charts now, so that what is wrong with a file shows here.
+    ``draw`` makes the charts now, so that what is wrong with a file shows here. ``policy`` judges certificates.
     """
+    from assay.certificate.policy_file import policy_of  # late: pydantic
+
+    read = partial(read_part, draw=draw, policy=None if policy is None else policy_of(policy))
     parts: list[Part] = []
     left_out: list[str] = []
     for result in _each_once(results):
         if isinstance(result, Result | dict):
             parts.append(part_of(result))
         elif (path := Path(result)).is_dir():
-            _add_folder(path, parts, left_out, draw=draw)
+            _add_folder(path, parts, left_out, read)
         else:
-            parts.append(read_part(path, draw=draw))
+            parts.append(read(path))
     if not parts:
         named = ", ".join(str(result) for result in results) or "nothing was given"
         raise InputError(f"{named}: no results here; save some with --save FILE or --json > FILE.")
@@ -92,10 +100,10 @@ def _each_once(results: Sequence[Source]) -> Iterator[Source]:
         yield result
 
 
-def _add_folder(folder: Path, parts: list[Part], left_out: list[str], *, draw: bool) -> None:
+def _add_folder(folder: Path, parts: list[Part], left_out: list[str], read: Callable[[Path], Part]) -> None:
     for file in _results_in(folder):
         try:
-            parts.append(read_part(file, draw=draw))
+            parts.append(read(file))
         except InputError as error:
             left_out.append(str(error))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.analyses.result import Result
 from assay.data.json_text import read_json
+from assay.design import Policy
 from assay.errors import AssayError, InputError
 from assay.report.document import Part
 from assay.report.sound import check_part
@@ -31,8 +32,9 @@ class Kind:
         return found
 
 
-CERTIFICATE = "assay/certificate/1"
+CERTIFICATE = "assay/certificate/2"
 _PARTS = "assay.report.parts"
+_VERSION = re.compile(r"/\d+$")
 KINDS = {
     "assay/comparison/1": Kind("assay.analyses.comparison:Comparison", f"{_PARTS}.comparison:comparison_part"),
     CERTIFICATE: Kind(None, f"{_PARTS}.certificate:certificate_part"),
@@ -61,12 +63,12 @@ def part_of(result: Result | dict[str, Any]) -> Part:
     return kind.build(result if live else kind.read(data))
 
 
-def _checked(path: Path, data: dict[str, Any]) -> Part:
+def _checked(path: Path, data: dict[str, Any], policy: Policy | None) -> Part:
     """A certificate says who may rely on it only after it was checked."""
     from assay.certificate.verify import verify
     from assay.report.parts.certificate import certificate_part
 
-    return certificate_part(data, verify(path))
+    return certificate_part(data, verify(path, policy=policy))
 
 
 #: What records and charts raise of data that are not theirs.
@@ -80,16 +82,24 @@ def _refusal() -> type[Exception]:
     return SchemaValidationError
 
 
-def read_part(path: Path, *, draw: bool = True) -> Part:
-    """The part of a result that was saved as JSON; ``draw`` makes its charts now, so that what is wrong shows here."""
+def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) -> Part:
+    """The part of a result that was saved as JSON; ``draw`` makes its charts now, so that what is wrong shows here.
+
+    Certificates are judged by the ``policy`` of whoever reads the page, if there is one.
+    """
     data = read_json(path, label=str(path), strict=True, advice="give what --json or --save wrote")
     if not isinstance(data, dict) or str(data.get("schema")) not in KINDS:
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-        if re.fullmatch(r"assay/[a-z]+/\d+", str(found)) and f"{str(found).rpartition('/')[0]}/1" in KINDS:
-            raise InputError(f"{path}: written by another version of Assay (schema {found!r}); this one reads …/1.")
+        this = next((schema for schema in KINDS if _VERSION.sub("", schema) == _VERSION.sub("", str(found))), None)
+        if this == CERTIFICATE:
+            from assay.certificate.versions import check_version  # late: pydantic
+
+            check_version(path, data)
+        if this is not None:
+            raise InputError(f"{path}: written by another version of Assay (schema {found!r}); this one reads {this}.")
         raise InputError(f"{path}: not a result of Assay (schema {found!r}); give what --json or --save wrote.")
     try:
-        return check_part(_checked(path, data) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
+        return check_part(_checked(path, data, policy) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
     except AssayError:
         raise
     except (*_DAMAGE, _refusal()) as error:

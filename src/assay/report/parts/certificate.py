@@ -3,8 +3,9 @@
 from typing import Any
 
 from assay.analyses import wording
+from assay.certificate.acceptance import in_words
 from assay.certificate.record import certificate_rows, interval_of
-from assay.certificate.verify import Verification
+from assay.certificate.verification import Verification
 from assay.report.comparison_chart import interval_chart
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.methods import Method
@@ -18,7 +19,8 @@ def certificate_part(document: dict[str, Any], checked: Verification | None = No
     """The verdict, the interval against the limit, the rules; and whether it is true, where that was checked."""
     if checked is not None and checked.faults:
         return _untrue(document, checked)
-    decision, rows = document["decision"], certificate_rows(document)
+    document = document if checked is None else checked.judged  # by the verifier's policy, where there is one
+    decision, rows = document["decision"], certificate_rows(document, None if checked is None else checked.whose_limit)
     gauge = _gauge(document)
     unsure = checked is not None and not checked.recomputed
     subject, baseline = (document["systems"][place]["name"] for place in ("subject", "baseline"))
@@ -26,8 +28,8 @@ def certificate_part(document: dict[str, Any], checked: Verification | None = No
         kind="certificate",
         name=f"{baseline} → {subject}",
         title="May the new model replace the old one?",
-        sentence=checked.sentence if checked is not None and unsure else decision["sentence"],
-        status="unsure" if unsure else _STATUS[decision["verdict"]],
+        sentence=checked.sentence if checked is not None and (unsure or checked.policy) else decision["sentence"],
+        status=_status(decision["verdict"], checked),
         compared=(
             Fact("baseline", baseline),
             Fact("subject", subject),
@@ -43,6 +45,12 @@ def certificate_part(document: dict[str, Any], checked: Verification | None = No
         notes=(*notes_of(rows), *_checks(checked)),
         data=document,
     )
+
+
+def _status(verdict: str, checked: Verification | None) -> Status:
+    if checked is None or (checked.recomputed and not checked.reasons):
+        return _STATUS[verdict]
+    return "bad" if checked.reasons else "unsure"
 
 
 def _untrue(document: dict[str, Any], checked: Verification) -> Part:
@@ -64,18 +72,21 @@ def _untrue(document: dict[str, Any], checked: Verification) -> Part:
 def _checks(checked: Verification | None) -> tuple[str, ...]:
     if checked is None:
         return ("Check it with `assay verify`: every number is recomputed from the evidence.",)
-    return tuple(f"checked: {check}" for check in checked.checks)
+    unmet = [f"not met: {reason}" for reason in checked.reasons]
+    left = [f"issuer's choice: {in_words(checked.choices)}"] if checked.choices else []
+    return (*unmet, *left, *(f"checked: {check}" for check in checked.checks))
 
 
 def _gauge(document: dict[str, Any]) -> Gauge:
     metric, level = document["primary_metric"], document["policy"]["level"]
-    scores = metric["ratio_vs_baseline"] is None
+    scores, lower = metric["ratio_vs_baseline"] is None, metric["lower_is_better"]
     value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
     limits, limit = interval_of(metric["display_ci"], level), document["decision"]["limit"]
+    limit = limit if lower else -limit  # a fall of 0.02 is a difference of -0.02
     marks = (Mark(0.0 if scores else 1.0, "no change"), Mark(limit, f"limit {wording.number(limit, 6)}"))
     label = "score, subject − baseline" if scores else "perplexity, subject / baseline"
     text = wording.estimate(value, limits, sign=scores)
-    return Gauge(label, value, limits.low, limits.high, marks, "higher" if scores else "lower", text)
+    return Gauge(label, value, limits.low, limits.high, marks, "lower" if lower else "higher", text)
 
 
 def _rules(document: dict[str, Any]) -> Table:

@@ -120,6 +120,7 @@ def _about(name: str, whole: Rows, logs: Sequence[Log]) -> dict[str, Any]:
         "measure": {
             "format": measure.format,
             "task": ", ".join(sorted({log.task for log in logs})),
+            "tasks": tuple(sorted({log.task for log in logs})),
             "metric": measure.metric,
             "filter": measure.filter,
             "scorer": measure.scorer,

@@ -1,0 +1,337 @@
+"""A verifier's policy against issuers who chose their own terms: what is judged again, not met, and left open."""
+
+import json
+import shlex
+from dataclasses import asdict
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import assay as package
+from assay import examples
+from assay.certificate.issue import certify
+from assay.certificate.verify import verify
+from assay.data import Selection
+from assay.design import Policy
+from assay.errors import InputError, UsageError
+from assay.report.folder import write_report
+from assay.report.parts.certificate import certificate_part
+from tests.certificate.samples import assay, evidence_of, issue, load, losses, save, scores
+from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
+
+WORSE = scores(180, 200), scores(140, 200)  # accuracy falls from 0.9 to 0.7
+LOSSES = examples.path("losses-base.csv"), examples.path("losses-trigram.csv")
+
+
+# ------------------------------------------------------------------------------------------------ what was a bypass
+
+
+@pytest.mark.parametrize("policy", [Policy(max_drop=0.02), Policy(tier="aggressive"), Policy(lower_is_better=False)])
+def test_an_issuer_who_turns_the_direction_round_does_not_pass(policy: Policy, tmp_path: Path) -> None:
+    issued = certify(*WORSE, tmp_path / "c.json", lower_is_better=True)
+    assert issued.verdict == "pass"  # by the issuer's direction a fall is a gain
+    found = verify(issued.path, policy=policy)
+    assert (found.true, found.passed, found.verdict, found.exit_code) == (True, False, "regression", 1)
+    assert found.reasons == ("issued with lower scores as better, higher scores as better required",)
+    assert assay("verify", issued.path, "--max-drop", "0.02").code == 1
+
+
+def test_a_verifier_may_say_that_lower_scores_are_better(tmp_path: Path) -> None:
+    issued = certify(*WORSE, tmp_path / "c.json", lower_is_better=True)
+    assert verify(issued.path, policy=Policy(lower_is_better=True)).exit_code == 0
+    assert assay("verify", issued.path, "--max-drop", "0.02", "--lower-is-better").code == 0
+    plain = certify(*WORSE, tmp_path / "d.json")
+    assert "issued with higher scores as better" in verify(plain.path, policy=Policy(lower_is_better=True)).reasons[0]
+
+
+def test_the_direction_of_losses_is_not_a_choice(tmp_path: Path) -> None:
+    certificate = issue("losses", tmp_path)
+    for lower in (True, False):  # one policy is for losses and scores alike
+        assert verify(certificate, policy=Policy(max_ratio=1.05, lower_is_better=lower)).exit_code == 0
+        assert certify(losses(20), losses(20, 2), tmp_path / "c.json", policy=Policy(lower_is_better=lower)).passed
+
+
+def test_an_interval_of_50_percent_is_judged_at_95(tmp_path: Path) -> None:
+    easy = Policy(level=0.5, max_ratio=1.14, note="trust me")
+    issued = certify(*LOSSES, tmp_path / "c.json", policy=easy)
+    assert issued.verdict == "pass"
+    found = verify(issued.path, policy=Policy(max_ratio=1.14))
+    assert found.reasons == ("intervals at the level 0.5, at least 0.95 required",)
+    assert (found.verdict, found.exit_code) == ("insufficient evidence", 1)
+    honest = certify(*LOSSES, tmp_path / "d.json", policy=Policy(max_ratio=1.14, note="the same limit"))
+    assert found.judged["primary_metric"] == honest.document["primary_metric"]
+    assert verify(issued.path, policy=Policy(max_ratio=1.14, level=0.5)).exit_code == 0  # unless the verifier says so
+
+
+@pytest.mark.parametrize("policy", [Policy(max_ratio=1.3), Policy(min_windows=5), Policy(task="t")])
+def test_any_policy_asks_for_95_percent(policy: Policy, tmp_path: Path) -> None:
+    issued = certify(losses(40), losses(40, 2), tmp_path / "c.json", policy=Policy(level=0.9, note="a pilot", task="t"))
+    reasons = verify(issued.path, policy=policy).reasons
+    assert reasons == ("intervals at the level 0.9, at least 0.95 required",)
+
+
+CHOSEN: dict[str, tuple[Policy, Policy, str]] = {
+    "task": (Policy(task="easy"), Policy(task="hard"), "task 'easy', 'hard' required"),
+    "no task": (Policy(), Policy(task="hard"), "task not stated, 'hard' required"),
+    "metric": (Policy(metric="f1"), Policy(metric="acc"), "metric 'f1', 'acc' required"),
+    "clusters": (Policy(), Policy(cluster="document"), "issued without clusters, 'document' required"),
+    "profile": (Policy(), Policy(profile="ci"), "issued under the profile dev, ci required"),
+    "tier": (Policy(), Policy(tier="conservative"), "200 paired windows, at least 220 required"),
+    "windows": (Policy(), Policy(min_windows=201), "200 paired windows, at least 201 required"),
+    "filter": (Policy(filter="flexible"), Policy(filter="strict"), "filter 'flexible', 'strict' required"),
+    "scorer": (Policy(), Policy(scorer="match"), "scorer not stated, 'match' required"),
+}
+
+
+@pytest.mark.parametrize("case", CHOSEN)
+def test_what_the_issuer_chose_otherwise_is_not_met(case: str, tmp_path: Path) -> None:
+    issuers, own, reason = CHOSEN[case]
+    issued = certify(scores(180, 200), scores(180, 200), tmp_path / "c.json", policy=issuers)
+    found = verify(issued.path, policy=own)
+    assert (found.true, found.reasons, found.exit_code) == (True, (reason,), 1)
+    assert reason in found.sentence
+    assert ("not met", reason) in found.rows()
+
+
+POLICIES = [
+    Policy(max_ratio=1.13),
+    Policy(tier="aggressive"),
+    Policy(tier="conservative", min_windows=50),
+    Policy(max_ratio=1.12, level=0.99),
+    Policy(max_ratio=1.1, replicates=4_000),
+    Policy(max_ratio=1.14, seed=11),
+    Policy(tier="aggressive", max_ratio=1.125, level=0.999, replicates=2_000, seed=5),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=range(len(POLICIES)))
+def test_verify_by_a_policy_decides_as_certify_by_the_same_policy_does(policy: Policy, tmp_path: Path) -> None:
+    """The same evidence and the same policy, whoever applies it: the two verbs may not contradict each other."""
+    loose = Policy(max_ratio=2.0, note="whatever", replicates=300, min_windows=20)
+    verified = verify(certify(*LOSSES, tmp_path / "c.json", policy=loose).path, policy=policy)
+    issuing = policy.with_options(note="agreed")
+    direct = certify(*LOSSES, tmp_path / "d.json", policy=issuing).document
+    if policy.fixed("replicates") is None:
+        issuing = policy.with_options(note="agreed", replicates=300)
+        direct = certify(*LOSSES, tmp_path / "d.json", policy=issuing).document
+    for name in ("primary_metric", "exact", "decision", "ppl", "bits_per_byte"):
+        assert verified.judged[name] == direct[name], name
+    assert verified.verdict == direct["decision"]["verdict"]
+
+
+# --------------------------------------------------------------------------------------------- the issuer's choice
+
+
+def test_without_a_policy_everything_is_the_issuers_choice(tmp_path: Path) -> None:
+    issued = certify(scores(180, 200), scores(179, 200), tmp_path / "c.json", policy=Policy(task="gsm8k", seed=4))
+    found = verify(issued.path)
+    assert found.choices == {
+        "max_drop": 0.02,
+        "min_windows": 180,
+        "replicates": 1_200,
+        "seed": 4,
+        "profile": "dev",
+        "cluster": None,
+        "task": "gsm8k",
+        "metric": None,
+        "level": 0.95,
+        "lower_is_better": False,
+    }
+    said = dict(found.rows())["issuer's choice"]
+    assert said.startswith("max_drop 0.02, min_windows 180")
+    assert "cluster none, task gsm8k, metric not stated, level 0.95, lower_is_better false" in said
+    assert found.to_dict()["issuers_choice"] == found.choices
+
+
+LEFT = {"min_windows", "replicates", "seed", "profile", "cluster", "task", "metric"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "left"),
+    [
+        (Policy(max_drop=0.02), LEFT),
+        (Policy(tier="balanced"), {"seed", "profile", "cluster", "task", "metric"}),
+        (
+            Policy(max_ratio=1.1),
+            {"max_drop", "min_windows", "replicates", "seed", "profile", "cluster", "task", "metric"},
+        ),
+        (Policy(tier="balanced", seed=0, profile="dev", cluster="x", task="t", metric="m"), set[str]()),
+    ],
+)
+def test_what_a_policy_fixes_is_no_longer_the_issuers(policy: Policy, left: set[str], tmp_path: Path) -> None:
+    issued = certify(scores(180, 200), scores(179, 200), tmp_path / "c.json")
+    found = verify(issued.path, policy=policy)
+    assert set(found.choices) == left
+    assert ("issuer's choice" in dict(found.rows())) is bool(left)
+    assert set(found.to_dict()["policy"]) == {k for k, v in asdict(policy).items() if v is not None}
+
+
+def test_an_untrue_certificate_has_no_choices_to_show(tmp_path: Path) -> None:
+    certificate = issue("losses", tmp_path)
+    save(certificate, load(certificate) | {"bits_per_byte": None})
+    found = verify(certificate, policy=Policy(max_ratio=1.1))
+    assert (found.exit_code, found.choices) == (4, {})
+    assert "decision" not in found.to_dict()
+
+
+# ------------------------------------------------------------------------------------- the verifier's limit, everywhere
+
+
+class Texts(HTMLParser):
+    """What a page says, its drawings included."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(data.strip())
+
+
+def test_the_verifiers_limit_is_shown_everywhere(tmp_path: Path) -> None:
+    certificate = issue("clusters", tmp_path)  # × 1.0654 [1.0592 to 1.0716], which passes at the issuer's 1.1
+    policy = tmp_path / "policy.json"
+    policy.write_text('{"max_ratio": 1.0625}', encoding="utf-8")
+    found = verify(certificate, policy=policy)
+    assert "the limit of × 1.0625" in found.sentence
+    assert dict(found.rows())["limit"] == "1.0625 (yours; the issuer's is 1.1)"
+    as_json = json.loads(assay("verify", certificate, "--max-ratio", "1.0625", "--json").out)
+    assert (as_json["limit"], as_json["decision"]["limit"], as_json["policy"]) == (
+        1.0625,
+        1.0625,
+        {"max_ratio": 1.0625},
+    )
+    assert as_json["verdict"] == as_json["decision"]["verdict"] == "insufficient evidence"
+    text = assay("verify", certificate, "--max-ratio", "1.0625").out
+    assert ("1.0625 (yours" in text, "limit of × 1.1 " in text) == (True, False)
+    part = certificate_part(load(certificate), found)
+    assert part.gauge is not None
+    assert [mark.place for mark in part.gauge.marks] == [1.0, 1.0625]
+    assert part.status == "unsure"
+    page = tmp_path / "page.html"
+    assert assay("report", certificate, "--policy", policy, "-o", page).code == 0
+    drawn = Texts(page.read_text(encoding="utf-8")).found
+    assert "limit 1.0625" in drawn
+    assert "limit 1.1" not in drawn
+    assert "1.0625 (yours; the issuer's is 1.1)" in assay("report", certificate, "--policy", policy).out
+    write_report(tmp_path / "python.html", certificate, policy=policy)
+    assert "limit 1.0625" in Texts((tmp_path / "python.html").read_text(encoding="utf-8")).found
+
+
+def test_a_page_without_a_policy_shows_the_issuers_limit_and_choices(tmp_path: Path) -> None:
+    certificate = issue("clusters", tmp_path)
+    page = assay("report", certificate).out
+    assert "1.1 (tier balanced, profile dev)" in page
+    assert "issuer's choice: max_ratio 1.1, min_windows 180" in page
+    assay("report", "--serve", tmp_path, "--policy", "p.json").assert_refused(2, "--serve shows certificates as issued")
+
+
+def test_a_page_shows_what_is_not_met_as_bad(tmp_path: Path) -> None:
+    certificate = issue("losses", tmp_path)
+    part = certificate_part(load(certificate), verify(certificate, policy=Policy(profile="release")))
+    assert part.status == "bad"
+    assert "not met: issued under the profile ci, release required" in part.notes
+
+
+@pytest.mark.parametrize(("lower", "place", "better"), [(False, -0.02, "higher"), (True, 0.02, "lower")])
+def test_the_limit_of_a_score_is_drawn_on_its_bad_side(lower: bool, place: float, better: str, tmp_path: Path) -> None:
+    issued = certify(scores(180, 200), scores(179, 200), tmp_path / "c.json", lower_is_better=lower or None)
+    gauge = certificate_part(issued.document).gauge
+    assert gauge is not None
+    assert [mark.place for mark in gauge.marks] == [0.0, place]
+    assert gauge.better == better
+
+
+# -------------------------------------------------------------------------------------------------- task and metric
+
+
+def test_a_certificate_of_a_harness_records_its_task_and_metric(tmp_path: Path) -> None:
+    pair = LM_EVAL / SMALL, LM_EVAL / LARGE
+    issued = certify(*pair, tmp_path / "c.json", selection=Selection(task="tiny_sky", metric="acc"))
+    expected = {"task": "tiny_sky", "tasks": ["tiny_sky"], "metric": "acc", "filter": "none", "scorer": None}
+    assert issued.document["measure"] == expected
+    assert ("measure", "metric acc, task tiny_sky, filter none") in issued.rows()
+    policy = Policy(task="tiny_sky", metric="acc", filter="none")
+    by_policy = certify(*pair, tmp_path / "d.json", policy=policy)  # which picks
+    assert by_policy.document["measure"] == expected
+    assert verify(issued.path, policy=policy).reasons == ()
+    assert verify(issued.path, policy=Policy(task="tiny_rain")).reasons == ("task 'tiny_sky', 'tiny_rain' required",)
+
+
+def test_a_pattern_of_tasks_is_recorded_with_the_tasks_it_held(tmp_path: Path) -> None:
+    issued = certify(
+        LM_EVAL / SMALL, LM_EVAL / LARGE, tmp_path / "c.json", policy=Policy(task="tiny_sk*", metric="acc")
+    )
+    measure = issued.document["measure"]
+    assert measure["task"] == "tiny_sk*"
+    assert "tiny_sky" in measure["tasks"]
+    assert verify(issued.path, policy=Policy(task="tiny_sk*")).reasons == ()
+
+
+def test_a_policy_that_names_a_task_the_files_do_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no task 'gsm8k'"):
+        certify(LM_EVAL / SMALL, LM_EVAL / LARGE, tmp_path / "c.json", policy=Policy(task="gsm8k"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("through", ["policy", "option"])
+def test_a_certificate_does_not_turn_a_harnesss_metric_round(through: str, tmp_path: Path) -> None:
+    pair, selection = (LM_EVAL / SMALL, LM_EVAL / LARGE), Selection(task="tiny_sky", metric="acc")
+    how: dict[str, Any] = {"lower_is_better": True} if through == "option" else {"policy": Policy(lower_is_better=True)}
+    with pytest.raises(UsageError, match="the harness says that higher is better, but lower was asked for"):
+        certify(*pair, tmp_path / "c.json", selection=selection, **how)
+
+
+def test_of_a_table_the_issuer_says_what_it_is(tmp_path: Path) -> None:
+    pair = scores(180, 200), scores(180, 200)
+    named = certify(*pair, tmp_path / "a.json", selection=Selection(task="gsm8k", metric="exact_match"))
+    assert named.document["measure"] == {
+        "task": "gsm8k",
+        "tasks": [],
+        "metric": "exact_match",
+        "filter": None,
+        "scorer": None,
+    }
+    before, after = ({"item": table["item"], "f1": table["score"]} for table in pair)
+    mapped = certify(before, after, tmp_path / "b.json", columns={"score": "f1"})
+    assert (mapped.document["measure"]["metric"], mapped.document["measure"]["task"]) == ("f1", None)
+    assert load(issue("losses", tmp_path))["measure"]["metric"] == "perplexity"
+    with pytest.raises(UsageError, match="--newest picks among the results of a harness"):
+        certify(*pair, tmp_path / "c.json", selection=Selection(newest=True))
+
+
+# ---------------------------------------------------------------------------------------------- earlier certificates
+
+
+def test_a_certificate_of_the_first_version_is_refused_with_the_command_that_issues_it_again(tmp_path: Path) -> None:
+    certificate = issue("overrides", tmp_path)
+    first = {name: value for name, value in load(certificate).items() if name != "measure"}
+    save(certificate, first | {"schema": "assay/certificate/1"})
+    for verb in ("verify", "report"):
+        ran = assay(verb, certificate)
+        ran.assert_refused(
+            3, "issued by an earlier version of Assay", "issue it again from its evidence: assay certify"
+        )
+    command = assay("verify", certificate).err.partition("from its evidence: assay ")[2]
+    again = assay(*shlex.split(command))
+    assert again.code == 0
+    found = load(certificate)
+    assert found["policy"] == first["policy"]
+    assert found["primary_metric"] == first["primary_metric"]
+    assert verify(certificate).true
+
+
+def test_a_first_certificate_that_says_too_little_is_refused_too(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text('{"schema": "assay/certificate/1", "policy": 3}', encoding="utf-8")
+    assay("verify", tmp_path / "c.json").assert_refused(3, "assay certify", "--a baseline --b subject")
+
+
+def test_the_evidence_is_needed_for_a_policy(tmp_path: Path) -> None:
+    certificate = issue("losses", tmp_path)
+    evidence_of(certificate).unlink()
+    with pytest.raises(InputError, match="a policy needs it"):
+        package.verify(certificate, policy=Policy(task="x"))
+    assert package.verify(certificate, policy=Policy(note="no requirement")).exit_code == 0

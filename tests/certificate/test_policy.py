@@ -1,0 +1,287 @@
+"""One policy, one format: what is refused and by which field, what options may do; the schema says the same."""
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import assay as package
+from assay import examples
+from assay.certificate.policy_file import read_policy
+from assay.design import TIERS, Policy
+from assay.errors import InputError, UsageError
+from tests.certificate.samples import assay, issue, load
+from tests.certificate.schema_subset import Schema, violations
+
+#: The text of a file, the field that the message must name, and what it says of it.
+REFUSED: dict[str, tuple[str, str]] = {
+    "": ("policy.json", "empty"),
+    "[": ("policy.json", "not JSON: it ends too early"),
+    "[" * 60_000: ("policy.json", "nested too deeply"),
+    '{"note": "' + "x" * 1_000_000 + '"}': ("policy.json", "may have at most 1 MB"),
+    "[1]": ("policy.json", "must be an object of fields such as max_ratio, but got [1]"),
+    "null": ("policy.json", "must be an object"),
+    '{"max_ration": 1.05}': ("max_ration", "no such field; `assay schema policy` lists them"),
+    '{"limits": {"max_ratio": 1.05}}': ("limits", "no such field"),
+    '{"max_ratio": "1.05"}': ("max_ratio", 'must be a valid number, but got "1.05"'),
+    '{"max_ratio": true}': ("max_ratio", "must be a valid number, but got true"),
+    '{"max_ratio": NaN}': ("max_ratio", "must be a finite number, but got NaN"),
+    '{"max_ratio": -Infinity}': ("max_ratio", "must be a finite number, but got -Infinity"),
+    '{"max_ratio": 1e999}': ("max_ratio", "must be a finite number"),
+    '{"max_ratio": 0}': ("max_ratio", "must be greater than 0, but got 0"),
+    '{"max_ratio": 1.05, "max_ratio": 5}': ("max_ratio", "is there twice"),
+    '{"max_ratio": ' + "9" * 400 + "}": ("max_ratio", "a number of at most 40 characters, but has 400"),
+    '{"max_ratio": 1.' + "0" * 400 + "}": ("max_ratio", "a number of at most 40 characters, but has 402"),
+    '{"min_windows": ' + "9" * 5_000 + "}": ("min_windows", "a number of at most 40 characters, but has 5000"),
+    '{"max_drop": -0.1}': ("max_drop", "must be greater than or equal to 0"),
+    '{"min_windows": NaN}': ("min_windows", "must be a finite number"),
+    '{"min_windows": 0}': ("min_windows", "must be greater than or equal to 1"),
+    '{"min_windows": 99.5}': ("min_windows", "must be a valid integer"),
+    '{"replicates": 10}': ("replicates", "must be greater than or equal to 100"),
+    '{"replicates": 1000001}': ("replicates", "must be less than or equal to 1000000"),
+    '{"seed": -1}': ("seed", "must be greater than or equal to 0"),
+    '{"level": 95}': ("level", "must be less than 1, but got 95"),
+    '{"level": 0.3}': ("level", "must be greater than or equal to 0.5"),
+    '{"tier": "best"}': ("tier", "must be 'balanced', 'conservative' or 'aggressive', but got \"best\""),
+    '{"profile": null}': ("profile", "must not be null; leave the field out"),
+    '{"lower_is_better": 1}': ("lower_is_better", "must be a valid boolean"),
+    '{"task": " "}': ("task", "must not be blank"),
+    '{"task": ["a", "b"]}': ("task", "must be a valid string"),
+    '{"metric": {"name": [NaN]}}': ("metric", "must be a valid string"),
+    '{"schema": "assay/policy/9"}': ("schema", "must be 'assay/policy/1'"),
+    '{"a\\nb": 1}': ("a\\nb", "no such field"),
+}
+
+
+def written(folder: Path, text: str, name: str = "policy.json") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=range(len(REFUSED)))
+def test_a_policy_is_refused_with_its_file_and_field(text: str, tmp_path: Path) -> None:
+    field, said = REFUSED[text]
+    policy = written(tmp_path, text)
+    with pytest.raises(InputError) as refused:
+        read_policy(policy)
+    message = str(refused.value)
+    assert message.startswith(f"{policy}: ")
+    assert field in message
+    assert said in message
+    assert "\n" not in message
+    assert len(message) < 600
+
+
+def test_it_is_the_policys_fault_in_both_verbs_and_nothing_is_written(tmp_path: Path) -> None:
+    certificate = issue("losses", tmp_path)
+    before = sorted(tmp_path.iterdir())
+    policy = written(tmp_path, '{"max_ratio": ' + "9" * 400 + "}")
+    for command in (
+        ("verify", certificate),
+        ("certify", "x.csv", "y.csv", "-o", tmp_path / "new.json"),
+        ("report", certificate),
+    ):
+        assay(*command, "--policy", policy).assert_refused(3, "policy.json: max_ratio: must be a number of at most 40")
+    assay("verify", certificate, "--policy", tmp_path / "none.json").assert_refused(3, "none.json", "cannot be opened")
+    assay("verify", certificate, "--policy", tmp_path).assert_refused(3, "a directory, not a regular file")
+    assert sorted(tmp_path.iterdir()) == sorted([*before, policy])
+
+
+TOML: dict[str, str] = {
+    "max_ratio = nan": "max_ratio: must be a finite number",
+    "max_ratio = inf": "max_ratio: must be a finite number",
+    "max_ratio = " + "9" * 400: "max_ratio: must be a number of at most 40 characters",
+    "max_ratio = 1.05\nmax_ratio = 5": "not TOML",
+    "task = 2026-01-01": "task: must be a valid string",
+    "[tier]\nname = 1": "tier: must be 'balanced'",
+    "max_ratio 1": "not TOML",
+}
+
+
+@pytest.mark.parametrize("text", TOML, ids=range(len(TOML)))
+def test_toml_is_read_as_strictly(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=TOML[text]):
+        read_policy(written(tmp_path, text, "policy.toml"))
+
+
+def test_json_and_toml_say_the_same(tmp_path: Path) -> None:
+    wanted = Policy(tier="conservative", max_ratio=1.04, level=0.99, lower_is_better=False, task="gsm8k", note="agreed")
+    as_json = written(
+        tmp_path,
+        '\ufeff{"$schema": "policy.schema.json", "schema": "assay/policy/1", "tier": "conservative", "max_ratio": 1.04,'
+        '"level": 0.99, "lower_is_better": false, "task": "gsm8k", "note": "agreed"}',
+    )
+    as_toml = written(
+        tmp_path,
+        'schema = "assay/policy/1"\ntier = "conservative"\nmax_ratio = 1.04 # of perplexity\nlevel = 0.99\n'
+        'lower_is_better = false\ntask = "gsm8k"\nnote = "agreed"\n',
+        "policy.toml",
+    )
+    assert package.read_policy(as_json) == package.read_policy(as_toml) == wanted
+
+
+@pytest.fixture(scope="module")
+def schema() -> Schema:
+    ran = assay("schema", "policy")
+    assert (ran.code, ran.err) == (0, "")
+    found: Schema = json.loads(ran.out)
+    return found
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(str.strip)
+policies = st.builds(
+    Policy,
+    tier=st.sampled_from([None, *TIERS]),
+    profile=st.sampled_from([None, "dev", "ci", "release"]),
+    max_ratio=st.none() | st.floats(1e-6, 1e6),
+    max_drop=st.none() | st.floats(0, 1e6),
+    min_windows=st.none() | st.integers(1, 10**9),
+    replicates=st.none() | st.integers(100, 10**6),
+    seed=st.none() | st.integers(0, 2**64 - 1),
+    level=st.none() | st.floats(0.5, 1, exclude_max=True),
+    lower_is_better=st.none() | st.booleans(),
+    cluster=st.none() | texts,
+    task=st.none() | texts,
+    metric=st.none() | texts,
+    note=st.none() | texts,
+)
+
+
+@given(policies)
+def test_every_policy_can_be_written_and_read_and_fits_the_schema(schema: Schema, policy: Policy) -> None:
+    content = {name: value for name, value in asdict(policy).items() if value is not None}
+    assert list(violations(content, schema, schema)) == []
+    with TemporaryDirectory() as folder:
+        assert read_policy(written(Path(folder), json.dumps(content, ensure_ascii=False))) == policy
+
+
+def test_the_schema_refuses_what_the_reader_refuses(schema: Schema) -> None:
+    """But for what no schema can see: the bytes, fields that stand twice, the digits of a number."""
+    unseen = ("empty", "not JSON", "nested", "at most 1 MB", "is there twice", "characters", "finite")
+    for text, (_, said) in REFUSED.items():
+        if not any(word in said for word in unseen):
+            assert list(violations(json.loads(text), schema, schema)), text
+
+
+def test_the_schema_has_every_field_and_says_what_it_means(schema: Schema) -> None:
+    names = {field.name for field in fields(Policy)}
+    assert set(schema["properties"]) == names | {"$schema", "schema"}
+    assert all(len(field["description"]) > 15 for field in schema["properties"].values())
+    assert schema["additionalProperties"] is False
+    assert "required" not in schema
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"min_windows": float("nan")},
+        {"min_windows": 180.0},
+        {"min_windows": True},
+        {"min_windows": 10**400},
+        {"max_ratio": 10**400},
+        {"max_ratio": float("nan")},
+        {"max_drop": "0.1"},
+        {"replicates": 99},
+        {"seed": 2**64},
+        {"level": float("nan")},
+        {"lower_is_better": 1},
+        {"cluster": ""},
+        {"task": 7},
+        {"tier": "best"},
+        {"profile": "prod"},
+    ],
+)
+def test_python_refuses_the_same(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"^{next(iter(wrong))} must be"):
+        Policy(**wrong)
+
+
+STRICTER: list[tuple[Policy, dict[str, Any]]] = [
+    (Policy(max_ratio=1.1), {"max_ratio": 1.05}),
+    (Policy(tier="balanced"), {"max_ratio": 1.05}),
+    (Policy(tier="balanced"), {"tier": "conservative"}),
+    (Policy(max_drop=0.02), {"max_drop": 0.0}),
+    (Policy(tier="aggressive"), {"min_windows": 141}),
+    (Policy(profile="ci"), {"profile": "release"}),
+    (Policy(level=0.9), {"level": 0.99}),
+    (Policy(replicates=500), {"replicates": 501}),
+    (Policy(), {"lower_is_better": True}),
+    (Policy(task="gsm8k"), {"task": "gsm8k"}),
+    (Policy(task="gsm8k"), {"metric": "acc"}),
+    (Policy(seed=3), {"seed": 3}),
+]
+CONTRADICTIONS: list[tuple[Policy, dict[str, Any]]] = [
+    (Policy(max_ratio=1.1), {"max_ratio": 1.2}),
+    (Policy(tier="balanced"), {"max_ratio": 1.2}),
+    (Policy(tier="balanced"), {"tier": "aggressive"}),
+    (Policy(max_drop=0.02), {"max_drop": 0.03}),
+    (Policy(tier="conservative"), {"min_windows": 219}),
+    (Policy(profile="ci"), {"profile": "dev"}),
+    (Policy(level=0.99), {"level": 0.95}),
+    (Policy(lower_is_better=False), {"lower_is_better": True}),
+    (Policy(task="gsm8k"), {"task": "arc"}),
+    (Policy(metric="acc"), {"metric": "f1"}),
+    (Policy(cluster="document"), {"cluster": "subject"}),
+    (Policy(seed=3), {"seed": 4}),
+]
+
+
+@pytest.mark.parametrize(("policy", "option"), STRICTER)
+def test_an_option_may_fill_what_is_open_and_be_stricter(policy: Policy, option: dict[str, Any]) -> None:
+    ((name, value),) = option.items()
+    assert getattr(policy.with_options(**option), name) == value
+
+
+@pytest.mark.parametrize(("policy", "option"), CONTRADICTIONS)
+def test_an_option_may_not_contradict(policy: Policy, option: dict[str, Any]) -> None:
+    ((name, _),) = option.items()
+    with pytest.raises(UsageError, match=rf"^{name} .* contradicts the policy, which says"):
+        policy.with_options(**option)
+
+
+def test_on_the_command_line_a_contradiction_is_a_usage_error(tmp_path: Path) -> None:
+    certificate = issue("losses", tmp_path)
+    policy = written(tmp_path, '{"max_ratio": 1.05, "lower_is_better": false, "task": "text"}')
+    for options, said in (
+        (("--max-ratio", "1.1"), "max_ratio 1.1 contradicts the policy, which says 1.05"),
+        (("--lower-is-better",), "lower_is_better true contradicts the policy, which says false"),
+        (("--task", "other"), "task other contradicts the policy, which says text"),
+    ):
+        assay("verify", certificate, "--policy", policy, *options).assert_refused(2, said)
+        files = ("a.csv", "b.csv", "-o", tmp_path / "new.json")
+        assay("certify", *files, "--policy", policy, *options).assert_refused(2, said)
+
+
+def test_certify_by_a_policy_file_is_certify_by_its_options(tmp_path: Path) -> None:
+    pair = examples.path("losses-base.csv"), examples.path("losses-int3.csv")
+    policy = written(
+        tmp_path, '{"tier": "aggressive", "profile": "ci", "max_ratio": 1.15, "cluster": "document", "note": "agreed"}'
+    )
+    options = ("--tier", "aggressive", "--profile", "ci", "--max-ratio", "1.15", "--cluster", "document")
+    by_options = assay("certify", *pair, "-o", tmp_path / "a.json", *options, "--note", "agreed")
+    by_file = assay("certify", *pair, "-o", tmp_path / "b.json", "--policy", policy)
+    in_python = package.certify(*pair, tmp_path / "c.json", policy=policy).document
+    assert (by_options.code, by_file.code) == (0, 0)
+    found = [load(tmp_path / name) for name in ("a.json", "b.json")]
+    for document in (*found, in_python):
+        del document["evidence"], document["digest"]
+    assert found[0] == found[1] == in_python
+
+
+def test_a_policy_that_differs_from_its_tier_needs_a_note_to_issue_by_but_not_to_verify_by(tmp_path: Path) -> None:
+    certificate = issue("losses", tmp_path)
+    policy = written(tmp_path, '{"max_ratio": 1.05}')
+    said = "max_ratio of the tier balanced changed: say why with --note TEXT, or with a note in the policy"
+    assay("certify", "a.csv", "b.csv", "--policy", policy).assert_refused(2, said)
+    assert assay("verify", certificate, "--policy", policy).code == 0
+
+
+def test_notes_of_the_policy_and_of_the_option_are_both_kept() -> None:
+    policy = Policy(max_ratio=1.08, note="agreed in May").with_options(max_ratio=1.05, note="release 2")
+    assert policy.complete().note == "agreed in May; release 2"
