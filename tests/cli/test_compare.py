@@ -13,23 +13,23 @@ from tests.cli.command import LOSSES, SCORES, Shell
 
 #: What a file holds, and what the message must name. Every case of issue 2, section 2.
 BAD_LOSSES: dict[str, tuple[str, list[str]]] = {
-    "duplicated id": (LOSSES + "w2,256,1\n", ["row 4", "'window'", "'w2'", "row 2"]),
+    "duplicated id": (LOSSES + "w2,256,1\n", ["line 5", "'window'", "'w2'", "line 3"]),
     "unknown column": ("windo,tokens,loss\nw1,5,1\n", ["no column window", "--columns window=windo"]),
     "missing column": ("window,loss\nw1,1\n", ["no column tokens", "--columns tokens=NAME"]),
-    "not a number": ("window,tokens,loss\nw1,512,3.5\nw2,256,high\n", ["row 2", "'loss'", "'high'", "not a number"]),
-    "decimal comma": ('window,tokens,loss\nw1,512,"3,5"\n', ["row 1", "'loss'", "'3,5'", "point"]),
-    "empty cell": ("window,tokens,loss\nw1,512,\n", ["row 1", "'loss'", "empty"]),
-    "NaN loss": ("window,tokens,loss\nw1,512,nan\n", ["row 1", "'loss'", "finite", "nan"]),
-    "infinite loss": ("window,tokens,loss\nw1,512,1\nw2,256,inf\n", ["row 2", "'loss'", "finite", "inf"]),
-    "minus infinite loss": ("window,tokens,loss\nw1,512,-inf\n", ["row 1", "'loss'", "finite", "-inf"]),
-    "negative loss": ("window,tokens,loss\nw1,512,-3.5\n", ["row 1", "'loss'", "negative", "-3.5"]),
-    "zero tokens": ("window,tokens,loss\nw1,0,3.5\n", ["row 1", "'tokens'", "at least 1", "'0'"]),
-    "negative tokens": ("window,tokens,loss\nw1,-5,3.5\n", ["row 1", "'tokens'", "at least 1", "'-5'"]),
-    "half a token": ("window,tokens,loss\nw1,5.5,3.5\n", ["row 1", "'tokens'", "whole number", "'5.5'"]),
+    "not a number": ("window,tokens,loss\nw1,512,3.5\nw2,256,high\n", ["line 3", "'loss'", "'high'", "not a number"]),
+    "decimal comma": ('window,tokens,loss\nw1,512,"3,5"\n', ["line 2", "'loss'", "'3,5'", "point"]),
+    "empty cell": ("window,tokens,loss\nw1,512,\n", ["line 2", "'loss'", "empty"]),
+    "NaN loss": ("window,tokens,loss\nw1,512,nan\n", ["line 2", "'loss'", "finite", "nan"]),
+    "infinite loss": ("window,tokens,loss\nw1,512,1\nw2,256,inf\n", ["line 3", "'loss'", "finite", "inf"]),
+    "minus infinite loss": ("window,tokens,loss\nw1,512,-inf\n", ["line 2", "'loss'", "finite", "-inf"]),
+    "negative loss": ("window,tokens,loss\nw1,512,-3.5\n", ["line 2", "'loss'", "negative", "-3.5"]),
+    "zero tokens": ("window,tokens,loss\nw1,0,3.5\n", ["line 2", "'tokens'", "at least 1", "'0'"]),
+    "negative tokens": ("window,tokens,loss\nw1,-5,3.5\n", ["line 2", "'tokens'", "at least 1", "'-5'"]),
+    "half a token": ("window,tokens,loss\nw1,5.5,3.5\n", ["line 2", "'tokens'", "whole number", "'5.5'"]),
     "header only": ("window,tokens,loss\n", ["no rows"]),
     "empty file": ("", ["empty"]),
-    "ragged row": ("window,tokens,loss\nw1,512,3.5,7\n", ["row 1", "4 cells", "3 columns"]),
-    "unknown split": ("window,tokens,loss,split\nw1,5,1,test\n", ["row 1", "'split'", "preview or final", "'test'"]),
+    "ragged row": ("window,tokens,loss\nw1,512,3.5,7\n", ["line 2", "4 cells", "3 columns"]),
+    "unknown split": ("window,tokens,loss,split\nw1,5,1,test\n", ["line 2", "'split'", "preview or final", "'test'"]),
 }
 
 
@@ -54,16 +54,16 @@ def test_a_bad_file_is_refused_in_any_format(shell: Shell, case: str, extension:
             {name: cell if name == "window" else float(cell) for name, cell in zip(header, row, strict=True)}
             for row in rows
         ]
-        text = "".join(json.dumps(record) + "\n" for record in records)
+        text = "\n" + "".join(json.dumps(record) + "\n" for record in records)  # in the lines of the CSV file
     bad = shell.write(f"bad.{extension}", text)
     shell.assert_refused("compare", shell.write("good.csv", LOSSES), bad, parts=[f"bad.{extension}", *parts[:2]])
 
 
 BAD_SCORES: dict[str, tuple[str, list[str]]] = {
-    "duplicated id": (SCORES + "q1,1\n", ["row 4", "'item'", "'q1'", "row 1", "'run'"]),
-    "not a number": ("item,score\nq1,good\n", ["row 1", "'score'", "'good'", "not a number"]),
-    "NaN score": ("item,score\nq1,1\nq2,NaN\n", ["row 2", "'score'", "finite"]),
-    "zero weight": ("item,score,weight\nq1,1,0\n", ["row 1", "'weight'", "positive", "'0'"]),
+    "duplicated id": (SCORES + "q1,1\n", ["line 5", "'item'", "'q1'", "line 2", "'run'"]),
+    "not a number": ("item,score\nq1,good\n", ["line 2", "'score'", "'good'", "not a number"]),
+    "NaN score": ("item,score\nq1,1\nq2,NaN\n", ["line 3", "'score'", "finite"]),
+    "zero weight": ("item,score,weight\nq1,1,0\n", ["line 2", "'weight'", "positive", "'0'"]),
     "neither losses nor scores": (
         "name,value\nx,1\n",
         ["name, value", "losses need window, tokens, loss", "scores need item, score"],
@@ -81,7 +81,7 @@ def test_bad_scores_are_refused(shell: Shell, case: str) -> None:
 
 def test_token_counts_that_differ_between_the_arms_are_refused(shell: Shell) -> None:
     a, b = shell.write("a.csv", LOSSES), shell.write("b.csv", LOSSES.replace("w2,256", "w2,255"))
-    shell.assert_refused("compare", a, b, parts=["a.csv", "b.csv", "row 2", "'tokens'", "'w2'", "256", "255"])
+    shell.assert_refused("compare", a, b, parts=["a.csv", "b.csv", "line 3", "'tokens'", "'w2'", "256", "255"])
 
 
 def test_a_truncated_parquet_is_refused(shell: Shell) -> None:

@@ -63,7 +63,9 @@ def test_a_real_process_refuses_on_stderr(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(SCORES.replace("q2,0", "q2,?"))
     bad = assay("compare", "a.csv", "b.csv", folder=tmp_path)
     assert (bad.returncode, bad.stdout) == (3, "")
-    assert bad.stderr == "assay: b.csv, row 2, column 'score': '?' is not a number; write a number, or true or false.\n"
+    assert (
+        bad.stderr == "assay: b.csv, line 3, column 'score': '?' is not a number; write a number, or true or false.\n"
+    )
     usage = assay("compare", "a.csv", "a.csv", "--level", "2", folder=tmp_path)
     assert (usage.returncode, usage.stdout, usage.stderr.count("\n")) == (2, "", 1)
 

@@ -91,6 +91,6 @@ def test_files_that_cannot_be_ranked_are_refused(shell: Shell, files: tuple[str,
     shell.write("other.csv", "item,score\nx,1\ny,2\n")
     shell.assert_refused("rank", "good.csv", "other.csv", parts=["no item connects 'other' with 'good'"])
     shell.write("broken.csv", "item,score\nq00,1\nq01,nan\n")
-    shell.assert_refused("rank", "good.csv", "broken.csv", parts=["broken.csv, row 2, column 'score'"])
+    shell.assert_refused("rank", "good.csv", "broken.csv", parts=["broken.csv, line 3, column 'score'"])
     shell.assert_refused("rank", "x=good.csv", "x=fair.csv", parts=["'x'"])
     assert not list(Path().glob("*.svg"))

@@ -42,7 +42,7 @@ BAD_LOSSES: list[Bad] = [
     ("window", "  ", ("empty", "fill it in")),
     ("document", "", ("empty",)),
     ("model", "", ("empty",)),
-    ("window", "w1", ("'w1' is in row 1 already", "keep one")),
+    ("window", "w1", ("'w1' of model '1', split 'final' is in ", " already", "keep one")),
 ]
 BAD_SCORES: list[Bad] = [
     ("score", "good", ("'good' is not a number", "true or false")),
@@ -55,8 +55,13 @@ BAD_SCORES: list[Bad] = [
     ("cluster", "", ("empty",)),
     ("run", "", ("empty",)),
     ("item", "", ("empty",)),
-    ("item", "q2", ("'q2' is in row 2 already", "the same model", "the same run", "keep one")),
+    ("item", "q2", ("'q2' of model ", "run ", " is in ", " already", "keep one")),
 ]
+
+
+def place(extension: str, row: int) -> str:
+    """Where a row stands as an editor counts: after the header, and not at all in Parquet."""
+    return {"parquet": f"row {row}", "jsonl": f"line {row}"}.get(extension, f"line {row + 1}")
 
 
 def rows_of(header: str, bad: Bad) -> dict[str, list[str]]:
@@ -77,14 +82,14 @@ def rows_of(header: str, bad: Bad) -> dict[str, list[str]]:
 @pytest.mark.parametrize("extension", FORMATS)
 def test_a_bad_cell_of_losses_is_refused_with_its_place(tmp_path: Path, extension: str, bad: Bad) -> None:
     path = write_rows(tmp_path / f"a.{extension}", rows_of(LOSSES, bad))
-    assert_refused(path, f"{path}, row 3, column {bad[0]!r}: ", *bad[2])
+    assert_refused(path, f"{path}, {place(extension, 3)}, column {bad[0]!r}: ", *bad[2])
 
 
 @pytest.mark.parametrize("bad", BAD_SCORES, ids=lambda bad: f"{bad[0]}={bad[1]}")
 @pytest.mark.parametrize("extension", FORMATS)
 def test_a_bad_cell_of_scores_is_refused_with_its_place(tmp_path: Path, extension: str, bad: Bad) -> None:
     path = write_rows(tmp_path / f"a.{extension}", rows_of(SCORES, bad))
-    assert_refused(path, f"{path}, row 3, column {bad[0]!r}: ", *bad[2])
+    assert_refused(path, f"{path}, {place(extension, 3)}, column {bad[0]!r}: ", *bad[2])
 
 
 @pytest.mark.parametrize("bad", BAD_LOSSES, ids=lambda bad: f"{bad[0]}={bad[1]}")
@@ -95,12 +100,12 @@ def test_a_bad_cell_in_memory_is_refused_with_its_place(bad: Bad) -> None:
 
 def test_a_message_names_the_column_as_the_file_does(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.csv", {"id": ["x", "y"], "acc": ["1", "?"]})
-    assert_refused(path, "row 2, column 'acc': '?' is not a number", columns={"item": "id", "score": "acc"})
+    assert_refused(path, "line 3, column 'acc': '?' is not a number", columns={"item": "id", "score": "acc"})
 
 
 def test_a_long_cell_is_shortened(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.csv", {"item": ["x"], "score": ["long\n" * 1000]})
-    assert len(assert_refused(path, "row 1", "...'")) < len(str(path)) + 200
+    assert len(assert_refused(path, "line 2", "...'")) < len(str(path)) + 200
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, ""])
@@ -114,18 +119,43 @@ def test_what_is_missing_in_memory_is_refused(missing: Any) -> None:
 def test_null_is_refused_in_json_and_parquet(tmp_path: Path) -> None:
     lines = tmp_path / "a.jsonl"
     lines.write_text('{"item": "a", "score": 1}\n{"item": "b", "score": null}\n')
-    assert_refused(lines, "row 2, column 'score'", "empty")
+    assert_refused(lines, "line 2, column 'score'", "empty")
     lines.write_text('{"item": "a", "score": 1}\n{"score": 1}\n')
-    assert_refused(lines, "row 2, column 'item'", "empty")
+    assert_refused(lines, "line 2, column 'item'", "empty")
     rows: dict[str, list[Any]] = {"item": ["a", None], "score": [1.0, 2.0]}
     assert_refused(write_rows(tmp_path / "a.parquet", rows), "row 2, column 'item'", "empty")
+
+
+def test_lines_are_those_of_an_editor_whatever_is_above_them(tmp_path: Path) -> None:
+    """By hand: the lines of the text as it stands here, counted from 1."""
+    path = tmp_path / "a.csv"
+    above = '\n\n"item","score\n"\n"q\n\n1",1\n\n'  # 1-2 blank, 3-4 the header, 5-7 a cell with breaks, 8 blank
+    path.write_text(above + "q2,1\nq3,?\n", encoding="utf-8")
+    assert_refused(path, f"{path}, line 10, column")
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert_refused(path, f"{path}, line 10, column")
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('\n{"item": "a", "score": 1}\n \n\n{"item": "b", "score": "?"}\n', encoding="utf-8")
+    assert_refused(lines, f"{lines}, line 5, column 'score'")
+
+
+def test_several_ids_that_are_there_twice_are_named_with_their_model_and_lines(tmp_path: Path) -> None:
+    rows = {"item": ["a", "b", "c", "d", "e"] * 2, "model": ["M"] * 10, "score": [1] * 10}
+    assert_refused(
+        write_rows(tmp_path / "a.csv", rows),
+        "a.csv, line 7, column 'item': 'a' of model 'M' is in line 2 already; so are 'b' of model 'M' (line 8, first "
+        "in line 3), 'c' of model 'M' (line 9, first in line 4), 2 more rows; keep one of each, or tell them apart "
+        "with a column 'run'.",
+    )
+    two = {"item": ["a", "a", "b", "a"], "score": [1] * 4}
+    assert_refused(two, "row 2, column 'item': 'a' is in row 1 already; so are 'a' (row 4, first in row 1); keep")
 
 
 def test_not_a_number_of_a_float_column_is_refused(tmp_path: Path) -> None:
     rows = {"window": ["a", "b"], "tokens": [5, 5], "loss": [0.5, float("nan")]}
     for extension in ("jsonl", "parquet"):  # JSON as Python writes it: the literal NaN
         path = write_rows(tmp_path / f"a.{extension}", rows)
-        assert_refused(path, f"{path}, row 2, column 'loss'", "loss must be finite")
+        assert_refused(path, f"{path}, {place(extension, 2)}, column 'loss'", "loss must be finite")
 
 
 @pytest.mark.parametrize("extension", FORMATS)
@@ -230,4 +260,4 @@ def test_rows_of_a_long_file_keep_their_numbers(tmp_path: Path) -> None:
     lines = [f"q{i},{i % 7}\n" for i in range(300_000)]
     lines[234_566] = "q234566,oops\n"
     path.write_text("item,score\n" + "".join(lines))
-    assert_refused(path, "row 234567, column 'score': 'oops'")
+    assert_refused(path, "line 234568, column 'score': 'oops'")

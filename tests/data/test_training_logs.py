@@ -113,7 +113,7 @@ def test_a_peft_method_comparison(tmp_path: Path) -> None:
         ("a.json", "{}", "neither a trainer_state.json"),
         ("a.csv", "loss\n1\n", "no column 'step'"),
         ("a.csv", "step,x\n1,2\n", "no column 'loss'"),
-        ("a.csv", "step,loss\n1,2\n,3\n", "row 2 has no step"),
+        ("a.csv", "step,loss\n1,2\n,3\n", "line 3: no step"),
     ],
 )
 def test_what_is_not_a_log_is_refused_in_one_line(tmp_path: Path, name: str, text: str, said: str) -> None:
@@ -221,7 +221,7 @@ def test_a_loss_that_is_a_word_is_refused_and_nan_is_none(tmp_path: Path) -> Non
     (tmp_path / "x.csv").write_text("step,loss\n1,2.0\n2,-NaN\n3,inf\n")
     assert read_logs([tmp_path / "x.csv"])[0].diverged_at == 2
     (tmp_path / "x.csv").write_text("step,loss\n1,2.0\n2,high\n")
-    with pytest.raises(InputError, match=r"row 2, the loss is not a number \('high'\)"):
+    with pytest.raises(InputError, match=r"line 3: the loss is not a number \('high'\)"):
         read_logs([tmp_path / "x.csv"])
 
 

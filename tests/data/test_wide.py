@@ -56,5 +56,5 @@ def test_a_pattern_that_no_column_is_like_is_refused(wide: Path) -> None:
 
 
 def test_a_column_that_holds_no_numbers_is_named(wide: Path) -> None:
-    with pytest.raises(InputError, match=r"wide\.csv, row 1, column 'topic': 'a' is not a number"):
+    with pytest.raises(InputError, match=r"wide\.csv, line 2, column 'topic': 'a' is not a number"):
         read_tables([wide], columns={"item": "id", "score": "*"})

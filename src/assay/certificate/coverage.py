@@ -104,9 +104,7 @@ def _spans(table: Table) -> dict[tuple[str, str], tuple[float, float]]:
     start, stop = table.numbers["start"], table.numbers["stop"]
     if not bool((start < stop).all()):
         at = int(np.argmin(start < stop))
-        raise InputError(
-            f"{table.label}, row {table.rows[at]}: the window stops before it starts; correct start or stop."
-        )
+        raise InputError(f"{table.place(int(at))}: the window stops before it starts; correct start or stop.")
     split = table.labels.get("split")
     names = [""] * len(table) if split is None else [split.names[code] for code in split.codes.tolist()]
     return dict(

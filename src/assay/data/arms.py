@@ -62,7 +62,7 @@ class Arm:
 
     def place(self, at: int) -> str:
         """Where a unit is, for a message."""
-        return f"{self.label}, row {self.table.rows[self.rows[at]]}"
+        return self.table.place(int(self.rows[at]))
 
     def shown(self, name: str, at: int) -> str:
         """What a unit has in a column, for a message."""
@@ -131,6 +131,7 @@ def _check_runs(table: Table, rows: Integers, first: Integers) -> None:
         if differs.size:
             later, earlier = rows[differs[0]], first[differs[0]]
             raise InputError(
-                f"{table.label}, row {table.rows[later]}, column {table.columns.get(name, name)!r}: not the {name} of "
-                f"row {table.rows[earlier]}, a run of the same {table.unit} {table.ids[later]!r}; give runs the same."
+                f"{table.place(later)}, column {table.columns.get(name, name)!r}: not the {name} of "
+                f"{table.places([int(table.rows[earlier])])[0]}, a run of the same {table.unit} {table.ids[later]!r}; "
+                "give runs the same."
             )

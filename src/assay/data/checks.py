@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,11 @@ from assay.data.panel import Floats, Integers, Texts
 from assay.data.readers import Source, shown
 from assay.errors import InputError
 
+if TYPE_CHECKING:
+    from assay.data.tables import Labels
+
 SPLITS = ("preview", "final")
+NAMED = 3  # how many of the rows that repeat an id a message names
 Truths = NDArray[np.bool_]
 
 
@@ -54,19 +59,19 @@ def check_number(source: Source, name: str, column: str, values: Floats) -> None
     row = int(np.argmin(good)) + 1
     text = source.cell(column, row)
     if not text.strip():
-        raise _refused(source.label, row, column, "the cell is empty", "fill it in or take the row out")
+        raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
     if np.isnan(values[row - 1]) and text.strip().lstrip("+-").lower() != "nan":
         comma = "; decimals are written with a point" if "," in text else ""
-        raise _refused(source.label, row, column, f"{shown(text)} is not a number{comma}", rule.write)
+        raise _refused(source, row, column, f"{shown(text)} is not a number{comma}", rule.write)
     must = rule.must if np.isfinite(values[row - 1]) else "must be finite"
-    raise _refused(source.label, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
+    raise _refused(source, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
 
 
 def check_texts(source: Source, column: str, values: Texts) -> None:
     """Refuse what is missing or blank."""
     if not all(map(str.strip, values)):
         row = next(row for row, text in enumerate(values, start=1) if not text.strip())
-        raise _refused(source.label, row, column, "the cell is empty", "fill it in or take the row out")
+        raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
 
 
 def check_split(source: Source, column: str, names: tuple[str, ...], codes: Integers) -> None:
@@ -75,27 +80,54 @@ def check_split(source: Source, column: str, names: tuple[str, ...], codes: Inte
     if not known.all():
         row = int(np.argmin(known)) + 1
         what = f"split must be preview or final, but got {shown(names[codes[row - 1]])}"
-        raise _refused(source.label, row, column, what, "correct the cell")
+        raise _refused(source, row, column, what, "correct the cell")
 
 
-def check_unique(source: Source, column: str, ids: Texts, groups: Mapping[str, Integers | None]) -> None:
-    """Refuse an id that is there twice within the same model, split and run (``None``: not in the file)."""
+def check_unique(source: Source, column: str, ids: Texts, groups: "Mapping[str, Labels | None]") -> None:
+    """Refuse ids that are there twice within the same model, split and run (``None``: not in the file)."""
     if len(set(ids)) == len(ids):
         return
     numbers = {text: number for number, text in enumerate(dict.fromkeys(ids))}
     keys = [np.fromiter(map(numbers.__getitem__, ids), np.int64, len(ids))]
-    keys.extend(codes for codes in groups.values() if codes is not None)
+    keys.extend(labels.codes for labels in groups.values() if labels is not None)
     order = np.lexsort(keys)  # stable: rows with the same keys stay in the order of the file
-    same = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
-    if same.any():
-        row = int(order[1:][same].min())
-        first = int(order[np.flatnonzero(order == row)[0] - 1])
-        within = " and ".join(f"the same {name}" for name, codes in groups.items() if codes is not None)
-        lacking = " or ".join(repr(name) for name, codes in groups.items() if codes is None)
-        what = f"{shown(ids[row])} is in row {first + 1} already" + (f", with {within}" if within else "")
-        then = "keep one of them" + (f", or tell them apart with a column {lacking}" if lacking else "")
-        raise _refused(source.label, row + 1, column, what, then)
+    starts = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
+    if starts.all():
+        return
+    groups_of = np.concatenate(([0], np.cumsum(starts)))
+    firsts = order[np.searchsorted(groups_of, groups_of)]  # for each row in this order, the first of its kind
+    again = np.flatnonzero(firsts != order)
+    again = again[np.argsort(order[again])]
+    pairs = list(zip(order[again[:NAMED]].tolist(), firsts[again[:NAMED]].tolist(), strict=True))
+    raise _repeated(source, column, ids, groups, pairs, len(again))
 
 
-def _refused(label: str, row: int, column: str, what: str, then: str) -> InputError:
-    return InputError(f"{label}, row {row}, column {column!r}: {what}; {then}.")
+def _repeated(
+    source: Source,
+    column: str,
+    ids: Texts,
+    groups: "Mapping[str, Labels | None]",
+    pairs: list[tuple[int, int]],
+    many: int,
+) -> InputError:
+    """Name the first few rows that repeat an id, each with the row that has it already."""
+    places = iter(source.places([row + 1 for pair in pairs for row in pair]))
+    found = [(f"{shown(ids[later])}{_within(groups, later)}", next(places), next(places)) for later, _ in pairs]
+    (name, here, there), *more = found
+    others = [f"{what} ({at}, first in {first})" for what, at, first in more]
+    if many > len(found):
+        others.append(f"{many - len(found):,} more rows")
+    also = f"; so are {' and '.join(others) if len(others) < 3 else ', '.join(others)}" if others else ""
+    lacking = " or ".join(repr(name) for name, labels in groups.items() if labels is None)
+    then = "keep one of each" + (f", or tell them apart with a column {lacking}" if lacking else "")
+    return InputError(f"{source.label}, {here}, column {column!r}: {name} is in {there} already{also}; {then}.")
+
+
+def _within(groups: "Mapping[str, Labels | None]", row: int) -> str:
+    """Of which model, split and run."""
+    told = [f"{name} {shown(labels.names[labels.codes[row]])}" for name, labels in groups.items() if labels is not None]
+    return f" of {', '.join(told)}" if told else ""
+
+
+def _refused(source: Source, row: int, column: str, what: str, then: str) -> InputError:
+    return InputError(f"{source.label}, {source.places([row])[0]}, column {column!r}: {what}; {then}.")

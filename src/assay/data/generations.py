@@ -70,7 +70,7 @@ def _systems(source: Any, columns: Mapping[str, str], *, allow_empty: bool) -> l
     for ours, texts in cells.items():
         _check_cells(opened, ours, places[ours], texts, allow_empty=allow_empty and ours == "prediction")
     models = Labels.of(cells["model"]) if "model" in cells else None
-    check_unique(opened, places["item"], cells["item"], {"model": None if models is None else models.codes})
+    check_unique(opened, places["item"], cells["item"], {"model": models})
     if models is None or len(models.names) == 1:
         known = models.names[0] if models is not None else PurePath(opened.label).stem
         return [_system(opened.label, name or known, cells, np.arange(len(cells["item"])))]
@@ -121,7 +121,7 @@ def _check_cells(source: Source, ours: str, column: str, texts: Texts, *, allow_
     if ours == "prediction" and not allow_empty and not all(texts):
         row = next(row for row, text in enumerate(texts, start=1) if not text)
         raise InputError(
-            f"{source.label}, row {row}, column {column!r}: the cell is empty; fill it in, or pass --allow-empty if "
+            f"{_cell(source, row, column)}: the cell is empty; fill it in, or pass --allow-empty if "
             "the model wrote nothing."
         )
     if ours != "prediction":
@@ -129,13 +129,17 @@ def _check_cells(source: Source, ours: str, column: str, texts: Texts, *, allow_
     for row, text in enumerate(texts, start=1):
         if text.strip().lower() == "nan":
             what = f"{shown(text)} is a missing number, not text; fill it in or take the row out"
-            raise InputError(f"{source.label}, row {row}, column {column!r}: {what}.")
+            raise InputError(f"{_cell(source, row, column)}: {what}.")
         lone = _unpaired(text)
         if lone is not None:
             raise InputError(
-                f"{source.label}, row {row}, column {column!r}: character {lone + 1} is an unpaired surrogate "
+                f"{_cell(source, row, column)}: character {lone + 1} is an unpaired surrogate "
                 f"(U+{ord(text[lone]):04X}), which is no character; decode the text again, as UTF-8."
             )
+
+
+def _cell(source: Source, row: int, column: str) -> str:
+    return f"{source.label}, {source.places([row])[0]}, column {column!r}"
 
 
 def _unpaired(text: str) -> int | None:

@@ -1,6 +1,6 @@
 """A table of losses or scores: read by column name, every value checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from assay.data.checks import check_number, check_split, check_texts, check_unique
 from assay.data.columns import GROUPS, Layout, layout_of, listed, nearest
 from assay.data.panel import UNITS, Floats, Integers, Kind, Texts
-from assay.data.readers import Reading, Selection, Source, open_source, open_sources
+from assay.data.readers import Reading, Selection, Source, open_source, open_sources, row_places
+from assay.data.readers.memory import MemorySource
 from assay.data.wide import columns_by_model
 from assay.errors import InputError, UsageError
 
@@ -56,9 +57,14 @@ class Table:
     cluster_by: str | None = None  # the labels to cluster by, unless others are asked for
     notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)  # the manifest of a run, the measure of a harness
+    places: Callable[[Sequence[int]], list[str]] = row_places  # where rows of the file stand, by their numbers
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def place(self, at: int) -> str:
+        """Where one of its rows stands, for a message."""
+        return f"{self.label}, {self.places([int(self.rows[at])])[0]}"
 
     @property
     def unit(self) -> str:
@@ -232,6 +238,7 @@ def _table(
         cluster_by=cluster or ("cluster" if "cluster" in labels else None),
         notes=(*opened.notes, *_notes(opened.label, layout)),
         about=opened.about,
+        places=row_places if type(opened) is MemorySource else opened.places,  # else it would keep what it was made of
     )
 
 
@@ -265,7 +272,7 @@ def _checked(source: Source, layout: Layout, cluster: str | None) -> tuple[Texts
             labels[ours] = _labels(source, ours, theirs, values)
         else:
             ids = values
-    groups = {name: labels[name].codes if name in labels else None for name in GROUPS[layout.kind]}
+    groups = {name: labels.get(name) for name in GROUPS[layout.kind]}
     check_unique(source, layout.columns[UNITS[layout.kind]], ids, groups)
     return ids, numbers, labels
 

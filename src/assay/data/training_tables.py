@@ -36,8 +36,8 @@ def read_log_table(path: Path, name: str | None) -> TrainingLog:
     if not np.isfinite(steps).all():
         row = int(np.argmin(np.isfinite(steps))) + 1
         cell = source.cell(found["step"], row)
-        raise InputError(f"{source.label}: row {row} has no step ({cell!r}); write its number.")
-    loss = _losses(source.label, steps, values.pop("loss"), texts)
+        raise InputError(f"{source.label}, {source.places([row])[0]}: no step ({shown(cell)}); write its number.")
+    loss = _losses(source, steps, values.pop("loss"), texts)
     series = {ours: _finite(steps, column) for ours, column in values.items()}
     return TrainingLog(
         label=source.label,
@@ -68,7 +68,7 @@ def _layout(source: Source) -> Mapping[str, str]:
     return {ours: theirs for ours, theirs in found.items() if theirs is not None}
 
 
-def _losses(label: str, steps: Any, values: Any, texts: Any) -> list[tuple[float, float]]:
+def _losses(source: Source, steps: Any, values: Any, texts: Any) -> list[tuple[float, float]]:
     """The rows with a loss: an empty cell is none, "nan" is a loss that diverged."""
     pairs = []
     for row, (step, value, text) in enumerate(zip(steps.tolist(), values.tolist(), texts.tolist(), strict=True), 1):
@@ -77,7 +77,7 @@ def _losses(label: str, steps: Any, values: Any, texts: Any) -> list[tuple[float
             continue
         if isnan(value) and word.lstrip("+-") != "nan":
             raise InputError(
-                f"{label}: row {row}, the loss is not a number ({shown(text)}); "
+                f"{source.label}, {source.places([row])[0]}: the loss is not a number ({shown(text)}); "
                 "write a number, nan, or nothing where there is none."
             )
         pairs.append((step, value))

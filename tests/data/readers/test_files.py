@@ -41,12 +41,12 @@ def read(path: Path) -> list[tuple[str, float]]:
         ("a.parquet", b"", ("Parquet", "again")),
         ("a.csv", b"item,score\n", ("a header but no rows", "check")),
         ("a.csv", b"item,score", ("a header but no rows", "check")),
-        ("a.csv", b"item,score\nq1,1\nq2\n", (", row 2: 1 cells", "header has 2 columns", "mend the row")),
-        ("a.csv", b"item,score\nq1,1\n\nq2,1,5\n", (", row 2: 3 cells", "header has 2 columns", "comma")),
-        ("a.tsv", b"item\tscore\nq1\n", (", row 1: 1 cells", "tab")),
-        ("a.csv", b'item,score\nq1,1\n"q2,1\n', (", row 2: a quotation mark", "close it")),
-        ("a.csv", b'item,score\n"q"1,1\n', (", row 1: a quotation mark", "close it")),
-        ("a.csv", b"item,score\nq1,1\nq\xff,1\n", (", row 2, column 'item': 'q\\\\udcff' is not UTF-8", "save")),
+        ("a.csv", b"item,score\nq1,1\nq2\n", (", line 3: 1 cells", "header has 2 columns", "mend the row")),
+        ("a.csv", b"item,score\nq1,1\n\nq2,1,5\n", (", line 4: 3 cells", "header has 2 columns", "comma")),
+        ("a.tsv", b"item\tscore\nq1\n", (", line 2: 1 cells", "tab")),
+        ("a.csv", b'item,score\nq1,1\n"q2,1\n', (", line 3: a quotation mark", "close it")),
+        ("a.csv", b'item,score\n"q"1,1\n', (", line 2: a quotation mark", "close it")),
+        ("a.csv", b"item,score\nq1,1\nq\xff,1\n", (", line 3, column 'item': 'q\\\\udcff' is not UTF-8", "save")),
         ("a.csv", b"it\xffem,score\nq1,1\n", ("the header is not UTF-8", "save")),
         ("a.csv", "item,score\nq1,1\n".encode("utf-16"), ("UTF-16", "save it as UTF-8")),
         ("a.csv", bytes(range(256)) * 20, ("binary", "CSV, TSV, JSONL or Parquet")),
@@ -54,12 +54,24 @@ def read(path: Path) -> list[tuple[str, float]]:
         ("a.csv", b"PK\x03\x04" + bytes(50), ("Excel", "write it as CSV")),
         ("a.parquet", b"item,score\nq1,1\n", ("not a Parquet file", "again")),
         ("a.parquet", b"PAR1", ("Parquet file is", "write or copy it again")),
-        ("a.jsonl", b'{"item": "q1", "score": 1}\n{"item": "q2", "sco\n', (", row 2: not a JSON object", "per line")),
-        ("a.jsonl", b'{"item": "q1", "score": 1}\n\n[1, 2]\n', (", row 2: JSON, but not an object", "'[1, 2]'")),
-        ("a.jsonl", b'{"item": "q1",\n "score": 1}\n', (", row 1: not a JSON object", "one whole object per line")),
-        ("a.jsonl", b'{"item": "q1", "item": "q2", "score": 1}\n', (", row 1: ", "'item' is there twice")),
-        ("a.jsonl", b'{"item": "q\xff", "score": 1}\n', (", row 1: byte 0xff is not UTF-8", "save")),
-        ("a.jsonl", b"item,score\nq1,1\n", (", row 1: not a JSON object", "'item,score'")),
+        (
+            "a.jsonl",
+            b'{"item": "q1", "score": 1}\n{"item": "q2", "sco\n',
+            (", line 2: not JSON: it ends too early", "per line"),
+        ),
+        ("a.jsonl", b'{"item": "q1", "score": 1}\n\n[1, 2]\n', (", line 3: JSON, but not an object", "'[1, 2]'")),
+        (
+            "a.jsonl",
+            b'{"item": "q1",\n "score": 1}\n',
+            (", line 1: not JSON: it ends too early", "one whole object per line"),
+        ),
+        ("a.jsonl", b'{"item": "q1", "item": "q2", "score": 1}\n', (", line 1: ", "'item' is there twice")),
+        ("a.jsonl", b'{"item": "q\xff", "score": 1}\n', (", line 1: byte 0xff is not UTF-8", "save")),
+        (
+            "a.jsonl",
+            b"item,score\nq1,1\n",
+            (", line 1: not JSON (Expecting value at column 1)", "one whole object per line"),
+        ),
         (
             "a.jsonl",
             b'{"item": "q\\ud83d", "score": 1}\n',
@@ -200,7 +212,7 @@ def test_structures_are_not_numbers(tmp_path: Path) -> None:
         connection.execute(f"COPY (SELECT 'q' AS item, {{'acc': 1}} AS score) TO '{path}'")
     assert_refused(path, "row 1, column 'score'", "is not a number")
     assert_refused(
-        written(tmp_path / "a.jsonl", b'{"item": "q", "score": [1]}\n'), "row 1, column 'score': '[1]' is not a number"
+        written(tmp_path / "a.jsonl", b'{"item": "q", "score": [1]}\n'), "line 1, column 'score': '[1]' is not a number"
     )
 
 
@@ -211,13 +223,13 @@ def test_a_key_that_comes_late_in_a_jsonl_file_is_still_a_column(tmp_path: Path)
     assert_refused(path, "unknown column 'cluser'", "--columns cluster=cluser")
     lines[2900] = '{"item": "q2900", "score": 1, "cluster": 1}'
     path.write_text("\n".join(lines))
-    assert_refused(path, "row 1, column 'cluster'", "empty")
+    assert_refused(path, "line 1, column 'cluster'", "empty")
 
 
 def test_large_files_are_read_in_a_database_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duck, "LARGE", 1)
     assert read(write_rows(tmp_path / "a.csv", GOOD)) == EXPECTED
-    assert_refused(written(tmp_path / "b.csv", b"item,score\nq,x\n"), "row 1, column 'score': 'x'")
+    assert_refused(written(tmp_path / "b.csv", b"item,score\nq,x\n"), "line 2, column 'score': 'x'")
 
 
 def test_no_copy_of_a_marked_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_tables_are_read_like_files_of_the_benchmark(tmp_path: Path) -> None:
     assert found.status.tolist() == [OK, OK, WRONG_LENGTH]
     length = "1 row has not as many percentages as the question has options"
     assert found.notes == (
-        f"{length} (first: {predicted}, row 3); scored 0.1, as the benchmark does",
+        f"{length} (first: {predicted}, line 4); scored 0.1, as the benchmark does",
         "m has predictions for 2 of 4 questions × segments",
     )
 
@@ -59,24 +59,24 @@ def test_predictions_that_do_not_sum_are_scaled_and_counted(tmp_path: Path) -> N
     found = read_predictions([predicted], read_truth(path))
     np.testing.assert_allclose(np.sort(found.shares[:, 0]), [1 / 3, 3 / 7, 0.5, 0.5], atol=1e-12)
     assert found.notes[0] == (
-        f"2 rows have percentages that do not sum to 100 (first: {predicted}, row 1, 60); scaled to 100, as the "
+        f"2 rows have percentages that do not sum to 100 (first: {predicted}, line 2, 60); scaled to 100, as the "
         "benchmark does"
     )
 
 
 FAULTS = {
     "no n": ("question,segment,o1,o2\nq,s,1,1\n", "no column 'n'"),
-    "empty n": ("question,segment,n,o1,o2\nq,s,,1,1\n", "row 1, column 'n'"),
+    "empty n": ("question,segment,n,o1,o2\nq,s,,1,1\n", "line 2, column 'n'"),
     "n = 0": ("question,segment,n,o1,o2\nq,s,0,50,50\n", "0 respondents"),
-    "sum": ("question,segment,n,o1,o2\nq,s,9,50,60\n", "row 1: .*sum to 110"),
-    "twice": ("question,segment,n,o1,o2\nq,s,9,50,50\nq,s,9,50,50\n", "row 2: .*already"),
-    "length": ("question,segment,n,o1,o2,o3\nq,s,9,50,50,\nq,t,9,50,25,25\n", "row 2: 3 percentages for 2"),
+    "sum": ("question,segment,n,o1,o2\nq,s,9,50,60\n", "line 2: .*sum to 110"),
+    "twice": ("question,segment,n,o1,o2\nq,s,9,50,50\nq,s,9,50,50\n", "line 3: .*already"),
+    "length": ("question,segment,n,o1,o2,o3\nq,s,9,50,50,\nq,t,9,50,25,25\n", "line 3: 3 percentages for 2"),
     "hole": ("question,segment,n,o1,o2,o3\nq,s,9,50,,50\n", "column 'o2': empty"),
     "text": ("question,segment,n,o1,o2\nq,s,9,half,50\n", "'half' is not a number"),
     "options": ("question,segment,n,o1\nq,s,9,50\n", "two columns or more"),
     "columns": ("segment,n,o1,o2\ns,9,50,50\n", "no column question"),
     "rows": ("question,segment,n,o1,o2\n", "no rows"),
-    "empty": ("question,segment,n,o1,o2\n,s,9,50,50\n", "row 1, column 'question'"),
+    "empty": ("question,segment,n,o1,o2\n,s,9,50,50\n", "line 2, column 'question'"),
 }
 
 

@@ -1,7 +1,7 @@
 """Where the rows of a table come from: one file per family of formats."""
 
 from assay.data.readers.selection import FORMATS, Format, Selection
-from assay.data.readers.source import Reading, Source, one_line, open_source, open_sources, shown
+from assay.data.readers.source import Reading, Source, one_line, open_source, open_sources, row_places, shown
 
 __all__ = [
     "FORMATS",
@@ -12,5 +12,6 @@ __all__ = [
     "one_line",
     "open_source",
     "open_sources",
+    "row_places",
     "shown",
 ]

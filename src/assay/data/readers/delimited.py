@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from assay.data.readers.duck import DuckSource, literal_path, quoted
@@ -40,34 +41,63 @@ class Delimited(DuckSource):
         relaxed, self._strict = self._strict, False
         return relaxed
 
-    def fault(self) -> str | None:
-        with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            rows = csv.reader(file, delimiter=self._delimiter, skipinitialspace=True, strict=True)
-            row = -1  # the header is row 0
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """The header and the rows, each with the line it begins in; a blank line is none."""
+        with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file, _any_length():
+            reader = csv.reader(file, delimiter=self._delimiter, skipinitialspace=True, strict=True)
+            line = 1
             try:
-                for record in rows:
-                    row += bool(record)
-                    fault = self._record_fault(record, row)
-                    if fault is not None:
-                        return fault
+                for record in reader:
+                    if record:
+                        yield line, record
+                    line = reader.line_num + 1
             except csv.Error as error:
-                return (
-                    f", row {row + 1}: a quotation mark out of place ({error}); close it, or double it inside a cell."
-                )
-        return None
+                raise _QuotingError(
+                    f", line {line}: a quotation mark out of place ({error}); close it, or double it inside a cell."
+                ) from error
 
-    def _record_fault(self, record: list[str], row: int) -> str | None:
+    def places(self, rows: Sequence[int]) -> list[str]:
+        wanted, found = set(rows), dict[int, str]()
+        with suppress(_QuotingError):
+            for row, (line, _) in enumerate(self._records()):  # the header is row 0
+                if row in wanted:
+                    found[row] = f"line {line}"
+                if len(found) == len(wanted):
+                    break
+        return [found.get(row, f"row {row}") for row in rows]
+
+    def fault(self) -> str | None:
+        try:
+            return next(filter(None, (self._record_fault(record, line) for line, record in self._records())), None)
+        except _QuotingError as error:
+            return str(error)
+
+    def _record_fault(self, record: list[str], line: int) -> str | None:
         for column, cell in zip(self.columns, record, strict=False):
             if _not_utf8(cell):
                 found = shown(cell.encode("utf-8", "backslashreplace").decode())
-                return f", row {row}, column {column!r}: {found} is not UTF-8; save the file as UTF-8."
-        if record and len(record) != len(self.columns):
+                return f", line {line}, column {column!r}: {found} is not UTF-8; save the file as UTF-8."
+        if len(record) != len(self.columns):
             name = _DELIMITERS[self._delimiter]
             return (
-                f", row {row}: {len(record)} cells where the header has {len(self.columns)} columns; "
+                f", line {line}: {len(record)} cells where the header has {len(self.columns)} columns; "
                 f"mend the row, or quote the cell that holds a {name}."
             )
         return None
+
+
+class _QuotingError(Exception):
+    """What is wrong with the quotation marks, and where."""
+
+
+@contextmanager
+def _any_length() -> Iterator[None]:
+    """Cells of any length: Python's reader refuses long ones, and blames it on the quotation marks."""
+    before = csv.field_size_limit(1 << 30)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _delimiter(text: str, path: Path) -> str:
@@ -79,7 +109,8 @@ def _delimiter(text: str, path: Path) -> str:
 def _header(text: str, delimiter: str) -> tuple[int, tuple[str, ...]]:
     """The blank lines above the header, and its names."""
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    blank, header = next((blank, record) for blank, record in enumerate(records) if record)
+    with _any_length():
+        blank, header = next((blank, record) for blank, record in enumerate(records) if record)
     return blank, tuple(name.strip() for name in header)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 from numpy.typing import NDArray
 
-from assay.data.readers.source import Reading
+from assay.data.readers.source import Reading, row_places
 from assay.errors import InputError
 
 # A damaged file can surface as any of these.
@@ -109,6 +109,9 @@ class DuckSource(ABC):
     def cell(self, column: str, row: int) -> str:
         found = self.run(f"SELECT coalesce({self.text(column)}, '')", [column], f"LIMIT 1 OFFSET {row - 1}").fetchone()
         return "" if found is None else str(found[0])
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        return row_places(rows)
 
     def run(self, select: str, columns: Sequence[str], limit: str = "") -> duckdb.DuckDBPyConnection:
         """Run a query over the rows of the file."""

@@ -1,15 +1,15 @@
 """JSONL (NDJSON): one object per line."""
 
-import json
 import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from assay.data.json_text import parse_json
 from assay.data.readers.duck import REFUSALS, DuckSource, identifier, literal_path, quoted
 from assay.data.readers.source import shown
+from assay.errors import InputError
 
 _BOM = b"\xef\xbb\xbf"
 _FORMAT = "format='newline_delimited', hive_partitioning=false"
@@ -47,14 +47,24 @@ class JsonLines(DuckSource):
     def text(self, column: str) -> str:
         return identifier(column)
 
-    def fault(self) -> str | None:
+    def places(self, rows: Sequence[int]) -> list[str]:
+        wanted, found = set(rows), dict[int, str]()
         row = 0
         with self.path.open("rb") as file:
-            for line in file:
-                row += bool(line.strip())
-                fault = _line_fault(line.removeprefix(_BOM) if row == 1 else line)
+            for number, line in enumerate(file, start=1):
+                row += bool(line.removeprefix(_BOM).strip())
+                if row in wanted:
+                    found.setdefault(row, f"line {number}")
+                if len(found) == len(wanted):
+                    break
+        return [found.get(row, f"row {row}") for row in rows]
+
+    def fault(self) -> str | None:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                fault = _line_fault(line.removeprefix(_BOM) if number == 1 else line)
                 if fault is not None:
-                    return f", row {row}: {fault}"
+                    return f", line {number}: {fault}"
         return None
 
 
@@ -62,22 +72,10 @@ def _line_fault(line: bytes) -> str | None:
     if not line.strip():
         return None
     try:
-        text = line.decode("utf-8").strip()
-    except UnicodeDecodeError as error:
-        return f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8."
-    try:
-        found = json.loads(text, object_pairs_hook=_pairs)
-    except ValueError as error:
-        return f"not a JSON object ({error}): {shown(text)}; write one whole object per line."
+        found = parse_json(line, "", advice="write one whole object per line")
+    except InputError as error:
+        return str(error).removeprefix(": ")
     if not isinstance(found, dict):
+        text = line.decode().strip()
         return f'JSON, but not an object: {shown(text)}; write one object per line, such as {{"item": …}}.'
     return None
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} is there twice")
-    return found

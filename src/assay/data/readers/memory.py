@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.readers.source import Reading
+from assay.data.readers.source import Reading, row_places
 from assay.errors import InputError
 
 _TRUTHS = {"true": 1.0, "false": 0.0}
@@ -40,6 +40,9 @@ class MemorySource:
 
     def cell(self, column: str, row: int) -> str:
         return _text(self._column(column)[row - 1])
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        return row_places(rows)
 
     def _column(self, name: str) -> NDArray[Any]:
         values = self._table[self._keys[name]]

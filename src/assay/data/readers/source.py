@@ -49,6 +49,14 @@ class Source(Protocol):
     def cell(self, column: str, row: int) -> str:
         """The text of one cell, for a message; ``""`` where there is none."""
 
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """Where rows stand in the file, for a message: ``line 7`` as an editor counts, ``row 7`` without lines."""
+
+
+def row_places(rows: Sequence[int]) -> list[str]:
+    """The places of rows where there are no lines: in Parquet, and in memory."""
+    return [f"row {row}" for row in rows]
+
 
 def open_source(source: object, *, name: str | None = None) -> Source:
     """The reader of a path, of a mapping from names to columns, or of a data frame."""

@@ -53,7 +53,7 @@ def read_truth_table(source: Any) -> Truth:
     segments: dict[str, Segment] = {}
     cells: dict[tuple[str, str], Cell] = {}
     for i, (question, segment) in enumerate(zip(table.texts("question"), table.texts("segment"), strict=True)):
-        where = f"{table.label}, row {i + 1}"
+        where = table.place(i)
         shares, n = table.shares(i), check_respondents(table.number("n", i), f"{where}, column 'n'")
         if (question, segment) in cells:
             raise InputError(f"{where}: question {question!r} of segment {segment!r} is there already; keep one row.")
@@ -90,7 +90,7 @@ def _answers(source: Any, truth: Truth, left_out: Truths, skipped: list[int], pl
     names = zip(table.texts("model"), table.texts("question"), table.texts("segment"), runs, strict=True)
     rows = sorted(enumerate(names), key=lambda row: _natural(row[1][3]))
     for i, (model, question, segment, run) in rows:
-        where = f"{table.label}, row {i + 1}"
+        where = table.place(i)
         cell = truth.place.get((question, segment))
         if cell is None:
             raise InputError(
@@ -157,6 +157,7 @@ class _Table:
         self._numbers: dict[str, Floats] = {name: read[name] for name in numbers}
         if not len(self):
             raise InputError(f"{self.label}: a header but no rows; check what should have written them.")
+        self._places = source.places(range(1, len(self) + 1))
         self._shares = np.column_stack([self._numbers[name] for name in self.options])
         # as they are written, all at once: asking for single cells takes a query each
         self._written: list[Texts] = list(source.read([(name, "text") for name in self.options]))
@@ -164,12 +165,14 @@ class _Table:
     def __len__(self) -> int:
         return len(next(iter(self._texts.values())))
 
+    def place(self, i: int) -> str:
+        """Where a row stands, for a message or a note."""
+        return f"{self.label}, {self._places[i]}"
+
     def texts(self, name: str) -> list[str]:
         values = [str(value).strip() for value in self._texts[name]]
         if "" in values:
-            raise InputError(
-                f"{self.label}, row {values.index('') + 1}, column {name!r}: the cell is empty; fill it in."
-            )
+            raise InputError(f"{self.place(values.index(''))}, column {name!r}: the cell is empty; fill it in.")
         return values
 
     def number(self, name: str, i: int) -> float:
@@ -177,9 +180,7 @@ class _Table:
         value = float(self._numbers[name][i])
         if value != value or value != int(value) or value < 0:  # noqa: PLR0124  # NaN is not itself
             text = self.source.cell(name, i + 1)
-            raise InputError(
-                f"{self.label}, row {i + 1}, column {name!r}: must be a whole number, but got {shown(text)}."
-            )
+            raise InputError(f"{self.place(i)}, column {name!r}: must be a whole number, but got {shown(text)}.")
         return value
 
     def shares(self, i: int) -> list[float]:
@@ -192,11 +193,9 @@ class _Table:
         for j in np.flatnonzero(empty).tolist():
             text = str(self._written[j][i]).strip()
             if text:
-                raise InputError(
-                    f"{self.label}, row {i + 1}, column {self.options[j]!r}: {shown(text)} is not a number."
-                )
+                raise InputError(f"{self.place(i)}, column {self.options[j]!r}: {shown(text)} is not a number.")
         if not empty[first:].all():
             raise InputError(
-                f"{self.label}, row {i + 1}, column {self.options[first]!r}: empty, but a later option is not; write 0."
+                f"{self.place(i)}, column {self.options[first]!r}: empty, but a later option is not; write 0."
             )
         return [float(v) for v in row[:first]]

@@ -163,7 +163,7 @@ def test_an_item_that_is_another_one_in_the_other_file_is_refused(tmp_path: Path
 
 def test_epochs_that_ask_something_else_are_refused(tmp_path: Path) -> None:
     path = edit_json(copy(INSPECT / "small.json", tmp_path), lambda log: log["samples"][1].update(input="Another?"))
-    with pytest.raises(InputError, match="not the doc_hash of row 1"):
+    with pytest.raises(InputError, match=r"sample 2, column .doc_hash.: not the doc_hash of sample 1,"):
         panel_of([one(path)])
 
 

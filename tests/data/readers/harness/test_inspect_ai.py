@@ -153,7 +153,7 @@ def test_a_sample_without_a_score_is_left_out(tmp_path: Path, scored: Any) -> No
         ({"scores": {"match": {}}}, ["no field 'value'"]),
         ({"id": None}, ["'id' must be"]),
         ({"epoch": "1"}, ["'epoch' must be a whole number"]),
-        ({"epoch": 2}, ["item 'q0' is there already"]),
+        ({"epoch": 2}, ["item 'q0' of the model 'mockllm/small' is there already (sample 1)"]),
         ({"input": 7}, ["'input' must be"]),
     ],
 )

@@ -174,7 +174,7 @@ SPOILED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "metric without value": ({"metrics": ["acc", "f1"]}, ["no field 'f1'"]),
     "missing id": ({"doc_id": None}, ["'doc_id' must be a whole number or a text", "null"]),
     "id that is true": ({"doc_id": True}, ["'doc_id' must be a whole number or a text", "true"]),
-    "the same id": ({"doc_id": 2}, ["item '2' is there already", "line 3"]),
+    "the same id": ({"doc_id": 2}, ["item '2' of the model ", "line 3"]),
 }
 
 

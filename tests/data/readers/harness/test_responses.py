@@ -124,7 +124,7 @@ def test_ids_of_the_user_s_own_name_the_windows(tmp_path: Path) -> None:
     path = edit_lines(copy(ECHO, tmp_path), lambda i, line: {"window": f"w{i}", "response": line})
     assert one(path).ids.tolist() == ["w0", "w1"]
     edit_lines(path, lambda _, line: line | {"window": "w"})
-    assert_refused(path, "line 2", "window 'w' is there already", "line 1")
+    assert_refused(path, "line 2", "window 'w' of the model 'base' is there already", "line 1")
 
 
 def choice_of(**changes: Any) -> Any:

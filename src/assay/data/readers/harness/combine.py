@@ -18,6 +18,7 @@ from assay.data.readers.source import one_line
 from assay.errors import InputError
 
 _PLACES_SHOWN = 6
+_TWICE_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class HarnessSource(MemorySource):
         self.about = MappingProxyType(dict(about))
         self.name = self.about["model"]["name"]
         self.notes = tuple(dict.fromkeys(rows.notes))
+        self._places = rows.places
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        return [self._places[row - 1].removeprefix(self.label).lstrip(", /") for row in rows]
 
 
 def sources_of(entries: Sequence[Entry], selection: Selection, cluster: str | None) -> list[HarnessSource]:
@@ -87,7 +92,7 @@ def _source(
     logs = [entry.log for entry in kept]
     parts = [(log, log.rows(selection, cluster)) for log in logs]
     for log, rows in parts:
-        _check_items(log, rows)
+        _check_items(name, log, rows)
         if pooled:
             _prefix(rows, log.task)
         if repeated:
@@ -160,17 +165,32 @@ def _newest(runs: list[Entry]) -> Entry:
     return max(runs, key=lambda run: run.log.written)
 
 
-def _check_items(log: Log, rows: Rows) -> None:
+def _check_items(name: str, log: Log, rows: Rows) -> None:
     """An item may be there once in each run."""
     if not len(rows):
         raise InputError(f"{log.label}: no items; check what should have written them.")
     unit, seen = UNITS[rows.kind], dict[tuple[Any, Any], str]()
-    for item, run, place in zip(
-        rows.columns[unit], rows.columns.get("run") or [""] * len(rows), rows.places, strict=True
-    ):
-        before = seen.setdefault((item, run), place)
-        if before is not place:
-            raise InputError(f"{place}: {unit} {item!r} is there already ({before}); keep one of them.")
+    again = [
+        (item, place, before)
+        for item, run, place in zip(
+            rows.columns[unit], rows.columns.get("run") or [""] * len(rows), rows.places, strict=True
+        )
+        if (before := seen.setdefault((item, run), place)) is not place
+    ]
+    if again:
+        item, place, before = again[0]
+        more = [f"{unit} {item!r} ({_short(place, log)})" for item, place, _ in again[1:_TWICE_SHOWN]]
+        more += [f"{len(again) - _TWICE_SHOWN:,} more"] if len(again) > _TWICE_SHOWN else []
+        also = f"; so are {', '.join(more)}" if more else ""
+        raise InputError(
+            f"{place}: {unit} {item!r} of the model {name!r} is there already ({_short(before, log)}){also}; "
+            "keep one of each."
+        )
+
+
+def _short(place: str, log: Log) -> str:
+    """A place in the file that the message names already."""
+    return place.removeprefix(f"{log.label}, ")
 
 
 def _check_alike(parts: Sequence[tuple[Log, Rows]]) -> None:
