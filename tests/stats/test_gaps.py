@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import foldnorm, ttest_rel
 
-from assay.errors import UsageError
-from assay.stats.gaps import NoisySegment, expected_gap, sampling_gap, segment_gap
+from assay.stats.gaps import expected_gap, segment_gap
 from assay.stats.noisy_roots import GRID, Curve
+from assay.stats.sampled_gaps import NoisySegment, sampling_gap
 from assay.stats.units import Floats
 
 
@@ -123,9 +123,41 @@ def test_equal_columns() -> None:
     assert pair.test.statistic == pytest.approx(abs(ttest_rel(column[:, 0], other[:, 0]).statistic))
 
 
-def test_too_few_resamples_for_the_level() -> None:
-    with pytest.raises(UsageError, match="resamples must be at least"):
-        segment_gap(_scores(1), confidence_level=0.999, n_resamples=100)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([0.9, 0.95, 0.99, 0.999]),
+    st.integers(1, 60),
+    st.floats(0, 0.2),
+    st.booleans(),
+)
+@settings(max_examples=80)
+def test_limits_of_a_family_of_gaps_agree_with_its_p(
+    seed: int, level: float, family: int, worse: float, holes: bool
+) -> None:
+    """At every level, also where 199 resamples cannot show it: both are adjusted alike."""
+    scores = _scores(seed, questions=14, segments=3)
+    scores[:, 1] -= worse
+    if holes:
+        scores[:5, 2] = np.nan
+    found = segment_gap(scores, confidence_level=level, family=family, n_resamples=199)
+    alone, together, p = found.excess.interval, found.together, found.test.p_value
+    assert alone is not None
+    assert together is not None
+    assert p is not None
+    assert (alone.low > 0) == (p <= 1 - level)
+    assert (together.low > 0) == (min(1.0, p * family) <= 1 - level)
+    assert together.low <= alone.low <= alone.high <= together.high
+
+
+def test_far_tail_against_scipy_bonferroni() -> None:
+    """No resample comes near: Student's t of the pairs, times their number."""
+    scores = _scores(1, segments=3)
+    scores[:, 2] -= 0.5
+    pairs = combinations(range(3), 2)
+    smallest = min(float(ttest_rel(scores[:, i], scores[:, j]).pvalue) for i, j in pairs)
+    found = segment_gap(scores, n_resamples=999)
+    assert found.test.p_value == pytest.approx(3 * smallest, rel=1e-6)
+    assert 3 * smallest < 1e-3
 
 
 # ------------------------------------------------------------------------------------------ as published

@@ -43,3 +43,8 @@ def restored_fields(kind: Any, data: Any) -> Any:
     hints, make = get_type_hints(kind), cast("type[Any]", kind)
     known = [field for field in fields(kind) if field.name in data or field.default is MISSING]
     return make(**{field.name: restored(hints[field.name], data[field.name]) for field in known})
+
+
+def renamed(data: dict[str, Any], old: str, new: str) -> dict[str, Any]:
+    """A record of a file that was written when a field had another name."""
+    return {new if key == old and new not in data else key: value for key, value in data.items()}

@@ -74,6 +74,15 @@ def survey(
     ] = "auto",
     method: Annotated[Method, typer.Option(help="Interval over questions.", rich_help_panel=_STATISTICS)] = "bca",
     level: options.Level = 0.95,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SCORE",
+            help="A model this close to a baseline is equal to it. (default: 0.001)",
+            rich_help_panel=_STATISTICS,
+            show_default=False,
+        ),
+    ] = None,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -96,7 +105,7 @@ def survey(
     from assay.analyses.survey.report import survey as run  # late: --help and errors of usage need none of it
 
     shown.check_outputs([save], [truth, *results, prior, summary])
-    design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test)
+    design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test, margin=margin)
     report = run(
         truth,
         *results,

@@ -188,8 +188,8 @@ def gap_chart(sections: Sections) -> "alt.TopLevelMixin | None":
     )
     level = wording.percent(fairness.level)
     about = [
-        f"Points and lines: the true gap at equal numbers of respondents, with its {level} interval.",
-        "Orange squares: unequal accuracy is shown (Holm-adjusted); blue circles: it is not.",
+        f"Points and lines: the true gap at equal numbers of respondents, with its {level} interval for all at once.",
+        "Orange squares: unequal accuracy is shown (adjusted for all); blue circles: it is not.",
         "Black ticks: gaps as published. Open triangles: what equal accuracy would show at these sample sizes.",
     ]
     return finished(chart, "Fairness gaps, and what sample size makes of them", about)
@@ -199,7 +199,7 @@ def _gap_rows(fairness: Fairness) -> list[dict[str, Any]]:
     rows = []
     for category in fairness.categories:
         for gap in category.gaps:
-            limits = gap.excess.interval
+            limits = gap.together or gap.excess.interval
             if limits is None:
                 continue
             rows.append(
@@ -210,7 +210,7 @@ def _gap_rows(fairness: Fairness) -> list[dict[str, Any]]:
                     "high": limits.high,
                     "published": gap.gap,
                     "expected": None if gap.expected is None else gap.expected.mean,
-                    "verdict": "shown" if gap.holm is not None and gap.holm <= 1 - fairness.level else "not shown",
+                    "verdict": "shown" if (gap.p_adjusted or 1.0) <= 1 - fairness.level else "not shown",
                 }
             )
     return rows
@@ -248,17 +248,15 @@ def slope_chart(sections: Sections) -> "alt.TopLevelMixin | None":
         base.mark_line().encode(x=x, y=y, color=colour, strokeDash=dash),
         base.mark_point(filled=True, size=36, opacity=1).encode(x=x, y=y, color=alt.Color("model:N")),
     )
-    about = [
-        "Mean scores of questions × segments asked at several levels; slope per context question, p Holm-adjusted."
-    ]
+    about = ["Mean scores of questions × segments asked at several levels; slope per context question, p adjusted."]
     return finished(chart, "Does context help?", about)
 
 
 def _slope_label(one: ContextSlope) -> str:
     value = one.slope.estimate.value
-    if value is None or one.holm is None:
+    if value is None or one.p_adjusted is None:
         return f"{one.model}: no slope"
-    return f"{one.model}: {value:+.4f}, {wording.p_value(one.holm)}"
+    return f"{one.model}: {value:+.4f}, {wording.p_value(one.p_adjusted)}"
 
 
 Draw = Callable[[Sections], "alt.TopLevelMixin | None"]

@@ -6,23 +6,24 @@ sign, all pairs together, and each is divided by its own standard error before t
 noisier than others, questions harder than others, and the answers to a question may go together.
 
 The interval is the set of gaps that the same test would not refuse: from the largest lower limit of a pair, at least 0,
-to the largest upper limit, all limits holding at once. It starts above 0 exactly where p ≤ 1 − level.
+to the largest upper limit, all limits holding at once. It starts above 0 exactly where p ≤ 1 − level. At levels that
+the resamples cannot resolve, as those of many gaps together, Student's t with Bonferroni's correction takes over.
 
 References: Romano and Wolf (2005), *Exact and approximate stepdown methods for multiple hypothesis testing*; Canay,
 Romano and Shaikh (2017), *Randomization tests under an approximate symmetry assumption*.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.noisy_roots import GRID, Curve
+from assay.stats.agreement import agreeing
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.simultaneous import critical_value_of
 from assay.stats.streams import signs, stream_key
+from assay.stats.student import critical_values, two_sided
 from assay.stats.units import Floats
 
 Integers = NDArray[np.int64]
@@ -45,6 +46,7 @@ class Gap:
     test: Test
     high: int | None = None  # columns of the two segments
     low: int | None = None
+    together: Interval | None = None  # of the true gap, as one of a family of so many gaps that all hold at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +86,17 @@ class _Pairs:
 
 
 def segment_gap(
-    scores: Floats, *, confidence_level: float = 0.95, n_resamples: int = 10_000, seed: int = 0, purpose: str = "gaps"
+    scores: Floats,
+    *,
+    confidence_level: float = 0.95,
+    family: int = 1,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    purpose: str = "gaps",
 ) -> Gap:
     """The gap between the columns of (Q, S) scores of questions × segments; NaN where a segment lacks a question.
+
+    ``together`` starts above 0 exactly where p · family ≤ 1 − level.
 
     >>> import numpy as np
     >>> noise = np.random.default_rng(1).normal(0.7, 0.1, (40, 3))
@@ -107,8 +117,9 @@ def segment_gap(
     top = int(np.argmax(np.abs(pairs.mean)))
     high, low = (pairs.first, pairs.second) if pairs.mean[top] > 0 else (pairs.second, pairs.first)
     statistic = float((np.abs(pairs.mean) / pairs.error).max())
-    p = (1 + int((largest >= statistic * (1 - _TIE)).sum())) / (1 + n_resamples)
-    limits = _limits(pairs, critical_value_of(np.sort(largest), 1 - confidence_level), confidence_level)
+    largest = np.sort(largest) * (1 - _TIE)
+    p = _p_value(largest, statistic, pairs)
+    limits, together = (_limits(pairs, largest, p, count, confidence_level) for count in (1, family))
     value, expected = abs(float(pairs.mean[top])), float(plain.mean())
     excess = min(max(value - expected, limits.low), limits.high)
     return Gap(
@@ -118,7 +129,30 @@ def segment_gap(
         Test(_NAME, statistic, p, n),
         int(high[top]),
         int(low[top]),
+        together,
     )
+
+
+def _p_value(largest: Floats, statistic: float, pairs: _Pairs) -> float:
+    """(1 + #) / (1 + B). Where no resample comes near, B of them cannot say how rare that is, but Student's t can.
+
+    That is Bonferroni's over the pairs, and at most 1 / (1 + B).
+    """
+    count = len(largest) - int(np.searchsorted(largest, statistic))
+    p = (1 + count) / (1 + len(largest))
+    if count:
+        return p
+    each = np.abs(pairs.mean) / pairs.error
+    beyond = each > largest[-1]
+    return min(p, float(two_sided(each[beyond], pairs.count[beyond] - 1).min()) * len(each))
+
+
+def _reach(largest: Floats, alpha: float, pairs: _Pairs) -> Floats:
+    """(P,) How far limits reach, in standard errors, so that they leave out 0 exactly where p ≤ alpha."""
+    if alpha * (len(largest) + 1) >= 1 - _TIE:
+        return np.full(len(pairs.mean), critical_value_of(largest, alpha))
+    far: Floats = np.maximum(critical_values(1 - alpha / len(pairs.mean), pairs.count - 1), largest[-1])
+    return far
 
 
 def _all_pairs(scores: Floats) -> _Pairs:
@@ -134,8 +168,10 @@ def _undefined(reason: str, n: int) -> Gap:
 def _equal(pairs: _Pairs, level: float) -> Gap:
     """All segments have the same scores: nothing differs."""
     n, reason = len(pairs.differences), "all segments have the same scores"
-    nothing = Estimate(0.0, Interval(0.0, 0.0, level, "degenerate"), None, n, reason)
-    return Gap(0.0, 0.0, nothing, Test(_NAME, 0.0, 1.0, n, reason), int(pairs.first[0]), int(pairs.second[0]))
+    limits = Interval(0.0, 0.0, level, "degenerate")
+    test = Test(_NAME, 0.0, 1.0, n, reason)
+    columns = int(pairs.first[0]), int(pairs.second[0])
+    return Gap(0.0, 0.0, Estimate(0.0, limits, None, n, reason), test, *columns, limits)
 
 
 def _flipped(pairs: _Pairs, n_resamples: int, seed: int, purpose: str) -> tuple[Floats, Floats]:
@@ -168,9 +204,12 @@ def _signs(n: int, n_resamples: int, seed: int, purpose: str) -> Floats:
     return found
 
 
-def _limits(pairs: _Pairs, reach: float, level: float) -> Interval:
-    size, width = np.abs(pairs.mean), reach * pairs.error
-    return Interval(max(0.0, float((size - width).max())), float((size + width).max()), level, _NAME)
+def _limits(pairs: _Pairs, largest: Floats, p: float, family: int, level: float) -> Interval:
+    """Of one of a family of gaps."""
+    size, width = np.abs(pairs.mean), _reach(largest, (1 - level) / family, pairs) * pairs.error
+    found = max(0.0, float((size - width).max())), float((size + width).max())
+    low, high = agreeing(*found, min(p * family, 1.0), 1 - level, float(size.max()))
+    return Interval(float(low), float(high), level, _NAME if family == 1 else f"{_NAME}, simultaneous")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,82 +246,3 @@ def expected_gap(
     flips = _signs(len(scores), min(n_resamples, _EXPECTED_FROM), seed, purpose)
     gaps = np.ptp(advantage + (flips @ residual) * scale, axis=1)
     return Expected(float(gaps.mean()), float(np.quantile(gaps, confidence_level)))
-
-
-# ------------------------------------------------------------------------- who was asked, the questions being fixed
-
-_TRIED = np.concatenate([np.linspace(0.0, 1.5, 21), np.geomspace(1.7, 12.0, 10)])
-
-
-@dataclass(frozen=True, eq=False)
-class NoisySegment:
-    """One segment's mean score: what it would be without any divergence, the root that is measured, and its noise."""
-
-    whole: float
-    measured: float
-    curve: Curve
-    noise: Floats  # (B,) replicates of the error of the measured score, in standard errors
-
-    @property
-    def score(self) -> float:
-        """Without noise."""
-        return self.whole - self.curve.solved(self.measured)
-
-    @property
-    def error(self) -> float:
-        """The standard error of that."""
-        return self.curve.error_at(self.measured) * self.curve.amplified(self.measured)
-
-    def found(self, score: float) -> Floats:
-        """(B,) What replicates would find if this were the true score."""
-        at = max(self.whole - score, 0.0) / self.curve.slope
-        expected, error = (float(np.interp(at, GRID, part)) for part in (self.curve.expected, self.curve.error))
-        rising = np.maximum.accumulate(self.curve.expected)
-        return np.asarray(self.whole - self.curve.slope * np.interp(expected - error * self.noise, rising, GRID))
-
-
-def sampling_gap(segments: Sequence[NoisySegment], *, confidence_level: float = 0.95) -> Estimate:
-    """The true max − min of the scores of segments, the questions being these and the respondents drawn again.
-
-    Noise adds to every gap, and to small ones most, so the replicates of the gap say nothing of it as they are. Instead
-    true gaps are tried, from 0 upwards: the true scores are those nearest to the ones that were found, in standard
-    errors, that have this gap; each segment is measured with the noise of a replicate, and corrected as the real one
-    is. The interval are the true gaps for which the one that was found is between the quantiles of the replicates, the
-    estimate is the one for which it is their median: each may be 0.
-    """
-    scores = np.array([segment.score for segment in segments])
-    errors, size = np.array([max(segment.error, _TIE) for segment in segments]), float(np.ptp(scores))
-    gaps = _TRIED * max(size, float(errors.max()))
-    levels = [0.5 + confidence_level / 2, 0.5, 0.5 - confidence_level / 2]
-    tried = []
-    for gap in gaps.tolist():
-        true = _nearest(scores, errors, gap).tolist()
-        replicates = [one.found(score) for one, score in zip(segments, true, strict=True)]
-        tried.append(np.quantile(np.ptp(replicates, axis=0), levels))
-    low, value, high = (
-        float(np.interp(size, np.maximum.accumulate(column), gaps)) if size > column[0] else 0.0
-        for column in np.array(tried).T
-    )
-    return Estimate(value, Interval(low, high, confidence_level, "respondents, inverted"), None, len(segments))
-
-
-def _nearest(scores: Floats, errors: Floats, gap: float) -> Floats:
-    """Scores with this max − min, as few standard errors as possible from those that were found.
-
-    A smaller gap: all that is outside of a window goes to its edge, the window being where that costs least. A larger
-    one: the best and the worst move apart, the noisier one further.
-    """
-    size = float(np.ptp(scores))
-    if gap >= size:
-        top, bottom = int(np.argmax(scores)), int(np.argmin(scores))
-        share = errors[top] ** 2 / (errors[top] ** 2 + errors[bottom] ** 2)
-        moved = scores.copy()
-        moved[top] += share * (gap - size)
-        moved[bottom] -= (1 - share) * (gap - size)
-        return moved
-    starts = np.linspace(scores.min(), scores.max() - gap, _WINDOWS)[:, None]
-    inside = np.clip(scores, starts, starts + gap)
-    return np.asarray(inside[np.argmin((((inside - scores) / errors) ** 2).sum(axis=1))])
-
-
-_WINDOWS = 81

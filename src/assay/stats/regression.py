@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.agreement import agreeing
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.special import t_cdf, t_quantile
+from assay.stats.student import critical_values
 from assay.stats.units import Floats
 
 Integers = NDArray[np.int64]
@@ -66,6 +68,18 @@ def slope(x: Floats, y: Floats, items: Integers, clusters: Integers, *, confiden
     return _tested(b, error, (n, groups), explained, confidence_level, float(np.abs(y).max()) / sqrt(spread))
 
 
+def slope_limits(found: Slope, p: float, *, confidence_level: float, family: int) -> Interval | None:
+    """Limits of a slope as one of a family that hold all at once (Bonferroni), with ``p`` adjusted alike."""
+    value, error, limits = found.estimate.value, found.estimate.standard_error, found.estimate.interval
+    if value is None or error is None or limits is None:
+        return None
+    if limits.method == "degenerate":
+        return limits
+    reach = float(critical_values(1 - (1 - confidence_level) / family, found.test.n - 1)[0]) * error
+    low, high = agreeing(value - reach, value + reach, p, 1 - confidence_level, value)
+    return Interval(float(low), float(high), confidence_level, f"{limits.method}, simultaneous")
+
+
 def within_items(values: Floats, items: Integers) -> Floats:
     """Values less the mean of their item.
 
@@ -94,10 +108,14 @@ def _tested(
     n, groups = sizes
     if error <= _ROUNDING * scale:  # an exact line, or no change at all
         reason = "every cluster has the same slope"
-        limits = Interval(b, b, level, "degenerate")
-        test = Test("t", None, 1.0 if abs(b) <= _ROUNDING * scale else None, groups, reason)
+        none = abs(b) <= _ROUNDING * scale
+        limits = (
+            Interval(min(b, 0.0), max(b, 0.0), level, "degenerate") if none else Interval(b, b, level, "degenerate")
+        )
+        test = Test("t", None, 1.0 if none else None, groups, reason)
         return Slope(Estimate(b, limits, error, n, reason), test, explained)
     reach = t_quantile(0.5 + level / 2, groups - 1) * error
     p = max(min(1.0, 2 * t_cdf(-abs(b / error), groups - 1)), _SMALLEST_P)
-    limits = Interval(b - reach, b + reach, level, "cluster-robust t")
+    low, high = agreeing(b - reach, b + reach, p, 1 - level, b)
+    limits = Interval(float(low), float(high), level, "cluster-robust t")
     return Slope(Estimate(b, limits, error, n), Test("t", b / error, p, groups), explained)

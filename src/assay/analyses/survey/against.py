@@ -6,7 +6,7 @@ a margin that nobody would care about.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,13 +14,14 @@ import numpy as np
 from assay.analyses.survey.loaded import Survey
 from assay.data.panel import Floats
 from assay.design import Design
+from assay.stats.agreement import agreeing
 from assay.stats.bootstrap import interval
 from assay.stats.effects import Arms, effect_sizes
-from assay.stats.multiplicity import holm
+from assay.stats.grid import Grid
 from assay.stats.paired import wilcoxon
 from assay.stats.permutation import sign_flip
-from assay.stats.records import Estimate, Test
-from assay.stats.units import standard_error
+from assay.stats.records import Estimate, Interval, Test
+from assay.stats.units import Units, standard_error
 
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
 
@@ -34,16 +35,22 @@ class Against:
     model: str
     baseline: str
     difference: Estimate
-    test: Test
-    p_adjusted: float | None  # Holm, over all models and baselines
+    test: Test  # of no difference; its p-value and the interval of the difference agree about 0
+    p_adjusted: float | None  # Bonferroni's, over all models and baselines
     effect_sizes: dict[str, Estimate]
     n_questions: int
     margin: float = MARGIN
+    together: Interval | None = None  # of the difference, for all models and baselines at once: agrees with p_adjusted
+
+    @property
+    def limits(self) -> Interval | None:
+        """What the verdict is from."""
+        return self.together or self.difference.interval
 
     @property
     def place(self) -> Place:
         """Where the model is shown to be. Equal comes first: a difference within the margin is none, however sure."""
-        limits = self.difference.interval
+        limits = self.limits
         if limits is not None and -self.margin < limits.low and limits.high < self.margin:
             return "equal"
         if limits is None or self.p_adjusted is None or self.p_adjusted > 1 - limits.level:
@@ -51,49 +58,87 @@ class Against:
         return "above" if limits.low > 0 else "below"
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A model and a baseline on the cells that both have."""
+
+    model: str
+    baseline: str
+    cells: int
+    grid: Grid | None  # None: there are none
+
+    @property
+    def units(self) -> Units:
+        assert self.grid is not None
+        return self.grid.pair(0, 1)
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing can be tested."""
+        if self.grid is None:
+            return "no question and segment in common"
+        return "one question has no standard error" if self.units.n < 2 else None
+
+
 def against(survey: Survey, baselines: dict[str, Floats], design: Design) -> tuple[Against, ...]:
-    """Every model against every baseline (C,), adjusted for their number."""
-    found = [
-        _one(survey, m, name, scores, design) for name, scores in baselines.items() for m in range(len(survey.models))
-    ]
-    tested = [i for i, one in enumerate(found) if one.test.p_value is not None]
-    adjusted = holm(np.array([found[i].test.p_value for i in tested], dtype=np.float64))
-    for i, p in zip(tested, adjusted.tolist(), strict=True):
-        found[i] = replace(found[i], p_adjusted=p)
-    return tuple(found)
+    """Every model against every baseline (C,); p-values and limits allow for their number."""
+    pairs = [_pair(survey, m, name, own) for name, own in baselines.items() for m in range(len(survey.models))]
+    family = sum(pair.reason is None for pair in pairs)
+    return tuple(_untested(pair) if pair.reason is not None else _tested(pair, family, design) for pair in pairs)
 
 
-def _one(survey: Survey, m: int, name: str, baseline: Floats, design: Design) -> Against:
+def _pair(survey: Survey, m: int, name: str, baseline: Floats) -> _Pair:
     values = np.column_stack([survey.scores[:, m], baseline])
     both = np.asarray(~np.isnan(values).any(axis=1))
-    if not both.any():
-        nothing = Estimate(None, None, None, 0, "no question and segment in common")
-        return Against(survey.models[m], name, nothing, Test("sign-flip", None, None, 0, nothing.reason), None, {}, 0)
-    grid = survey.grid(np.where(both[:, None], values, np.nan))
-    units, n = grid.pair(0, 1), int(both.sum())
-    if units.n < 2:
-        lone = Estimate(units.estimate, None, None, n, "one question has no standard error")
-        return Against(survey.models[m], name, lone, Test("sign-flip", None, None, n, lone.reason), None, {}, 1)
-    limits = interval(
-        units, method=design.method, confidence_level=design.level, n_resamples=design.resamples, seed=design.seed
-    ).interval
+    grid = survey.grid(np.where(both[:, None], values, np.nan)) if both.any() else None
+    return _Pair(survey.models[m], name, int(both.sum()), grid)
+
+
+def _untested(pair: _Pair) -> Against:
+    value = None if pair.grid is None else pair.units.estimate
+    nothing = Estimate(value, None, None, pair.cells, pair.reason)
+    test = Test("sign-flip", None, None, pair.cells, pair.reason)
+    return Against(pair.model, pair.baseline, nothing, test, None, {}, 0 if pair.grid is None else 1)
+
+
+def _tested(pair: _Pair, family: int, design: Design) -> Against:
+    units, grid = pair.units, pair.grid
+    assert grid is not None
+    test = _test(units, design)
+    alone, together = (_limits(units, test.p_value, count, design) for count in (1, family))
     arms = Arms(grid.values[:, 1], grid.values[:, 0], grid.weights)
     return Against(
-        survey.models[m],
-        name,
-        Estimate(units.estimate, limits, standard_error(units), n),
-        _test(units.numerators, units.denominators, design),
-        None,
+        pair.model,
+        pair.baseline,
+        Estimate(units.estimate, alone, standard_error(units), pair.cells),
+        test,
+        None if test.p_value is None else min(1.0, family * test.p_value),
         effect_sizes(arms, units, design.level),
         units.n,
         design.margin or MARGIN,
+        together,
     )
 
 
-def _test(numerators: Floats, denominators: Floats, design: Design) -> Test:
+def _test(units: Units, design: Design) -> Test:
     if design.test == "wilcoxon":
-        return wilcoxon(numerators / denominators)
-    return sign_flip(numerators, seed=design.seed)[0]
+        return wilcoxon(units.numerators / units.denominators)
+    return sign_flip(units.numerators, seed=design.seed)[0]
+
+
+def _limits(units: Units, p: float | None, family: int, design: Design) -> Interval:
+    """Limits of one of a family of differences, which leave out 0 exactly where p · family ≤ 1 − level."""
+    found = interval(
+        units,
+        method=design.method,
+        confidence_level=1 - (1 - design.level) / family,
+        n_resamples=design.resamples,
+        seed=design.seed,
+    ).interval
+    adjusted = np.nan if p is None else min(1.0, p * family)
+    low, high = agreeing(found.low, found.high, adjusted, 1 - design.level, units.estimate)
+    method = found.method if family == 1 else f"{found.method}, simultaneous"
+    return Interval(float(low), float(high), design.level, method)
 
 
 def placed(found: Sequence[Against], baseline: str) -> dict[Place, list[str]]:

@@ -87,12 +87,13 @@ class Baselines(Section):
 
     def _against_sheet(self, baselines: Sequence[str]) -> Sheet:
         level = wording.percent(self.level)
-        header = ["model − baseline", "baseline", f"difference [{level}]", "d_z", "p, adjusted", "the model is"]
+        difference = f"difference [{level}, simultaneous]"
+        header = ["model − baseline", "baseline", difference, "d_z", "p, adjusted", "the model is"]
         cells = []
         for one in self.against:
             if one.baseline not in baselines:
                 continue
-            limits = one.difference.interval
+            limits = one.limits
             value = one.difference.value
             text = "–" if value is None else f"{value:+.4f}"
             if value is not None and limits is not None:
@@ -119,7 +120,7 @@ class Baselines(Section):
         places = placed(self.against, baseline)
         total = sum(map(len, places.values()))
         margin = next((one.margin for one in self.against if one.baseline == baseline), MARGIN)
-        how = "(paired by question, Holm-adjusted)"
+        how = "(paired by question, adjusted for all models and baselines)"
         for place, words in _PLACES.items():
             if places[place]:
                 what = f"{words} the baseline “{baseline}”" + (f" within ±{margin:g}" if place == "equal" else "")

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses import wording
+from assay.analyses.records import renamed, restored_fields
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.carried import SlopeNoise, slope_noise
 from assay.analyses.survey.loaded import Survey
@@ -15,9 +16,9 @@ from assay.analyses.survey.section import Section, Statement
 from assay.data.panel import Floats
 from assay.data.survey.predictions import UNKNOWN_CONTEXT
 from assay.design import Design
-from assay.stats.multiplicity import benjamini_hochberg, holm
-from assay.stats.records import Estimate
-from assay.stats.regression import Slope, slope, within_items
+from assay.stats.multiplicity import benjamini_hochberg
+from assay.stats.records import Estimate, Interval
+from assay.stats.regression import Slope, slope, slope_limits, within_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,10 @@ class ContextSlope:
     levels: tuple[int, ...]  # numbers of context questions
     means: tuple[float, ...]  # of the scores at each, of questions and segments that were asked at several
     slope: Slope  # of the score, for one more context question
-    holm: float | None = None  # adjusted over the models; of categories, over models × categories
+    p_adjusted: float | None = None  # Bonferroni's, over the models; of categories, over models × categories
     benjamini_hochberg: float | None = None
     sampling: Estimate | None = None  # the slope against the true shares, on these questions: respondents drawn again
+    together: Interval | None = None  # of the slope, for the same family at once: leaves out 0 where p_adjusted rejects
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,12 @@ class Context(Section):
             return [Statement(f"Nothing is said of the use of context: {self.reason}.", holds=False)]
         return [*_about_all(self.slopes, self.level), *_about_categories(self.slopes, self.level)]
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        slopes = [renamed(one, "holm", "p_adjusted") for one in data["slopes"]]
+        found: Self = restored_fields(cls, {**data, "slopes": slopes})
+        return found
+
 
 def context(survey: Survey, design: Design) -> Context:
     """The slope of every model, over all segments and within each category."""
@@ -68,7 +76,7 @@ def context(survey: Survey, design: Design) -> Context:
         for m in range(len(survey.models))
         if len(survey.truth.categories) > 1
     ]
-    return Context(design.level, (*_adjusted(everywhere), *_adjusted(within)), None)
+    return Context(design.level, (*_adjusted(everywhere, design.level), *_adjusted(within, design.level)), None)
 
 
 def _slope(survey: Survey, model: int, category: str | None, noise: SlopeNoise, level: float) -> ContextSlope:
@@ -114,12 +122,14 @@ def _seen_at_several(cell: NDArray[np.int64], level: NDArray[np.int64], rows: ND
     return np.asarray((least < most)[cell])
 
 
-def _adjusted(slopes: Sequence[ContextSlope]) -> list[ContextSlope]:
+def _adjusted(slopes: Sequence[ContextSlope], level: float) -> list[ContextSlope]:
+    """With p-values and limits that allow for as many slopes as there are."""
     known = [i for i, found in enumerate(slopes) if found.slope.test.p_value is not None]
     p = np.array([slopes[i].slope.test.p_value for i in known], dtype=np.float64)
-    out = list(slopes)
-    for i, first, second in zip(known, holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True):
-        out[i] = replace(out[i], holm=first, benjamini_hochberg=second)
+    out, adjusted = list(slopes), np.minimum(1.0, len(p) * p)
+    for i, first, second in zip(known, adjusted.tolist(), benjamini_hochberg(p).tolist(), strict=True):
+        together = slope_limits(out[i].slope, first, confidence_level=level, family=len(p))
+        out[i] = replace(out[i], p_adjusted=first, benjamini_hochberg=second, together=together)
     return out
 
 
@@ -130,16 +140,15 @@ def _sheet(category: str | None, slopes: Sequence[ContextSlope], level: float) -
     about = "all segments" if category is None else category
     percent = wording.percent(level)
     drawn = f"without noise, these questions [{percent}]"
-    header = ("model", "levels", f"slope per question [{percent}]", drawn, "R²", "p", "p, Holm")
+    header = ("model", "levels", f"slope per question [{percent}, simultaneous]", drawn, "R²", "p, adjusted")
     cells = [
         (
             found.model,
             ", ".join(map(str, found.levels)) or "–",
-            _estimate(found.slope.estimate),
+            _estimate(replace(found.slope.estimate, interval=found.together or found.slope.estimate.interval)),
             "–" if found.sampling is None else _estimate(found.sampling),
             "–" if found.slope.r_squared is None else f"{found.slope.r_squared:.3f}",
-            "–" if found.slope.test.p_value is None else f"{found.slope.test.p_value:.2g}",
-            "–" if found.holm is None else f"{found.holm:.2g}",
+            "–" if found.p_adjusted is None else f"{found.p_adjusted:.2g}",
         )
         for found in slopes
     ]
@@ -155,14 +164,17 @@ def _estimate(estimate: Estimate) -> str:
 def _about_all(slopes: Sequence[ContextSlope], level: float) -> Iterator[Statement]:
     for found in (one for one in slopes if one.category is None):
         estimate = found.slope.estimate
-        if found.holm is None or estimate.interval is None or estimate.value is None:
+        within = found.together or estimate.interval
+        if found.p_adjusted is None or within is None or estimate.value is None:
             yield Statement(f"Nothing is said of context for {found.model}: {found.slope.test.reason}.", holds=False)
             continue
-        limits = wording.interval(estimate.interval, sign=True)
-        numbers = f"{wording.percent(level)} interval {limits}, {wording.p_value(found.holm)}, Holm-adjusted"
-        if found.holm <= 1 - level:
+        limits = wording.interval(within, sign=True)
+        numbers = (
+            f"{wording.percent(level)} simultaneous interval {limits}, adjusted {wording.p_value(found.p_adjusted)}"
+        )
+        if found.p_adjusted <= 1 - level:
             change = "improve" if estimate.value > 0 else "get worse"
-            value = wording.placed(estimate.value, wording.decimals(estimate.interval), sign=True)
+            value = wording.placed(estimate.value, wording.decimals(within), sign=True)
             yield Statement(
                 f"Predictions of {found.model} {change} with context: {value} per context question ({numbers}).",
                 holds=True,
@@ -173,11 +185,11 @@ def _about_all(slopes: Sequence[ContextSlope], level: float) -> Iterator[Stateme
 
 
 def _about_categories(slopes: Sequence[ContextSlope], level: float) -> Iterator[Statement]:
-    within = [one for one in slopes if one.category is not None and one.holm is not None]
-    shown = [one for one in within if one.holm is not None and one.holm <= 1 - level]
+    within = [one for one in slopes if one.category is not None and one.p_adjusted is not None]
+    shown = [one for one in within if one.p_adjusted is not None and one.p_adjusted <= 1 - level]
     if within:
         yield Statement(
             f"Within single categories of segments, {len(shown)} of {len(within)} slopes differ from 0 "
-            "(Holm-adjusted over models and categories).",
+            "(adjusted for the number of models and categories).",
             holds=True,
         )

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from assay.analyses.records import renamed, restored_fields
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.carried import SegmentNoise, segment_noise
@@ -17,7 +18,7 @@ from assay.data.panel import Floats, Integers
 from assay.data.survey import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.stats.gaps import Expected, Gap, expected_gap, segment_gap
-from assay.stats.multiplicity import benjamini_hochberg, holm
+from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.rarefaction import DRAWS, counts_of, thinned, thinned_scores
 from assay.stats.records import Estimate
 
@@ -40,6 +41,23 @@ class Fairness(Section):
     def sentences(self) -> list[Statement]:
         return [said for category in self.categories for said in statements_of(category, self.level)]
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        categories = [
+            {**one, "gaps": [renamed(gap, "holm", "p_adjusted") for gap in one["gaps"]]} for one in data["categories"]
+        ]
+        found: Self = restored_fields(cls, {**data, "categories": categories})
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """All gaps that are tested together."""
+
+    beyond: Sequence[bool]  # (M,) models that are not: they know the sample
+    count: int
+    design: Design
+
 
 def fairness(survey: Survey, design: Design) -> Fairness:
     """The gaps of every model in every category of two segments or more."""
@@ -47,11 +65,13 @@ def fairness(survey: Survey, design: Design) -> Fairness:
     resamples = design.resamples or DEFAULT_RESAMPLES
     found, notes, noise = [], [], segment_noise(survey, design)
     beyond = beyond_ceiling(survey, design.level)
+    count = (len(beyond) - sum(beyond)) * sum(len(segments) > 1 for segments in survey.truth.categories.values())
     for name, segments in survey.truth.categories.items():
         if len(segments) < 2:
             notes.append(f"category {name!r} has one segment: nothing to compare")
             continue
-        category = _category(survey, (name, segments), (equal, sizes), beyond, replace(design, resamples=resamples))
+        one = _Family(beyond, count, replace(design, resamples=resamples))
+        category = _category(survey, (name, segments), (equal, sizes), one)
         found.append(_with_sampling(category, segments, noise, design.level))
     return Fairness(design.level, resamples, _adjusted(found), tuple(notes))
 
@@ -85,8 +105,7 @@ def _category(
     survey: Survey,
     named: tuple[str, Sequence[int]],
     equal: tuple[Floats, Integers],
-    knowing: Sequence[bool],
-    design: Design,
+    family: _Family,
 ) -> Category:
     name, segments = named
     truth, (scores, sizes) = survey.truth, equal
@@ -96,10 +115,10 @@ def _category(
     people = [truth.segments[s].n for s in segments]
     ids = tuple(truth.segments[s].id for s in segments)
     gaps = [
-        _gap(survey.models[m], ids, (_table(survey.scores[:, m], cells), _table(scores[:, m], cells)), design)
+        _gap(survey.models[m], ids, (_table(survey.scores[:, m], cells), _table(scores[:, m], cells)), family)
         for m in range(len(survey.models))
     ]
-    gaps = [_withheld(gap) if beyond else gap for gap, beyond in zip(gaps, knowing, strict=True)]
+    gaps = [_withheld(gap) if beyond else gap for gap, beyond in zip(gaps, family.beyond, strict=True)]
     perfect = _means(_table(survey.ceiling, cells))
     return Category(
         name,
@@ -137,11 +156,17 @@ def _means(table: Floats) -> Floats:
     return np.asarray(np.divide(np.nansum(table, axis=0), count, out=nothing, where=count > 0))
 
 
-def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], design: Design) -> CategoryGap:
+def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], family: _Family) -> CategoryGap:
     raw, equal = scores
-    means = _means(raw)
+    means, design = _means(raw), family.design
     assert design.resamples is not None
-    found = segment_gap(equal, confidence_level=design.level, n_resamples=design.resamples, seed=design.seed)
+    found = segment_gap(
+        equal,
+        confidence_level=design.level,
+        family=max(family.count, 1),
+        n_resamples=design.resamples,
+        seed=design.seed,
+    )
     if found.value is None and (np.isnan(equal) & ~np.isnan(raw)).any():
         found = replace(
             found,
@@ -161,6 +186,8 @@ def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], des
         found.expected,
         found.excess,
         found.test,
+        None if found.test.p_value is None else min(1.0, found.test.p_value * family.count),
+        together=found.together,
     )
 
 
@@ -182,14 +209,11 @@ def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expecte
 
 
 def _adjusted(categories: Sequence[Category]) -> tuple[Category, ...]:
-    """With p-values adjusted over all models and categories."""
+    """With Benjamini and Hochberg's p-values over all models and categories."""
     p = np.array([g.test.p_value for c in categories for g in c.gaps if g.test.p_value is not None], dtype=np.float64)
-    pairs = iter(zip(holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True))
-    return tuple(replace(c, gaps=tuple(_with(g, pairs) for g in c.gaps)) for c in categories)
+    found: Iterator[float] = iter(benjamini_hochberg(p).tolist())
+    return tuple(replace(c, gaps=tuple(_with(g, found) for g in c.gaps)) for c in categories)
 
 
-def _with(gap: CategoryGap, pairs: Iterator[tuple[float, float]]) -> CategoryGap:
-    if gap.test.p_value is None:
-        return gap
-    first, second = next(pairs)
-    return replace(gap, holm=first, benjamini_hochberg=second)
+def _with(gap: CategoryGap, found: Iterator[float]) -> CategoryGap:
+    return gap if gap.test.p_value is None else replace(gap, benjamini_hochberg=next(found))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from assay.stats.gaps import Expected
-from assay.stats.records import Estimate, Test
+from assay.stats.records import Estimate, Interval, Test
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,10 @@ class CategoryGap:
     equal_expected: float | None  # what equal accuracy would show there
     excess: Estimate  # what is left of it; the interval is of the true gap, and begins above 0 where the test rejects
     test: Test
-    holm: float | None = None  # p adjusted over all models and categories
+    p_adjusted: float | None = None  # Bonferroni's, over all models and categories
     benjamini_hochberg: float | None = None
     sampling: Estimate | None = None  # the true published gap on these questions: respondents drawn again
+    together: Interval | None = None  # of the true gap, for all models and categories at once; agrees with p_adjusted
 
 
 @dataclass(frozen=True, slots=True)

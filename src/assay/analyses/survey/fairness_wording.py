@@ -1,6 +1,7 @@
 """Gaps as tables and sentences."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from assay.analyses import wording
 from assay.analyses.sheet import Sheet
@@ -22,9 +23,8 @@ def sheet_of(category: Category, level: float) -> Sheet:
         "expected if equal",
         "at equal n",
         "expected if equal",
-        f"true gap [{wording.percent(level)}]",
-        "p",
-        "p, Holm",
+        f"true gap [{wording.percent(level)}, simultaneous]",
+        "p, adjusted",
     )
     cells = [
         (
@@ -34,13 +34,12 @@ def sheet_of(category: Category, level: float) -> Sheet:
             _three(None if gap.expected is None else gap.expected.mean),
             _three(gap.equal_gap),
             _three(gap.equal_expected),
-            _excess(gap.excess),
-            _p(gap.test.p_value),
-            _p(gap.holm),
+            _excess(replace(gap.excess, interval=gap.together or gap.excess.interval)),
+            _p(gap.p_adjusted),
         )
         for gap in category.gaps
     ]
-    perfect = ("a perfect model", _three(category.perfect_gap), "", "", "", "", "", "", "")
+    perfect = ("a perfect model", _three(category.perfect_gap), "", "", "", "", "", "")
     return Sheet(("fairness", about), header, [*cells, perfect])
 
 
@@ -59,15 +58,15 @@ def _excess(excess: Estimate) -> str:
 
 
 def statements_of(category: Category, level: float) -> Iterator[Statement]:
-    tested = [gap for gap in category.gaps if gap.holm is not None]
+    tested = [gap for gap in category.gaps if gap.p_adjusted is not None]
     for gap in category.gaps:
-        if gap.holm is not None and gap.holm <= 1 - level:
+        if gap.p_adjusted is not None and gap.p_adjusted <= 1 - level:
             yield Statement(_shown(category, gap, level), holds=True)
-    rest = [gap for gap in tested if gap.holm is not None and gap.holm > 1 - level]
+    rest = [gap for gap in tested if gap.p_adjusted is not None and gap.p_adjusted > 1 - level]
     if rest:
         yield Statement(_withheld(category, rest, level), holds=False)
-    for reason in dict.fromkeys(gap.test.reason for gap in category.gaps if gap.holm is None):
-        own = [gap.model for gap in category.gaps if gap.holm is None and gap.test.reason == reason]
+    for reason in dict.fromkeys(gap.test.reason for gap in category.gaps if gap.p_adjusted is None):
+        own = [gap.model for gap in category.gaps if gap.p_adjusted is None and gap.test.reason == reason]
         who = own[0] if len(own) == 1 else wording.count(len(own), "model")
         yield Statement(f"Nothing is said of the gap in {category.name} of {who}: {reason}.", holds=False)
     if category.perfect_gap >= 0.005:
@@ -80,26 +79,26 @@ def statements_of(category: Category, level: float) -> Iterator[Statement]:
 
 
 def _shown(category: Category, gap: CategoryGap, level: float) -> str:
-    limits = gap.excess.interval
+    limits = gap.together or gap.excess.interval
     assert limits is not None
-    assert gap.holm is not None
+    assert gap.p_adjusted is not None
     return (
         f"{gap.model} predicts segments of {category.name} unequally well: at equal numbers of respondents "
         f"{gap.equal_worst} scores {_three(gap.equal_gap)} below {gap.equal_best}, the true gap being "
-        f"{limits.low:.3f} to {limits.high:.3f} ({wording.percent(level)} interval; {wording.p_value(gap.holm)}, "
-        "Holm-adjusted)."
+        f"{_three(limits.low)} to {_three(limits.high)} ({wording.percent(level)} simultaneous interval; adjusted "
+        f"{wording.p_value(gap.p_adjusted)})."
     )
 
 
 def _withheld(category: Category, gaps: Sequence[CategoryGap], level: float) -> str:
     largest = max(gaps, key=lambda gap: gap.gap or 0.0)
     assert largest.expected is not None
-    least = min(gap.holm for gap in gaps if gap.holm is not None)
+    least = min(gap.p_adjusted for gap in gaps if gap.p_adjusted is not None)
     who = largest.model if len(gaps) == 1 else f"{len(gaps)} models"
     size = f"of {_three(largest.gap)}" if len(gaps) == 1 else f"of up to {_three(largest.gap)}"
     mean, high = largest.expected.mean, largest.expected.high
     return (
         f"No unequal accuracy is shown for {who} in {category.name}: gaps {size} are published, and equal accuracy "
         f"would give {mean:.3f} on average and up to {high:.3f} ({wording.percent(level)}) at these numbers of "
-        f"respondents (smallest Holm-adjusted p = {least:.2g}). This does not show equality either."
+        f"respondents (smallest adjusted p = {least:.2g}). This does not show equality either."
     )

@@ -1,7 +1,7 @@
 """The verb `survey` and the record it gives."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any, get_args
 
@@ -123,11 +123,8 @@ def survey(
 
 
 def _check(design: Design, min_n: int, threshold: float, marginal: str) -> None:
-    used = Design(
-        method=design.method, level=design.level, resamples=design.resamples, seed=design.seed, test=design.test
-    )
-    if used != design:
-        raise UsageError("survey takes the method, level, resamples, seed and test of a design; leave out the rest.")
+    if replace(design, scheme=Design().scheme) != design:
+        raise UsageError("survey takes every part of a design but the scheme; leave it out.")
     if design.test == "mcnemar":
         raise UsageError("mcnemar is for 0/1 scores; a survey's are between 0 and 1: leave --test out.")
     if min_n < 1:
@@ -164,6 +161,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
             method=design.method,
             resamples=design.resamples,
             level=design.level,
+            margin=design.margin,
             seed=design.seed,
             marginal=None if loaded.population == "left-out" else loaded.population,
             data=data,

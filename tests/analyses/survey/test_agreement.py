@@ -1,0 +1,164 @@
+"""Sentences, intervals and p-values of a survey say the same, at every level; and what is equal, or too good."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from assay.analyses.survey.against import Against, against, placed
+from assay.analyses.survey.baselines import baselines
+from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
+from assay.analyses.survey.context import context
+from assay.analyses.survey.fairness import fairness
+from assay.analyses.survey.intervals import intervals
+from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.noise import noise
+from assay.analyses.survey.report import report_of
+from assay.data.survey import OK
+from assay.data.survey.predictions import Answer, predictions_of
+from assay.design import Design
+from assay.report.survey_statements import survey_statements
+from assay.stats.records import Interval
+from assay.stats.units import Floats
+from benchmarks.simulation.surveys import World
+from tests.analyses.survey.surveys import K, made
+
+LEVELS = (0.9, 0.95, 0.99, 0.999)
+
+
+def _leaves_out_0(limits: Interval | None) -> bool:
+    assert limits is not None
+    return limits.low > 0 or limits.high < 0
+
+
+def _predicting(survey: Survey, models: dict[str, Floats]) -> Survey:
+    """The same survey with these predictions (C, K)."""
+    answers = [Answer(name, c, 0, row.tolist(), OK) for name, rows in models.items() for c, row in enumerate(rows)]
+    return Survey(survey.truth, predictions_of(answers, K))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_p_and_interval_agree_everywhere(level: float, seed: int) -> None:
+    """Models near the marginal, a little context, small gaps: many results are close to the edge."""
+    survey = made(seed, models={"a": 0.25, "b": 0.4, "c": 0.6}, questions=9, contexts=(0, 3), worse={1: 0.12})
+    design, alpha = Design(level=level, resamples=1_000), 1 - level
+    for one in baselines(survey, design).against:
+        assert one.test.p_value is not None
+        assert one.p_adjusted is not None
+        assert (one.test.p_value <= alpha) == _leaves_out_0(one.difference.interval)
+        assert (one.p_adjusted <= alpha) == _leaves_out_0(one.together)
+        assert (one.place in ("above", "below")) <= (one.p_adjusted <= alpha)
+    for gap in (gap for category in fairness(survey, design).categories for gap in category.gaps):
+        assert gap.test.p_value is not None
+        assert gap.p_adjusted is not None
+        assert (gap.test.p_value <= alpha) == _leaves_out_0(gap.excess.interval)
+        assert (gap.p_adjusted <= alpha) == _leaves_out_0(gap.together)
+    for found in context(survey, design).slopes:
+        assert found.slope.test.p_value is not None
+        assert found.p_adjusted is not None
+        assert (found.slope.test.p_value <= alpha) == _leaves_out_0(found.slope.estimate.interval)
+        assert (found.p_adjusted <= alpha) == _leaves_out_0(found.together)
+
+
+def test_the_adjusted_p_is_bonferronis_by_hand() -> None:
+    survey = made(1, models={"a": 0.3, "b": 0.5}, questions=9)
+    found = against(survey, survey.baseline_scores, Design())
+    assert len(found) == 8
+    for one in found:
+        assert one.test.p_value is not None
+        assert one.p_adjusted == pytest.approx(min(1.0, 8 * one.test.p_value))
+        assert one.together is not None
+        assert one.difference.interval is not None
+        assert one.together.low <= one.difference.interval.low
+        assert one.together.high >= one.difference.interval.high
+
+
+# ---------------------------------------------------------------------------------------------------------- equal
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 4])
+def test_a_rounded_baseline_is_equal_to_it(decimals: int) -> None:
+    """A marginal that somebody wrote down as percentages is that marginal, whatever a test says."""
+    survey = made(2, questions=30)
+    baseline = survey.baselines["marginal, left out"]
+    percent = np.round(100 * baseline, decimals)
+    written = _predicting(survey, {"written": percent / percent.sum(axis=1, keepdims=True)})
+    found = against(written, {"marginal, left out": written.baseline_scores["marginal, left out"]}, Design())
+    assert found[0].difference.value is not None
+    assert abs(found[0].difference.value) < 1e-3
+    assert found[0].place == "equal"
+    section = baselines(written, Design())
+    said = [one.text for one in section.sentences() if one.holds]
+    assert any(text.startswith("Equal to the baseline “marginal, left out” within ±0.001") for text in said)
+
+
+def _one(low: float, high: float, p: float, margin: float = 0.001) -> Against:
+    survey = made(0, models={"a": 0.3}, questions=6)
+    found = against(survey, {"uniform": survey.baseline_scores["uniform"]}, Design())[0]
+    return replace(found, together=Interval(low, high, 0.95, "x"), p_adjusted=p, margin=margin)
+
+
+def test_places_by_hand() -> None:
+    assert _one(0.0001, 0.0009, 0.0044).place == "equal"  # significant, and nobody cares
+    assert _one(0.0001, 0.0011, 0.0044).place == "above"
+    assert _one(-0.02, -0.01, 0.001).place == "below"
+    assert _one(-0.02, 0.01, 0.4).place == "not told apart"
+    assert _one(-0.02, 0.01, 0.4, margin=0.03).place == "equal"
+
+
+def test_every_model_is_in_one_place() -> None:
+    survey = made(3, models={"a": 0.2, "b": 0.5, "c": 0.9})
+    found = against(survey, survey.baseline_scores, Design())
+    for name in survey.baseline_scores:
+        assert sorted(model for own in placed(found, name).values() for model in own) == ["a", "b", "c"]
+
+
+# ------------------------------------------------------------------------------------------------------- too good
+
+
+def _with_a_cheat() -> Survey:
+    survey = made(4, models={"fair": 0.3}, questions=20)
+    return _predicting(survey, {"cheat": survey.truth.shares, "fair": survey.predictions.shares})
+
+
+def test_a_model_that_knows_the_sample_is_warned_of_and_not_corrected() -> None:
+    survey = _with_a_cheat()
+    assert beyond_ceiling(survey, 0.95) == (True, False)
+    warned = [said for said in noise(survey, Design()).sentences() if said.warning]
+    assert [said.holds for said in warned] == [True]
+    assert "cheat scores 1.0000, more than the" in warned[0].text
+    found = fairness(survey, Design(resamples=999))
+    for category in found.categories:
+        cheat, fair = category.gaps
+        assert cheat.gap == pytest.approx(0.0, abs=1e-9)
+        assert (cheat.equal_gap, cheat.expected, cheat.p_adjusted, cheat.together) == (None, None, None, None)
+        assert cheat.excess.reason == cheat.test.reason == KNOWS_THE_SAMPLE
+        assert cheat.sampling is not None
+        assert (cheat.sampling.value, cheat.sampling.reason) == (None, KNOWS_THE_SAMPLE)
+        assert fair.p_adjusted is not None
+        assert fair.test.p_value is not None
+        assert fair.p_adjusted == pytest.approx(min(1.0, 2 * fair.test.p_value))  # of two gaps: the cheat's are none
+    assert any(f"of cheat: {KNOWS_THE_SAMPLE}" in said.text for said in found.sentences() if not said.holds)
+    one = next(m for m in intervals(survey, Design(resamples=200)).models if m.model == "cheat")
+    assert (one.corrected.value, one.corrected.reason) == (None, KNOWS_THE_SAMPLE)
+    assert one.divergence.value is None
+
+
+def test_warnings_have_their_own_list() -> None:
+    report = report_of(_with_a_cheat(), Design(resamples=1_000), ["scores", "noise", "fairness"])
+    text = survey_statements(report)
+    warnings, _, rest = text.partition("## What the data support")
+    assert "## Warnings" in warnings
+    assert "more than the" in warnings
+    assert "more than the" not in rest
+    assert [said for said in report.to_dict()["sections"]["noise"]["statements"] if said["warning"]]
+
+
+def test_a_perfect_prediction_is_not_too_good_coverage() -> None:
+    """The truth itself, against many samples: warned of in at most 5 % of the surveys, and 2.6 errors more."""
+    count, warned = 60, 0
+    world = World(20, (40, 80, 160, 400), 5)
+    for seed in range(count):
+        warned += any(beyond_ceiling(world.asked(np.random.default_rng(seed)), 0.95))
+    assert warned <= 0.05 * count + 2.6 * np.sqrt(0.05 * 0.95 * count)
