@@ -21,7 +21,7 @@ from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Times, interleaved
 from benchmarks.timing.memory import memory_report
-from benchmarks.timing.scorers import BARE, EVALUATE, LM_EVAL, OURS, Task, scorers
+from benchmarks.timing.scorers import BARE, EVALUATE, LM_EVAL, OURS, Task, agreement, scorers
 
 #: contender → how many times its tokens per second ours should reach
 GOALS = {LM_EVAL: 1.5, EVALUATE: 1.5, BARE: 0.95}
@@ -58,7 +58,9 @@ def _report(task: Task, turns: int) -> str:
     times = interleaved([scorer.contender for scorer in chosen], turns)
     found = {scorer.name: Measured(scorer.predicted(), times[scorer.name]) for scorer in chosen}
     title = f"## Tokens per second: {task.about} ({turns} turns)"
-    return "\n\n".join([title, _speeds(found), *remarks, "## Goals", _goals(found), "## Memory", *memory_report()])
+    return "\n\n".join(
+        [title, _speeds(found), *remarks, agreement(task), "## Goals", _goals(found), "## Memory", *memory_report()]
+    )
 
 
 def _speeds(found: dict[str, Measured]) -> str:

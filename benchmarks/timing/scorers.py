@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 
 from assay.scoring.hf import Scorer
@@ -74,11 +75,10 @@ def scorers(task: Task) -> tuple[list[Scoring], list[str]]:
 def _batches(scorer: Scorer, task: Task) -> list[tuple[list[list[int]], list[int]]]:
     """Rows of token ids, and how many tokens of each count: what `assay score` feeds the model with."""
     ids = [scorer.tokenizer(text, add_special_tokens=False)["input_ids"] for text in task.documents]
-    bos = scorer.bos
-    windows = windows_of([len(document) for document in ids], Layout(task.context, bos=bos is not None))
-    start = [] if bos is None else [bos]
+    layout = Layout(task.context, bos=scorer.start is not None)
+    windows = windows_of([len(document) for document in ids], layout)
     batches = batches_of(windows, scorer.batch_tokens(None))
-    cut = [start + ids[window.document][window.start : window.stop] for window in windows]
+    cut = [layout.row(np.array(ids[window.document]), window, scorer.start) for window in windows]
     return [([cut[i] for i in batch], [windows[i].tokens for i in batch]) for batch in batches]
 
 
@@ -86,11 +86,30 @@ def _ours(scorer: Scorer, task: Task) -> int:
     return sum(len(losses) for rows, counted in _batches(scorer, task) for losses in scorer.losses(rows, counted))
 
 
+def agreement(task: Task) -> str:
+    """How far the log-likelihood of the documents is from lm-eval's, where that is installed."""
+    scorer = Scorer(ModelSpec(str(task.model), dtype="float32", device="cpu"))
+    ours = -sum(
+        float(losses.sum()) for rows, counted in _batches(scorer, task) for losses in scorer.losses(rows, counted)
+    )
+    try:
+        harness = _harness(task)
+    except ImportError:
+        return "Agreement with lm-eval was not measured: it is not installed."
+    requests = [SimpleNamespace(args=(text,)) for text in task.documents]
+    theirs = sum(harness.loglikelihood_rolling(requests, disable_tqdm=True))
+    return (
+        f"Rolling log-likelihood of all documents: ours {ours:.4f}, lm-eval's {theirs:.4f}; relative difference "
+        f"{abs(ours - theirs) / abs(theirs):.1e} (1e-5 allowed)."
+    )
+
+
 @torch.inference_mode()
 def _bare(scorer: Scorer, task: Task) -> int:
     """The same batches through the model's own forward; nothing is done with the logits."""
     total = 0
-    for rows, counted in _batches(scorer, task):
+    for whole, counted in _batches(scorer, task):
+        rows = [row[:-1] for row in whole]
         longest = max(len(row) for row in rows)
         ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
         mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
@@ -129,7 +148,12 @@ def _harness(task: Task) -> Any:
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     return HFLM(
-        pretrained=str(task.model), device="cpu", dtype="float32", batch_size=_LM_EVAL_BATCH, max_length=task.context
+        pretrained=str(task.model),
+        device="cpu",
+        dtype="float32",
+        batch_size=_LM_EVAL_BATCH,
+        max_length=task.context,
+        add_bos_token=False,  # or it predicts the BOS token, too, from another one that it puts before it
     )
 
 

@@ -300,7 +300,7 @@ def test_positions_that_do_not_occur_have_no_bin(tmp_path: Path) -> None:
     layout = {"context": 64, "stride": 32, "bos": True}
     found = context(write_run(tmp_path / "r", documents, layout=layout), design=QUICK)
     assert [str(point.bin) for point in found.models[0].points] == ["0", "1", "9–16", "17–20"]
-    assert found.notes == ("position 0 has the BOS token before it and nothing else",)
+    assert found.notes == ("position 0 has the start token before it and nothing else",)
 
 
 def test_a_slope_may_show_what_no_bin_shows() -> None:

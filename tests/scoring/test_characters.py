@@ -26,7 +26,7 @@ def spec(folder: Path) -> ModelSpec:
     return ModelSpec(str(folder), dtype="float32", device="cpu")
 
 
-def literal(folder: Path, text: str, *, bos: bool) -> tuple[np.ndarray[Any, Any], ...]:
+def literal(folder: Path, text: str, start_token: int | None) -> tuple[np.ndarray[Any, Any], ...]:
     """(S,) counted, right and bits, character by character from the model's own logits and GPT-2's byte table."""
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
@@ -40,7 +40,7 @@ def literal(folder: Path, text: str, *, bos: bool) -> tuple[np.ndarray[Any, Any]
         return b"" if special else bytes(byte_of[c] for c in tokenizer.convert_ids_to_tokens(token))
 
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    row = [tokenizer.bos_token_id, *ids] if bos else ids
+    row, before = (ids, 0) if start_token is None else ([start_token, *ids], 1)
     with torch.inference_mode():
         logits = model(torch.tensor([row])).logits[0]
     counted, right, bits = np.zeros(4), np.zeros(4), np.zeros(4)
@@ -54,10 +54,10 @@ def literal(folder: Path, text: str, *, bos: bool) -> tuple[np.ndarray[Any, Any]
             own = written(token)
             stop = start + len(own)
             if start < high and stop > low:  # the token has bytes of this character
-                if at == 0 and not bos:
+                if at == 0 and not before:
                     predicted = False
                     break
-                scores = logits[at - 1 + bos]
+                scores = logits[at - 1 + before]
                 wanted = own[: min(high, stop) - start]
                 fine = fine and written(int(scores.argmax())).startswith(wanted)
                 loss = float(torch.logsumexp(scores, 0) - scores[token])
@@ -72,21 +72,27 @@ def literal(folder: Path, text: str, *, bos: bool) -> tuple[np.ndarray[Any, Any]
 
 @pytest.mark.parametrize("bos", [True, False])
 def test_a_random_model_against_the_literal_loop(tiny_model: Callable[..., Path], tmp_path: Path, bos: bool) -> None:
-    check(tiny_model(bos=bos), tmp_path, bos=bos)
+    check(tiny_model(bos=bos), tmp_path, start_token=0)
 
 
 def test_the_shipped_model_against_the_literal_loop(tmp_path: Path) -> None:
-    found = check(models.path("base"), tmp_path, bos=False)
+    found = check(models.path("base"), tmp_path, start_token=0)  # it has no BOS, so its EOS
     assert 0 < found.right.sum() < found.characters.sum()
+    assert found.left_out == 0
 
 
-def check(folder: Path, tmp_path: Path, *, bos: bool) -> Any:
+def test_the_shipped_model_without_a_start_token_against_the_literal_loop(tmp_path: Path) -> None:
+    assert check(models.path("base"), tmp_path, start_token=None).left_out > 0
+
+
+def check(folder: Path, tmp_path: Path, *, start_token: int | None) -> Any:
     for i, text in enumerate(TEXTS):
         (tmp_path / f"{i}.txt").write_text(text, encoding="utf-8")
-    (found,) = characters({"m": spec(folder)}, [tmp_path / "0.txt", tmp_path / "1.txt"])
+    plan = Plan(prefix="none" if start_token is None else "auto")
+    (found,) = characters({"m": spec(folder)}, [tmp_path / "0.txt", tmp_path / "1.txt"], plan=plan)
     assert (found.units, found.cluster_by) == (("0.txt", "1.txt"), "document")
     for i, text in enumerate(TEXTS):
-        counted, right, bits = literal(folder, text, bos=bos)
+        counted, right, bits = literal(folder, text, start_token)
         assert found.characters[i].tolist() == counted.tolist()
         assert found.right[i].tolist() == right.tolist()
         np.testing.assert_allclose(found.bits[i], bits, rtol=1e-4)
@@ -136,11 +142,13 @@ def test_a_space_that_the_tokenizer_adds_goes_with_the_first_character() -> None
     np.testing.assert_allclose(found.bits, [1 + 1, 1])
 
 
-def test_one_document_is_cut_into_windows_and_overlap_predicts_all(tmp_path: Path) -> None:
+def test_one_document_is_cut_into_windows_and_all_of_it_is_predicted(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(TEXTS[1] * 6, encoding="utf-8")
     model = {"base": spec(models.path("base"))}
-    (apart,) = characters(model, [tmp_path / "a.txt"], plan=Plan(context=16))
-    (over,) = characters(model, [tmp_path / "a.txt"], plan=Plan(context=16, stride=8))
+    (rolling,) = characters(model, [tmp_path / "a.txt"], plan=Plan(context=16))
+    assert rolling.left_out == 0
+    (apart,) = characters(model, [tmp_path / "a.txt"], plan=Plan(context=16, cut="fresh"))
+    (over,) = characters(model, [tmp_path / "a.txt"], plan=Plan(context=16, stride=8, cut="fresh"))
     assert apart.cluster_by == "window"
     assert apart.units[1] == "a.txt:16"
     tokenizer = transformers.AutoTokenizer.from_pretrained(models.path("base"))
@@ -167,7 +175,9 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="whole text"):
         characters({"m": spec(models.path("base"))}, [tmp_path / "a.txt"], plan=Plan(draw=(1, 1)))
     with pytest.raises(InputError, match="no token that can be predicted"):
-        characters({"m": spec(models.path("base"))}, [tmp_path / "a.txt"])
+        characters({"m": spec(models.path("base"))}, [tmp_path / "a.txt"], plan=Plan(prefix="none"))
+    with pytest.raises(UsageError, match="prefix must be"):
+        characters({"m": spec(models.path("base"))}, [tmp_path / "a.txt"], plan=Plan(prefix="some"))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="scripts must be"):
         characters({"m": spec(models.path("base"))}, [tmp_path / "a.txt"], scripts="all")  # type: ignore[arg-type]
 

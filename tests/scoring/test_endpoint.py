@@ -174,9 +174,9 @@ def test_rows_without_a_predicted_token_are_not_sent(loopback: Loopback) -> None
     assert loopback.seen(habit)["requests"] == before
 
 
-def test_context_is_what_the_server_says_less_the_token_it_writes(loopback: Loopback) -> None:
+def test_context_is_what_the_server_says_less_what_is_only_predicted_and_written(loopback: Loopback) -> None:
     scorer = loopback.scorer()
-    assert scorer.context == 127
+    assert scorer.context == 126  # and the token after it, in a row of 127
     assert len(scorer.losses([[5] * 127])[0]) == 126
     with pytest.raises(InputError, match=r"128 tokens .* too long .*maximum context length is 128.* --context"):
         scorer.losses([[5] * 128])
@@ -186,7 +186,14 @@ def test_context_of_a_server_that_does_not_list_its_models(loopback: Loopback, m
     scorer = loopback.scorer()
     monkeypatch.setattr(scorer, "_models", list)
     scorer.tokenizer.model_max_length = 64
-    assert scorer.context == 63
+    assert scorer.context == 62
+
+
+def test_a_server_that_begins_every_text_anew_is_refused_a_window_from_the_middle(loopback: Loopback) -> None:
+    scorer = loopback.scorer("text")
+    assert scorer.start == scorer.bos is not None
+    with pytest.raises(InputError, match=r"a window from the middle of a document cannot be sent.*--cut fresh"):
+        scorer.losses([[50, 51, 52, 53]])
 
 
 # ------------------------------------------------------------------------------------------------------ bad connections

@@ -12,13 +12,20 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra hf is not installed")
 
+import torch
+import transformers
+
+from assay.certificate.coverage import overlapping_spans
 from assay.data import pair, read_table
+from assay.data.positions import check_plans, open_tokens
+from assay.data.rates import bits_per
 from assay.errors import InputError, UsageError
 from assay.scoring.hf import Scorer
 from assay.scoring.score import Plan
 from assay.scoring.specs import ModelSpec
 from assay.scoring.verb import score
 from tests.scoring.conftest import TEXT
+from tests.scoring.lm_eval_windows import get_rolling_token_windows
 
 
 @pytest.fixture
@@ -32,9 +39,12 @@ def run_bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def test_a_run_against_losses_by_hand(tiny_model: Callable[..., Path], text: Path, tmp_path: Path) -> None:
+def test_a_run_of_windows_that_begin_anew_against_losses_by_hand(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
     spec = ModelSpec(str(tiny_model()), dtype="float32", device="cpu")
-    run = score({"m": spec}, [text], tmp_path / "run", plan=Plan(context=32, stride=16), split_on="\n\n")["m"]
+    plan = Plan(context=32, stride=16, cut="fresh")
+    run = score({"m": spec}, [text], tmp_path / "run", plan=plan, split_on="\n\n")["m"]
     table = read_table(run.folder)
     scorer = Scorer(spec)
     documents = text.read_text(encoding="utf-8").split("\n\n")
@@ -56,6 +66,101 @@ def test_a_run_against_losses_by_hand(tiny_model: Callable[..., Path], text: Pat
         assert rows.numbers["chars"].sum() == len(document)
     panel = pair(table, table, names=("a", "b"))
     assert panel.estimate(0) * panel.denominators.sum() == pytest.approx(total, rel=1e-6)
+
+
+@pytest.mark.parametrize("bos", [True, False])
+@pytest.mark.parametrize("stride", [None, 16])
+def test_a_run_against_the_rolling_log_likelihood_of_lm_eval(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path, bos: bool, stride: int | None
+) -> None:
+    """Its windows (tests/scoring/lm_eval_windows.py), its prefix token, and a plain forward pass of each window."""
+    folder = tiny_model(bos=bos, seed=int(bos))
+    spec = ModelSpec(str(folder), dtype="float32", device="cpu")
+    run = score({"m": spec}, [text], tmp_path / "run", plan=Plan(context=32, stride=stride), split_on="\n\n")["m"]
+    table = read_table(run.folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    documents = text.read_text(encoding="utf-8").split("\n\n")
+    for number, document in enumerate(documents):
+        ids = tokenizer(document, add_special_tokens=False)["input_ids"]
+        total = 0.0
+        for fed, wanted in get_rolling_token_windows(ids, tokenizer.bos_token_id, 32, 32 - (stride or 32) + 1):
+            with torch.inference_mode():
+                likely = torch.log_softmax(model(input_ids=torch.tensor([fed])).logits[0].double(), -1)
+            total += float(likely[len(fed) - len(wanted) :].gather(1, torch.tensor(wanted)[:, None]).sum())
+        rows = table.where(np.array([name == f"text.txt#{number}" for name in _documents(table)]))
+        tokens = rows.numbers["tokens"]
+        assert tokens.sum() == len(ids)
+        assert rows.numbers["bytes"].sum() == len(document.encode())
+        assert -(rows.numbers["loss"] * tokens).sum() == pytest.approx(total, rel=1e-5)
+    assert overlapping_spans(table, documents=True) == 0  # of what is predicted
+
+
+def test_without_a_start_token_all_but_the_first_of_a_document_are_predicted(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    specs = {"m": ModelSpec(str(tiny_model()))}
+    runs = [
+        score(specs, [text], tmp_path / prefix, plan=Plan(context=32, prefix=prefix), split_on="\n\n")["m"]
+        for prefix in ("auto", "none")
+    ]
+    auto, none = (read_table(run.folder) for run in runs)
+    assert auto.numbers["tokens"].sum() - none.numbers["tokens"].sum() == 9  # documents
+    with pytest.raises(InputError, match="score both with the same --prefix"):
+        pair(auto, none)
+
+
+def test_runs_of_different_rules_do_not_pair(tiny_model: Callable[..., Path], text: Path, tmp_path: Path) -> None:
+    specs = {"m": ModelSpec(str(tiny_model()))}
+    rolling = score(specs, [text], tmp_path / "rolling", plan=Plan(context=24, keep_tokens=True))["m"]
+    fresh = score(specs, [text], tmp_path / "fresh", plan=Plan(context=24, cut="fresh", keep_tokens=True))["m"]
+    assert rolling.manifest["layout"]["cut"] == "rolling"
+    tables = [read_table(run.folder) for run in (rolling, fresh)]
+    with pytest.raises(InputError, match=r"--cut rolling and .* with --cut fresh.*score one of them again"):
+        pair(*tables)
+    with pytest.raises(InputError, match="--cut rolling"):
+        bits_per("byte", tables)
+    with pytest.raises(InputError, match="cut rolling and fresh"):
+        check_plans(open_tokens(rolling.folder), open_tokens(fresh.folder))
+
+
+def test_a_run_from_before_the_rule_was_recorded_is_of_the_older_rule(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    specs, plan = {"m": ModelSpec(str(tiny_model()))}, Plan(context=24, cut="fresh")
+    run = score(specs, [text], tmp_path / "run", plan=plan)["m"]
+    manifest = json.loads((run.folder / "run.json").read_text())
+    del manifest["layout"]["cut"]
+    (run.folder / "run.json").write_text(json.dumps(manifest, indent=2, sort_keys=True))
+    before = run_bytes(run.folder)
+    run.shard(0).unlink()
+    score(specs, [text], tmp_path / "run", plan=plan)  # finishes it
+    assert run_bytes(run.folder) == before
+    with pytest.raises(InputError, match=r"holds another run .*layout"):
+        score(specs, [text], tmp_path / "run", plan=Plan(context=24))
+
+
+def test_bits_per_byte_of_two_tokenizers_divide_by_the_same_bytes(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    tables = []
+    for seed, bos, context in ((0, True, 24), (9, False, 40)):
+        specs = {"m": ModelSpec(str(tiny_model(seed=seed, bos=bos)))}
+        run = score(specs, [text], tmp_path / str(seed), plan=Plan(context=context), split_on="\n\n")["m"]
+        tables.append(read_table(run.folder))
+    sizes = [len(part.encode()) for part in text.read_text(encoding="utf-8").split("\n\n")]
+    for rates in bits_per("byte", tables):
+        assert rates.numbers["weight"].tolist() == sizes
+        assert not rates.notes
+
+
+@pytest.mark.parametrize("context", [0, -1, 1])
+def test_contexts_without_a_context_are_refused(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path, context: int
+) -> None:
+    with pytest.raises(UsageError, match=f"context must be at least 2 tokens, but got {context}"):
+        score({"m": ModelSpec(str(tiny_model()))}, [text], tmp_path / "run", plan=Plan(context=context))
+    assert not (tmp_path / "run").exists()
 
 
 def _documents(table: object) -> list[str]:
@@ -202,5 +307,5 @@ def test_a_loss_that_is_not_finite_is_refused_with_its_token(tmp_path: Path) -> 
 
     plan = Plan(batch_tokens=8)
     with pytest.raises(InputError, match="d:0: token 3 has the loss inf"):
-        score_encoded(encoded, losses, tmp_path / "run", about={}, layout=Layout(6), plan=plan, bos=None)
+        score_encoded(encoded, losses, tmp_path / "run", about={}, layout=Layout(6, cut="fresh"), plan=plan, bos=None)
     assert not list((tmp_path / "run").glob("*.parquet"))

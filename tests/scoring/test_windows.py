@@ -1,20 +1,50 @@
 """The plan of windows against its specification, written out token by token."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError, UsageError
-from assay.scoring.windows import Layout, batches_of, drawn_windows, windows_of
+from assay.scoring.windows import Cut, Layout, batches_of, drawn_windows, windows_of
+from tests.scoring.lm_eval_windows import get_rolling_token_windows
+
+CUTS: tuple[Cut, ...] = ("rolling", "fresh")
 
 
 @st.composite
-def layouts(draw: st.DrawFn) -> Layout:
+def layouts(draw: st.DrawFn, cuts: tuple[Cut, ...] = CUTS) -> Layout:
     context = draw(st.integers(3, 24))
-    return Layout(context, draw(st.none() | st.integers(1, context)), draw(st.booleans()))
+    stride = draw(st.none() | st.integers(1, context))
+    return Layout(context, stride, draw(st.booleans()), draw(st.sampled_from(cuts)))
 
 
-@given(lengths=st.lists(st.integers(0, 80), max_size=5), layout=layouts())
+@given(length=st.integers(0, 80), context=st.integers(2, 24), stride=st.none() | st.integers(1, 24), data=st.data())
+def test_rolling_windows_against_lm_eval(length: int, context: int, stride: int | None, data: st.DataObject) -> None:
+    step = min(stride or context, context)
+    ids = data.draw(st.lists(st.integers(0, 50), min_size=length, max_size=length))
+    layout = Layout(context, step, bos=True)
+    rows = [(layout.row(np.array(ids, dtype=np.int64), w, 99), w.tokens) for w in windows_of([length], layout)]
+    ours = [(row[:-1], row[len(row) - tokens :]) for row, tokens in rows]
+    assert ours == list(get_rolling_token_windows(ids, 99, context, context - step + 1))
+
+
+@given(lengths=st.lists(st.integers(0, 80), max_size=5), layout=layouts(("rolling",)))
+def test_rolling_windows_predict_every_token_once_by_hand(lengths: list[int], layout: Layout) -> None:
+    predicted = []
+    for window in windows_of(lengths, layout):
+        row = layout.row(np.arange(lengths[window.document]), window, 99 if layout.bos else None)
+        fed = len(row) - 1
+        assert 1 <= fed <= layout.context
+        is_first = window.first == (0 if layout.bos else 1)
+        assert is_first or fed == layout.context  # reaches back to a full context, or goes on from one
+        assert window.first - window.start >= (0 if layout.bos and is_first else 1)
+        predicted += [(window.document, token) for token in range(window.first, window.stop)]
+    wanted = [(at, token) for at, length in enumerate(lengths) for token in range(0 if layout.bos else 1, length)]
+    assert predicted == wanted
+
+
+@given(lengths=st.lists(st.integers(0, 80), max_size=5), layout=layouts(("fresh",)))
 def test_each_token_is_predicted_once_and_the_right_ones_never_against_the_specification(
     lengths: list[int], layout: Layout
 ) -> None:
@@ -31,7 +61,7 @@ def test_each_token_is_predicted_once_and_the_right_ones_never_against_the_speci
         assert never == (without_context | first) & set(range(length))
 
 
-@given(lengths=st.lists(st.integers(1, 80), min_size=1, max_size=4), layout=layouts())
+@given(lengths=st.lists(st.integers(1, 80), min_size=1, max_size=4), layout=layouts(("fresh",)))
 def test_overlapping_windows_give_the_promised_context(lengths: list[int], layout: Layout) -> None:
     for window in windows_of(lengths, layout):
         if window.start > 0:
@@ -49,20 +79,23 @@ def test_batches_hold_every_window_once_and_hardly_any_padding(lengths: list[int
         assert all(windows[i].length >= 0.9 * longest for i in batch)
 
 
-@given(seed=st.integers(0, 2**32), preview=st.integers(1, 6), final=st.integers(1, 6))
-def test_drawn_windows_do_not_overlap_and_are_the_same_for_a_seed(seed: int, preview: int, final: int) -> None:
-    layout = Layout(10)
+@given(seed=st.integers(0, 2**32), preview=st.integers(1, 6), final=st.integers(1, 6), cut=st.sampled_from(CUTS))
+def test_drawn_windows_do_not_overlap_and_are_the_same_for_a_seed(
+    seed: int, preview: int, final: int, cut: Cut
+) -> None:
+    layout = Layout(10, cut=cut)
     windows = windows_of([95, 7, 60], layout)
     drawn = drawn_windows(windows, layout, preview, final, seed)
     assert drawn == drawn_windows(windows, layout, preview, final, seed)
     assert [w.split for w in drawn].count("preview") == preview
     assert [w.split for w in drawn].count("final") == final
-    assert len({(w.document, w.start) for w in drawn}) == preview + final
-    assert all(w.length == 10 for w in drawn)  # enough full windows, so only full ones
+    predicted = [(w.document, token) for w in drawn for token in range(w.first, w.stop)]
+    assert len(predicted) == len(set(predicted)) == (preview + final) * (10 if cut == "rolling" else 9)
+    assert all(layout.is_full(w) for w in drawn)  # enough full windows, so only full ones
 
 
 def test_every_window_is_drawn_equally_often_against_the_binomial() -> None:
-    layout = Layout(10)
+    layout = Layout(10, bos=True)
     windows = windows_of([100], layout)
     counts = dict.fromkeys((w.start for w in windows), 0)
     for seed in range(600):
@@ -72,17 +105,27 @@ def test_every_window_is_drawn_equally_often_against_the_binomial() -> None:
 
 
 def test_too_little_text_says_how_many_windows_there_are() -> None:
-    layout = Layout(10)
+    layout = Layout(10, bos=True)
     with pytest.raises(InputError, match="has 10 windows of 10 tokens, 12 are needed"):
         drawn_windows(windows_of([100], layout), layout, 6, 6, 0)
 
 
 @pytest.mark.parametrize(
-    ("context", "stride", "bos"), [(1, None, False), (2, None, True), (8, 0, False), (8, 9, False)]
+    ("context", "stride", "bos", "cut"),
+    [
+        (0, None, False, "rolling"),
+        (-5, None, False, "rolling"),
+        (1, None, False, "rolling"),
+        (1, None, False, "fresh"),
+        (2, None, True, "fresh"),
+        (8, 0, False, "rolling"),
+        (8, 9, False, "fresh"),
+        (8, None, False, "sideways"),
+    ],
 )
-def test_layouts_that_make_no_sense_are_refused(context: int, stride: int | None, bos: bool) -> None:
+def test_layouts_that_make_no_sense_are_refused(context: int, stride: int | None, bos: bool, cut: Cut) -> None:
     with pytest.raises(UsageError, match="must be"):
-        Layout(context, stride, bos)
+        Layout(context, stride, bos, cut)
 
 
 def test_drawing_overlapping_windows_is_refused() -> None:

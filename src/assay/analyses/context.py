@@ -215,7 +215,7 @@ def _notes(edges: Sequence[Bin], sums: Sequence[PositionSums]) -> tuple[str, ...
     notes = []
     layout = sums[0].source.run.manifest.get("layout", {})
     if edges[0].low == 0 and layout.get("bos"):
-        notes.append("position 0 has the BOS token before it and nothing else")
+        notes.append("position 0 has the start token before it and nothing else")
     clusters = len(sums[0].clusters)
     if clusters < FEWEST:
         few = count(clusters, sums[0].cluster_by)

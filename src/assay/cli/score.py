@@ -60,6 +60,22 @@ def score(
     ] = None,
     context: options.Context = None,
     stride: options.Stride = None,
+    cut: Annotated[
+        Literal["rolling", "fresh"],
+        typer.Option(
+            help="rolling: every token is predicted once, as in lm-eval; fresh: every window begins anew, and its "
+            "first token is not predicted.",
+            rich_help_panel=_TEXT,
+        ),
+    ] = "rolling",
+    prefix: Annotated[
+        Literal["auto", "none"],
+        typer.Option(
+            help="Before a document stands the BOS token (or EOS), as in lm-eval, or none; then its first token is not "
+            "predicted.",
+            rich_help_panel=_TEXT,
+        ),
+    ] = "auto",
     windows: Annotated[
         str | None,
         typer.Option(metavar="PxF", help="Draw P preview and F final windows: 180x180.", rich_help_panel=_TEXT),
@@ -86,8 +102,8 @@ def score(
 ) -> None:
     """What does this model lose on this text? Writes a run that compare, certify and context read.
 
-    Every predicted token counts once; padding, and the first token of a window without context, never do. Killed and
-    started again with the same arguments, it goes on where it was.
+    Every token of a document is predicted once and counts once; padding never does. Killed and started again with the
+    same arguments, it goes on where it was.
     """
     from assay.data import pair, read_table
     from assay.scoring.score import Plan
@@ -97,6 +113,8 @@ def score(
     plan = Plan(
         context=context,
         stride=stride,
+        cut=cut,
+        prefix=prefix,
         draw=_draw(windows),
         seed=seed,
         batch_tokens=batch_tokens,
@@ -113,8 +131,10 @@ def score(
         return served, EndpointSpec(url, served, tokenizer, dialect, concurrency, timeout, api_key_env)
 
     specs = dict(spec_of(name) for name in (model, *(also or ())))
-    cut = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
-    runs = run(specs, texts, output, plan=plan, field=field, split_on=cut, overwrite=overwrite, progress=progress_line)
+    split_on = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
+    runs = run(
+        specs, texts, output, plan=plan, field=field, split_on=split_on, overwrite=overwrite, progress=progress_line
+    )
     for name, found in runs.items():
         table = read_table(found.folder)
         say(f"{name}: {_summary(pair(table, table, names=(name, ''), cluster='document'))} → {found.folder}")

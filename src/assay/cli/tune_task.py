@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.cli.output import say
 from assay.errors import InputError
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from assay.scoring.texts import Document
     from assay.training.fitting import Settings
     from assay.training.recorder import Schedule
+
+
+#: The validation is rows as the Trainer sees them, each beginning anew, so that the loss recorded along the way and the
+#: loss of the scored windows are of the same tokens.
+CUT: Literal["fresh"] = "fresh"
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def _fit(task: Task, settings: "Settings", folder: Path, model: Any, tokenizer: 
     from assay.training.fitting import batches_of_rows, fit
 
     ids = _tokens(tokenizer, task.valid)
-    windows = windows_of([len(part) for part in ids], Layout(task.context))
+    windows = windows_of([len(part) for part in ids], Layout(task.context, cut=CUT))
     rows = [ids[w.document][w.start : w.stop] for w in windows]
     fit(
         model,
@@ -167,7 +172,7 @@ def _accuracies(task: Task, settings: "Settings", trained: Path) -> dict[str, fl
         (counts,) = characters(
             {"model": _spec(task, settings, trained)},
             [_written(task, Path(name))],
-            plan=Plan(context=task.context),
+            plan=Plan(context=task.context, cut=CUT),
             field="text",
         )
     seen, right = counts.characters.sum(axis=0), counts.right.sum(axis=0)
@@ -198,7 +203,7 @@ def _scored(task: Task, settings: "Settings", folder: Path) -> str:
             {settings.arm: _spec(task, settings, folder / TRAINED)},
             [_written(task, Path(name))],
             folder / WINDOWS,
-            plan=Plan(context=task.context),
+            plan=Plan(context=task.context, cut=CUT),
             field="text",
         )
     table = read_table(folder / WINDOWS)

@@ -98,6 +98,8 @@ def _check_alike(a: Table, b: Table) -> None:
             "what the columns are."
         )
     _check_measures(a, b)
+    check_cuts(a, b)
+    _check_starts(a, b)
     tokenizers = [_tokenizer(table) for table in (a, b)]
     if None not in tokenizers and tokenizers[0] != tokenizers[1]:
         raise InputError(
@@ -108,6 +110,28 @@ def _check_alike(a: Table, b: Table) -> None:
         has, lacks = (a, b) if "split" in a.labels else (b, a)
         raise InputError(
             f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with --columns split=."
+        )
+
+
+def check_cuts(a: Table, b: Table) -> None:
+    """Refuse runs whose windows were cut by different rules, and so predict different tokens."""
+    first, second = (table.about.get("layout", {}) for table in (a, b))
+    if not first or not second:
+        return
+    if first.get("cut") != second.get("cut"):
+        raise InputError(
+            f"{a.label} was scored with --cut {first.get('cut')} and {b.label} with --cut {second.get('cut')}, so "
+            "their windows predict different tokens; score one of them again."
+        )
+
+
+def _check_starts(a: Table, b: Table) -> None:
+    starts = [table.about.get("layout", {}).get("bos") for table in (a, b)]
+    if None not in starts and starts[0] != starts[1] and _tokenizer(a) == _tokenizer(b):
+        has, lacks = (a, b) if starts[0] else (b, a)
+        raise InputError(
+            f"{has.label} has a start token before its documents and {lacks.label} has none, so their windows predict "
+            "different tokens; score both with the same --prefix."
         )
 
 

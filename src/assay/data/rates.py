@@ -1,8 +1,9 @@
 """Losses of windows as bits per byte or per character of whole documents, for models whose tokens differ.
 
 Tokens of two tokenizers do not pair, nor do their windows; documents do. A document's rate is Σ nats / (ln 2 · Σ bytes)
-over the tokens that count. How many bytes those have depends on the tokenizer, because the first token of a window
-without context is never predicted; so each document weighs as much as the models count of it on average.
+over the tokens that count. Where every token of a document is predicted, as by default, those are all its bytes, the
+same for both models. Where first tokens are left out (no start token, or --cut fresh) their bytes depend on the
+tokenizer; then each document weighs as much as the models count of it on average.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.data.pairing import of_split
+from assay.data.pairing import check_cuts, of_split
 from assay.data.panel import Floats, Integers
 from assay.data.tables import Table
 from assay.errors import InputError, UsageError
@@ -25,6 +26,8 @@ def bits_per(size: Size, tables: Sequence[Table], *, split: str | None = None) -
     if size not in COLUMNS:
         raise UsageError(f"per must be one of {', '.join(COLUMNS)}, but got {size!r}.")
     _check_text(tables)
+    for table in tables[1:]:
+        check_cuts(tables[0], table)
     chosen = [of_split(_checked(table, size), split) for table in tables]
     sums = [_by_document(table, COLUMNS[size]) for table in chosen]
     names = sorted(set().union(*sums))

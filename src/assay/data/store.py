@@ -20,6 +20,7 @@ from assay.errors import InputError
 
 MANIFEST = "run.json"
 SCHEMA = "assay/run/1"
+_OLD_CUT = "fresh"  # how windows were cut before runs said so
 
 Columns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]
 
@@ -96,4 +97,6 @@ def open_run(folder: Path) -> Run:
     manifest = read_json(path, label=f"{path}: the manifest cannot be read", advice="score again with --overwrite")
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
         raise InputError(f"{path}: not the manifest of a run; name a folder that `assay score` wrote.")
+    if isinstance(manifest.get("layout"), dict):
+        manifest["layout"].setdefault("cut", _OLD_CUT)
     return Run(folder, manifest)

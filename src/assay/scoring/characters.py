@@ -31,7 +31,7 @@ from assay.data.scripts import (
     scripts_of,
 )
 from assay.errors import InputError, UsageError
-from assay.scoring.score import Encoded, Plan, Progress, layout_for
+from assay.scoring.score import Encoded, Plan, Progress, layout_for, start_token
 from assay.scoring.specs import ModelSpec
 from assay.scoring.texts import Document, read_documents, texts_digest
 from assay.scoring.token_bytes import TokenBytes
@@ -112,14 +112,15 @@ def _predicted(
     table = TokenBytes.of(scorer.tokenizer, name)
     pairs = zip(documents, tokenized(scorer.tokenizer, [document.text for document in documents]), strict=True)
     parts = [_empty(Encoded(document, ids, ends), table) for document, (ids, ends) in pairs if len(ids)]
-    layout = layout_for(plan, scorer.context, bos=scorer.bos is not None)
+    start = start_token(plan, scorer)
+    layout = layout_for(plan, scorer.context, bos=start is not None)
     windows = windows_of([len(part.encoded.ids) for part in parts], layout)
     if not windows:
         raise InputError("the text has no token that can be predicted; give longer documents.")
     done, total = 0, sum(window.tokens for window in windows)
     for batch in batches_of(windows, scorer.batch_tokens(plan.batch_tokens)):
         chosen = [windows[i] for i in batch]
-        rows = [_row(parts[w.document].encoded.ids[w.start : w.stop], scorer.bos) for w in chosen]
+        rows = [layout.row(parts[w.document].encoded.ids, w, start) for w in chosen]
         losses, greedy = scorer.losses_and_greedy(rows, [w.tokens for w in chosen])
         for i, window, loss, ids in zip(batch, chosen, losses, greedy, strict=True):
             _fill(parts[window.document], window, i, loss, ids, table)
@@ -127,10 +128,6 @@ def _predicted(
         if progress is not None:
             progress(done, total)
     return _Predicted(parts, windows, layout)
-
-
-def _row(ids: NDArray[np.int64], bos: int | None) -> list[int]:
-    return ids.tolist() if bos is None else [bos, *ids.tolist()]
 
 
 def _empty(encoded: Encoded, table: TokenBytes) -> Prediction:
@@ -233,4 +230,4 @@ def _unit_names(predicted: _Predicted) -> list[str]:
     if len(predicted.documents) > 1:
         return [part.encoded.document.name for part in predicted.documents]
     name = predicted.documents[0].encoded.document.name
-    return [f"{name}:{window.start}" for window in predicted.windows]
+    return [f"{name}:{predicted.layout.mark(window)}" for window in predicted.windows]

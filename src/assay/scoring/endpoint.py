@@ -76,6 +76,15 @@ class EndpointScorer:
         return f"EndpointScorer({self.url!r}, {self.model!r})"
 
     @property
+    def start(self) -> int | None:
+        """The token to put before a text: BOS, or else EOS; for a server that takes only text, what it adds itself."""
+        if self._way.prompt == "text":
+            return self.bos
+        bos: int | None = self.tokenizer.bos_token_id
+        eos: int | None = self.tokenizer.eos_token_id
+        return eos if bos is None else bos
+
+    @property
     def about(self) -> dict[str, Any]:
         """What decides the numbers, for the run; never the key."""
         folder = Path(self._tokenizer_name)
@@ -91,10 +100,13 @@ class EndpointScorer:
 
     @cached_property
     def context(self) -> int:
-        """The longest row: what the server says, else the tokenizer; less one, for the token that the server writes."""
+        """The longest context: what the server says, else the tokenizer; less two.
+
+        One is the last token of a row, which is predicted only but sent; the other is written by the server.
+        """
         served = next((entry.get("max_model_len") for entry in self._models() if entry.get("id") == self.model), None)
         length = served if isinstance(served, int) else self.tokenizer.model_max_length
-        return int(min(length, _UNKNOWN_CONTEXT)) - 1
+        return int(min(length, _UNKNOWN_CONTEXT)) - 2
 
     def batch_tokens(self, asked: int | None) -> int:  # noqa: ARG002 - a server makes its own batches
         """Tokens handed over at once: many, so that all connections have work."""
@@ -165,7 +177,13 @@ class EndpointScorer:
         """What to send for the server to see this row. To a text it adds the BOS token itself."""
         if self._way.prompt == "ids":
             return row
-        bare = row[1:] if self.bos is not None and row[:1] == [self.bos] else row
+        if self.bos is not None and row[:1] != [self.bos]:
+            raise InputError(
+                f"{self._where(row)}: the server takes no token ids and begins every text with a BOS token, so a "
+                "window from the middle of a document cannot be sent; use a server that takes token ids (vLLM), "
+                "documents that fit into one window, or --cut fresh."
+            )
+        bare = row if self.bos is None else row[1:]
         text = str(self.tokenizer.decode(bare, clean_up_tokenization_spaces=False))
         if self._ids(text) != bare:
             raise InputError(

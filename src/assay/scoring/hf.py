@@ -49,6 +49,13 @@ class Scorer:
         return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
 
     @property
+    def start(self) -> int | None:
+        """The token that stands before a text for lm-eval: BOS, or EOS where there is none."""
+        bos: int | None = self.tokenizer.bos_token_id
+        eos: int | None = self.tokenizer.eos_token_id
+        return eos if bos is None else bos
+
+    @property
     def about(self) -> dict[str, Any]:
         """What decides the numbers besides the files of the model, for the run."""
         folder = Path(self.spec.name)
@@ -121,17 +128,19 @@ class Scorer:
         parts = []  # the model's own logits, of one row at a time
         wanted_by_row = torch.split(targets, [end.stop - end.start for end in ends])
         for row, end, wanted in zip(rows, ends, wanted_by_row, strict=True):
-            logits = self.model(input_ids=torch.tensor([row], device=self.device), use_cache=False).logits
+            ids = torch.tensor([_fed(row)], device=self.device)
+            logits = self.model(input_ids=ids, use_cache=False).logits
             parts.append(self._chunked(logits[0, end], wanted, None, greedy))
         return torch.cat(parts)
 
     def _states(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
         """Hidden states before the head; rows are padded at the end, where nothing that counts can see it."""
-        longest = max(len(row) for row in rows)
-        ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self.device)
+        fed = [_fed(row) for row in rows]
+        longest = max(len(row) for row in fed)
+        ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in fed], device=self.device)
         mask = None
-        if any(len(row) < longest for row in rows):
-            mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self.device)
+        if any(len(row) < longest for row in fed):
+            mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in fed], device=self.device)
         states: torch.Tensor = self.model.base_model(
             input_ids=ids, attention_mask=mask, use_cache=False
         ).last_hidden_state
@@ -159,6 +168,11 @@ class Scorer:
         if self._buffer is None:
             self._buffer = states.new_empty((self._chunk, len(head.weight)))
         return torch.matmul(states, head.weight.T, out=self._buffer[: len(states)])
+
+
+def _fed(row: Sequence[int]) -> Sequence[int]:
+    """What the model gets to see: the last token is only predicted."""
+    return row[:-1] or row
 
 
 def _plain(head: Any) -> bool:

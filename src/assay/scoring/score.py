@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from assay.data.store import Run, create_or_resume
 from assay.errors import InputError, UsageError
 from assay.scoring.texts import Document, texts_digest
-from assay.scoring.windows import Layout, Window, batches_of, drawn_windows, windows_of
+from assay.scoring.windows import Cut, Layout, Window, batches_of, drawn_windows, windows_of
 from assay.version import VERSION
 
 SHARD_TOKENS = 1 << 16  # about a minute of a small model on a CPU, a second of a large one on a GPU
 LONGEST_DEFAULT = 2048  # tokens of context, where the model allows more
+
+Prefix = Literal["auto", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,8 @@ class Plan:
 
     context: int | None = None
     stride: int | None = None
+    cut: Cut = "rolling"  # how documents become windows
+    prefix: Prefix = "auto"  # the start token before a document
     draw: tuple[int, int] | None = None  # preview and final windows to draw
     seed: int = 0
     batch_tokens: int | None = None  # tokens in a forward pass; None: as the model's size allows
@@ -48,12 +52,30 @@ class Encoded:
 Progress = Callable[[int, int], None]  # tokens done, tokens in all
 
 
+class Starts(Protocol):
+    """What a scorer knows of tokens before a text."""
+
+    @property
+    def bos(self) -> int | None: ...  # the token that its tokenizer puts before a text by itself
+    @property
+    def start(self) -> int | None: ...  # the tokenizer's BOS token, or else its EOS token
+
+
+def start_token(plan: Plan, scorer: Starts) -> int | None:
+    """The token before a document, or under the older rule before every window."""
+    if plan.prefix not in get_args(Prefix):
+        raise UsageError(f"prefix must be one of {', '.join(get_args(Prefix))}, but got {plan.prefix!r}.")
+    if plan.prefix == "none":
+        return None
+    return scorer.start if plan.cut == "rolling" else scorer.bos
+
+
 def layout_for(plan: Plan, model_context: int, *, bos: bool) -> Layout:
     """The layout that the plan and the model's context allow."""
-    context = plan.context or min(model_context, LONGEST_DEFAULT)
+    context = min(model_context, LONGEST_DEFAULT) if plan.context is None else plan.context
     if context > model_context:
         raise UsageError(f"context must be at most the model's {model_context} tokens, but got {context}.")
-    return Layout(context, plan.stride, bos)
+    return Layout(context, plan.stride, bos, plan.cut)
 
 
 def chosen_windows(encoded: Sequence[Encoded], layout: Layout, plan: Plan) -> list[Window]:
@@ -118,31 +140,28 @@ def score_encoded(
     for number in sorted(missing):
         found: dict[int, NDArray[np.float64]] = {}
         for batch in shards[number]:
-            rows = [_row(encoded, windows[i], bos) for i in batch]
+            rows = [layout.row(encoded[windows[i].document].ids, windows[i], bos) for i in batch]
             for i, values in zip(batch, losses(rows, [windows[i].tokens for i in batch]), strict=True):
-                found[i] = _finite(values, encoded, windows[i])
+                found[i] = _finite(values, encoded, windows[i], layout)
             done += sum(windows[i].tokens for i in batch)
             if progress is not None:
                 progress(done, total)
-        _write(run, number, encoded, windows, found, keep_tokens=plan.keep_tokens)
+        _write(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
     return run
 
 
-def _finite(losses: NDArray[np.float64], encoded: Sequence[Encoded], window: Window) -> NDArray[np.float64]:
+def _finite(
+    losses: NDArray[np.float64], encoded: Sequence[Encoded], window: Window, layout: Layout
+) -> NDArray[np.float64]:
     """The losses, unless one is infinite or not a number: such a token is never averaged."""
     good = np.isfinite(losses)
     if not good.all():
         token = window.first + int(np.argmin(good))
         raise InputError(
-            f"{_window_id(encoded, window)}: token {token} has the loss {losses[token - window.first]}; "
+            f"{_window_id(encoded, window, layout)}: token {token} has the loss {losses[token - window.first]}; "
             "score with --dtype float32, or find out why the model gives it no probability."
         )
     return losses
-
-
-def _row(encoded: Sequence[Encoded], window: Window, bos: int | None) -> list[int]:
-    ids: list[int] = encoded[window.document].ids[window.start : window.stop].tolist()
-    return ids if bos is None else [bos, *ids]
 
 
 def _write(
@@ -152,16 +171,17 @@ def _write(
     windows: Sequence[Window],
     found: dict[int, NDArray[np.float64]],
     *,
+    layout: Layout,
     keep_tokens: bool,
 ) -> None:
     order = sorted(found)
     if keep_tokens:  # first, so that a shard of windows is never without its tokens
-        run.write_shard(number, _token_columns(order, encoded, windows, found), "tokens")
-    run.write_shard(number, _window_columns(order, encoded, windows, found))
+        run.write_shard(number, _token_columns(order, encoded, windows, found, layout), "tokens")
+    run.write_shard(number, _window_columns(order, encoded, windows, found, layout))
 
 
-def _window_id(encoded: Sequence[Encoded], window: Window) -> str:
-    return f"{encoded[window.document].document.name}:{window.start}"
+def _window_id(encoded: Sequence[Encoded], window: Window, layout: Layout) -> str:
+    return f"{encoded[window.document].document.name}:{layout.mark(window)}"
 
 
 def _window_columns(
@@ -169,13 +189,14 @@ def _window_columns(
     encoded: Sequence[Encoded],
     windows: Sequence[Window],
     found: dict[int, NDArray[np.float64]],
+    layout: Layout,
 ) -> dict[str, NDArray[Any]]:
     chosen = [windows[i] for i in order]
     sizes = [encoded[w.document].size(w.first, w.stop) for w in chosen]
     columns: dict[str, NDArray[Any]] = {
-        "window": np.array([_window_id(encoded, w) for w in chosen], dtype=object),
+        "window": np.array([_window_id(encoded, w, layout) for w in chosen], dtype=object),
         "document": np.array([encoded[w.document].document.name for w in chosen], dtype=object),
-        "start": np.array([w.start for w in chosen], dtype=np.int64),
+        "start": np.array([layout.begin(w) for w in chosen], dtype=np.int64),
         "stop": np.array([w.stop for w in chosen], dtype=np.int64),
         "tokens": np.array([w.tokens for w in chosen], dtype=np.int64),
         "bytes": np.array([size[0] for size in sizes], dtype=np.int64),
@@ -192,10 +213,11 @@ def _token_columns(
     encoded: Sequence[Encoded],
     windows: Sequence[Window],
     found: dict[int, NDArray[np.float64]],
+    layout: Layout,
 ) -> dict[str, NDArray[Any]]:
     chosen = [windows[i] for i in order]
     return {
-        "window": np.concatenate([np.full(w.tokens, _window_id(encoded, w), dtype=object) for w in chosen]),
+        "window": np.concatenate([np.full(w.tokens, _window_id(encoded, w, layout), dtype=object) for w in chosen]),
         "document": np.concatenate(
             [np.full(w.tokens, encoded[w.document].document.name, dtype=object) for w in chosen]
         ),

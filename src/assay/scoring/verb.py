@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.data.store import Run
 from assay.errors import UsageError
-from assay.scoring.score import Encoded, Plan, Progress, layout_for, score_encoded
+from assay.scoring.score import Encoded, Plan, Progress, layout_for, score_encoded, start_token
 from assay.scoring.specs import EndpointSpec, Spec
 from assay.scoring.texts import Document, read_documents
 from assay.scoring.tokens import model_digests, tokenized
@@ -47,14 +47,15 @@ def score(
         scorer, digests = _loaded(spec), model_digests(spec)
         portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
         encoded = _encoded(scorer, digests["tokenizer"], documents, known)
+        start = start_token(plan, scorer)
         runs[name] = score_encoded(
             encoded,
             scorer.losses,
             target,
-            about=_about(name, spec, scorer, digests),
-            layout=layout_for(portion, scorer.context, bos=scorer.bos is not None),
+            about=_about(name, spec, scorer, digests) | {"bos": start},
+            layout=layout_for(portion, scorer.context, bos=start is not None),
             plan=portion,
-            bos=scorer.bos,
+            bos=start,
             overwrite=overwrite,
             progress=shown,
         )
@@ -102,6 +103,5 @@ def _about(name: str, spec: Spec, scorer: "Scorer | EndpointScorer", digests: di
     used = ["transformers"] if isinstance(spec, EndpointSpec) else ["torch", "transformers"]
     return {
         "model": {"name": name, **scorer.about, "digests": digests},
-        "bos": scorer.bos,
         "versions": {package: version(package) for package in used},
     }

@@ -1,22 +1,28 @@
 """What is scored: which tokens are fed together, and which of them count. Pure code, no model.
 
-A document of L tokens is covered by windows of at most ``room`` tokens (the context, less one for a BOS token where
-the model wants one). With a stride equal to the room the windows do not overlap; with a smaller stride each window
-repeats the last ``room − stride`` tokens of the one before as context. Every token is predicted at most once. Never
-predicted are the first token of a document, unless a BOS stands before it, and the first token of every later
-window that has no context.
+``rolling``, the default, is lm-eval's rule (`get_rolling_token_windows`): every token of a document is predicted once.
+The model is fed up to ``context`` tokens and predicts the token after each. A window goes on where the one before it
+ended, with that one's last token as its first context; the last window of a document reaches back to a full context.
+With a stride every window predicts that many tokens and reaches back likewise. Only the first token of a document is
+never predicted, unless a start token (BOS) stands before it.
+
+``fresh``, the older rule: windows of ``context`` tokens, each beginning anew, with a BOS token where the tokenizer puts
+one. The first token of a window has no context and is not predicted. With a stride below the context a window repeats
+the end of the one before as context.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import InputError, UsageError
 from assay.stats.streams import stream_key, words
 
 Split = Literal["preview", "final"]
+Cut = Literal["rolling", "fresh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,45 +47,76 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Context, stride and BOS: everything that decides which tokens count."""
+    """Context, stride, start token and rule: everything that decides which tokens count."""
 
     context: int
     stride: int | None = None  # None: as long as the room, so that windows do not overlap
-    bos: bool = False
+    bos: bool = False  # a start token stands before a document (rolling) or before every window (fresh)
+    cut: Cut = "rolling"
 
     def __post_init__(self) -> None:
-        if self.context < 2 + self.bos:
-            raise UsageError(f"context must be at least {2 + self.bos} tokens, but got {self.context}.")
+        if self.cut not in get_args(Cut):
+            raise UsageError(f"cut must be one of {', '.join(get_args(Cut))}, but got {self.cut!r}.")
+        least = 2 + (self.bos and self.cut == "fresh")
+        if self.context < least:
+            raise UsageError(f"context must be at least {least} tokens, but got {self.context}.")
         if self.stride is not None and not 1 <= self.stride <= self.context:
             raise UsageError(f"stride must be from 1 to the context of {self.context} tokens, but got {self.stride}.")
 
     @property
     def room(self) -> int:
-        """Tokens of text in a window."""
-        return self.context - self.bos
+        """Tokens of a full window: those that it predicts (rolling), or its text (fresh)."""
+        return self.context if self.cut == "rolling" else self.context - self.bos
 
     @property
     def step(self) -> int:
-        """Tokens from the start of a window to the start of the next."""
+        """Tokens from a window to the next."""
         return min(self.stride or self.room, self.room)
 
     @property
     def overlaps(self) -> bool:
         return self.step < self.room
 
+    def is_full(self, window: Window) -> bool:
+        return (window.tokens if self.cut == "rolling" else window.length) == self.room
+
+    def mark(self, window: Window) -> int:
+        """The token that a window is named after: its first predicted one, or where it begins (fresh)."""
+        return window.first if self.cut == "rolling" else window.start
+
+    def begin(self, window: Window) -> int:
+        """Where the tokens begin that a window has to itself; what it repeats as context is not its own."""
+        return window.first if self.cut == "rolling" or self.overlaps else window.start
+
+    def row(self, ids: NDArray[np.int64], window: Window, start_token: int | None) -> list[int]:
+        """The tokens of a window as a model gets them: the last ones are predicted, the very last is not fed."""
+        row: list[int] = ids[window.start : window.stop].tolist()
+        starts = self.cut == "fresh" or window.first == 0
+        return [start_token, *row] if start_token is not None and starts else row
+
 
 def windows_of(lengths: Sequence[int], layout: Layout) -> list[Window]:
     """The windows of documents of these lengths, in order.
 
     >>> [(w.start, w.stop, w.first) for w in windows_of([10], Layout(context=4))]
+    [(0, 5, 1), (4, 9, 5), (5, 10, 9)]
+    >>> [(w.start, w.stop, w.first) for w in windows_of([10], Layout(context=4, cut="fresh"))]
     [(0, 4, 1), (4, 8, 5), (8, 10, 9)]
-    >>> [(w.start, w.stop, w.first) for w in windows_of([7], Layout(context=4, stride=2))]
-    [(0, 4, 1), (2, 6, 4), (4, 7, 6)]
     """
-    return [window for index, length in enumerate(lengths) for window in _of_document(index, length, layout)]
+    cut = _rolling if layout.cut == "rolling" else _fresh
+    return [window for index, length in enumerate(lengths) for window in cut(index, length, layout)]
 
 
-def _of_document(document: int, length: int, layout: Layout) -> Iterator[Window]:
+def _rolling(document: int, length: int, layout: Layout) -> Iterator[Window]:
+    fed = layout.context
+    done = 0 if layout.bos else 1  # tokens before this one have had their turn
+    stop = min(done + fed, length)
+    while done < stop:
+        yield Window(document, max(0, stop - fed - 1), stop, done)
+        done, stop = stop, min(stop + layout.step, length)
+
+
+def _fresh(document: int, length: int, layout: Layout) -> Iterator[Window]:
     start, done = 0, 0  # done: tokens before this one have had their turn
     while done < length:
         stop = min(start + layout.room, length)
@@ -90,11 +127,14 @@ def _of_document(document: int, length: int, layout: Layout) -> Iterator[Window]
 
 
 def drawn_windows(windows: Sequence[Window], layout: Layout, preview: int, final: int, seed: int) -> list[Window]:
-    """Preview and final windows drawn without replacement, full windows where there are enough; none overlap."""
+    """Preview and final windows drawn without replacement, full ones where there are enough.
+
+    They share no predicted token.
+    """
     if layout.overlaps:
         raise UsageError("--windows draws windows that do not overlap; leave out --stride.")
     wanted = preview + final
-    full = [window for window in windows if window.length == layout.room]
+    full = [window for window in windows if layout.is_full(window)]
     pool = full if len(full) >= wanted else list(windows)
     if len(pool) < wanted:
         raise InputError(
@@ -104,7 +144,7 @@ def drawn_windows(windows: Sequence[Window], layout: Layout, preview: int, final
     order = np.argsort(words(stream_key(seed, "windows"), 0, len(pool)), kind="stable")[:wanted].tolist()
     chosen = [(pool[place], "preview" if rank < preview else "final") for rank, place in enumerate(order)]
     marked = [replace(window, split="preview" if name == "preview" else "final") for window, name in chosen]
-    return sorted(marked, key=lambda window: (window.document, window.start))
+    return sorted(marked, key=lambda window: (window.document, window.first))
 
 
 def batches_of(windows: Sequence[Window], budget: int) -> list[list[int]]:
