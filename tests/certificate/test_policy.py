@@ -285,3 +285,9 @@ def test_a_policy_that_differs_from_its_tier_needs_a_note_to_issue_by_but_not_to
 def test_notes_of_the_policy_and_of_the_option_are_both_kept() -> None:
     policy = Policy(max_ratio=1.08, note="agreed in May").with_options(max_ratio=1.05, note="release 2")
     assert policy.complete().note == "agreed in May; release 2"
+
+
+def test_the_page_of_the_policy_has_a_row_for_every_field(schema: Schema) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "policy.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert {name.strip(" `") for row in rows for name in row.split(",")} == set(schema["properties"])

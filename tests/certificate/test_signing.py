@@ -154,7 +154,7 @@ def test_a_signature_that_is_none_does_not_fit(text: Any, signed: Path, key: Pat
 def test_an_envelope_that_is_a_folder_is_refused(signed: Path, key: Path) -> None:
     envelope_of(signed).unlink()
     envelope_of(signed).mkdir()
-    with pytest.raises(InputError, match=r"c\.dsse\.json: cannot be read"):
+    with pytest.raises(InputError, match=r"c\.dsse\.json: a directory, not a regular file"):
         checked(signed, key)
 
 
@@ -203,8 +203,8 @@ def _locked(path: Path) -> None:
         (_garbage, "not a private key"),
         (_locked, "not a private key without password"),
         (_curve, "not an Ed25519 key"),
-        (Path.mkdir, "cannot be read"),
-        (lambda _: None, "cannot be read"),
+        (Path.mkdir, "a directory, not a regular file"),
+        (lambda _: None, "cannot be opened"),
     ],
 )
 def test_what_is_no_private_key_is_refused_before_anything_is_written(

@@ -74,8 +74,8 @@ def test_without_evidence_only_identities_are_checked_and_it_says_so(worse: Path
 def test_evidence_elsewhere(worse: Path, tmp_path: Path) -> None:
     alone = save(tmp_path / "alone.json", load(worse))
     assert "every field recomputed" in verify(alone, evidence=evidence_of(worse)).checks[-1]
-    for missing in (tmp_path / "none.parquet", tmp_path):
-        with pytest.raises(InputError, match="the evidence cannot be read"):
+    for missing, said in ((tmp_path / "none.parquet", "cannot be opened"), (tmp_path, "a directory")):
+        with pytest.raises(InputError, match=f"the evidence: {said}"):
             verify(alone, evidence=missing)
 
 

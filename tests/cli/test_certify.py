@@ -99,7 +99,7 @@ def test_an_override_without_a_note_is_a_usage_error(option: str, number: str, t
         (("--seed", "-1"), 2, "seed must be"),
         (("--cluster", "loss"), 2, "cluster must be a column of labels"),
         (("--cluster", "nowhere"), 3, "no column 'nowhere'"),
-        (("--sign", "no-such-key"), 3, "no-such-key: cannot be read"),
+        (("--sign", "no-such-key"), 3, "no-such-key: cannot be opened"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(

@@ -1,6 +1,7 @@
 """`assay verify` as a user runs it: the exit code of every bad file, in one line and without a traceback."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -45,8 +46,8 @@ def test_what_is_no_certificate_exits_3_in_one_line(what: str, tmp_path: Path) -
 
 
 def test_a_file_that_is_none_exits_3(tmp_path: Path) -> None:
-    assay("verify", tmp_path).assert_refused(3, "cannot be read", "Is a directory")
-    assay("verify", tmp_path / "none.json").assert_refused(3, "cannot be read", "No such file")
+    assay("verify", tmp_path).assert_refused(3, "a directory, not a regular file")
+    assay("verify", tmp_path / "none.json").assert_refused(3, "cannot be opened", "No such file")
 
 
 REWRITTEN: dict[str, tuple[Callable[[str], str], int]] = {
@@ -118,7 +119,7 @@ def test_evidence_missing_and_elsewhere(certificate: Path, tmp_path: Path) -> No
     assert (ran.code, "nothing was recomputed" in ran.out) == (0, True)
     assert "recomputed from the evidence" in assay("verify", certificate, "--evidence", moved).out
     assay("verify", certificate, "--max-ratio", "1.2").assert_refused(3, "the evidence is missing")
-    assay("verify", certificate, "--evidence", tmp_path / "none").assert_refused(3, "the evidence cannot be read")
+    assay("verify", certificate, "--evidence", tmp_path / "none").assert_refused(3, "the evidence: cannot be opened")
 
 
 def test_json(certificate: Path) -> None:
@@ -139,3 +140,13 @@ def test_a_missing_field_is_named(certificate: Path) -> None:
     ran = assay("verify", certificate)
     assert ran.code == 4
     assert ran.out.startswith("The certificate is not true: drift: stated None, found 'Field required'.\n")
+
+
+def test_pipes_and_files_without_end_are_refused_before_they_are_read(certificate: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for options in ((pipe,), (certificate, "--evidence", pipe), (certificate, "--policy", pipe)):
+        assay("verify", *options).assert_refused(3, "pipe", "not a regular file")
+    assay("verify", certificate, "--key", "/dev/zero").assert_refused(3, "a device, not a regular file")
+    (tmp_path / "large.json").write_bytes(b'{"schema": "' + b"x" * 1_000_000)
+    assay("verify", tmp_path / "large.json").assert_refused(3, "may have at most 1 MB")

@@ -16,14 +16,14 @@ from tools.docs_outputs import ROOT
 PAGE = (ROOT / "docs" / "gate-in-ci.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 WORKFLOW, GITLAB, SIGNING = (yaml.safe_load(block) for block in BLOCKS)
-ACCEPTANCE = re.search(r"^\$ echo '(.*)' > acceptance\.json$", PAGE, re.MULTILINE)
+POLICY = re.search(r"^\$ echo '(.*)' > policy\.json$", PAGE, re.MULTILINE)
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A repository with the acceptance file of the page and a scoring script."""
-    assert ACCEPTANCE
-    (tmp_path / "acceptance.json").write_text(ACCEPTANCE[1])
+    """A repository with the policy of the page and a scoring script."""
+    assert POLICY
+    (tmp_path / "policy.json").write_text(POLICY[1])
     script = tmp_path / "score.sh"
     script.write_text(f"#!/bin/sh\n'{sys.executable}' -m assay.examples .\n")
     script.chmod(0o755)

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _create(path: Path, data: bytes, mode: int) -> None:
 def load_private_key(path: Path) -> "Ed25519PrivateKey":
     crypto = _cryptography()
     try:
-        key = crypto.load_pem_private_key(_read(path), password=None)
+        key = crypto.load_pem_private_key(read_bytes(path, SETTINGS), password=None)
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: not a private key without password; make one with `assay keygen`.") from error
     if not isinstance(key, crypto.Ed25519PrivateKey):
@@ -64,7 +65,7 @@ def load_private_key(path: Path) -> "Ed25519PrivateKey":
 def load_public_key(path: Path) -> "Ed25519PublicKey":
     crypto = _cryptography()
     try:
-        key = crypto.load_pem_public_key(_read(path))
+        key = crypto.load_pem_public_key(read_bytes(path, SETTINGS))
     except ValueError as error:
         raise InputError(f"{path}: not a public key; give the .pub file that `assay keygen` wrote.") from error
     if not isinstance(key, crypto.Ed25519PublicKey):
@@ -90,7 +91,7 @@ def withdraw_envelope(path: Path, certificate: bytes) -> str | None:
     """
     if not path.exists():
         return None
-    found = signed_payload(_read(path))
+    found = signed_payload(read_bytes(path, SETTINGS))
     if found == certificate:
         return f"{path.name} still fits: these are the bytes that were signed"
     if found is None:
@@ -164,13 +165,6 @@ def _authenticated(payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding: type and payload, each with its length."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name a key file.") from error
 
 
 class _Cryptography:

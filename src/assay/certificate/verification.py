@@ -51,9 +51,10 @@ class Verification(Result):
     def whose_limit(self) -> str | None:
         """Said of a limit that is the verifier's."""
         scores = self.document["primary_metric"]["kind"] == "score"
-        if self.policy.fixed("max_drop" if scores else "max_ratio") is None:
+        own, issuers = self.policy.fixed("max_drop" if scores else "max_ratio"), self.document["decision"]["limit"]
+        if own is None:
             return None
-        return f"yours; the issuer's is {wording.number(self.document['decision']['limit'], 6)}"
+        return "yours and the issuer's" if own == issuers else f"yours; the issuer's is {wording.number(issuers, 6)}"
 
     def rows(self) -> list[Row]:
         rows: list[Row] = [("checked", check) for check in self.checks]

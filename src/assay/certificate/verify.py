@@ -21,6 +21,7 @@ from assay.certificate.verification import RECOMPUTED, Verification
 from assay.certificate.versions import check_version
 from assay.data import read_table
 from assay.data.columns import listed
+from assay.data.opening import SETTINGS, TABLE, cannot_open, check_file, read_bytes
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 
@@ -38,7 +39,7 @@ def verify(
     `Policy` or a file of one: the evidence is judged by it, and what it leaves open is listed as the issuer's choice.
     """
     path, own = Path(certificate), policy_of(policy)
-    data = _read(path)
+    data = read_bytes(path, SETTINGS)
     document = parsed(data, str(path))
     check_version(path, document)
     checks, faults = ["schema"], _schema_faults(data)
@@ -80,15 +81,6 @@ def _unproved(document: dict[str, Any]) -> _Judged:
         f"It says: {decision['sentence']}"
     )
     return _Judged(Policy(), sentence, decision["verdict"])
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}); give a file that `assay certify` wrote."
-        ) from error
 
 
 def _result(
@@ -144,7 +136,7 @@ def _canonical_faults(data: bytes, document: dict[str, Any]) -> list[Fault]:
 def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tuple[list[str], list[Fault]]:
     """What was checked of the signature, and what is wrong with it. Without a key an envelope is only told of."""
     envelope = envelope_path(path)
-    content = _read(envelope) if envelope.exists() else None
+    content = read_bytes(envelope, SETTINGS) if envelope.exists() else None
     if key is not None:
         fault = signature_fault(data, content, load_public_key(Path(key)))
         return ["signature"], [] if fault is None else [Fault("signature", "valid", fault)]
@@ -187,12 +179,12 @@ def _said(fields: dict[str, Any]) -> str:
 
 
 def _digest(proof: Path) -> str:
+    label = f"{proof}, the evidence"
+    check_file(proof, TABLE, label=label)
     try:
         return file_digest(proof)
     except OSError as error:
-        raise InputError(
-            f"{proof}: the evidence cannot be read ({error.strerror}); give it with --evidence FILE."
-        ) from error
+        raise cannot_open(label, error) from error
 
 
 def _as_issued(document: dict[str, Any], fields: dict[str, Any], policy: Policy, rows: int) -> dict[str, Any]:
