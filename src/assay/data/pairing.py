@@ -9,6 +9,7 @@ from assay.data.arms import Arm, arms_of
 from assay.data.checks import SPLITS
 from assay.data.columns import listed
 from assay.data.panel import Dropped, Floats, Integers, Metric, Panel, numbered
+from assay.data.readers.selection import FILTER_WORDS
 from assay.data.tables import Table
 from assay.errors import InputError, UsageError
 
@@ -142,11 +143,13 @@ def _check_measures(a: Table, b: Table) -> None:
         return
     for name in ("metric", "filter", "scorer"):
         if first[name] != second[name]:
+            word = FILTER_WORDS.get(first["format"], name) if name == "filter" else name
             raise InputError(
-                f"{a.label} has the {name} {first[name]} and {b.label} the {name} {second[name]}; choose one that both "
+                f"{a.label} has the {word} {first[name]} and {b.label} the {word} {second[name]}; choose one that both "
                 f"have with --{name}."
             )
-    if first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
+    told = first["task"] and second["task"]  # a renamed file does not say its task
+    if told and first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
         raise InputError(
             f"{a.label} holds the task {first['task']} and {b.label} {second['task']}; choose one that both have with "
             "--task."

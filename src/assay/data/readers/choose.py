@@ -1,6 +1,7 @@
 """The reader of each path that a user names: a table, a run of ours, or what a harness wrote."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,11 @@ from assay.data.opening import head_of
 from assay.data.readers.selection import Format, Selection
 from assay.data.readers.source import Source, exists, named, one_line
 from assay.data.store import MANIFEST
+from assay.data.training_names import names_of
 from assay.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from assay.data.readers.harness.combine import HarnessSource
+    from assay.data.readers.harness.combine import Entry, HarnessSource
     from assay.data.readers.harness.log import Log
 
 #: How a file begins that a harness may have written: an archive, Parquet, JSON.
@@ -47,8 +49,23 @@ def _harness_sources(
 ) -> "list[HarnessSource]":
     from assay.data.readers.harness.combine import Entry, sources_of  # late: most people bring tables
 
-    entries = [Entry(name, one_line(str(path)), log) for name, path, found in logs for log in found]
+    entries = _told_apart([Entry(name, one_line(str(path)), log) for name, path, found in logs for log in found])
     return sources_of([entry for entry in entries if entry.model in models] or entries, selection, cluster)
+
+
+def _told_apart(entries: "list[Entry]") -> "list[Entry]":
+    """Renamed files called after what tells their paths apart: runs/base/out.jsonl and runs/int4/out.jsonl."""
+    files = list({entry.log.files[0]: None for entry in entries if not entry.log.task and entry.name is None})
+    if not files:
+        return entries
+    taken = {entry.model for entry in entries if entry.log.task or entry.name is not None}
+    names = dict(zip(files, names_of(files, taken), strict=True))
+    return [
+        replace(entry, log=replace(entry.log, model=names[entry.log.files[0]]))
+        if entry.name is None and entry.log.files[0] in names
+        else entry
+        for entry in entries
+    ]
 
 
 def _logs(path: Path, asked: Format | None) -> "list[Log] | None":

@@ -7,6 +7,8 @@ from assay.errors import UsageError
 
 Format = Literal["table", "lm-eval", "inspect", "lighteval", "helm", "responses"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+#: What a harness calls that which --filter picks, if it is no filter.
+FILTER_WORDS: dict[str, str] = {"helm": "split"}
 
 
 @dataclass(frozen=True, slots=True)

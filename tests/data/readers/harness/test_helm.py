@@ -126,7 +126,7 @@ def test_splits_are_chosen(choices: Path) -> None:
             stat["name"]["split"] = "valid"
 
     stats_of(choices, other)
-    assert_refused(choices, "2 filters (test, valid)", "--filter", metric="exact_match")
+    assert_refused(choices, "2 splits (test, valid)", "--filter", metric="exact_match")
     assert list(scores(one(choices, metric="exact_match", filter="test"))) == ["id1"]
 
 

@@ -52,7 +52,8 @@ def sources_of(entries: Sequence[Entry], selection: Selection, cluster: str | No
     """A source for each model of some logs."""
     wanted = _of_tasks(entries, selection.task)
     # Asked for by a group or a pattern, tasks may be one here and several in the file to compare with.
-    pooled = selection.task is not None and all(entry.log.task != selection.task for entry in wanted)
+    told = [entry.log.task for entry in wanted if entry.log.task]
+    pooled = bool(told) and selection.task is not None and selection.task not in told
     models: dict[str, list[Entry]] = {}
     for entry in wanted:
         models.setdefault(entry.model, []).append(entry)
@@ -60,23 +61,40 @@ def sources_of(entries: Sequence[Entry], selection: Selection, cluster: str | No
 
 
 def _of_tasks(entries: Sequence[Entry], asked: str | None) -> Sequence[Entry]:
-    tasks = sorted({entry.log.task for entry in entries})
+    """The logs of the task that was asked for, or of the only one there is.
+
+    A renamed file does not say its task, and goes with any single one: whether its items are the same is seen when
+    they are paired.
+    """
+    tasks = sorted({entry.log.task for entry in entries if entry.log.task})
     where = _where(entries)
     if asked is None:
         if len(tasks) > 1:
             raise InputError(
-                f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}); choose one with --task, or several with a pattern "
-                "such as --task '*'."
+                f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}); choose one with --task, or several that have the "
+                "same metric with a pattern such as --task '*'."
             )
         return entries
-    chosen = [entry for entry in entries if entry.log.task == asked]
+    chosen = [entry for entry in entries if entry.log.task and entry.log.task == asked]
+    several = not chosen
     chosen = chosen or [entry for entry in entries if asked in entry.log.groups]
-    chosen = chosen or [entry for entry in entries if fnmatchcase(entry.log.task, asked)]
-    if not chosen:
+    chosen = chosen or [entry for entry in entries if entry.log.task and fnmatchcase(entry.log.task, asked)]
+    if tasks and not chosen:
         close = nearest(asked, tasks)
         hint = f"did you mean --task {one_line(close)}?" if close else "choose one with --task."
         raise InputError(f"{where}: no task {asked!r}, only {listed(tasks, 40)}; {hint}")
-    return chosen
+    return [*chosen, *_renamed(entries, asked if several and chosen else None)]
+
+
+def _renamed(entries: Sequence[Entry], group: str | None) -> list[Entry]:
+    """The logs that do not say their task; they cannot be a part of a group, for which part would it be?"""
+    found = [entry for entry in entries if not entry.log.task]
+    if found and group is not None:
+        raise InputError(
+            f"{found[0].given}: the file was renamed and does not say its task, so that it cannot be one of "
+            f"{group!r}; name a single task with --task."
+        )
+    return found
 
 
 def _where(entries: Sequence[Entry]) -> str:
@@ -107,7 +125,7 @@ def _source(
 def _note(whole: Rows, logs: Sequence[Log], *, pooled: bool) -> str:
     """What is measured, and what items are paired on."""
     tasks, measure = {log.task for log in logs}, whole.measure
-    what = min(tasks) if len(tasks) == 1 else f"{len(tasks)} tasks"
+    what = (min(tasks) or "renamed samples") if len(tasks) == 1 else f"{len(tasks)} tasks"
     compared = f", {measure.compared} compared" if "doc_hash" in whole.columns else ""
     return (
         f"{measure.format}, {what}: {measure}; paired on {'task and ' if pooled else ''}{measure.paired_on}{compared}"
@@ -120,12 +138,13 @@ def _guesses(entries: Sequence[Entry]) -> list[str]:
 
 def _about(name: str, whole: Rows, logs: Sequence[Log]) -> dict[str, Any]:
     measure = whole.measure
+    tasks = tuple(sorted({log.task for log in logs if log.task}))
     return {
         "model": {"name": name},
         "measure": {
             "format": measure.format,
-            "task": ", ".join(sorted({log.task for log in logs})),
-            "tasks": tuple(sorted({log.task for log in logs})),
+            "task": ", ".join(tasks),
+            "tasks": tasks,
             "metric": measure.metric,
             "filter": measure.filter,
             "scorer": measure.scorer,
@@ -149,17 +168,30 @@ def _runs(name: str, entries: list[Entry], *, newest: bool) -> tuple[list[Entry]
         len({run.given for run in runs}) == len(runs) for runs in tasks.values()
     ):
         return entries, True
-    labels = listed([run.log.label for run in twice], _PLACES_SHOWN)
-    raise InputError(
-        f"{len(twice)} runs of the task {twice[0].log.task!r} by the model {name!r} ({labels}); name one of them, or "
-        "take the newest with --newest, or call them NAME=PATH: different names are compared, the same name makes them "
-        "runs of one model."
+    raise _several_runs(name, twice)
+
+
+def _several_runs(name: str, runs: list[Entry]) -> InputError:
+    """What to do with several runs of a task, of what can be done with these."""
+    labels = [run.log.label for run in runs]
+    if len(set(labels)) < len(labels):
+        return InputError(f"{labels[0]}: the same log is named twice; name it once, or another one.")
+    task = f"the task {runs[0].log.task!r}" if runs[0].log.task else "a task"
+    newest = ", or take the newest with --newest" if _dated(runs) else ""
+    return InputError(
+        f"{len(runs)} runs of {task} by the model {name!r} ({listed(labels, _PLACES_SHOWN)}); name one of them"
+        f"{newest}, or call them NAME=PATH: different names are compared, the same name makes them runs of one model."
     )
 
 
-def _newest(runs: list[Entry]) -> Entry:
+def _dated(runs: list[Entry]) -> bool:
+    """Whether the dates say which run is the newest."""
     dates = sorted(run.log.written for run in runs)
-    if len(runs) > 1 and (not dates[0] or dates[-1] == dates[-2]):
+    return bool(dates[0]) and dates[-1] != dates[-2]
+
+
+def _newest(runs: list[Entry]) -> Entry:
+    if len(runs) > 1 and not _dated(runs):
         labels = listed([run.log.label for run in runs], _PLACES_SHOWN)
         raise InputError(f"{labels}: their dates do not say which is the newest; name one of them.")
     return max(runs, key=lambda run: run.log.written)

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.data.json_text import read_json
 from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, field_of, number, scored
-from assay.data.readers.selection import Selection
+from assay.data.readers.selection import FILTER_WORDS, Selection
 from assay.errors import InputError
 
 SPEC, STATS = "run_spec.json", "per_instance_stats.json"
@@ -18,7 +18,7 @@ _MODEL = re.compile(r"[:,](?:model|model_deployment)=[^,]*")
 _LOSS = ("logprob", "num_perplexity_tokens", "num_bytes")
 _LOSS_METRICS = ("perplexity", "bits_per_byte")  # per token, which needs the same tokenizer, or per byte
 
-Key = tuple[str, int]  # instance and trial
+Key = tuple[str, int, str]  # instance, trial and split
 
 
 def is_run(folder: Path) -> bool:
@@ -45,7 +45,6 @@ class _Unit:
     """The statistics of an instance in a trial, by name: how many values, and their sum."""
 
     place: str
-    split: str
     sums: dict[str, tuple[float, float]]
 
     def means(self) -> dict[str, float]:
@@ -61,16 +60,18 @@ class HelmLog(Log):
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
         every, perturbed = self._units()
-        split = chosen(self.label, "filter", (unit.split for unit in every.values()), selection.filter)
-        units = {key: unit for key, unit in every.items() if unit.split == split}
+        split = chosen(
+            self.label, "filter", (split for _, _, split in every), selection.filter, word=FILTER_WORDS["helm"]
+        )
+        units = {key: unit for key, unit in every.items() if key[2] == split}
         if self.losses and selection.metric in (None, *_LOSS_METRICS):
             rows = self._losses(units, split, selection.metric or "perplexity")
         else:
             rows = self._scores(units, selection.metric, split)
         if perturbed:
             rows.notes.append(f"{self.label}: perturbed instances left out: {perturbed}")
-        if len({trial for _, trial in units}) > 1:
-            rows.columns["run"] = [str(trial) for _, trial in units]
+        if len({trial for _, trial, _ in units}) > 1:
+            rows.columns["run"] = [str(trial) for _, trial, _ in units]
         if cluster is not None:
             if cluster != "task":
                 raise InputError(f"{self.label}: a run of HELM has no {cluster!r} to cluster by, only task; use that.")
@@ -87,7 +88,7 @@ class HelmLog(Log):
         if not isinstance(entries, list) or not entries:
             raise InputError(f"{path}: must be a list of instances, and not an empty one; run HELM again.")
         units: dict[Key, _Unit] = {}
-        perturbed: set[Key] = set()
+        perturbed: set[tuple[str, int]] = set()
         for at, entry in enumerate(entries, start=1):
             place = f"{path}, entry {at}"
             key = (
@@ -98,7 +99,7 @@ class HelmLog(Log):
                 perturbed.add(key)
                 continue
             for name, split, count, total in _stats(entry, place):
-                unit = units.setdefault(key, _Unit(place, split, {}))
+                unit = units.setdefault((*key, split), _Unit(place, {}))
                 before = unit.sums.get(name, (0.0, 0.0))
                 unit.sums[name] = (before[0] + count, before[1] + total)
         if not units:
@@ -120,7 +121,7 @@ class HelmLog(Log):
                 )
         sizes = [size if metric == "bits_per_byte" else tokens for _, tokens, size in sums]
         columns = self._columns("window", units) | {
-            "document": [instance for instance, _ in units],
+            "document": [instance for instance, _, _ in units],
             "tokens": sizes,
             "loss": [-total / size for (total, _, _), size in zip(sums, sizes, strict=True)],
             "bytes": [size for _, _, size in sums],
@@ -128,7 +129,7 @@ class HelmLog(Log):
         return Rows("losses", _measure(metric, split), columns, [unit.place for unit in units.values()])
 
     def _columns(self, unit: str, units: dict[Key, _Unit]) -> dict[str, list[Any]]:
-        return {unit: [instance for instance, _ in units], "doc_hash": [self.scenario] * len(units)}
+        return {unit: [instance for instance, _, _ in units], "doc_hash": [self.scenario] * len(units)}
 
 
 def _stats(entry: dict[str, Any], place: str) -> Iterator[tuple[str, str, float, float]]:

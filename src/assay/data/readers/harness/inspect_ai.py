@@ -15,8 +15,8 @@ from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, f
 from assay.data.readers.selection import Selection
 from assay.errors import InputError
 
-#: The keys of a .json log.
-KEYS = frozenset({"version", "status", "eval"})
+#: The keys of a .json log, and of its header or the first entry of its journal saved by themselves.
+KEYS = (frozenset({"status", "eval"}), frozenset({"plan", "eval"}))
 _HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"
 #: What inspect itself makes of these: correct, partially correct, incorrect, no answer.
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -91,8 +91,7 @@ class InspectLog(Log):
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
         samples = list(self._kept(cluster))
         if not samples:
-            why = f" ({self.remarks[0]})" if self.remarks else ""
-            raise InputError(f"{self.label}: no samples in the log{why}; run it again.")
+            raise self._empty()
         scorer = self._scorer(samples, selection.scorer)
         metric = self._metric(samples, scorer, selection)
         rows = Rows(
@@ -108,6 +107,13 @@ class InspectLog(Log):
         if len(set(rows.columns["run"])) == 1:
             del rows.columns["run"]
         return rows
+
+    def _empty(self) -> InputError:
+        if self.remarks:
+            return InputError(f"{self.label}: no samples in the log ({self.remarks[0]}); run it again.")
+        return InputError(
+            f"{self.label}: the header of an inspect log, without its samples; name the log itself, .eval or .json."
+        )
 
     def _kept(self, cluster: str | None) -> Iterator["_Sample"]:
         for place, sample in _samples(self.files[0]):
@@ -151,7 +157,7 @@ def _samples(path: Path) -> Iterator[Sample]:
             yield from _members(archive)
         return
     found = _object(read_json(path), str(path))
-    for at, sample in enumerate(field_of(found, "samples", str(path), list) if found.get("samples") else []):
+    for at, sample in enumerate([] if found.get("samples") is None else field_of(found, "samples", str(path), list)):
         place = f"{path}, sample {at + 1}"
         yield place, _object(sample, place)
 

@@ -1,6 +1,7 @@
 """lm-evaluation-harness: ``samples_<task>_<date>.jsonl`` and the ``results_<date>.json`` beside it.
 
-A row per document and filter. The samples do not name their model: the results of the same date do.
+A row per document and filter. The samples do not name their model: the results of the same date do. A file that was
+renamed says neither its task nor which results are its own, so that its new name is the name of the model.
 """
 
 import re
@@ -92,8 +93,10 @@ def logs_of(samples: Sequence[Path], results: Sequence[Path]) -> list[LmEvalLog]
 
 def _log(path: Path, known: dict[tuple[Path, str], _Results | None]) -> LmEvalLog:
     date = _date(path)
+    if not date or not path.stem.startswith("samples_"):
+        return LmEvalLog(str(path), (path,), path.stem, "", date, guessed="called after its file, which was renamed")
     if (path.parent, date) not in known:
-        known[path.parent, date] = _results(path.parent, date) if date else None
+        known[path.parent, date] = _results(path.parent, date)
     results = known[path.parent, date]
     task = _DATE.sub("", path.stem).removeprefix("samples_")
     groups = _groups(results.groups, task) if results else frozenset()
@@ -148,6 +151,8 @@ def _sample(place: str, record: dict[str, Any], cluster: str | None, task: str) 
 
 
 def _cluster(record: dict[str, Any], name: str, place: str, task: str) -> str:
+    if name == "task" and not task:
+        raise InputError(f"{place}: the file was renamed and does not say its task; cluster by something else.")
     return task if name == "task" else label_of([("doc", record.get("doc"))], name, place)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.data.columns import listed, nearest
 from assay.data.panel import Kind
-from assay.data.readers.selection import Format, Selection
+from assay.data.readers.selection import FILTER_WORDS, Format, Selection
 from assay.data.readers.source import one_line, shown
 from assay.errors import InputError
 
@@ -31,7 +31,7 @@ class Measure:
     def __str__(self) -> str:
         parts = (
             f"metric {self.metric}",
-            self.filter and f"filter {self.filter}",
+            self.filter and f"{FILTER_WORDS.get(self.format, 'filter')} {self.filter}",
             self.scorer and f"scorer {self.scorer}",
         )
         return ", ".join(part for part in parts if part)
@@ -59,7 +59,7 @@ class Log(ABC):
     label: str  # what messages call it: the path
     files: tuple[Path, ...]  # what a certificate names
     model: str
-    task: str
+    task: str  # "" where nothing says so, as in a file that was renamed
     written: str  # when, in a form that sorts; "" where nothing says so
     groups: frozenset[str] = frozenset()  # the groups of tasks it belongs to
     guessed: str = ""  # how the model came by its name, where no file tells it
@@ -69,20 +69,24 @@ class Log(ABC):
         """The items, with the metric that was chosen."""
 
 
-def chosen(where: str, what: str, names: Iterable[str], asked: str | None) -> str:
-    """The one that was asked for, or the only one; otherwise an error with the choices and the option."""
-    found = sorted(set(names))
+def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, word: str = "") -> str:
+    """The one that was asked for, or the only one; otherwise an error with the choices and the option.
+
+    ``word`` is what the harness calls it, where that is not the name of the option.
+    """
+    found, word = sorted(set(names)), word or what
     if asked is not None:
         if asked in found:
             return asked
         close = nearest(asked, found)
         hint = f"did you mean --{what} {one_line(close)}?" if close else f"choose one with --{what}."
-        raise InputError(f"{where}: no {what} {asked!r}, only {listed(found, 40)}; {hint}")
+        raise InputError(f"{where}: no {word} {asked!r}, only {listed(found, 40)}; {hint}")
     if len(found) == 1:
         return found[0]
     if not found:
-        raise InputError(f"{where}: no {what} at all; check what should have written the file.")
-    raise InputError(f"{where}: {len(found)} {what}s ({listed(found, 40)}); choose one with --{what}.")
+        raise InputError(f"{where}: no {word} at all; check what should have written the file.")
+    example = f", such as --{what} {one_line(found[0])}" if word != what else ""
+    raise InputError(f"{where}: {len(found)} {word}s ({listed(found, 40)}); choose one with --{what}{example}.")
 
 
 def scored(

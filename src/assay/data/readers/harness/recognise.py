@@ -111,7 +111,7 @@ def _by_keys(head: bytes) -> tuple[Kind | None, bool]:
     known: dict[Kind, bool] = {
         "lm-eval": keys >= lm_eval.SAMPLE_KEYS,
         "lm-eval results": keys >= lm_eval.RESULT_KEYS,
-        "inspect": keys >= inspect_ai.KEYS,
+        "inspect": any(keys >= some for some in inspect_ai.KEYS),
         "helm": keys >= helm.KEYS,
         "responses": responses.has_keys(keys),
     }
