@@ -13,7 +13,7 @@ from assay.errors import AssayError, UsageError
 
 def test_the_defaults_are_those_the_documentation_names() -> None:
     design = Design()
-    assert (design.method, design.level, design.scheme, design.resamples) == ("bca", 0.95, "auto", None)
+    assert (design.method, design.level, design.scheme, design.resamples) == ("auto", 0.95, "auto", None)
     assert (design.seed, design.test, design.margin) == (0, "auto", None)
     assert DESIGN_EFFECT_LIMIT == 1.05  # C4
 
@@ -27,10 +27,10 @@ def test_every_method_and_any_usual_level_is_accepted(method: Any, level: float)
 REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"method": "bootstrap"},
-        "method must be one of bca, bca-plain, percentile, t, studentized, but got 'bootstrap'.",
+        "method must be one of auto, bca, bca-plain, percentile, t, studentized, tango, but got 'bootstrap'.",
     ),
     ({"scheme": "window"}, "scheme must be one of auto, tokens, windows, but got 'window'."),
-    ({"test": "z"}, "test must be one of auto, sign-flip, mcnemar, t, wilcoxon, but got 'z'."),
+    ({"test": "z"}, "test must be one of auto, sign-flip, mcnemar-midp, mcnemar, t, wilcoxon, but got 'z'."),
     ({"level": 95}, "level must be at least 0.5 and below 1, but got 95; 0.95 is usual."),
     ({"level": 0.05}, "level must be at least 0.5 and below 1, but got 0.05; 0.95 is usual."),
     ({"level": 1.0}, "level must be at least 0.5 and below 1, but got 1.0; 0.95 is usual."),

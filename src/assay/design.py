@@ -7,9 +7,11 @@ from typing import Any, Literal, get_args
 from assay.errors import UsageError
 from assay.version import VERSION
 
-Method = Literal["bca", "bca-plain", "percentile", "t", "studentized"]
+#: auto is tango for 0/1 scores and bca for everything else.
+Method = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
 Scheme = Literal["auto", "tokens", "windows"]
-TestName = Literal["auto", "sign-flip", "mcnemar", "t", "wilcoxon"]
+#: auto is mcnemar-midp for 0/1 scores and sign-flip for everything else; mcnemar is the exact one.
+TestName = Literal["auto", "sign-flip", "mcnemar-midp", "mcnemar", "t", "wilcoxon"]
 
 #: Token counts count as equal below this design effect n Σt²/(Σt)²; above it windows are drawn uniformly (C4).
 DESIGN_EFFECT_LIMIT = 1.05
@@ -24,7 +26,7 @@ DEFAULT_RESAMPLES = 10_000
 class Design:
     """Method, level, scheme, replicates, seed and test. ``resamples=None`` is the exact distribution (B = ∞)."""
 
-    method: Method = "bca"
+    method: Method = "auto"
     level: float = DEFAULT_LEVEL
     scheme: Scheme = "auto"
     resamples: int | None = None
@@ -46,6 +48,11 @@ class Design:
             raise UsageError(f"seed must be an integer from 0 to 2^64 - 1, but got {self.seed}.")
         if self.margin is not None and not 0 < self.margin < float("inf"):
             raise UsageError(f"margin must be positive and finite, but got {self.margin}.")
+
+    @property
+    def paired(self) -> bool:
+        """Whether interval and test are left to us: then they are made to agree. Otherwise both are as computed."""
+        return self.method == "auto" and self.test in ("auto", "mcnemar-midp", "mcnemar")
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
@@ -163,6 +170,7 @@ class Policy:
     def design(self, *, exact: bool = False) -> Design:
         """How the certificate's interval is computed: by the tier's replicates, or over all resamples."""
         return Design(
+            method="bca",
             level=DEFAULT_LEVEL if self.level is None else self.level,
             resamples=None if exact else self.limits.replicates,
             seed=self.seed or 0,

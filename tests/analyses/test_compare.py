@@ -10,7 +10,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from assay import Design, InputError, Panel, UsageError, compare, read_table
 from assay.analyses.compare import compare_panel
@@ -381,22 +381,81 @@ def test_the_document_column_is_mentioned_when_it_is_not_used() -> None:
 # ---------------------------------------------------------------------------------------------------------------- tests
 
 
-def test_auto_takes_mcnemar_for_right_or_wrong_against_binomtest() -> None:
-    a, b = [1] * 60 + [0] * 40, [1] * 45 + [0] * 15 + [1] * 4 + [0] * 36
-    found = compare(scores(a), scores(b))
-    assert found.test.name == "mcnemar"
+RIGHT_A, RIGHT_B = [1] * 60 + [0] * 40, [1] * 45 + [0] * 15 + [1] * 4 + [0] * 36  # 15 lost, 4 won
+
+
+def test_auto_takes_mid_p_and_tango_for_right_or_wrong_against_scipy() -> None:
+    found = compare(scores(RIGHT_A), scores(RIGHT_B))
+    assert (found.design.method, found.design.test) == ("auto", "auto")
+    assert (interval_of(found).method, found.test.name) == ("tango", "mcnemar-midp")
+    exact = stats.binomtest(4, 19).pvalue
+    assert found.p_value == pytest.approx(exact - stats.binom.pmf(4, 19, 0.5), rel=1e-10)
+    assert limits(found) == pytest.approx(paired_shares_by_hand(4, 15, 100), abs=1e-9)
+    assert "method:tango|test:mcnemar-midp|resamples:closed" in found.signature
+
+
+def paired_shares_by_hand(b: int, c: int, n: int) -> tuple[float, float]:
+    """Tango's limits: where his statistic, written out, crosses ±1.96."""
+
+    def statistic(d: float) -> float:
+        middle = (2 * n - b + c) * d - b - c
+        q = (np.sqrt(middle**2 + 8 * n * c * d * (1 - d)) - middle) / (4 * n)
+        return float((b - c - n * d) / np.sqrt(n * (2 * q + d * (1 - d))))
+
+    z, at = stats.norm.ppf(0.975), (b - c) / n
+    low = optimize.brentq(lambda d: statistic(d) - z, -0.99, at, xtol=1e-13)
+    return low, optimize.brentq(lambda d: statistic(d) + z, at, 0.99, xtol=1e-13)
+
+
+def test_the_exact_test_stays_by_option_with_the_same_interval_rule_against_binomtest() -> None:
+    found = compare(scores(RIGHT_A), scores(RIGHT_B), design=Design(test="mcnemar"))
+    assert (interval_of(found).method, found.test.name) == ("tango", "mcnemar")
     assert found.p_value == pytest.approx(stats.binomtest(4, 19).pvalue, rel=1e-10)
+    borderline = compare(scores([1] * 5 + [0] * 25), scores([0] * 5 + [0] * 25), design=Design(test="mcnemar"))
+    assert borderline.p_value == pytest.approx(0.0625)
+    assert limits(borderline)[1] == 0
+    assert borderline.verdict == "no difference shown"
+    assert "a limit is set to 0" in " ".join(borderline.notes)
 
 
-@pytest.mark.parametrize("more", [{"weight": [1.0, 2.0] * 10}, {"cluster": ["a", "b", "c", "d"] * 5}])
-def test_auto_takes_sign_flips_for_right_or_wrong_with_weights_or_clusters(more: dict[str, Any]) -> None:
+def test_four_lost_and_none_won_are_no_difference_in_every_word() -> None:
+    """They were "worse … p = 0.12" in one verb and "cannot be told apart" in another."""
+    found = compare(scores([1] * 4 + [1, 0] * 48), scores([0] * 4 + [1, 0] * 48))
+    assert found.verdict == "no difference shown"
+    assert found.p_value == pytest.approx(0.0625)
+    assert limits(found)[1] == 0
+    assert found.sentence.startswith("No difference shown")
+
+
+@pytest.mark.parametrize("more", [{"weight": [1.0, 2.0] * 10}, {"cluster": ["a", "b", "c", "d", "e"] * 4}])
+def test_right_or_wrong_with_weights_or_clusters_takes_the_design_effect(more: dict[str, Any]) -> None:
     found = compare(scores([1, 0] * 10, **more), scores([1, 1] * 10, **more))
-    assert found.test.name == "sign-flip"
+    assert (interval_of(found).method, found.test.name) == ("tango", "mcnemar-score")
+    assert found.computed.design_effect is not None
+    assert found.computed.design_effect >= 1
+    assert found.computed.degrees_of_freedom is not None
+
+
+def test_what_was_asked_for_by_name_is_shown_as_computed_and_a_verdict_needs_both() -> None:
+    """Four of a hundred items lost: the BCa interval leaves out 0, the test does not reject."""
+    tables = scores([1] * 4 + [1, 0] * 48), scores([0] * 4 + [1, 0] * 48)
+    found = compare(*tables, design=Design(method="bca"))
+    low, high = limits(found)
+    assert (interval_of(found).method, found.test.name) == ("bca", "mcnemar-midp")
+    assert low < high < 0
+    assert found.p_value == pytest.approx(0.0625)
+    assert found.verdict == "no difference shown"
+    assert [note for note in found.notes if "a verdict needs both" in note]
 
 
 def test_mcnemar_is_refused_where_it_means_nothing() -> None:
-    with pytest.raises(UsageError, match="mcnemar needs 0/1 scores without weights and clusters; --test sign-flip"):
+    with pytest.raises(UsageError, match="mcnemar needs 0/1 scores without weights and clusters; leave --test out"):
         compare(*noisy_scores(10, 0.1), design=Design(test="mcnemar"))
+
+
+def test_tango_is_refused_where_it_means_nothing() -> None:
+    with pytest.raises(UsageError, match="tango is an interval of 0/1 scores, but these are not; leave --method out"):
+        compare(*noisy_scores(10, 0.1), design=Design(method="tango"))
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon"])
@@ -418,21 +477,25 @@ def test_the_interval_of_a_mean_against_scipy_bootstrap() -> None:
     assert limits(found) == pytest.approx(tuple(theirs.confidence_interval), abs=reach)
 
 
-def test_the_disagreement_of_interval_and_test_is_noted() -> None:
-    """Found by search: an interval that leaves out 0 by a hair, while the exact test does not reject."""
+def test_interval_and_test_that_disagree_are_made_to_agree_and_it_is_noted() -> None:
+    """What `bca` and `sign-flip` give by name, they give by default, but for the limit or the p that is moved."""
     noted = 0
     for seed in range(60):
-        found = compare(*noisy_scores(14, 0.15, seed=seed))
-        low, high = limits(found)
+        tables = noisy_scores(14, 0.15, seed=seed)
+        found, apart = compare(*tables), compare(*tables, design=Design(method="bca", test="sign-flip"))
         assert found.p_value is not None
-        excludes, rejects = not low <= 0 <= high, found.p_value <= 1 - 0.95
-        said = [note for note in found.notes if note.startswith("borderline")]
-        assert bool(said) == (excludes != rejects)
-        if said:
+        assert apart.p_value is not None
+        assert found.p_value >= apart.p_value == found.computed.test_p
+        assert found.p_value == max(found.computed.test_p, found.computed.interval_p or 0.0)
+        (low, high), before = limits(found), limits(apart)
+        assert (not low <= 0 <= high) == (found.p_value <= 1 - 0.95) == (found.verdict != "no difference shown")
+        if (not before[0] <= 0 <= before[1]) != (apart.p_value <= 1 - 0.95):
             noted += 1
-            assert ("excludes 0" in said[0]) == excludes
-            assert ("does not reject" in said[0]) == (not rejects)
-            assert (found.verdict != "no difference shown") == excludes
+            assert apart.verdict == "no difference shown"
+            assert [note for note in apart.notes if note.startswith("borderline")]
+            assert [note for note in found.notes if "alone" in note]
+        else:
+            assert (low, high) == before
     assert noted > 0
 
 

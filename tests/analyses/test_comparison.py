@@ -18,6 +18,10 @@ PROMISED = {
     "schema", "kind", "verdict", "sentence", "difference", "p_value", "test", "effect_sizes", "n_pairs", "n_clusters",
     "dropped", "fallbacks", "design", "signature",
 }  # fmt: skip
+COMPUTED = {
+    "scheme", "scheme_reason", "distribution", "resamples", "test_p", "interval_p", "design_effect",
+    "degrees_of_freedom", "rounded", "rounding",
+}  # fmt: skip
 BESIDES = {"unit", "systems", "lower_is_better", "a", "b", "cluster_by", "degenerate", "notes", "computed"}
 
 
@@ -85,7 +89,7 @@ def test_the_keys_are_those_that_were_promised(results: list[Comparison]) -> Non
         assert set(data["effect_sizes"]) == {"d_z", "hedges_g", "d_av"}
         assert set(data["dropped"]) == {"only_a", "only_b", "examples"}
         assert set(data["design"]) == {"method", "level", "scheme", "resamples", "seed", "test", "margin"}
-        assert set(data["computed"]) == {"scheme", "scheme_reason", "distribution", "resamples"}
+        assert set(data["computed"]) == COMPUTED
         assert data["p_value"] == data["test"]["p_value"]
 
 
@@ -131,7 +135,7 @@ def test_the_text_is_the_sentence_and_a_row_for_every_number(results: list[Compa
 def test_the_text_says_what_was_dropped_what_fell_back_and_what_to_know(results: list[Comparison]) -> None:
     dropped = str(results[-1])
     assert "2 not paired (1 only in A, 1 only in B): q1, q4" in dropped
-    assert "bca → collapsed interval: all units have the same value" in str(results[5])
+    assert "bca → collapsed interval: one unit" in str(results[6])
     assert "seed 3" in str(results[2])
     assert "200 random resamples" in str(results[2])
     assert "10 clusters (document)" in str(results[1])

@@ -58,7 +58,8 @@ def test_every_pair_against_the_comparison_of_two(files: list[Path]) -> None:
     board = rank(*files)
     paths = {path.stem: path for path in files}
     for pair in board.pairs:
-        alone = compare(paths[pair.b], paths[pair.a], design=Design(scheme="windows"))
+        by_name = Design(scheme="windows", method="bca", test="sign-flip")
+        alone = compare(paths[pair.b], paths[pair.a], design=by_name)
         assert pair.difference.value == pytest.approx(alone.difference.value)
         assert pair.difference.standard_error == pytest.approx(alone.difference.standard_error)
         assert pair.test.p_value == pytest.approx(alone.p_value)
@@ -177,7 +178,7 @@ def test_pairs_use_the_items_that_both_have() -> None:
     values = simulated(60, 3, step=0.8)
     values[:20, 1] = np.nan
     board = board_of(values, design=Design())
-    alone = compare(*(tables(values)[i] for i in (1, 0)), design=Design(scheme="windows"))
+    alone = compare(*(tables(values)[i] for i in (1, 0)), design=Design(scheme="windows", test="sign-flip"))
     pair = board.pair("m0", "m1")
     assert (pair.difference.n, board.pair("m0", "m2").difference.n) == (40, 60)
     assert pair.difference.value == pytest.approx(alone.difference.value)

@@ -7,26 +7,30 @@ from math import exp, log
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from assay.analyses.comparison import Comparison, Computed, Shown
+from assay.analyses.paired import (
+    Binary,
+    Differences,
+    Drawn,
+    binary_of,
+    differences_of,
+    drawn_by,
+    paired_interval,
+    paired_test,
+)
 from assay.analyses.picture import picture_of
-from assay.analyses.verdict import sentence_of, verdict_of
+from assay.analyses.verdict import agreed, disagreement, moved_limits, sentence_of, verdict_of
 from assay.data import Panel, Selection, Table, pair
 from assay.data.panel import Floats
 from assay.data.rates import Size, bits_per
 from assay.data.readers.source import UNNAMED
 from assay.data.tables import check_used, one_model, read_models
-from assay.design import DESIGN_EFFECT_LIMIT, Design, signature
+from assay.design import Design, signature
 from assay.errors import InputError, UsageError
-from assay.stats.bootstrap import IntervalResult, interval
+from assay.stats.bootstrap import IntervalResult
 from assay.stats.effects import Arms, effect_sizes
-from assay.stats.paired import mcnemar, t_test, wilcoxon
-from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Fallback, Test
-from assay.stats.units import Units, design_effect, mean_of_draws, standard_error
-
-EPSILON = float(np.finfo(np.float64).eps)
+from assay.stats.units import Units, standard_error
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
 
@@ -102,85 +106,114 @@ def tables_of(
     return one_model(first, models[0]), one_model(second, models[1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """The units to draw, under the scheme that was chosen."""
+@dataclass(frozen=True, eq=False, slots=True)
+class _Found:
+    """The difference as its design computes it: interval, test and, where it is ours to choose, their agreement."""
 
-    units: Units
-    scheme: str
-    reason: str
+    whole: Units
+    drawn: Drawn
+    interval: IntervalResult
+    difference: Estimate
+    test: Test
+    test_p: float | None  # of the test alone
+    agree: bool  # whether every interval says the same of 0 as the test
+    sizes: dict[str, Shown]
+    fallbacks: tuple[Fallback, ...]
+    notes: tuple[str, ...]
 
 
-def compare_panel(panel: Panel, design: Design, *, picture: bool = False) -> Comparison:
-    """Compare the two systems of a panel."""
+def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree: bool | None = None) -> Comparison:
+    """Compare the two systems of a panel.
+
+    ``agree`` makes an interval and a test that were asked for by name say the same of 0, as the default ones do.
+    """
     if panel.k != 2:
         raise UsageError(f"compare takes a panel of two systems, but got {panel.k}; choose two with panel.pair(i, j).")
     if panel.denominators.ndim != 1:
         raise InputError("compare needs the same denominators (tokens, weights) in both systems; these differ.")
-    sums = panel.cluster_sums()
-    whole = _difference(sums.numerators, sums.denominators)
-    drawn = _drawn(whole, design, panel)
-    found = _interval(drawn.units, design)
-    value = Shown(panel.estimate(0), panel.estimate(1), _estimate(whole, found))
+    differences = differences_of(panel)
+    binary = binary_of(panel, differences)
+    found = _found(panel, differences, binary, design, agree=design.paired if agree is None else agree)
+    value = Shown(panel.estimate(0), panel.estimate(1), found.difference)
     ratio = _ratio(value.difference) if panel.metric.kind == "losses" else None
-    test, test_fallbacks = _test(panel, whole, design)
-    verdict = verdict_of(
-        value.difference, test, design, lower_is_better=panel.metric.lower_is_better, degenerate=found.degenerate
-    )
+    verdict = verdict_of(value.difference, found.test, design, lower_is_better=panel.metric.lower_is_better)
     return Comparison(
         kind=panel.metric.kind,
         unit=panel.metric.unit,
         systems=(panel.systems[0], panel.systems[1]),
         lower_is_better=panel.metric.lower_is_better,
         verdict=verdict,
-        sentence=sentence_of(verdict, panel, value, ratio, test, design),
+        sentence=sentence_of(verdict, panel, value, ratio, found.test, design),
         value=value,
         ratio=ratio,
-        sizes={SIZES[name]: _bits(panel, sums.numerators, size, name, design) for name, size in sums.sizes.items()},
-        test=test,
-        effect_sizes=effect_sizes(_unit_arms(panel), whole, design.level),
+        sizes=found.sizes,
+        test=found.test,
+        effect_sizes=_effect_sizes(panel, found, design),
         n_pairs=panel.n,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
-        degenerate=found.degenerate,
+        degenerate=found.interval.degenerate,
         dropped=panel.dropped,
-        fallbacks=(*found.fallbacks, *test_fallbacks),
-        notes=(*panel.notes, *_disagreement(value.difference, test, design, degenerate=found.degenerate)),
+        fallbacks=found.fallbacks,
+        notes=(*panel.notes, *differences.note, *found.notes),
         design=design,
-        computed=Computed(drawn.scheme, drawn.reason, found.source, found.resamples),
-        signature=_signature(panel, design, drawn, found),
+        computed=_computed(found, binary, differences),
+        signature=_signature(panel, design, found),
         measure=panel.metric.name,
-        picture=picture_of(panel, drawn.units, design, degenerate=found.degenerate) if picture else None,
+        picture=picture_of(panel, found.drawn.units, design, _shown_method(found)) if picture else None,
     )
 
 
-def _difference(numerators: Floats, denominators: Floats) -> Units:
-    """B − A. Values that are equal up to the rounding of the two arms are made equal: noise must not decide P4."""
-    a, b = numerators[:, 0], numerators[:, 1]
-    whole = Units(b - a, denominators)
-    noise = 8 * EPSILON * float(((np.abs(a) + np.abs(b)) / denominators).max())
-    equal = float(np.ptp(whole.numerators / denominators)) <= noise
-    return Units(whole.estimate * denominators, denominators) if equal else whole
+def _found(panel: Panel, differences: Differences, binary: Binary | None, design: Design, *, agree: bool) -> _Found:
+    whole = differences.drawn
+    drawn = drawn_by(whole, design, panel)
+    main = paired_interval(drawn.units, binary, design)
+    test, test_fallbacks = paired_test(whole, binary, design)
+    difference, alone = _estimate(whole, main), test.p_value
+    sums = panel.cluster_sums()
+    bits = {name: _bits(panel, whole, size, design) for name, size in sums.sizes.items()}
+    notes = disagreement(difference, test)
+    if agree:
+        own = [found.own_p for found in (main, *(found for _, found in bits.values())) if found.own_p is not None]
+        joint = agreed(difference, test, max(own, default=None))
+        difference, test, notes = joint.difference, joint.test, joint.notes
+    decided = test if agree else None
+    sizes = {SIZES[name]: _shown_bits(panel, name, *found, decided) for name, found in bits.items()}
+    return _Found(whole, drawn, main, difference, test, alone, agree, sizes, (*main.fallbacks, *test_fallbacks), notes)
 
 
-def _drawn(whole: Units, design: Design, panel: Panel) -> _Drawn:
-    effect = design_effect(whole.denominators)
-    unit = "cluster" if panel.clusters is not None else panel.metric.unit
-    what = "tokens" if panel.metric.kind == "losses" else "weights"
-    if design.scheme != "auto":
-        chosen, reason = design.scheme, f"as asked (design effect of the {what} {effect:.3f})"
-    elif effect <= DESIGN_EFFECT_LIMIT:
-        chosen, reason = "tokens", f"{what} are nearly equal: design effect {effect:.3f} ≤ {DESIGN_EFFECT_LIMIT}"
-    else:
-        chosen = "windows"
-        reason = f"{unit}s drawn uniformly because {what} vary: design effect {effect:.3f} > {DESIGN_EFFECT_LIMIT}"
-    return _Drawn(mean_of_draws(whole) if chosen == "tokens" else whole, chosen, reason)
+def _effect_sizes(panel: Panel, found: _Found, design: Design) -> dict[str, Estimate]:
+    """Effect sizes, with limits on the side of 0 that the test allows."""
+    effects = effect_sizes(_unit_arms(panel), found.whole, design.level)
+    return {name: _with_limits(effect, found.test if found.agree else None) for name, effect in effects.items()}
 
 
-def _interval(units: Units, design: Design) -> IntervalResult:
-    return interval(
-        units, method=design.method, confidence_level=design.level, n_resamples=design.resamples, seed=design.seed
+def _with_limits(estimate: Estimate, test: Test | None) -> Estimate:
+    """The same with limits that agree with a test, where there is one to agree with."""
+    if test is None or estimate.interval is None or estimate.value is None:
+        return estimate
+    if estimate.interval.method == "degenerate":
+        return estimate
+    return replace(estimate, interval=moved_limits(estimate.interval, test.p_value, estimate.value))
+
+
+def _computed(found: _Found, binary: Binary | None, differences: Differences) -> Computed:
+    plain = binary is None or binary.plain
+    return Computed(
+        found.drawn.scheme,
+        found.drawn.reason,
+        found.interval.source,
+        found.interval.resamples,
+        test_p=found.test_p,
+        interval_p=found.interval.own_p,
+        design_effect=None if plain or binary is None else binary.counts.deff,
+        degrees_of_freedom=None if plain or binary is None else binary.counts.df,
+        rounded=differences.rounded,
     )
+
+
+def _shown_method(found: _Found) -> str:
+    return found.interval.interval.method
 
 
 def _estimate(whole: Units, found: IntervalResult) -> Estimate:
@@ -204,13 +237,16 @@ def _ratio(difference: Estimate) -> Estimate:
     return Estimate(value, limits, error, difference.n, difference.reason)
 
 
-def _bits(panel: Panel, numerators: Floats, size: Floats, name: str, design: Design) -> Shown:
-    """Bits per byte or character: Σ loss / (ln 2 · Σ size)."""
-    whole = _difference(numerators / log(2), size)
-    drawn = _drawn(whole, design, panel)
+def _bits(panel: Panel, whole: Units, size: Floats, design: Design) -> tuple[Units, IntervalResult]:
+    """Bits per byte or character, Σ loss / (ln 2 · Σ size): the same differences over other denominators."""
+    bits = Units(whole.numerators / log(2), size)
+    return bits, paired_interval(drawn_by(bits, design, panel).units, None, design)
+
+
+def _shown_bits(panel: Panel, name: str, bits: Units, found: IntervalResult, test: Test | None) -> Shown:
     total = float(panel.sizes[name].sum()) * log(2)
     a, b = (float(panel.numerators[:, i].sum()) / total for i in range(2))
-    return Shown(a, b, _estimate(whole, _interval(drawn.units, design)))
+    return Shown(a, b, _with_limits(_estimate(bits, found), test))
 
 
 def _unit_arms(panel: Panel) -> Arms:
@@ -218,53 +254,25 @@ def _unit_arms(panel: Panel) -> Arms:
     return Arms(values[:, 0], values[:, 1], panel.denominators)
 
 
-def _test(panel: Panel, whole: Units, design: Design) -> tuple[Test, tuple[Fallback, ...]]:
-    name = design.test
-    if name == "auto":
-        name = "mcnemar" if _binary(panel) else "sign-flip"
-    if name == "t":
-        return t_test(whole), ()
-    if name == "wilcoxon":
-        return wilcoxon(whole.numerators / whole.denominators), ()
-    if name == "mcnemar":
-        if not _binary(panel):
-            raise UsageError(
-                "mcnemar needs 0/1 scores without weights and clusters; --test sign-flip is the same test in general."
-            )
-        return mcnemar(whole.numerators)
-    return sign_flip(whole.numerators, seed=design.seed)
-
-
-def _binary(panel: Panel) -> bool:
-    scores = panel.metric.kind == "scores" and panel.clusters is None
-    return scores and bool(
-        np.all(panel.denominators == 1) and np.all((panel.numerators == 0) | (panel.numerators == 1))
-    )
-
-
-def _disagreement(difference: Estimate, test: Test, design: Design, *, degenerate: bool) -> tuple[str, ...]:
-    """The interval and the test answer nearly the same question; where they differ, the result says so."""
-    if difference.interval is None or test.p_value is None or degenerate:
-        return ()
-    excludes = not difference.interval.low <= 0 <= difference.interval.high
-    rejects = test.p_value <= 1 - design.level
-    if excludes == rejects:
-        return ()
-    zero = "excludes" if excludes else "contains"
-    answer = "rejects" if rejects else "does not reject"
-    return (f"borderline: the interval {zero} 0, the {test.name} test {answer}; the interval decides the verdict",)
-
-
-def _signature(panel: Panel, design: Design, drawn: _Drawn, found: IntervalResult) -> str:
+def _signature(panel: Panel, design: Design, found: _Found) -> str:
+    made = found.interval
     return signature(
         "ratio" if panel.metric.kind == "losses" else "difference",
         units=panel.metric.unit + "s",
         n=panel.n,
         clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
-        scheme=drawn.scheme,
-        method=design.method,
-        resamples="closed" if found.source == "closed form" else found.resamples or "exact",
+        scheme=found.drawn.scheme,
+        method=_taken(design, made),
+        test=None if found.agree and found.test.name == "sign-flip" else found.test.name,
+        resamples="closed" if made.source == "closed form" else made.resamples or "exact",
         level=design.level,
-        seed=design.seed if found.resamples else None,
+        seed=design.seed if made.resamples else None,
         data=panel.digest[:16],
     )
+
+
+def _taken(design: Design, found: IntervalResult) -> str:
+    """The method by name: auto is whichever it took."""
+    if design.method != "auto":
+        return design.method
+    return "tango" if found.interval.method == "tango" else "bca"

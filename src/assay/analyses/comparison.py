@@ -10,6 +10,7 @@ from assay.data import Dropped, Kind
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.records import Estimate, Fallback, Test
+from assay.stats.rounding import TOLERANCE
 
 SCHEMA = "assay/comparison/1"
 
@@ -40,6 +41,12 @@ class Computed:
     scheme_reason: str
     distribution: str  # "characteristic function", "lattice", "enumeration", "resampling", "closed form"
     resamples: int | None  # random replicates used; None: none, the distribution is exact
+    test_p: float | None = None  # of the test alone; the result's p is the larger of the two
+    interval_p: float | None = None  # the smallest α at which the interval alone leaves out 0
+    design_effect: float | None = None  # of 0/1 scores with clusters or weights
+    degrees_of_freedom: float | None = None  # likewise
+    rounded: int = 0  # units whose difference is rounding and counts as 0
+    rounding: float = TOLERANCE  # of the values that were subtracted
 
 
 @dataclass(frozen=True, slots=True)

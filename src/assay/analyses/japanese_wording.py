@@ -74,15 +74,8 @@ def pair_sentence(systems: tuple[System, System], gaps: Sequence[Gap], headline:
     """Whether B is better than A in the quantity that was chosen beforehand."""
     a, b = systems
     gap = next(gap for gap in gaps if gap.quantity.key == headline)
-    quantity, limits = gap.quantity, gap.difference.interval
-    degenerate = limits is not None and limits.method == "degenerate"
-    verdict = verdict_of(
-        gap.difference,
-        gap.randomization,
-        design,
-        lower_is_better=quantity.lower_is_better,
-        degenerate=degenerate,
-    )
+    quantity = gap.quantity
+    verdict = verdict_of(gap.difference, gap.randomization, design, lower_is_better=quantity.lower_is_better)
     heads = {"better": f"{b.name} is better than {a.name}", "worse": f"{b.name} is worse than {a.name}"}
     head = heads.get(verdict, f"No difference shown between {a.name} and {b.name}")
     before, after = (_plain(system.value(headline)) for system in systems)

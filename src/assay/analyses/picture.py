@@ -48,9 +48,10 @@ class Picture:
         return cls(tuple(Neighbours(**one) for one in data["neighbours"]), tuple(data["edges"]), tuple(data["shares"]))
 
 
-def picture_of(panel: Panel, drawn: Units, design: Design, *, degenerate: bool) -> Picture:
-    """The picture of a comparison whose interval drew these units."""
-    edges, shares = ((), ()) if degenerate or design.method in ("t", "studentized") else _histogram(drawn, design)
+def picture_of(panel: Panel, drawn: Units, design: Design, method: str) -> Picture:
+    """The picture of a comparison whose interval drew these units; ``method`` is what the interval took."""
+    read = method not in ("degenerate", "t", "studentized", "tango")  # from a distribution
+    edges, shares = _histogram(drawn, design) if read else ((), ())
     return Picture(_neighbours(panel), edges, shares)
 
 

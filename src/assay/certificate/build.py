@@ -45,9 +45,8 @@ def computed_fields(arms: Arms, policy: Policy) -> dict[str, Any]:
 
 
 def _fields(windows: Windows, policy: Policy) -> dict[str, Any]:
-    compared = Compared(
-        compare_panel(windows.final, policy.design()), compare_panel(windows.final, policy.design(exact=True)), windows
-    )
+    random, exact = (compare_panel(windows.final, policy.design(exact=exact), agree=True) for exact in (False, True))
+    compared = Compared(random, exact, windows)
     metric = _primary_metric(compared)
     bootstrap, summary = _bootstrap(compared), _summary(compared)
     return {

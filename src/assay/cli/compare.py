@@ -49,7 +49,7 @@ def compare(
     scorer: sources.Scorer = None,
     format_name: sources.FormatName = None,
     newest: sources.Newest = False,
-    method: options.IntervalMethod = "bca",
+    method: options.IntervalMethod = "auto",
     level: options.Level = 0.95,
     scheme: Annotated[
         Scheme,

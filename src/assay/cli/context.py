@@ -22,7 +22,7 @@ def context(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curves to a file that ends in .svg or .png.")
     ] = None,
-    method: Annotated[Method, typer.Option(help="Interval of a single bin.", rich_help_panel=_STATISTICS)] = "bca",
+    method: Annotated[Method, typer.Option(help="Interval of a single bin.", rich_help_panel=_STATISTICS)] = "auto",
     level: options.Level = 0.95,
     resamples: Annotated[
         int | None,

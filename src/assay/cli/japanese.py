@@ -73,7 +73,7 @@ def japanese(
             rich_help_panel=options.TEXT,
         ),
     ] = None,
-    method: options.IntervalMethod = "bca",
+    method: options.IntervalMethod = "auto",
     level: options.Level = 0.95,
     resamples: Annotated[
         int | None,

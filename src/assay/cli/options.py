@@ -25,11 +25,17 @@ LowerIsBetter = Annotated[
     typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=DATA),
 ]
 
-IntervalMethod = Annotated[Method, typer.Option(help="Interval.", rich_help_panel=STATISTICS)]
+IntervalMethod = Annotated[
+    Method, typer.Option(help="Interval; auto is tango for 0/1 scores, else bca.", rich_help_panel=STATISTICS)
+]
 Level = Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=STATISTICS)]
 Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=STATISTICS)]
 PairedTest = Annotated[
-    TestName, typer.Option(help="Test; auto is McNemar for 0/1 scores, else sign-flip.", rich_help_panel=STATISTICS)
+    TestName,
+    typer.Option(
+        help="Test; auto is mcnemar-midp for 0/1 scores, else sign-flip. mcnemar is the exact one.",
+        rich_help_panel=STATISTICS,
+    ),
 ]
 
 Adapter = Annotated[str | None, typer.Option(metavar="DIR", help="A peft adapter.", rich_help_panel=MODEL)]

@@ -52,7 +52,7 @@ def rank(
         typer.Option(help="Adjust p-values for the number of pairs.", rich_help_panel=_STATISTICS),
     ] = "holm",
     test: options.PairedTest = "auto",
-    method: options.IntervalMethod = "bca",
+    method: options.IntervalMethod = "auto",
     level: options.Level = 0.95,
     resamples: Annotated[
         int | None,

@@ -72,7 +72,7 @@ def survey(
     test: Annotated[
         Literal["auto", "sign-flip", "t", "wilcoxon"], typer.Option(help="Paired test.", rich_help_panel=_STATISTICS)
     ] = "auto",
-    method: Annotated[Method, typer.Option(help="Interval over questions.", rich_help_panel=_STATISTICS)] = "bca",
+    method: Annotated[Method, typer.Option(help="Interval over questions.", rich_help_panel=_STATISTICS)] = "auto",
     level: options.Level = 0.95,
     margin: Annotated[
         float | None,

@@ -52,7 +52,7 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Other targets, as JSON or TOML: perplexity, memory_reduction, …"),
     ] = None,
-    method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=_STATISTICS)] = "bca",
+    method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=_STATISTICS)] = "auto",
     level: options.Level = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of random resamples.", rich_help_panel=_STATISTICS)] = 0,
     chart: Annotated[

@@ -10,13 +10,15 @@ from typing import Literal
 
 import numpy as np
 
+from assay.errors import UsageError
 from assay.stats.exact import Distribution, bootstrap_distribution
 from assay.stats.records import Fallback, Interval
 from assay.stats.resampling import Engine, replicates, studentized_replicates
 from assay.stats.special import normal_cdf, normal_quantile, t_quantile
 from assay.stats.units import Shape, Units, shape, standard_error
+from assay.stats.zero import bca_own_p, studentized_own_p, t_own_p
 
-IntervalMethod = Literal["bca", "bca-plain", "percentile", "t", "studentized"]
+IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
 
 STAND_IN_RESAMPLES = 10_000  # where the exact distribution cannot be had and no number was asked for
 
@@ -30,6 +32,7 @@ class IntervalResult:
     resamples: int | None  # random replicates used, if any
     degenerate: bool = False
     fallbacks: tuple[Fallback, ...] = ()
+    own_p: float | None = None  # the smallest α at which it leaves out 0; ``None``: not asked for
 
 
 def interval(
@@ -40,8 +43,11 @@ def interval(
     n_resamples: int | None = None,
     seed: int = 0,
     engine: Engine = "auto",
+    own_p: bool = False,
 ) -> IntervalResult:
     """The interval of Σ num / Σ den; ``n_resamples=None`` takes the distribution over infinitely many resamples.
+
+    ``auto`` is ``bca``. ``own_p`` asks for the interval's own p-value too (`assay.stats.zero`).
 
     >>> import numpy as np
     >>> from assay.stats.units import Units
@@ -50,7 +56,10 @@ def interval(
     >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
     ('lattice', 2.7, 5.6)
     """
-    if engine == "compiled" and n_resamples is None and method not in ("t", "studentized"):
+    if method == "tango":
+        raise UsageError("tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca.")
+    method = "bca" if method == "auto" else method
+    if engine == "compiled" and not own_p and n_resamples is None and method not in ("t", "studentized"):
         found = _compiled(units, method, confidence_level)
         if found is not None:
             return found
@@ -61,7 +70,9 @@ def interval(
     if method == "studentized":
         return _studentized(units, confidence_level, n_resamples, seed, engine)
     distribution, fallbacks, used = _distribution(units, method, n_resamples, seed, engine)
-    limits = bca_levels(units.n, shape(units), method, confidence_level, distribution.cdf(units.estimate))
+    form = shape(units)
+    p = bca_own_p(units, form, method, distribution) if own_p else None
+    limits = bca_levels(units.n, form, method, confidence_level, distribution.cdf(units.estimate))
     if limits is None:
         fallbacks.append(
             Fallback(
@@ -71,9 +82,8 @@ def interval(
         method, limits = "percentile", _central(confidence_level)
     least, most = units.extremes  # which a smoothed distribution might overstep
     low, high = (min(max(limit, least), most) for limit in distribution.quantiles(limits).tolist())
-    return IntervalResult(
-        Interval(low, high, confidence_level, method), distribution.method, used, fallbacks=tuple(fallbacks)
-    )
+    made = Interval(low, high, confidence_level, method)
+    return IntervalResult(made, distribution.method, used, fallbacks=tuple(fallbacks), own_p=p)
 
 
 def _collapsed(units: Units, method: str, level: float) -> IntervalResult:
@@ -85,6 +95,7 @@ def _collapsed(units: Units, method: str, level: float) -> IntervalResult:
         None,
         degenerate=True,
         fallbacks=(fallback,),
+        own_p=1.0 if units.estimate == 0 else 0.0,
     )
 
 
@@ -93,7 +104,8 @@ def _linearised(units: Units, level: float) -> IntervalResult:
     error = standard_error(units)
     assert error is not None  # n ≥ 2 was checked
     reach = t_quantile(0.5 + level / 2, units.n - 1) * error
-    return IntervalResult(Interval(units.estimate - reach, units.estimate + reach, level, "t"), "closed form", None)
+    limits = Interval(units.estimate - reach, units.estimate + reach, level, "t")
+    return IntervalResult(limits, "closed form", None, own_p=t_own_p(units))
 
 
 def _studentized(units: Units, level: float, n_resamples: int | None, seed: int, engine: Engine) -> IntervalResult:
@@ -109,9 +121,9 @@ def _studentized(units: Units, level: float, n_resamples: int | None, seed: int,
     found = Interval(units.estimate - low * error, units.estimate - high * error, level, "studentized")
     lost = count - len(values)
     why = f"{lost} of {count} resamples drew units without spread and have no standard error"
-    return IntervalResult(
-        found, "resampling", count, fallbacks=(Fallback("studentized", "the other resamples", why),) if lost else ()
-    )
+    fallbacks = (Fallback("studentized", "the other resamples", why),) if lost else ()
+    p = studentized_own_p(units.estimate / error, values)
+    return IntervalResult(found, "resampling", count, fallbacks=fallbacks, own_p=p)
 
 
 def _distribution(

@@ -232,8 +232,8 @@ def effective_counts(differences: Floats, weights: Floats, drawn: Units) -> Effe
     n, total = len(differences), float(weights.sum())
     b, c = (n * float(weights[differences == sign].sum()) / total for sign in (1, -1))
     mass = drawn.denominators / drawn.denominators.sum()
-    error = standard_error(drawn)
-    deff = design_effects((error or 0.0) ** 2, b, c, n, 1 / float((mass * mass).sum()))
+    kish, error = 1 / float((mass * mass).sum()), standard_error(drawn)
+    deff = n / kish if error is None else float(design_effects(error**2, b, c, n, kish))
     form = shape(drawn)
     df = float(drawn.n - 1) if form is None else form.degrees_of_freedom
-    return Effective(b, c, float(n), float(deff), max(df, FEWEST_DF))
+    return Effective(b, c, float(n), deff, max(df, FEWEST_DF))

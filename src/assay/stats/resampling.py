@@ -50,6 +50,10 @@ class Replicates:
         low, high = self.values[below], self.values[below + 1]
         return np.asarray(low + (place - below) * (high - low))
 
+    def place_of(self, x: float) -> float:
+        """The probability whose quantile is x; 0 or 1 where no replicate is beyond it."""
+        return float(np.interp(x, self.values, np.linspace(0, 1, len(self.values))))
+
 
 def replicates(units: Units, n_resamples: int, seed: int, engine: Engine = "auto") -> Replicates:
     """Random replicates of Σ num / Σ den."""

@@ -1,0 +1,164 @@
+"""The difference of two systems on the same units: its interval and its test, which say the same of 0.
+
+For 0/1 scores the default pair is Tango's interval with McNemar's mid-p (clusters and weights by the design effect);
+for everything else BCa with exact sign flips. `assay.analyses.verdict` makes them agree. A method or a test that was
+asked for by name is shown as computed.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from assay.data import Panel
+from assay.data.panel import Floats
+from assay.design import DESIGN_EFFECT_LIMIT, Design
+from assay.errors import UsageError
+from assay.stats.bootstrap import IntervalResult, interval
+from assay.stats.paired import t_test, wilcoxon
+from assay.stats.permutation import sign_flip
+from assay.stats.proportions import Effective, effective_counts, mcnemar_p, score_p, score_statistic, tango_limits
+from assay.stats.records import Fallback, Interval, Test
+from assay.stats.rounding import TOLERANCE, snapped, without_residue
+from assay.stats.student import SMALLEST_P, critical_values
+from assay.stats.units import Units, design_effect, mean_of_draws
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Differences:
+    """B − A: of every unit, and summed within what is drawn."""
+
+    units: Floats  # (n,) of single units, times their weights; rounding is taken off
+    drawn: Units  # the units or clusters
+    rounded: int  # units whose difference was rounding and is 0
+
+    @property
+    def note(self) -> tuple[str, ...]:
+        if not self.rounded:
+            return ()
+        count = "1 difference is" if self.rounded == 1 else f"{self.rounded:,} differences are"
+        counts = "counts" if self.rounded == 1 else "count"
+        return (f"{count} rounding, at most {TOLERANCE:g} of the values that were subtracted, and {counts} as 0",)
+
+
+def differences_of(panel: Panel) -> Differences:
+    """B − A without rounding. Where all are equal up to rounding they are made equal: noise must not decide P4."""
+    values, rounded = snapped(panel.numerators)
+    single = values[:, 1] - values[:, 0]
+    sums = panel.cluster_sums()
+    if panel.clusters is None:
+        drawn = Units(single, sums.denominators)
+    else:
+        both = np.column_stack([single, np.abs(single)])
+        total, size = replace(panel, numerators=both).cluster_sums().numerators.T
+        drawn = Units(without_residue(total, size), sums.denominators)
+    noise = 8 * EPSILON * float((np.abs(sums.numerators).sum(axis=1) / sums.denominators).max())
+    if float(np.ptp(drawn.numerators / drawn.denominators)) <= noise:
+        drawn = Units(drawn.estimate * drawn.denominators, drawn.denominators)
+    return Differences(single, drawn, rounded)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The units to draw, under the scheme that was chosen."""
+
+    units: Units
+    scheme: str
+    reason: str
+
+
+def drawn_by(whole: Units, design: Design, panel: Panel) -> Drawn:
+    effect = design_effect(whole.denominators)
+    unit = "cluster" if panel.clusters is not None else panel.metric.unit
+    what = "tokens" if panel.metric.kind == "losses" else "weights"
+    if design.scheme != "auto":
+        chosen, reason = design.scheme, f"as asked (design effect of the {what} {effect:.3f})"
+    elif effect <= DESIGN_EFFECT_LIMIT:
+        chosen, reason = "tokens", f"{what} are nearly equal: design effect {effect:.3f} ≤ {DESIGN_EFFECT_LIMIT}"
+    else:
+        chosen = "windows"
+        reason = f"{unit}s drawn uniformly because {what} vary: design effect {effect:.3f} > {DESIGN_EFFECT_LIMIT}"
+    return Drawn(mean_of_draws(whole) if chosen == "tokens" else whole, chosen, reason)
+
+
+# ----------------------------------------------------------------------------------------------------------- 0/1 scores
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """0/1 scores: the counts of the items on which one system alone is right."""
+
+    counts: Effective
+    plain: bool  # neither clusters nor weights
+
+    @property
+    def reach_df(self) -> float:
+        return inf if self.plain else self.counts.df
+
+
+def binary_of(panel: Panel, found: Differences) -> Binary | None:
+    """``None`` where the scores are not 0/1, or where a single cluster leaves nothing to draw."""
+    right = (panel.numerators == 0) | (panel.numerators == panel.denominators[:, None])
+    if panel.metric.kind != "scores" or not bool(right.all()):
+        return None
+    plain = panel.clusters is None and found.drawn.equal_denominators
+    if not plain and found.drawn.n < 2:
+        return None
+    signs = np.sign(found.units)
+    if plain:
+        b, c = (float((signs == sign).sum()) for sign in (1, -1))
+        return Binary(Effective(b, c, float(panel.n), 1.0, inf), plain)
+    return Binary(effective_counts(signs, panel.denominators, found.drawn), plain)
+
+
+def _tango(binary: Binary, level: float) -> IntervalResult:
+    """Its own p is the test's: none that could be raised."""
+    counts, reach = binary.counts, critical_values(level, binary.reach_df)
+    low, high = tango_limits(counts.b / counts.deff, counts.c / counts.deff, counts.n / counts.deff, reach)
+    return IntervalResult(Interval(float(low[0]), float(high[0]), level, "tango"), "closed form", None)
+
+
+def _mcnemar(binary: Binary, *, exact: bool) -> Test:
+    counts = binary.counts
+    if binary.plain:
+        p = mcnemar_p(counts.b, counts.c, exact=exact)
+        name = "mcnemar" if exact else "mcnemar-midp"
+    else:
+        p, name = score_p(counts.b, counts.c, counts.deff, counts.df), "mcnemar-score"
+    statistic = score_statistic(counts.b, counts.c, counts.deff)
+    reason = None if p[0] > SMALLEST_P else f"p is below {SMALLEST_P:g}"
+    return Test(name, float(statistic), float(p[0]), int(counts.n), reason)
+
+
+# --------------------------------------------------------------------------------------------------------------- either
+
+
+def paired_interval(drawn: Units, binary: Binary | None, design: Design) -> IntervalResult:
+    """The interval that the design asks for, with its own p-value."""
+    if binary is not None and design.method in ("auto", "tango"):
+        return _tango(binary, design.level)
+    return interval(
+        drawn,
+        method=design.method,
+        confidence_level=design.level,
+        n_resamples=design.resamples,
+        seed=design.seed,
+        own_p=True,
+    )
+
+
+def paired_test(whole: Units, binary: Binary | None, design: Design) -> tuple[Test, tuple[Fallback, ...]]:
+    """The test that the design asks for."""
+    if design.test == "t":
+        return t_test(whole), ()
+    if design.test == "wilcoxon":
+        return wilcoxon(whole.numerators / whole.denominators), ()
+    if design.test in ("mcnemar", "mcnemar-midp") and (binary is None or not binary.plain):
+        raise UsageError(
+            f"{design.test} needs 0/1 scores without weights and clusters; leave --test out, or choose sign-flip."
+        )
+    if binary is not None and design.test != "sign-flip":
+        return _mcnemar(binary, exact=design.test == "mcnemar"), ()
+    return sign_flip(whole.numerators, seed=design.seed)
