@@ -21,6 +21,7 @@ from assay.certificate.verify import verify
 from assay.cli.main import main
 from assay.design import Policy
 from assay.errors import AssayError
+from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
 
 Document = dict[str, Any]
 Columns = dict[str, list[Any]]
@@ -88,6 +89,16 @@ def _broken(path: Path) -> None:
     certify(without(losses(30) | spans, 0, 59), without(subject, 1), path)
 
 
+def _harness(path: Path) -> None:
+    policy = Policy(task="tiny_sk*", metric="acc", filter="none", min_windows=8, max_drop=0.5, note="a tiny task")
+    certify(LM_EVAL / SMALL, LM_EVAL / LARGE, path, policy=policy)
+
+
+def _turned(path: Path) -> None:
+    policy = Policy(lower_is_better=True, task="gsm8k", metric="exact_match", level=0.8, note="trust me")
+    certify(scores(180, 200), scores(140, 200), path, policy=policy)
+
+
 KINDS: dict[str, Callable[[Path], None]] = {
     "losses": _losses,
     "clusters": _clusters,
@@ -96,6 +107,8 @@ KINDS: dict[str, Callable[[Path], None]] = {
     "plain scores": _plain_scores,
     "overrides": _overrides,
     "broken rules": _broken,
+    "harness": _harness,
+    "turned round": _turned,
 }
 
 

@@ -72,6 +72,18 @@ def test_any_policy_asks_for_95_percent(policy: Policy, tmp_path: Path) -> None:
     assert reasons == ("intervals at the level 0.9, at least 0.95 required",)
 
 
+def test_a_limit_of_perplexity_is_not_evaded_by_a_certificate_of_scores(tmp_path: Path) -> None:
+    """The limit that would apply is the issuer's own, which may be anything."""
+    issued = certify(*WORSE, tmp_path / "c.json", policy=Policy(max_drop=0.9, note="whatever"))
+    assert issued.verdict == "pass"
+    found = verify(issued.path, policy=Policy(max_ratio=1.05))
+    reason = "about scores, and the policy limits perplexity only (max_ratio); max_drop required"
+    assert (found.reasons, found.exit_code) == ((reason,), 1)
+    assert verify(issued.path, policy=Policy(max_ratio=1.05, max_drop=0.9)).exit_code == 0
+    other = verify(issue("losses", tmp_path), policy=Policy(max_drop=0.02))
+    assert other.reasons == ("about perplexity, and the policy limits scores only (max_drop); max_ratio required",)
+
+
 CHOSEN: dict[str, tuple[Policy, Policy, str]] = {
     "task": (Policy(task="easy"), Policy(task="hard"), "task 'easy', 'hard' required"),
     "no task": (Policy(), Policy(task="hard"), "task not stated, 'hard' required"),

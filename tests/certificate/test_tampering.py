@@ -11,8 +11,10 @@ from pydantic import ValidationError
 from assay.certificate.build import computed_fields
 from assay.certificate.coverage import Arms
 from assay.certificate.schema import Certificate
+from assay.certificate.verify import verify
 from assay.data import Table, read_table
 from assay.design import Policy
+from assay.errors import InputError
 from tests.certificate.alterations import Alteration, alterations
 from tests.certificate.samples import evidence_of, exit_code, issue, load, save
 
@@ -60,7 +62,7 @@ def test_an_unaltered_certificate_is_true(certificate: Path, tmp_path: Path) -> 
     assert exit_code(copy, evidence_of(certificate)) == (0 if verdict == "pass" else 1)
 
 
-@pytest.mark.parametrize("kind", ["losses", "scores", "overrides"])
+@pytest.mark.parametrize("kind", ["losses", "scores", "overrides", "harness"])
 def test_every_alteration_of_every_field_is_caught(kind: str, tmp_path: Path) -> None:
     certificate = issue(kind, tmp_path)
     tried = list(alterations(load(certificate)))
@@ -78,6 +80,34 @@ def test_a_forger_who_seals_again_is_caught_in_every_field_that_follows_from_the
     missed = [a for a in tried if not caught(a, tmp_path, evidence, sealed=True)]
     assert [str(alteration) for alteration in missed if not _expected(alteration)] == []
     assert {a.field for a in missed if DIGEST_ONLY.fullmatch(a.field)} == _only_sealed(document)
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy"),
+    [
+        ("turned round", Policy(max_drop=0.02)),
+        ("turned round", Policy(tier="aggressive")),
+        ("plain scores", Policy(max_drop=0.02, level=0.9)),
+        ("overrides", Policy(max_ratio=1.0001)),
+        ("broken rules", Policy(profile="ci")),
+    ],
+)
+def test_no_alteration_makes_a_certificate_pass_a_policy_that_it_does_not_meet(
+    kind: str, policy: Policy, tmp_path: Path
+) -> None:
+    certificate = issue(kind, tmp_path)
+    evidence, forged = evidence_of(certificate), tmp_path / "forged.json"
+    assert verify(certificate, policy=policy).exit_code == 1
+    tried = [a for a in alterations(load(certificate)) if follows_schema(a.document)]
+    assert len(tried) > 200
+    passed = []
+    for alteration in tried:
+        try:
+            found = verify(save(forged, alteration.document), evidence=evidence, policy=policy)
+        except InputError:
+            continue
+        passed += [str(alteration)] if found.passed else []
+    assert passed == []
 
 
 def follows_schema(document: dict[str, Any]) -> bool:

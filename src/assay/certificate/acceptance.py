@@ -8,6 +8,7 @@ from assay.data.readers import one_line, shown
 from assay.design import DEFAULT_LEVEL, OF_THE_TIER, STRICTNESS, Policy
 
 _MEASURE = ("task", "metric", "filter", "scorer")
+_KINDS = {"max_ratio": "perplexity", "max_drop": "scores"}
 NOT_STATED = "not stated"
 
 
@@ -37,6 +38,9 @@ def unmet(own: Policy, document: dict[str, Any], judged: dict[str, Any]) -> list
 def _choices_unmet(own: Policy, document: dict[str, Any]) -> Iterator[str]:
     """What the issuer chose otherwise."""
     metric, stated = document["primary_metric"], document["policy"]
+    here, there = ("max_drop", "max_ratio") if metric["kind"] == "score" else ("max_ratio", "max_drop")
+    if own.fixed(here) is None and own.fixed(there) is not None:
+        yield f"about {_KINDS[here]}, and the policy limits {_KINDS[there]} only ({there}); {here} required"
     floor = DEFAULT_LEVEL if own.level is None else own.level
     if stated["level"] < floor:
         yield f"intervals at the level {stated['level']}, at least {floor} required"
