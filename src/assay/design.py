@@ -50,6 +50,11 @@ class Design:
             raise UsageError(f"margin must be positive and finite, but got {self.margin}.")
 
     @property
+    def resampling(self) -> Method:
+        """The method for what is not 0/1: auto is bca."""
+        return "bca" if self.method == "auto" else self.method
+
+    @property
     def paired(self) -> bool:
         """Whether interval and test are left to us: then they are made to agree. Otherwise both are as computed."""
         return self.method == "auto" and self.test in ("auto", "mcnemar-midp", "mcnemar")

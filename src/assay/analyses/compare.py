@@ -262,17 +262,10 @@ def _signature(panel: Panel, design: Design, found: _Found) -> str:
         n=panel.n,
         clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
         scheme=found.drawn.scheme,
-        method=_taken(design, made),
+        method="tango" if made.interval.method == "tango" else design.resampling,
         test=None if found.agree and found.test.name == "sign-flip" else found.test.name,
         resamples="closed" if made.source == "closed form" else made.resamples or "exact",
         level=design.level,
         seed=design.seed if made.resamples else None,
         data=panel.digest[:16],
     )
-
-
-def _taken(design: Design, found: IntervalResult) -> str:
-    """The method by name: auto is whichever it took."""
-    if design.method != "auto":
-        return design.method
-    return "tango" if found.interval.method == "tango" else "bca"

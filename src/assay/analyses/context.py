@@ -12,13 +12,15 @@ import numpy as np
 from assay.analyses import context_wording as wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
+from assay.analyses.verdict import agreed
 from assay.analyses.wording import count
 from assay.data.panel import Floats
 from assay.data.positions import Bin, PositionSums, TokenRun, check_plans, check_tokens, open_tokens, read_positions
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import UsageError
 from assay.stats.bootstrap import interval
-from assay.stats.records import Estimate, Fallback
+from assay.stats.records import Estimate, Fallback, Test
+from assay.stats.rounding import difference
 from assay.stats.simultaneous import FEWEST, Family, Simultaneous, simultaneous
 from assay.stats.units import Units, standard_error
 
@@ -97,15 +99,24 @@ class _Bands:
 
     def one(self, units: Units | None) -> Estimate:
         """An interval that holds for this ratio alone."""
+        return self.one_with_p(units)[0]
+
+    def one_with_p(self, units: Units | None) -> tuple[Estimate, float | None]:
+        """The same, and the interval's own p-value."""
         assert units is not None  # bins without tokens were left out
         if units.n < 2:
-            return Estimate(units.estimate, None, None, 1, "only one document or window has these positions")
+            return Estimate(units.estimate, None, None, 1, "only one document or window has these positions"), None
         asked = self.design
         found = interval(
-            units, method=asked.method, confidence_level=asked.level, n_resamples=asked.resamples, seed=asked.seed
+            units,
+            method=asked.method,
+            confidence_level=asked.level,
+            n_resamples=asked.resamples,
+            seed=asked.seed,
+            own_p=True,
         )
         self.fallbacks += found.fallbacks
-        return Estimate(units.estimate, found.interval, standard_error(units), units.n)
+        return Estimate(units.estimate, found.interval, standard_error(units), units.n), found.own_p
 
     def all(self, family: Family, purpose: str) -> Simultaneous:
         """Intervals that hold for all ratios at once."""
@@ -197,12 +208,22 @@ def _pair(
     edges: Sequence[Bin], sums: tuple[PositionSums, PositionSums], names: tuple[str, str], bands: _Bands
 ) -> PairCurve:
     a, b = sums
-    family = Family(b.loss - a.loss, a.tokens)
+    family = Family(difference(a.loss, b.loss), a.tokens)
     adjusted = bands.all(family, "context differences")
     gaps = tuple(
-        Gap(edge, bands.one(family.units(k)), adjusted.estimates[k], adjusted.tests[k]) for k, edge in enumerate(edges)
+        _gap(edge, bands.one_with_p(family.units(k)), adjusted.estimates[k], adjusted.tests[k], bands.design)
+        for k, edge in enumerate(edges)
     )
     return PairCurve(*names, gaps, wording.pair_sentence(names, gaps))
+
+
+def _gap(edge: Bin, one: tuple[Estimate, float | None], adjusted: Estimate, test: Test, design: Design) -> Gap:
+    """A bin may be shown to differ among all bins only where its own interval shows it too."""
+    alone, own_p = one
+    if not design.paired or own_p is None:
+        return Gap(edge, alone, adjusted, test)
+    joint = agreed(adjusted, test, own_p)
+    return Gap(edge, alone, joint.difference, joint.test)
 
 
 def _cluster_fallback(sums: PositionSums) -> tuple[Fallback, ...]:
@@ -236,7 +257,7 @@ def _signature(edges: Sequence[Bin], sums: Sequence[PositionSums], bins: str, de
         units=sums[0].cluster_by + "s",
         n=len(sums[0].clusters),
         bins=f"{bins}/{len(edges)}" if bins == "log" else bins,
-        method=design.method,
+        method=design.resampling,
         resamples=design.resamples or f"exact+{DEFAULT_RESAMPLES}",
         level=design.level,
         seed=design.seed,

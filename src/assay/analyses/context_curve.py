@@ -43,7 +43,7 @@ class ContextCurve(Result):
 
     def evidence(self) -> list[Row]:
         resamples = self.design.resamples or DEFAULT_RESAMPLES
-        one = f"{wording.percent(self.design.level)} {self.design.method}"
+        one = f"{wording.percent(self.design.level)} {self.design.resampling}"
         return [
             ("clusters", wording.count(self.n_clusters, self.cluster_by)),
             ("one bin", f"{one} interval, right for each bin alone"),

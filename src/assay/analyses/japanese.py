@@ -144,7 +144,7 @@ def _result(
             normalize=normalize,
             bleu="+".join(evidence.tokenizers.values()) or None,
             **about,
-            method=design.method,
+            method=design.resampling,
             resamples=design.resamples or f"exact+{DEFAULT_RESAMPLES}",
             level=design.level,
             seed=design.seed,

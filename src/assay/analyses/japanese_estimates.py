@@ -7,12 +7,14 @@ import numpy as np
 
 from assay.analyses.japanese_evidence import Evidence, Measure
 from assay.analyses.japanese_parts import Gap, System, Value
+from assay.analyses.verdict import agreed
 from assay.data.panel import Floats
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval
 from assay.stats.bootstrap import interval
 from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Fallback, Test
+from assay.stats.rounding import difference as without_rounding
 from assay.stats.units import Units, standard_error
 
 
@@ -42,28 +44,33 @@ class Estimates:
     def _value(self, measure: Measure, at: int) -> Value:
         columns = self.evidence.columns[at]
         if measure.top is None or measure.bottom is None:
-            return Value(measure.quantity, self._scored(measure, [at]))
+            return Value(measure.quantity, self._scored(measure, [at])[0])
         top, bottom = columns[:, measure.top].sum(axis=1), columns[:, measure.bottom].sum(axis=1)
         counted = int(bottom.sum()) if not measure.quantity.key.startswith("sentence") else None
-        return Value(measure.quantity, self._ratio(top, bottom, measure.reason), counted)
+        return Value(measure.quantity, self._ratio(top, bottom, measure.reason)[0], counted)
 
-    def _ratio(self, top: Floats, bottom: Floats, reason: str) -> Estimate:
-        """A ratio of sums over the units that have a part in it."""
+    def _ratio(self, top: Floats, bottom: Floats, reason: str) -> tuple[Estimate, float | None]:
+        """A ratio of sums over the units that have a part in it, and its interval's own p-value."""
         present = bottom > 0
         if not present.any():
-            return Estimate(None, None, None, 0, reason)
+            return Estimate(None, None, None, 0, reason), None
         units = Units(top[present], bottom[present])
         if units.n < 2:
-            return Estimate(units.estimate, None, None, 1, f"only one {self.evidence.unit} has a part in it")
+            return Estimate(units.estimate, None, None, 1, f"only one {self.evidence.unit} has a part in it"), None
         asked = self.design
         found = interval(
-            units, method=asked.method, confidence_level=asked.level, n_resamples=asked.resamples, seed=asked.seed
+            units,
+            method=asked.method,
+            confidence_level=asked.level,
+            n_resamples=asked.resamples,
+            seed=asked.seed,
+            own_p=True,
         )
         self._fallbacks += found.fallbacks
-        return Estimate(units.estimate, found.interval, standard_error(units), units.n)
+        return Estimate(units.estimate, found.interval, standard_error(units), units.n), found.own_p
 
-    def _scored(self, measure: Measure, systems: Sequence[int]) -> Estimate:
-        """A score that is no ratio, or the difference of two systems in it."""
+    def _scored(self, measure: Measure, systems: Sequence[int]) -> tuple[Estimate, float | None]:
+        """A score that is no ratio, or the difference of two systems in it, and its interval's own p-value."""
         score = measure.score if len(systems) == 1 else _difference(measure)
         found = score_interval(
             [self.evidence.columns[at] for at in systems],
@@ -74,7 +81,9 @@ class Estimates:
         )
         self._fallbacks += found.fallbacks
         estimate = found.estimate
-        return estimate if estimate.value is not None else Estimate(None, None, None, estimate.n, measure.reason)
+        if estimate.value is None:
+            return Estimate(None, None, None, estimate.n, measure.reason), None
+        return estimate, found.own_p
 
     def gaps(self, b: int) -> tuple[Gap, ...]:
         """What system b has more than the first."""
@@ -92,26 +101,29 @@ class Estimates:
 
     def _gap(self, measure: Measure, b: int, test: Test | None) -> Gap:
         if test is None:
-            difference, test = self._ratio_difference(measure, b)
+            difference, test, own_p = self._ratio_difference(measure, b)
         else:
-            difference = self._scored(measure, [0, b])
+            difference, own_p = self._scored(measure, [0, b])
+        if self.design.paired and own_p is not None:
+            joint = agreed(difference, test, own_p)
+            difference, test = joint.difference, joint.test
         drawn = _difference(measure)(self._replicates[0], self._replicates[b])
         observed = np.nan if difference.value is None else difference.value
         return Gap(measure.quantity, difference, test, paired_bootstrap(observed, drawn, difference.n))
 
-    def _ratio_difference(self, measure: Measure, b: int) -> tuple[Estimate, Test]:
+    def _ratio_difference(self, measure: Measure, b: int) -> tuple[Estimate, Test, float | None]:
         """With the same bottom in both systems, to swap the outputs of a unit is to flip the sign of its difference."""
         assert measure.top is not None
         assert measure.bottom is not None
         first, other = self.evidence.columns[0], self.evidence.columns[b]
         bottom = first[:, measure.bottom].sum(axis=1)
-        top = (other - first)[:, measure.top].sum(axis=1)
-        difference = self._ratio(top, bottom, measure.reason)
+        top = without_rounding(*(part[:, measure.top].sum(axis=1) for part in (first, other)))
+        difference, own_p = self._ratio(top, bottom, measure.reason)
         if difference.value is None:
-            return difference, Test("exact randomization", None, None, 0, measure.reason)
+            return difference, Test("exact randomization", None, None, 0, measure.reason), None
         test, fallbacks = sign_flip(top[bottom > 0], seed=self.design.seed, name="exact randomization")
         self._fallbacks += fallbacks
-        return difference, test
+        return difference, test, own_p
 
 
 def _difference(measure: Measure) -> Callable[[Floats, Floats], Floats]:

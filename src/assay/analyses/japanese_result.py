@@ -54,7 +54,7 @@ class Japanese(Result):
         ranges = {"source": "as the source", "wide": "wide"}[self.scripts]
         return [
             (f"{self.unit}s", f"{self.n_units:,}"),
-            ("intervals", f"{wording.percent(self.design.level)} {self.design.method}: {exact}{drawn}"),
+            ("intervals", f"{wording.percent(self.design.level)} {self.design.resampling}: {exact}{drawn}"),
             ("scripts", f"{ranges}; normalization: {self.normalize}"),
             *[("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks],
             *[("note", note) for note in self.notes],

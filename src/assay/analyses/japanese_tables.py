@@ -33,7 +33,7 @@ def score_sheet(system: System, level: str) -> Sheet | None:
 
 
 def pair_sheet(pair: Pair, level: str) -> Sheet:
-    header = ("", f"B − A [{level}]", "p, randomization", "p, bootstrap")
+    header = ("", f"B − A [{level}]", "p, randomization", "p, bootstrap alone")
     cells = [
         (gap.quantity.label, _shown(gap.quantity, gap.difference, difference=True), *_p_texts(gap)) for gap in pair.gaps
     ]

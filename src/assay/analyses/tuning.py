@@ -170,7 +170,7 @@ def _signature(logs: Sequence[TrainingLog], design: Design) -> str:
         "tuning",
         runs=len(logs),
         arms=len({log.arm for log in logs}),
-        method=design.method,
+        method=design.resampling,
         resamples=design.resamples or "exact",
         level=design.level,
         data=hashed.hexdigest()[:16],

@@ -14,6 +14,7 @@ from assay.analyses.tuning_arms import Trained, exponential
 from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import Better, Contrast, SourceFormulas
 from assay.analyses.tuning_trend import seed_difference
+from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
 from assay.data.training_logs import Floats
 from assay.design import Design
@@ -32,7 +33,7 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
     paired = paired_seeds(a, b)
     seeds, test = _over_seeds(a, b, lambda run: run.validation_loss, design.level, paired=paired)
     ratios = _ratios(a, b, design.level, windows, seeds)
-    verdict = _verdict(windows, seeds)
+    verdict = _verdict(windows, seeds, test)
     open_ends = [end for name, arm in zip(names, arms, strict=True) for end in stops(name, [run.log for run in arm])]
     if open_ends:
         ratios["time"] = Estimate(None, None, None, 0, "; ".join(open_ends))
@@ -165,25 +166,29 @@ def perplexity_ratio(windows: Comparison | None, seeds: Estimate) -> Estimate:
     return over
 
 
+def _deciding_ratio(verdict: Better, windows: Comparison | None, seeds: Estimate) -> Estimate:
+    """The ratio that the sentence shows: where no difference is shown, one whose interval says so."""
+    ratio = perplexity_ratio(windows, seeds)
+    other = None if windows is None else windows.ratio
+    if verdict != "no difference shown" or other is None or other.interval is None or ratio.interval is None:
+        return ratio
+    return other if other.interval.low <= 1 <= other.interval.high else ratio
+
+
 # ------------------------------------------------------------------------------------------------------------- verdict
 
 
-def _verdict(windows: Comparison | None, seeds: Estimate) -> Better:
+def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> Better:
     """A difference is shown if neither other text nor, with several seeds, other seeds would undo it."""
     if windows is None and seeds.interval is None:
         return "not measured"
-    shown = None if windows is None else _word(windows.difference)
-    over = None if seeds.interval is None else _word(seeds)
-    if None not in {shown, over} and shown != over:
+    shown = [] if windows is None else [windows.verdict]
+    if seeds.interval is not None and (test.p_value is not None or not shown):  # seeds that do not differ say nothing
+        design = Design(level=seeds.interval.level)
+        shown.append(verdict_of(seeds, test, design, lower_is_better=True))
+    if len(set(shown)) > 1 or shown[0] == "equivalent":
         return "no difference shown"
-    return shown or over or "not measured"
-
-
-def _word(difference: Estimate) -> Better:
-    limits = difference.interval
-    if limits is None or limits.low <= 0 <= limits.high:
-        return "no difference shown"
-    return "worse" if limits.low > 0 else "better"  # of losses
+    return shown[0]
 
 
 def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | None, seeds: Estimate, fewest: int) -> str:
@@ -195,7 +200,7 @@ def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | Non
         "no difference shown": f"No difference shown between {a} and {b} on the validation text",
         "not measured": f"{b} against {a}: not measured, for want of a validation loss with an interval",
     }
-    ratio = perplexity_ratio(windows, seeds)
+    ratio = _deciding_ratio(verdict, windows, seeds)
     parts = []
     if ratio.value is not None and ratio.interval is not None:
         places = wording.decimals(ratio.interval)

@@ -18,8 +18,10 @@ import numpy as np
 from assay.stats.bootstrap import IntervalMethod, bca_levels, interval
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.resampling import Engine, Replicates, resampled_sums
+from assay.stats.special import normal_quantile
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats, Units, shape, standard_error
+from assay.stats.zero import own_p_at, t_own_p
 
 Score = Callable[[Floats], Floats]  # sums (…, c) → scores (…,); NaN where the sums have none
 
@@ -40,6 +42,7 @@ class Found:
 
     estimate: Estimate
     fallbacks: tuple[Fallback, ...] = ()
+    own_p: float | None = None  # the smallest α at which the interval leaves out 0
 
 
 def score_interval(
@@ -51,6 +54,7 @@ def score_interval(
     confidence_level: float = 0.95,
 ) -> Found:
     """The interval of ``score(*sums)``, of one system or of a difference of two, from its replicates (B,)."""
+    method = _named(method)
     n, totals = len(columns[0]), [part.sum(axis=0) for part in columns]
     value = float(score(*totals))
     if not np.isfinite(value):
@@ -65,16 +69,19 @@ def score_interval(
     spread = float(np.abs(left_out - left_out.mean()).max())
     if spread <= _TIE * max(abs(value), 1.0):
         why = Fallback(method, "collapsed interval", "all sentences have the same part in it: there is no spread")
-        return Found(Estimate(value, Interval(value, value, confidence_level, "degenerate"), 0.0, n), (why,))
+        collapsed = Interval(value, value, confidence_level, "degenerate")
+        return Found(Estimate(value, collapsed, 0.0, n), (why,), 0.0 if value else 1.0)
     if method == "t":
         limits = interval(linear, method="t", confidence_level=confidence_level).interval
         shift = value - linear.estimate  # rounding
-        return Found(
-            Estimate(
-                value, Interval(limits.low + shift, limits.high + shift, limits.level, "t"), standard_error(linear), n
-            )
-        )
+        moved = Interval(limits.low + shift, limits.high + shift, limits.level, "t")
+        return Found(Estimate(value, moved, standard_error(linear), n), (), t_own_p(linear))
     return _from_replicates(value, linear, Replicates(np.sort(kept)), method, confidence_level)
+
+
+def _named(method: IntervalMethod) -> IntervalMethod:
+    """What auto is where scores are not 0/1."""
+    return "bca" if method == "auto" else method
 
 
 def _from_replicates(value: float, linear: Units, drawn: Replicates, method: str, level: float) -> Found:
@@ -89,7 +96,17 @@ def _from_replicates(value: float, linear: Units, drawn: Replicates, method: str
         method, limits = "percentile", (0.5 - level / 2, 0.5 + level / 2)
     low, high = drawn.quantiles(limits).tolist()
     found = Interval(low, high, level, method)
-    return Found(Estimate(value, found, standard_error(linear), linear.n), tuple(fallbacks))
+    estimate = Estimate(value, found, standard_error(linear), linear.n)
+    return Found(estimate, tuple(fallbacks), _own_p(value, linear, drawn, method))
+
+
+def _own_p(value: float, linear: Units, drawn: Replicates, method: str) -> float:
+    if value == 0:
+        return 1.0
+    side = 1 if value > 0 else -1
+    beside = side * _TIE * max(abs(value), 1.0)
+    z_of_zero = normal_quantile(drawn.place_of(beside))
+    return own_p_at(side, z_of_zero, linear.n, shape(linear), method, normal_quantile(drawn.cdf(value)))
 
 
 def paired_bootstrap(difference: float, replicates: Floats, n: int) -> Test:

@@ -43,6 +43,16 @@ def snapped(values: Floats) -> tuple[Floats, int]:
     return out, int(joined.sum())
 
 
+def difference(a: Floats, b: Floats) -> Floats:
+    """The difference b − a of arrays of one shape, 0 where it is rounding.
+
+    >>> import numpy as np
+    >>> difference(np.array([0.3, 1.0]), np.array([0.1 + 0.2, 1.5]))
+    array([0. , 0.5])
+    """
+    return without_residue(b - a, np.maximum(np.abs(a), np.abs(b)))
+
+
 def without_residue(sums: Floats, sizes: Floats) -> Floats:
     """Sums of differences, with 0 for those that only rounding keeps from it; ``sizes`` are the sums of |terms|."""
     return np.where(np.abs(sums) <= TOLERANCE * sizes, 0.0, sums)
