@@ -299,24 +299,6 @@ def test_https_where_there_is_none(loopback: Loopback) -> None:
         Server(f"https://127.0.0.1:{loopback.port}/v1", key_variable=None, patience=QUICK).ask("/models")
 
 
-def test_a_server_that_is_no_http_server() -> None:
-    from threading import Thread
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def answer() -> None:
-            client, _ = listening.accept()
-            with client:
-                client.recv(1000)
-                client.sendall(b"SSH-2.0-OpenSSH\r\n")
-
-        thread = Thread(target=answer, daemon=True)
-        thread.start()
-        with pytest.raises(InputError, match="does not speak HTTP"):
-            Server(f"http://127.0.0.1:{listening.getsockname()[1]}", key_variable=None, patience=QUICK).ask("/models")
-        thread.join(5)
-
-
 @pytest.mark.parametrize(
     "url",
     [

@@ -52,7 +52,8 @@ def score(
     ] = "auto",
     concurrency: Annotated[int, typer.Option(help="Requests at a time.", rich_help_panel=_SERVER)] = 8,
     timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="To wait for an answer.", rich_help_panel=_SERVER)
+        float | None,
+        typer.Option(metavar="SECONDS", help="For a whole answer. (default: 300)", rich_help_panel=_SERVER),
     ] = None,
     api_key_env: Annotated[
         str | None,

@@ -1,16 +1,14 @@
-"""JSON over HTTP to a server that may be busy, slow or gone: time-outs, bounded retries, and a key that never shows.
+"""JSON over HTTP to a server that may be busy, slow, gone or hostile: deadlines, bounded retries, a hidden key.
 
 Whatever goes wrong with a request becomes a value (`Fault`) where it happens and an error only afterwards, so that no
 error carries the frames of the request, and with them its headers and the key.
 """
 
-import http.client
 import json
 import os
 import random
 import ssl
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from threading import Event
@@ -18,9 +16,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.errors import InputError, UsageError
+from assay.names import one_line
+from assay.scoring.exchange import Answer, Broken, Call, Client
 
 DEFAULT_KEY = "OPENAI_API_KEY"
-_LARGEST_ANSWER = 1 << 28  # bytes; two log-probabilities for each of a million tokens are less
 _PASSING = frozenset({408, 425, 429})  # and all of 5xx: worth another attempt
 
 
@@ -29,7 +28,7 @@ class Patience:
     """How long to wait, in seconds, and how often to try."""
 
     connect: float = 10.0
-    answer: float = 300.0
+    answer: float = 300.0  # for a whole exchange, from the name of the server to the last byte
     attempts: int = 6
     first_pause: float = 0.5  # doubled after each attempt
     longest_pause: float = 30.0
@@ -89,24 +88,18 @@ class Fault:
     status: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    status: int
-    headers: http.client.HTTPMessage
-    body: bytes = field(repr=False)  # a server may repeat the key
-
-
 class Server:
     """One server: where it is, the key, and how patient to be with it."""
 
     def __init__(self, url: str, *, key_variable: str | None, patience: Patience) -> None:
         self.url = _checked(url)
         parts = urlsplit(self.url)
-        self._host, self._port, self._path = parts.hostname or "", parts.port, parts.path
-        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._path = parts.path
+        tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._client = Client(tls)
         self._key = ApiKey(key_variable or DEFAULT_KEY)
         # A key that was not named for this server (the variable may hold another's) never travels in the clear.
-        self._keyed = self._tls is not None or key_variable is not None or _is_loopback(self._host)
+        self._keyed = tls is not None or key_variable is not None or _is_loopback(parts.hostname or "")
         self._patience = patience
         self._reached = False
 
@@ -122,7 +115,7 @@ class Server:
         """
         payload = None if body is None else json.dumps(body).encode()
         stopping, attempt = stopping or Event(), 1
-        while isinstance(outcome := self._outcome(path, payload), Fault):
+        while isinstance(outcome := self._outcome(path, payload, stopping), Fault):
             refused = probing and outcome.status == 500
             wait = self._patience.pause(attempt) if outcome.wait is None else outcome.wait
             last = attempt >= self._patience.attempts or (refused and attempt > 1) or wait > self._patience.longest_wait
@@ -133,10 +126,12 @@ class Server:
             attempt += 1
         return outcome
 
-    def _outcome(self, path: str, payload: bytes | None) -> dict[str, Any] | Fault:
-        answer = self._sent(self._path + path, payload)
-        if isinstance(answer, Fault):
-            return answer
+    def _outcome(self, path: str, payload: bytes | None, stopping: Event) -> dict[str, Any] | Fault:
+        patience = self._patience
+        call = Call(self.url + path, payload, self._headers(), patience.connect, patience.answer)
+        answer = self._client.exchanged(call, stopping)
+        if isinstance(answer, Broken):
+            return self._fault(answer)
         self._reached = True
         if 200 <= answer.status < 300:
             return _decoded(answer)
@@ -147,13 +142,13 @@ class Server:
             return Fault(reason, passing=True, wait=wait, status=answer.status)
         raise self._refusal(path, answer, said)
 
-    def _refusal(self, path: str, answer: _Answer, said: str) -> RefusalError:
+    def _refusal(self, path: str, answer: Answer, said: str) -> RefusalError:
         status = answer.status
         if status in (401, 403):  # what it says may hold a part of the key
             why, said = self._without_key(), ""
         elif 300 <= status < 400:
             target = " ".join(str(answer.headers.get("Location")).split())
-            why = f"sends on to {self._key.hidden(target)}; give that URL"
+            why = f"sends on to {one_line(self._key.hidden(target)[:240])}; give that URL"
         elif status == 404:
             why = f"has no {self._path}{path}{said and f' ({said})'}; the URL should end before /completions"
         else:
@@ -168,43 +163,26 @@ class Server:
             " is not accepted" if self._key else ""
         )
 
-    def _sent(self, path: str, payload: bytes | None) -> _Answer | Fault:
-        """Send once. Until the server has been reached, no connection is final: the URL may be wrong."""
-        connection, connected = self._connection(), False
-        try:
-            connection.connect()
-            connected = True
-            connection.sock.settimeout(self._patience.answer)
-            connection.request("GET" if payload is None else "POST", path, payload, self._headers())
-            return _received(connection.getresponse(), time.monotonic() + self._patience.answer)
-        except (OSError, http.client.HTTPException) as error:
-            return self._fault(error, connected=connected)
-        finally:
-            connection.close()
-
     def _headers(self) -> dict[str, str]:
         plain = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
-        return plain | (self._key.headers() if self._keyed else {})
+        return plain | {"Accept-Encoding": "identity"} | (self._key.headers() if self._keyed else {})
 
-    def _connection(self) -> http.client.HTTPConnection:
-        if self._tls is None:
-            return http.client.HTTPConnection(self._host, self._port, timeout=self._patience.connect)
-        return http.client.HTTPSConnection(self._host, self._port, timeout=self._patience.connect, context=self._tls)
-
-    def _fault(self, error: OSError | http.client.HTTPException, *, connected: bool) -> Fault:
-        if isinstance(error, ssl.SSLError):
-            why = getattr(error, "verify_message", "") or error.reason or "broken off"
-            return Fault(f"no encrypted connection ({why}); check https, and the certificate", self._reached)
-        if not connected:
-            why = "time-out" if isinstance(error, TimeoutError) else getattr(error, "strerror", None) or str(error)
-            return Fault(f"no connection ({why}); check the URL, and that the server runs", self._reached)
-        if isinstance(error, TimeoutError):
-            return Fault(f"no whole answer within {self._patience.answer:g} s; allow more time", passing=True)
-        if isinstance(error, http.client.IncompleteRead):
-            return Fault("the answer breaks off", passing=True)
-        if isinstance(error, ConnectionError):
-            return Fault("the server closed the connection without an answer", passing=True)
-        return Fault(f"what answers does not speak HTTP ({type(error).__name__}); check the URL", self._reached)
+    def _fault(self, broken: Broken) -> Fault:
+        """Until the server has been reached, no connection is final: the URL may be wrong."""
+        why = one_line(broken.why)
+        deadline = f"no whole answer within {self._patience.answer:g} s; allow more time"
+        faults = {
+            "tls": Fault(f"no encrypted connection ({why}); check https, and the certificate", self._reached),
+            "connect": Fault(f"no connection ({why}); check the URL, and that the server runs", self._reached),
+            "deadline": Fault(deadline, passing=True),
+            "closed": Fault("the server closed the connection without an answer in HTTP; check the URL", passing=True),
+            "cut": Fault("the answer breaks off", passing=True),
+            "protocol": Fault(f"what answers does not speak HTTP ({why}); check the URL", self._reached),
+            "large": Fault(f"the answer is larger than {why} bytes; check the URL", passing=False),
+            "compressed": Fault("the answer is compressed, which it was asked not to be; check the URL", passing=False),
+            "stopped": Fault("stopped, as another request failed", passing=False),
+        }
+        return faults[broken.kind]
 
 
 def _checked(url: str) -> str:
@@ -229,26 +207,9 @@ def _is_loopback(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def _received(response: http.client.HTTPResponse, deadline: float) -> _Answer:
-    """The whole answer. Its length is counted here, since `read1` does not always do so."""
-    blocks, left = [], response.length  # None: in chunks, or until the server closes
-    room = _LARGEST_ANSWER
-    while left != 0 and (block := response.read1(min(left or room, 1 << 16))):
-        blocks.append(block)
-        left = None if left is None else left - len(block)
-        room -= len(block)
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        if room <= 0:
-            raise http.client.LineTooLong("answer")
-    if left:
-        raise http.client.IncompleteRead(b"", left)
-    return _Answer(response.status, response.headers, b"".join(blocks))
-
-
-def _decoded(answer: _Answer) -> dict[str, Any] | Fault:
+def _decoded(answer: Answer) -> dict[str, Any] | Fault:
     if "json" not in str(answer.headers.get("Content-Type", "json")).lower():
-        kind = answer.headers.get_content_type()
+        kind = one_line(answer.headers["Content-Type"].partition(";")[0].strip()[:60])
         return Fault(f"the answer is {kind}, not JSON; check the URL", passing=False)
     try:
         found = json.loads(answer.body)
@@ -257,7 +218,7 @@ def _decoded(answer: _Answer) -> dict[str, Any] | Fault:
     return found if isinstance(found, dict) else Fault("the answer is no JSON object", passing=False)
 
 
-def _said(answer: _Answer) -> str:
+def _said(answer: Answer) -> str:
     """What the server says went wrong, in one line."""
     try:
         found = json.loads(answer.body)
@@ -266,11 +227,11 @@ def _said(answer: _Answer) -> str:
     for name in ("error", "message", "detail"):  # OpenAI's shape, the older vLLM's, FastAPI's
         if isinstance(found, dict) and found.get(name):
             found = found[name]
-    text = " ".join(str(found).split()).rstrip(".")
+    text = one_line(" ".join(str(found).split()).rstrip("."))
     return text if len(text) <= 240 else text[:239] + "…"
 
 
-def _retry_after(answer: _Answer) -> float | None:
+def _retry_after(answer: Answer) -> float | None:
     """Seconds that the server asks to wait: a number or a date."""
     asked = str(answer.headers.get("Retry-After", "")).strip()
     if asked.isascii() and asked.isdigit():

@@ -1,0 +1,166 @@
+"""One HTTP exchange, with one deadline for all of it.
+
+The time-outs of HTTP clients are for single reads and writes, so a server that sends a byte now and then is never late.
+Here `asyncio.timeout` ends an exchange wherever it is: name, handshake, request, headers, chunks or trailers. The event
+loop runs in a thread of its own, since the caller may be inside of another one (a notebook).
+"""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Coroutine, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import httpx
+
+LARGEST_ANSWER = 1 << 28  # bytes; two log-probabilities for each of a million tokens are less
+_LOOK = 0.2  # seconds between looks whether to stop
+
+Kind = Literal["tls", "connect", "deadline", "closed", "cut", "protocol", "large", "compressed", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server answered, whole."""
+
+    status: int
+    headers: Mapping[str, str]  # whatever the case of their names
+    body: bytes = field(repr=False)  # a server may repeat the key
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Why there is no whole answer. A value, not an error: an error would carry the request, and with it the key."""
+
+    kind: Kind
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What to send, and for how long to wait in all."""
+
+    url: str
+    payload: bytes | None
+    headers: Mapping[str, str] = field(repr=False)
+    connect: float
+    deadline: float
+
+
+class Client:
+    """Sends calls, each over a connection of its own."""
+
+    def __init__(self, tls: ssl.SSLContext | None) -> None:
+        self._tls = tls
+        self._made: dict[int, httpx.AsyncClient] = {}  # by process, like the loops
+
+    def exchanged(self, call: Call, stopping: Event) -> Answer | Broken:
+        """Send and receive, until the deadline or until it is to stop."""
+        future = _in_the_loop(self._within_the_deadline(call))
+        try:
+            while True:
+                try:
+                    return future.result(_LOOK)
+                except TimeoutError:
+                    if stopping.is_set():
+                        return Broken("stopped")
+        finally:
+            future.cancel()
+
+    async def _within_the_deadline(self, call: Call) -> Answer | Broken:
+        try:
+            async with asyncio.timeout(call.deadline):
+                return await self._whole(call)
+        except TimeoutError:
+            return Broken("deadline")
+
+    async def _whole(self, call: Call) -> Answer | Broken:
+        import httpx  # late: a quarter of a second that only endpoints need
+
+        if os.getpid() not in self._made:
+            self._made[os.getpid()] = self._new()
+        # A handshake that is cancelled from outside leaves its socket open; one that times out does not.
+        patience = httpx.Timeout(call.deadline, connect=min(call.connect, 0.9 * call.deadline))
+        method = "GET" if call.payload is None else "POST"
+        answering = False
+        try:
+            async with self._made[os.getpid()].stream(
+                method, call.url, content=call.payload, headers=call.headers, timeout=patience
+            ) as response:
+                answering = True
+                return await _received(response)
+        except httpx.TransportError as error:
+            return _broken(error, answering=answering)
+
+    def _new(self) -> "httpx.AsyncClient":
+        """No proxies and no passwords from the environment; a redirect is for the user to judge."""
+        import httpx
+
+        return httpx.AsyncClient(
+            verify=False if self._tls is None else self._tls,
+            trust_env=False,
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        )
+
+
+async def _received(response: "httpx.Response") -> Answer | Broken:
+    coding = response.headers.get("Content-Encoding", "identity").lower()
+    if coding not in ("", "identity"):  # it was asked not to; a small answer may unpack to any size
+        return Broken("compressed")
+    blocks, size = [], 0
+    async for block in response.aiter_raw():
+        blocks.append(block)
+        size += len(block)
+        if size > LARGEST_ANSWER:
+            return Broken("large", f"{LARGEST_ANSWER:,}")
+    return Answer(response.status_code, response.headers, b"".join(blocks))
+
+
+def _broken(error: "httpx.TransportError", *, answering: bool) -> Broken:
+    """The kind of a fault, and of what lies under it only words that are not the request's."""
+    import httpx
+
+    if isinstance(error, httpx.ConnectTimeout):
+        return Broken("connect", "time-out")
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLError):
+            return Broken("tls", getattr(cause, "verify_message", "") or cause.reason or "broken off")
+    if isinstance(error, httpx.ConnectError):
+        said = (os.strerror(cause.errno) for cause in _causes(error) if isinstance(cause, OSError) and cause.errno)
+        return Broken("connect", next(said, None) or "no such host")
+    if isinstance(error, httpx.TimeoutException):
+        return Broken("deadline")
+    if answering:
+        return Broken("cut")
+    if isinstance(error, httpx.NetworkError) or "disconnected" in str(error):
+        return Broken("closed")
+    return Broken("protocol", type(error).__name__)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it came from; those of several addresses, too."""
+    while error is not None:
+        yield error
+        for part in getattr(error, "exceptions", ()):
+            yield from _causes(part)
+        error = error.__cause__ or error.__context__
+
+
+# ------------------------------------------------------------------------------------------------------ the event loop
+
+_lock = Lock()
+_loops: dict[int, asyncio.AbstractEventLoop] = {}  # by process: a fork has the dictionary and not the thread
+
+
+def _in_the_loop(task: Coroutine[Any, Any, Answer | Broken]) -> "Future[Answer | Broken]":
+    with _lock:
+        loop = _loops.get(os.getpid())
+        if loop is None:
+            loop = _loops[os.getpid()] = asyncio.new_event_loop()
+            Thread(target=loop.run_forever, name="assay-http", daemon=True).start()
+    return asyncio.run_coroutine_threadsafe(task, loop)
