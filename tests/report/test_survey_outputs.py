@@ -93,6 +93,19 @@ def test_charts_show_the_numbers_of_the_record(report: SurveyReport) -> None:
     assert [(row["published"], row["value"]) for row in drawn] == expected
 
 
+def test_a_baseline_over_fewer_cells_is_no_line_beside_the_scores() -> None:
+    survey = made(questions=10)
+    others = [replace(q, text="another") if i % 2 else q for i, q in enumerate(survey.truth.questions)]
+    prior = replace(survey.truth, questions=tuple(others))
+    report = report_of(replace(survey, prior=prior), Design(resamples=1000), ["scores", "baselines"])
+    assert any(sheet.title[1].startswith("on the 25 of 50") for sheet in report.sections["baselines"].sheets())
+    chart = CHARTS["scores"][1](report.sections)
+    assert chart is not None
+    text = json.dumps(chart.to_dict())
+    assert "marginal, pooled" in text
+    assert "prior round" not in text
+
+
 def test_a_part_of_the_analyses(tmp_path: Path) -> None:
     report = report_of(made(questions=8), Design(), ["scores", "context"])
     names = {path.name for path in write_outputs(report, tmp_path)}

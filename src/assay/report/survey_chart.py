@@ -105,7 +105,8 @@ def _lines(sections: Sections) -> list[dict[str, Any]]:
     baselines, noise = sections.get("baselines"), sections.get("noise")
     found: list[tuple[str, float]] = []
     if isinstance(baselines, Baselines):
-        found += [(one.name, one.score) for one in baselines.baselines if one.score is not None]
+        whole = [one for one in baselines.baselines if not one.beside]  # others are over fewer cells than the dots
+        found += [(one.name, one.score) for one in whole if one.score is not None]
         truth = baselines.shuffled[0]
         found += [("true answers, shuffled", truth.mean)] if truth.mean is not None else []
     if isinstance(noise, Noise):

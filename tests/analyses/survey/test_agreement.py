@@ -77,7 +77,7 @@ def test_the_adjusted_p_is_bonferronis_by_hand() -> None:
 # ---------------------------------------------------------------------------------------------------------- equal
 
 
-@pytest.mark.parametrize("decimals", [1, 2, 4])
+@pytest.mark.parametrize("decimals", [0, 1, 2, 4])
 def test_a_rounded_baseline_is_equal_to_it(decimals: int) -> None:
     """A marginal that somebody wrote down as percentages is that marginal, whatever a test says."""
     survey = made(2, questions=30)
@@ -90,7 +90,7 @@ def test_a_rounded_baseline_is_equal_to_it(decimals: int) -> None:
     assert found[0].place == "equal"
     section = baselines(written, Design())
     said = [one.text for one in section.sentences() if one.holds]
-    assert any(text.startswith("Equal to the baseline “marginal, left out” within ±0.001") for text in said)
+    assert any(text.startswith("Equal to the baseline “marginal, left out” (within ±0.001") for text in said)
 
 
 def _one(low: float, high: float, p: float, margin: float = 0.001) -> Against:
@@ -105,6 +105,8 @@ def test_places_by_hand() -> None:
     assert _one(-0.02, -0.01, 0.001).place == "below"
     assert _one(-0.02, 0.01, 0.4).place == "not told apart"
     assert _one(-0.02, 0.01, 0.4, margin=0.03).place == "equal"
+    assert replace(_one(-0.002, 0.0005, 0.1), same=True).place == "equal"  # whole percentages
+    assert replace(_one(0.002, 0.004, 0.01), same=True).place == "above"
 
 
 def test_every_model_is_in_one_place() -> None:
@@ -147,6 +149,7 @@ def test_a_model_that_knows_the_sample_is_warned_of_and_not_corrected() -> None:
 
 def test_warnings_have_their_own_list() -> None:
     report = report_of(_with_a_cheat(), Design(resamples=1_000), ["scores", "noise", "fairness"])
+    assert report.sentence.endswith("cheat knows the sample: see the warnings.")
     text = survey_statements(report)
     warnings, _, rest = text.partition("## What the data support")
     assert "## Warnings" in warnings

@@ -1,8 +1,9 @@
 """Every model against a baseline on the cells that both have, questions as clusters.
 
 A model may *be* the baseline: a marginal that somebody computed, rounded and wrote into a table. Rounding moves every
-question a little the same way, so that a test finds a difference; it is called equal if the whole interval lies within
-a margin that nobody would care about.
+question a little the same way, so that a test finds a difference. It is called equal if the whole interval lies within
+a margin that nobody would care about, or if it reaches into the margin and every predicted share is the baseline's to
+a percentage point.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import numpy as np
 
 from assay.analyses.survey.loaded import Survey
 from assay.data.panel import Floats
+from assay.data.survey import ERROR, OK
 from assay.design import Design
 from assay.stats.agreement import agreeing
 from assay.stats.bootstrap import interval
@@ -24,6 +26,7 @@ from assay.stats.records import Estimate, Interval, Test
 from assay.stats.units import Units, standard_error
 
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
+_POINT = 0.01 + 1e-9
 
 Place = Literal["above", "below", "equal", "not told apart"]
 
@@ -41,6 +44,7 @@ class Against:
     n_questions: int
     margin: float = MARGIN
     together: Interval | None = None  # of the difference, for all models and baselines at once: agrees with p_adjusted
+    same: bool = False  # every predicted share is the baseline's, to a percentage point
 
     @property
     def limits(self) -> Interval | None:
@@ -51,11 +55,15 @@ class Against:
     def place(self) -> Place:
         """Where the model is shown to be. Equal comes first: a difference within the margin is none, however sure."""
         limits = self.limits
-        if limits is not None and -self.margin < limits.low and limits.high < self.margin:
+        if limits is not None and self._equal(limits):
             return "equal"
         if limits is None or self.p_adjusted is None or self.p_adjusted > 1 - limits.level:
             return "not told apart"
         return "above" if limits.low > 0 else "below"
+
+    def _equal(self, limits: Interval) -> bool:
+        within = -self.margin < limits.low and limits.high < self.margin
+        return within or (self.same and limits.low < self.margin and limits.high > -self.margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ class _Pair:
     baseline: str
     cells: int
     grid: Grid | None  # None: there are none
+    same: bool
 
     @property
     def units(self) -> Units:
@@ -91,7 +100,20 @@ def _pair(survey: Survey, m: int, name: str, baseline: Floats) -> _Pair:
     values = np.column_stack([survey.scores[:, m], baseline])
     both = np.asarray(~np.isnan(values).any(axis=1))
     grid = survey.grid(np.where(both[:, None], values, np.nan)) if both.any() else None
-    return _Pair(survey.models[m], name, int(both.sum()), grid)
+    return _Pair(survey.models[m], name, int(both.sum()), grid, _same(survey, m, name))
+
+
+def _same(survey: Survey, m: int, name: str) -> bool:
+    """Whether every share that a model predicts is the baseline's, or that in whole percentages, to a point."""
+    rows = np.flatnonzero((survey.predictions.model == m) & (survey.predictions.status != ERROR))
+    if name not in survey.baselines or (survey.predictions.status[rows] != OK).any():
+        return False
+    shares = survey.baselines[name][survey.predictions.cell[rows]]
+    there = ~np.isnan(shares).any(axis=1)
+    whole = np.round(100 * shares)
+    whole /= np.maximum(whole.sum(axis=1, keepdims=True), 1.0)
+    off = [np.abs(survey.predictions.shares[rows] - one).max(axis=1) for one in (shares, whole)]
+    return bool(there.any() and (np.minimum(*off)[there] <= _POINT).all())
 
 
 def _untested(pair: _Pair) -> Against:
@@ -117,6 +139,7 @@ def _tested(pair: _Pair, family: int, design: Design) -> Against:
         units.n,
         design.margin or MARGIN,
         together,
+        pair.same,
     )
 
 

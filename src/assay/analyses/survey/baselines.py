@@ -102,7 +102,9 @@ class Baselines(Section):
             effect = "–" if d is None or d.value is None else f"{d.value:+.2f}"
             p = "–" if one.p_adjusted is None else f"{one.p_adjusted:.2g}"
             cells.append([one.model, one.baseline, text, effect, p, one.place])
-        return Sheet(("against", "each baseline, questions as clusters"), header, cells)
+        whole = any(b.name in baselines and not b.beside for b in self.baselines)
+        where = "each baseline" if whole else f"“{baselines[0]}”, on the cells that it has"
+        return Sheet(("against", f"{where}, questions as clusters"), header, cells)
 
     def _shuffled_sheet(self) -> Sheet:
         header = ["model", "score", "own predictions shuffled", "p, adjusted"]
@@ -120,12 +122,13 @@ class Baselines(Section):
         places = placed(self.against, baseline)
         total = sum(map(len, places.values()))
         margin = next((one.margin for one in self.against if one.baseline == baseline), MARGIN)
-        how = "(paired by question, adjusted for all models and baselines)"
+        paired = "paired by question, adjusted for all models and baselines"
         for place, words in _PLACES.items():
             if places[place]:
-                what = f"{words} the baseline “{baseline}”" + (f" within ±{margin:g}" if place == "equal" else "")
+                how = f"within ±{margin:g}, or the same to a percentage point" if place == "equal" else paired
+                what = f"{words} the baseline “{baseline}” ({how})"
                 who = f"{len(places[place])} of {wording.count(total, 'model')}, {_names(places[place])}"
-                yield Statement(f"{what} {how}: {who}.", holds=place != "not told apart")
+                yield Statement(f"{what}: {who}.", holds=place != "not told apart")
 
     def _about_shuffled(self) -> list[Statement]:
         tested = [n for n in self.shuffled[1:] if n.p_adjusted is not None]

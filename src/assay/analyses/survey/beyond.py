@@ -11,7 +11,7 @@ from assay.analyses.survey.loaded import Survey
 from assay.stats.bootstrap import interval
 from assay.stats.units import Units
 
-KNOWS_THE_SAMPLE = "it scores more than a perfect prediction would, so that noise cannot be taken off"
+KNOWS_THE_SAMPLE = "a score above that of a perfect prediction knows the sample, so that noise cannot be taken off"
 
 
 def beyond_ceiling(survey: Survey, level: float) -> tuple[bool, ...]:

@@ -194,4 +194,11 @@ def _sentence(loaded: Survey, sections: dict[str, Section]) -> str:
     asked = len(cells if loaded.shared is None else loaded.shared)
     count = int(cells.sum())
     over = "" if count == asked else f" These are over {count:,} of {asked:,} questions × segments."
-    return "; ".join(parts) + "." + over
+    warned = f" {best} knows the sample: see the warnings." if _beyond(sections.get("noise"), best) else ""
+    return "; ".join(parts) + "." + over + warned
+
+
+def _beyond(section: Section | None, model: str) -> bool:
+    from assay.analyses.survey.noise import Noise  # late, as every analysis
+
+    return isinstance(section, Noise) and any(one.beyond and one.model == model for one in section.models)

@@ -34,7 +34,7 @@ def on_shared_cells(survey: Survey) -> Survey:
         survey,
         truth=survey.truth.only(shared),
         predictions=replace(survey.predictions.only(shared), notes=(*survey.predictions.notes, note)),
-        own=own,
+        own=own if len({one.cells for one in own}) > 1 else (),
         whole=survey,
         shared=shared,
         _resampled={},
