@@ -9,6 +9,7 @@ The true shares, and so the true score of every predictor, are known. The same c
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 
@@ -16,13 +17,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 
 import numpy as np
 
+from assay.analyses.survey.against import Against, against
+from assay.analyses.survey.beyond import beyond_ceiling
 from assay.analyses.survey.carried import segment_noise, slope_noise
 from assay.analyses.survey.context import levels_within
 from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of
+from assay.analyses.survey.loaded import Survey
+from assay.data.survey import OK
+from assay.data.survey.predictions import Answer, predictions_of
 from assay.design import Design
 from assay.stats.divergence import divergence
 from assay.stats.multinomial import Respondents, perfect_noise
-from assay.stats.records import Estimate
+from assay.stats.records import Estimate, Interval
 from assay.stats.units import Floats
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.surveys import PREDICTORS, World
@@ -50,6 +56,7 @@ CONTEXTS = (1.0, 0.8, 0.6)  # what is left of the error at 0, 1 and 2 context qu
 CARRIED_QUESTIONS = 40
 RESAMPLES = 400
 PERCENTILES = 50  # simulations of the source's interval of a score, which covers nothing
+WORLDS = 2_000  # whose mean difference is taken for the truth
 MODELS = tuple(PREDICTORS)
 SEED = 2026  # of worlds that the method was not tuned on
 
@@ -60,7 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--carried", type=int, default=300, metavar="N", help="of gaps and of slopes (300)")
     options = parser.parse_args(arguments)
     report = "\n\n".join(
-        [*_scores(options.simulations), *_gaps(options.carried), *_slopes(options.carried), *_ceilings()]
+        [
+            *_scores(options.simulations),
+            *_gaps(options.carried),
+            *_slopes(options.carried),
+            *_ceilings(),
+            *_too_good(options.carried),
+            *_families(options.carried),
+        ]
     )
     publish(report, options.out)
 
@@ -73,22 +87,28 @@ class Tally:
         self.held = np.zeros(len(true))
         self.measured, self.found, self.plain = (np.zeros(len(true)) for _ in range(3))
         self.count = 0
+        self.withheld = np.zeros(len(true), dtype=np.int64)
 
     def add(self, m: int, found: Estimate, measured: float) -> None:
         limits = found.interval
-        assert limits is not None
-        assert found.value is not None
+        self.count += m == 0
+        if limits is None or found.value is None:  # the predictor seems to know the sample
+            self.withheld[m] += 1
+            return
         self.held[m] += limits.low - 1e-9 <= self.true[m] <= limits.high + 1e-9
         self.measured[m] += measured
         self.found[m] += found.value
-        self.count += m == 0
+
+    def given(self, m: int) -> int:
+        """Simulations with an interval."""
+        return self.count - int(self.withheld[m])
 
     def add_plain(self, m: int, replicates: Floats) -> None:
         low, high = np.quantile(replicates, [0.025, 0.975])
         self.plain[m] += low - 1e-9 <= self.true[m] <= high + 1e-9
 
     def numbers(self, m: int, digits: int) -> list[str]:
-        values = self.true[m], self.measured[m] / self.count, self.found[m] / self.count
+        values = self.true[m], self.measured[m] / self.given(m), self.found[m] / self.given(m)
         return [f"{0.0 + round(value, digits):.{digits}f}" for value in values]
 
 
@@ -188,7 +208,7 @@ def _carried_lines(
         add(world, simulation, tally)
     _progress(name)
     return [
-        [name, model, *tally.numbers(m, 4), _share(tally.held[m], count), _share(tally.plain[m], count)]
+        [name, model, *tally.numbers(m, 4), _share(tally.held[m], tally.given(m)), _share(tally.plain[m], count)]
         for m, model in enumerate(MODELS)
     ]
 
@@ -227,6 +247,82 @@ def _ceilings() -> Iterator[str]:
         source = float(np.maximum(0, 1 - np.sqrt((options - 1) / (2 * np.log(2) * world.n))).mean())
         lines.append([name, f"{np.mean(found):.4f}", f"{exact:.4f}", f"{source:.4f}"])
     yield table(["respondents", "estimated", "true", "source's formula"], lines)
+
+
+def _too_good(count: int) -> Iterator[str]:
+    yield "### Scores above that of a perfect prediction"
+    yield (
+        f"Per cent of {count} surveys of 20 questions in which a predictor is warned of; of 3 predictors together, at most 5 "
+        "are allowed for honest ones.\n“Half the sample” predicts the mean of the true and the sampled shares."
+    )
+    lines = []
+    for name, sizes in {"20": (20,) * 6, "50": (50,) * 6, "200": (200,) * 6, "10 to 600": MIXED}.items():
+        warned = np.zeros(3)
+        for simulation in range(count):
+            world = World(20, sizes, seed=SEED + 1 + simulation)
+            survey = world.asked(np.random.default_rng([simulation, 3]))
+            half = (world.shares + survey.truth.shares) / 2
+            told = {"perfect": world.shares, "good": world.predicted[:, 1], "half the sample": half}
+            warned += beyond_ceiling(_predicted(survey, told), 0.95)
+        lines.append([name, *(_share(one, count) for one in warned)])
+        _progress(f"too good, {name}")
+    yield table(["respondents", "perfect", "good", "half the sample"], lines)
+
+
+def _predicted(survey: Survey, told: dict[str, Floats]) -> Survey:
+    """The survey with other predictors, in the order of their names."""
+    answers = [
+        Answer(f"{i}", c, 0, row.tolist(), OK) for i, own in enumerate(told.values()) for c, row in enumerate(own)
+    ]
+    return replace(survey, predictions=predictions_of(answers, survey.truth.shares.shape[1]), _resampled={})
+
+
+# ------------------------------------------------------------------------------------------------------------ families
+
+
+def _families(count: int) -> Iterator[str]:
+    yield "### Differences from baselines, all at once, with other questions"
+    yield (
+        f"4 predictors against 3 baselines on 4 segments of 100; {count} simulations, each with new questions. The "
+        f"truth is the mean of {WORLDS:,} such worlds.\nAll hold: the simultaneous intervals of all 12 differences. Alone: "
+        "the mean over the 12 intervals of each alone. Contradictions: p at most 5 % and 0 inside, or\nthe other way "
+        "round, of either kind."
+    )
+    lines = []
+    for questions in (13, 43):
+        true = np.mean([_differences(questions, SEED + 10_000 + i)[0] for i in range(WORLDS)], axis=0)
+        held, alone, wrong = 0, 0.0, 0
+        for simulation in range(count):
+            found = _differences(questions, SEED + 50_000 + simulation)[1]
+            pairs = list(zip(found, true.tolist(), strict=True))
+            held += all(_inside(one.together, value) for one, value in pairs)
+            alone += float(np.mean([_inside(one.difference.interval, value) for one, value in pairs]))
+            wrong += sum(map(_contradicts, found))
+        lines.append([f"{questions}", _share(held, count), f"{100 * alone / count:.1f}", f"{wrong}"])
+        _progress(f"families, {questions} questions")
+    yield table(["questions", "all hold", "alone", "contradictions"], lines)
+
+
+def _differences(questions: int, seed: int) -> tuple[list[float], tuple[Against, ...]]:
+    """The differences of one world, and what is found of them."""
+    survey = World(questions, (100,) * 4, seed=seed).asked(np.random.default_rng([seed, 4]))
+    chosen = {name: survey.baseline_scores[name] for name in ("uniform", "marginal", "marginal, left out")}
+    scores = survey.scores
+    values = [float((scores[:, m] - own).mean()) for own in chosen.values() for m in range(scores.shape[1])]
+    return values, against(survey, chosen, Design()) if seed >= SEED + 50_000 else ()
+
+
+def _inside(limits: Interval | None, true: float) -> bool:
+    assert limits is not None
+    return limits.low <= true <= limits.high
+
+
+def _contradicts(one: Against) -> bool:
+    assert one.test.p_value is not None
+    assert one.p_adjusted is not None
+    return (one.test.p_value <= 0.05) == _inside(one.difference.interval, 0.0) or (one.p_adjusted <= 0.05) == _inside(
+        one.together, 0.0
+    )
 
 
 if __name__ == "__main__":
