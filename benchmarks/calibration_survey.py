@@ -252,8 +252,8 @@ def _ceilings() -> Iterator[str]:
 def _too_good(count: int) -> Iterator[str]:
     yield "### Scores above that of a perfect prediction"
     yield (
-        f"Per cent of {count} surveys of 20 questions in which a predictor is warned of; of 3 predictors together, at most 5 "
-        "are allowed for honest ones.\n“Half the sample” predicts the mean of the true and the sampled shares."
+        f"Per cent of {count} surveys of 20 questions in which a predictor is warned of; of 3 predictors together, at "
+        "most 5 are allowed for honest ones.\n“Half the sample” predicts the mean of the true and the sampled shares."
     )
     lines = []
     for name, sizes in {"20": (20,) * 6, "50": (50,) * 6, "200": (200,) * 6, "10 to 600": MIXED}.items():
@@ -284,8 +284,8 @@ def _families(count: int) -> Iterator[str]:
     yield "### Differences from baselines, all at once, with other questions"
     yield (
         f"4 predictors against 3 baselines on 4 segments of 100; {count} simulations, each with new questions. The "
-        f"truth is the mean of {WORLDS:,} such worlds.\nAll hold: the simultaneous intervals of all 12 differences. Alone: "
-        "the mean over the 12 intervals of each alone. Contradictions: p at most 5 % and 0 inside, or\nthe other way "
+        f"truth is the mean of {WORLDS:,} such worlds.\nAll hold: the simultaneous intervals of all 12 differences. "
+        "Alone: the mean over the 12 intervals of each alone. Contradictions: p at most 5 % and 0 inside, or\nthe other way "
         "round, of either kind."
     )
     lines = []
