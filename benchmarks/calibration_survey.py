@@ -285,8 +285,8 @@ def _families(count: int) -> Iterator[str]:
     yield (
         f"4 predictors against 3 baselines on 4 segments of 100; {count} simulations, each with new questions. The "
         f"truth is the mean of {WORLDS:,} such worlds.\nAll hold: the simultaneous intervals of all 12 differences. "
-        "Alone: the mean over the 12 intervals of each alone. Contradictions: p at most 5 % and 0 inside, or\nthe other way "
-        "round, of either kind."
+        "Alone: the mean over the 12 intervals of each alone. Contradictions: p at most 5 % and 0 inside, or\nthe "
+        "other way round, of either kind."
     )
     lines = []
     for questions in (13, 43):

@@ -10,6 +10,7 @@ import pytest
 from assay.analyses.tuning import tune
 from assay.analyses.tuning_report import TuningReport
 from assay.examples.tuning import RUNS
+from tests.analyses.test_tuning_validation import trainer
 from tests.cli.command import Shell
 from tests.training.runs import one_thread, write_run
 
@@ -255,3 +256,11 @@ def test_a_log_of_nan_beside_a_good_one_is_reported_and_drawn(shell: Shell) -> N
     ran = shell("tune", "bad.csv", "good.csv", "--chart", "c.svg")
     assert (ran.exit_code, ran.err) == (0, "Chart: c.svg\n")
     assert "bad diverged at step 1 (bad.csv)." in ran.out
+
+
+def test_both_options_from_the_command_line(shell: Shell) -> None:
+    path = trainer(Path("a/trainer_state.json"), eval_news_loss=[1.0] * 4, eval_code_loss=[2.4, 2.3, 2.2, 2.1])
+    ran = shell("tune", str(path), "--validation", "code", "--language-model")
+    assert ran.exit_code == 0
+    assert "met (excellent" in ran.out
+    shell.assert_refused("tune", str(path), "--validation", "x", exit_code=2, parts=["'x'", "news, code"])

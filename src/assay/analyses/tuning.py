@@ -1,6 +1,7 @@
 """LoRA or full fine-tuning? What training runs cost, how they converged, and whether one is really better (T1–T15)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from os import PathLike
 
@@ -16,6 +17,7 @@ from assay.analyses.tuning_records import Arm
 from assay.analyses.tuning_report import TuningReport
 from assay.data.training_formats import read_noted
 from assay.data.training_logs import TrainingLog
+from assay.data.training_validation import judged_by, note_of
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
 
@@ -25,16 +27,22 @@ def tune(
     baseline: str | None = None,
     targets: Targets | None = None,
     design: Design | None = None,
+    validation: str | None = None,
+    language_model: bool = False,
 ) -> TuningReport:
     """Report on training runs: folders of the callback, ``trainer_state.json``, peft results, tables of step and loss.
 
     Runs of the same arm are its seeds; ``NAME=PATH`` says which arm a path belongs to. Unless one is named, the
     baseline is the arm that trains every parameter; where no log says so, the one with "full" or "sft" in its name,
-    else the first, and a note says which.
+    else the first, and a note says which. ``validation`` names the set that decides where logs have several;
+    ``language_model`` says that losses are those of a language model where logs do not: then they have perplexities.
     """
     if not runs:
         raise UsageError("tune needs a training run; name a folder, a trainer_state.json or a table.")
     logs, notes = read_noted(runs)
+    logs = judged_by(logs, validation)
+    if language_model:
+        logs = [replace(log, language_model=True) for log in logs]
     return tune_logs(logs, baseline=baseline, targets=targets, design=design, notes=notes)
 
 
@@ -133,7 +141,7 @@ def _sentence(arms: Sequence[Arm], found: Sequence[str]) -> str:
 
 
 def _notes(arms: Sequence[Arm], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
-    notes = [f"{log.label}: {note}" for log in logs for note in log.notes]
+    notes = [f"{log.label}: {note}" for log in logs for note in (*log.notes, note_of(log)) if note]
     alone = [arm.name for arm in arms if len(arm.runs) == 1]
     if alone and len(arms) > 1:  # of one arm there is no difference
         have = "has one seed" if len(alone) == 1 else "have one seed each"

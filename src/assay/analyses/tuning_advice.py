@@ -28,24 +28,42 @@ def advice_of(
 def _choice(contrast: Contrast, criteria: Sequence[Criterion], faults: Sequence[str]) -> Iterator[Recommendation]:
     """Which of the two; ``faults`` say why neither can be chosen yet."""
     mine = [c for c in criteria if c.arm == contrast.arm and c.group == "primary"]
-    numbers = "; ".join(f"{_name(c)} {shown(c.estimate)} (wanted {c.wanted}: {c.status})" for c in mine)
+    numbers = "; ".join(f"{_name(c)} {shown(c.estimate)} ({_judged(c)}wanted {c.wanted}: {c.status})" for c in mine)
+    if faults:
+        text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: not every run came to its end."
+        yield Recommendation(text, "; ".join(faults))
+        return
+    yield Recommendation(_advised(contrast, mine), numbers)
+
+
+def _advised(contrast: Contrast, mine: Sequence[Criterion]) -> str:
+    """What an arm is worth is asked first: one that performs as well and saves less than wanted still saves."""
+    arm, baseline = contrast.arm, contrast.baseline
     failed = [_name(c) for c in mine if c.status == "not met"]
     missing = [_name(c) for c in mine if c.status == "not measured"]
-    if faults:
-        numbers = "; ".join(faults)
-        text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: not every run came to its end."
-    elif failed:
-        text = f"Keep {contrast.baseline} over {contrast.arm}, or change {contrast.arm}: {', '.join(failed)} not met."
-    elif missing:
-        text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: {', '.join(missing)} not measured."
-    else:
-        text = f"Use {contrast.arm} instead of {contrast.baseline}: every primary criterion is met."
-    yield Recommendation(text, numbers)
+    performance = next((c.status for c in mine if c.name == "performance_loss"), "not measured")
+    saves = [c for c in mine if c.name != "performance_loss" and (c.estimate.value or 0.0) > 0]
+    if performance == "not measured":
+        also = f"; {', '.join(failed)} not met" if failed else ""
+        return f"Do not decide between {baseline} and {arm} yet: {', '.join(missing)} not measured{also}."
+    if performance == "not met" or (failed and not saves):
+        return f"Keep {baseline} over {arm}, or change {arm}: {', '.join(failed)} not met."
+    if failed:
+        return f"Use {arm} instead of {baseline} if what it saves is enough: {', '.join(failed)} not met."
+    if missing:
+        return f"Do not decide between {baseline} and {arm} yet: {', '.join(missing)} not measured."
+    return f"Use {arm} instead of {baseline}: every primary criterion is met."
 
 
 def _name(criterion: Criterion) -> str:
     """As the tables have it."""
     return criterion.name.replace("_", " ")
+
+
+def _judged(criterion: Criterion) -> str:
+    """By what performance was judged, where it is not perplexity."""
+    by = criterion.why.partition(";")[0]
+    return f"{by}; " if by.startswith("by ") and criterion.status != "not measured" else ""
 
 
 def _of_arm(arm: Arm) -> Iterator[Recommendation]:

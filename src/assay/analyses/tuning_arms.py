@@ -73,6 +73,7 @@ def arm_of(name: str, runs: Sequence[Trained], level: float) -> Arm:
         time=_time(runs, level),
         quality=_quality(losses, logs, level),
         quality_reason=_quality_reason(runs),
+        language_model=all(log.language_model for log in logs),
         loss_curve=_loss_curve(name, logs, level),
         valid_curve=curve_of([log.valid for log in logs], level, smooth=False),
         gradient_curve=curve_of([log.grad_norm for log in logs], level, smooth=True),
@@ -133,9 +134,17 @@ def _quality(losses: Floats, logs: Sequence[TrainingLog], level: float) -> dict[
     found: dict[str, Estimate] = {}
     if len(losses):
         found["validation_loss"] = _mean(losses, level)
+    if len(losses) and all(log.language_model for log in logs):
         found["perplexity"] = exponential(found["validation_loss"])
         found |= _source_perplexity(logs, level)
+    found |= _means([_ends(log) for log in logs], level)
     return found | {name: _bounded(one) for name, one in _means([log.scores for log in logs], level).items()}
+
+
+def _ends(log: TrainingLog) -> dict[str, float]:
+    """The last loss on every named validation set."""
+    last = {name: series.finite.last for name, series in log.valid_sets.items()}
+    return {f"validation_loss, {name}": value for name, value in last.items() if value is not None}
 
 
 def _source_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
@@ -167,9 +176,15 @@ def exponential(loss: Estimate) -> Estimate:
 
 
 def _quality_reason(runs: Sequence[Trained]) -> str | None:
+    said = []
     if any(run.log.row_weighted and run.windows is None for run in runs):
-        return "the validation loss is the Trainer's, which weights rows instead of tokens"
-    return None
+        said.append("the validation loss is the Trainer's, which weights rows instead of tokens")
+    if any(len(run.log.valid) and not run.log.language_model for run in runs):
+        said.append(
+            "no log says that its loss is a language model's, so that it has no perplexity and no grade; "
+            "--language-model says so"
+        )
+    return "; ".join(said) or None
 
 
 def sensitivity_of(arm: str, runs: Sequence[Trained]) -> Sensitivity:

@@ -1,6 +1,6 @@
 """An arm against the baseline: the same validation windows in pairs, the seeds as clusters, and the gains."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import log, sqrt
 from typing import Any
@@ -23,6 +23,7 @@ from assay.stats.permutation import SMALLEST_P
 from assay.stats.records import Estimate, Test
 from assay.stats.special import normal_quantile, t_cdf
 
+ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
 ONE_SEED = "one seed: a difference between these two models, not between the two ways to train"
 
 
@@ -33,6 +34,7 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
     paired = paired_seeds(a, b)
     seeds, test = _over_seeds(a, b, lambda run: run.validation_loss, design.level, paired=paired)
     ratios = _ratios(a, b, design.level, windows, seeds)
+    measure = accuracy_of(a, b)
     verdict = _verdict(windows, seeds, test)
     open_ends = [end for name, arm in zip(names, arms, strict=True) for end in stops(name, [run.log for run in arm])]
     if open_ends:
@@ -41,14 +43,24 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
         baseline=names[0],
         arm=names[1],
         verdict=verdict,
-        sentence="; ".join([_sentence(names, verdict, windows, seeds, min(len(a), len(b))), *open_ends]) + ".",
+        sentence="; ".join([_sentence(names, verdict, windows, seeds, (a, b)), *open_ends]) + ".",
         windows=windows,
         seeds=seeds,
         seeds_test=test,
         paired_seeds=paired,
         source=_source(a, b, design.level),
         ratios=ratios,
+        accuracy=measure,
     )
+
+
+def accuracy_of(a: Sequence[Trained], b: Sequence[Trained]) -> str | None:
+    """The accuracy that every run of both arms has: on a test set before one that training has seen."""
+    return next((name for name in ACCURACIES if all(name in run.log.scores for run in (*a, *b))), None)
+
+
+def is_language_model(a: Sequence[Trained], b: Sequence[Trained]) -> bool:
+    return all(run.log.language_model for run in (*a, *b))
 
 
 def paired_seeds(a: Sequence[Trained], b: Sequence[Trained]) -> bool:
@@ -148,10 +160,20 @@ def _ratios(
         "character_accuracy": lambda run: _log(run.log.scores.get("character_accuracy")),
     }
     found = {name: exponential(_over_seeds(a, b, what, level, paired=paired)[0]) for name, what in wanted.items()}
+    measure = accuracy_of(a, b)
+    if measure is not None:
+        accuracy, _ = _over_seeds(a, b, lambda run: _log(run.log.scores.get(measure)), level, paired=paired)
+        found["accuracy"] = exponential(accuracy)
     counted = found["parameters"]
     if counted.value is not None:  # no seed changes it
         found["parameters"] = Estimate(counted.value, None, None, counted.n, "counted")
-    return {"perplexity": perplexity_ratio(windows, seeds)} | found
+    if is_language_model(a, b):
+        return {"perplexity": perplexity_ratio(windows, seeds)} | found
+    loss, _ = _over_seeds(a, b, lambda run: _log(run.validation_loss), level, paired=paired)
+    return {"perplexity": Estimate(None, None, None, 0, _OTHER), "validation_loss": exponential(loss)} | found
+
+
+_OTHER = "no log says that the loss is a language model's"
 
 
 def _log(value: float | None) -> float | None:
@@ -191,21 +213,24 @@ def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> Better:
     return shown[0]
 
 
-def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | None, seeds: Estimate, fewest: int) -> str:
-    """Without a full stop; ``fewest`` are the runs of the arm that has fewer."""
-    a, b = names
+def _sentence(
+    names: tuple[str, str],
+    verdict: Better,
+    windows: Comparison | None,
+    seeds: Estimate,
+    arms: tuple[Sequence[Trained], Sequence[Trained]],
+) -> str:
+    """Without a full stop."""
+    (a, b), fewest = names, min(map(len, arms))
     heads = {
         "better": f"{b} is better than {a} on the validation text",
         "worse": f"{b} is worse than {a} on the validation text",
         "no difference shown": f"No difference shown between {a} and {b} on the validation text",
         "not measured": f"{b} against {a}: not measured, for want of a validation loss with an interval",
     }
-    ratio = _deciding_ratio(verdict, windows, seeds)
-    parts = []
-    if ratio.value is not None and ratio.interval is not None:
-        places = wording.decimals(ratio.interval)
-        limits = f"{wording.percent(ratio.interval.level)} interval {wording.interval(ratio.interval)}"
-        parts.append(f"perplexity × {wording.placed(ratio.value, places)}, {limits}")
+    language_model = is_language_model(*arms)
+    found = _deciding_ratio(verdict, windows, seeds) if language_model else seeds
+    parts = [*_size(found, language_model=language_model), *_accuracies(*arms)]
     if seeds.interval is not None:
         parts.append(f"{seeds.n} seeds")
     elif fewest == 1:
@@ -213,3 +238,20 @@ def _sentence(names: tuple[str, str], verdict: Better, windows: Comparison | Non
     if windows is not None:
         parts.append(wording.count(windows.n_pairs, "window"))
     return heads[verdict] + (f" ({'; '.join(parts)})" if parts else "")
+
+
+def _size(found: Estimate, *, language_model: bool) -> Iterator[str]:
+    """The ratio of perplexities, or the difference of losses that are not a language model's, with its interval."""
+    if found.value is None or found.interval is None:
+        return
+    sign, places = not language_model, wording.decimals(found.interval)
+    limits = f"{wording.percent(found.interval.level)} interval {wording.interval(found.interval, sign=sign)}"
+    value = wording.placed(found.value, places, sign=sign)
+    yield f"perplexity × {value}, {limits}" if language_model else f"validation loss {value}, {limits}"
+
+
+def _accuracies(a: Sequence[Trained], b: Sequence[Trained]) -> Iterator[str]:
+    measure = accuracy_of(a, b)
+    if measure is not None:
+        first, second = (float(np.mean([run.log.scores[measure] for run in arm])) for arm in (a, b))
+        yield f"{measure} {wording.number(first)} → {wording.number(second)}"

@@ -86,12 +86,14 @@ def _fair(contrast: Contrast, open_ends: Sequence[str]) -> Contrast:
     if not open_ends:
         return contrast
     missing = Estimate(None, None, None, 0, "; ".join(open_ends))
-    return replace(contrast, ratios=contrast.ratios | {"perplexity": missing, "character_accuracy": missing})
+    judged = [name for name in ("perplexity", "validation_loss", "accuracy") if name in contrast.ratios]
+    return replace(contrast, ratios=contrast.ratios | dict.fromkeys([*judged, "character_accuracy"], missing))
 
 
 def _arm_targets(arm: Arm, targets: Targets) -> list[Criterion]:
     missing = Estimate(None, None, None, 0, "not measured")
-    perplexity = arm.quality.get("perplexity", missing)
+    other = Estimate(None, None, None, 0, "no log says that the loss is a language model's")
+    perplexity = arm.quality.get("perplexity", missing if arm.language_model else other)
     found = [_below("perplexity", "target", arm.name, perplexity, targets.perplexity)]
     for name in ("character_accuracy", "hiragana", "katakana", "kanji"):
         limit = getattr(targets, name)
@@ -108,13 +110,27 @@ def _success(contrast: Contrast, arm: Arm, targets: Targets) -> list[Criterion]:
         ("memory_reduction", "memory", "primary"),
         ("time_reduction", "time_per_step", "secondary"),
     )
-    found.append(_below("performance_loss", "primary", name, _less_one(ratios["perplexity"]), targets.performance_loss))
+    found.append(_performance(contrast, targets.performance_loss))
     for criterion, ratio, group in wanted:
         found.append(_above(criterion, group, name, _reduction(ratios[ratio]), getattr(targets, criterion)))
     found.append(_convergence(arm))
     fluency = _reduction(ratios["character_accuracy"])
     found.append(_below("fluency_loss", "secondary", name, fluency, targets.fluency_loss))
     return found
+
+
+def _performance(contrast: Contrast, limit: float) -> Criterion:
+    """By perplexity where the loss is a language model's, else by a measured accuracy, else by the loss itself."""
+    ratios, measure = contrast.ratios, contrast.accuracy
+    found, by = _less_one(ratios["perplexity"]), ""
+    if found.value is None and measure is not None and ratios["accuracy"].value is not None:
+        found, by = _reduction(ratios["accuracy"]), f"by {measure}"
+    elif found.value is None and "validation_loss" in ratios:
+        found, by = _less_one(ratios["validation_loss"]), "by the validation loss"
+    criterion = _below("performance_loss", "primary", contrast.arm, found, limit)
+    if found.value is None or not by:
+        return criterion
+    return replace(criterion, why="; ".join(part for part in (by, criterion.why) if part))
 
 
 def _less_one(ratio: Estimate) -> Estimate:

@@ -1,6 +1,7 @@
 """One run: does it converge, overfit, spike? And the curves that a chart draws."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -17,6 +18,7 @@ _TWICE = 2.0  # and at least so many times that median, for norms that hardly va
 _MANY_SPIKES = 0.01  # of the steps
 _WILD = 1.0  # standard deviation over mean
 _DRAWN = 120  # points of a curve
+_FEWEST_RISES, _NOTABLE_RISE = 3, 0.05  # validation points, and by how much of the first they rise
 _TO_SIGMA = 1.4826  # the median absolute deviation of normal values, as a standard deviation
 
 
@@ -104,28 +106,53 @@ def _resting(change: Estimate, tolerance: float) -> Resting:
 
 
 def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
-    """Both changes over the second half of the validation points, a stretch that is not chosen by looking at them."""
+    """Validation up and training down, over the second half of the validation points or over all of them.
+
+    Neither stretch is chosen by looking at the losses; each has half of the error. Few points that rise one after the
+    other from the first on, by more than 5 % in all, show it too: no line through them has an error to speak of.
+    """
+    each = 1 - (1 - level) / 2
     half = Series(valid.steps[len(valid) // 2 :], valid.values[len(valid) // 2 :])
-    first = int(half.steps[0]) if len(half) else None
-    inside = (loss.steps >= (first or 0)) & (loss.steps <= (half.steps[-1] if len(half) else inf))
-    rising = change_of(half, level)
-    falling = change_of(Series(loss.steps[inside], loss.values[inside]), level)
-    best = int(np.argmin(valid.values)) if len(valid) else None
-    return Overfitting(
-        _overfits(rising, falling),
-        rising,
-        falling,
-        first,
-        None if best is None else int(valid.steps[best]),
-        None if best is None else float(valid.values[best]),
-        None if best is None else float(valid.values[-1] - valid.values[best]),
+    stretches = [_stretch(loss, part, change_of(part, each), each) for part in (half, valid)]
+    if _rises(valid):
+        rise = Estimate(float(valid.values[-1] - valid.values[0]), None, None, len(valid), "it rose every time")
+        stretches.append(_stretch(loss, valid, rise, each))
+    chosen = next((found for found in stretches if found.verdict == "shown"), _first_measured(stretches))
+    return _with_best(chosen, valid)
+
+
+def _first_measured(stretches: Sequence[Overfitting]) -> Overfitting:
+    return next((found for found in stretches if found.verdict != "not measured"), stretches[0])
+
+
+def _rises(valid: Series) -> bool:
+    """Whether every point is above the one before it, and the last well above the first."""
+    values = valid.values
+    return len(values) >= _FEWEST_RISES and bool(
+        (np.diff(values) > 0).all() and values[-1] - values[0] > _NOTABLE_RISE * abs(values[0])
     )
 
 
+def _stretch(loss: Series, part: Series, rising: Estimate, level: float) -> Overfitting:
+    first = int(part.steps[0]) if len(part) else None
+    inside = (loss.steps >= (first or 0)) & (loss.steps <= (part.steps[-1] if len(part) else inf))
+    falling = change_of(Series(loss.steps[inside], loss.values[inside]), level)
+    return Overfitting(_overfits(rising, falling), rising, falling, first, None, None, None)
+
+
+def _with_best(found: Overfitting, valid: Series) -> Overfitting:
+    if not len(valid):
+        return found
+    best = int(np.argmin(valid.values))
+    low = float(valid.values[best])
+    return replace(found, best_step=int(valid.steps[best]), best_loss=low, rise=float(valid.values[-1]) - low)
+
+
 def _overfits(rising: Estimate, falling: Estimate) -> Shown:
-    if rising.interval is None or falling.interval is None:
+    if rising.value is None or falling.interval is None:
         return "not measured"
-    return "shown" if rising.interval.low > 0 and falling.interval.high < 0 else "not shown"
+    up = rising.value > 0 if rising.interval is None else rising.interval.low > 0
+    return "shown" if up and falling.interval.high < 0 else "not shown"
 
 
 def gradients_of(norms: Series) -> Gradients:

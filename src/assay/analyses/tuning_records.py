@@ -25,7 +25,7 @@ class Plateau:
 
 @dataclass(frozen=True, slots=True)
 class Overfitting:
-    """Validation rises while training falls, over the second half of the validation points."""
+    """Validation rises while training falls, over the second half of the validation points or over all of them."""
 
     verdict: Shown
     valid_change: Estimate  # nats
@@ -101,6 +101,7 @@ class Arm:
     loss_curve: Curve
     valid_curve: Curve | None
     gradient_curve: Curve | None
+    language_model: bool = True  # its losses are nats per token, and their exponentials perplexities
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,8 @@ class Contrast:
     seeds_test: Test
     paired_seeds: bool
     source: SourceFormulas | None
-    ratios: dict[str, Estimate]  # perplexity, parameters, memory, time_per_step, time: arm over baseline
+    ratios: dict[str, Estimate]  # perplexity, parameters, memory, time_per_step, time, …: arm over baseline
+    accuracy: str | None = None  # the measure that ratios["accuracy"] is of
 
 
 @dataclass(frozen=True, slots=True)

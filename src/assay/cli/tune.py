@@ -52,6 +52,14 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Other targets, as JSON or TOML: perplexity, memory_reduction, …"),
     ] = None,
+    validation: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The validation set that decides, where logs have several: eval_NAME_loss."),
+    ] = None,
+    language_model: Annotated[
+        bool,
+        typer.Option("--language-model", help="The losses are a language model's: perplexities and grades, too."),
+    ] = False,
     method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=_STATISTICS)] = "auto",
     level: options.Level = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of random resamples.", rich_help_panel=_STATISTICS)] = 0,
@@ -78,7 +86,14 @@ def report(
     output.check_outputs([chart, markdown, save], runs)
     design = Design(method=method, level=level, seed=seed)
     wanted = None if targets is None else read_targets(targets)
-    result = analyse(*runs, baseline=baseline, targets=wanted, design=design)
+    result = analyse(
+        *runs,
+        baseline=baseline,
+        targets=wanted,
+        design=design,
+        validation=validation,
+        language_model=language_model,
+    )
     if chart is not None:
         from assay.report.tuning_chart import write_tuning_chart
 

@@ -21,6 +21,7 @@ from assay.data.training_logs import (
 )
 from assay.data.training_names import names_of
 from assay.data.training_tables import SUFFIXES, read_log_table
+from assay.data.training_validation import deciding, predicts_tokens, set_name
 from assay.errors import InputError
 
 _STATE = "trainer_state.json"
@@ -159,7 +160,8 @@ def _dict(value: Any) -> Mapping[str, Any]:
 def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     rows = [row for row in data["log_history"] if isinstance(row, dict)]
     end = next((row for row in reversed(rows) if "train_runtime" in row), {})
-    valid = _series(rows, "eval_loss")
+    sets = _named_sets(rows)
+    valid, decides = deciding(_series(rows, "eval_loss"), sets)
     loss, tokens = training_losses(str(path), _pairs_of(rows, "loss")), number_of(data.get("num_input_tokens_seen"))
     last_step = _whole(data.get("global_step")) or int(loss.steps[-1])
     max_steps = max(_whole(data.get("max_steps")) or 0, 0) or None
@@ -176,16 +178,33 @@ def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         grad_norm=_series(rows, "grad_norm"),
         rate=_series(rows, "learning_rate"),
         valid=valid,
+        valid_sets=sets,
+        valid_name=decides,
+        language_model=predicts_tokens(key for row in rows for key in row),
         row_weighted=bool(len(valid)),
         seconds=number_of(end.get("train_runtime")),
         wall=number_of(end.get("train_runtime")),
         tokens=_whole(tokens) or None,
         last_step=last_step,
         max_steps=max_steps,
+        scores=_last_of(rows, {"eval_accuracy": "eval accuracy"}),
         finished=bool(end) or reached,
         notes=tuple(notes),
         file=path,
     )
+
+
+def _last_of(rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, str]) -> dict[str, float]:
+    """The last finite value of some columns, by the names that we give them."""
+    found = {ours: _series(rows, theirs).finite.last for theirs, ours in wanted.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _named_sets(rows: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
+    """The losses of validation sets that have names, in the order of the log."""
+    keys = dict.fromkeys(key for row in rows for key in row if set_name(key) is not None)
+    found = {set_name(key) or "": _series(rows, key) for key in keys}
+    return {name: series for name, series in found.items() if len(series)}
 
 
 def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
@@ -196,11 +215,7 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     peak = number_of(info.get("accelerator_memory_max") or info.get("cuda_memory_max"))
     seed = _whole(config.get("seed"))
     stated = "" if seed is None else str(run.get("experiment_name") or "")  # without a seed, alike is not a seed more
-    scores = {
-        name: found[-1]
-        for name in ("test accuracy", "valid accuracy", "forgetting")
-        if (found := _series(rows, name).values.tolist())
-    }
+    scores = _last_of(rows, {name: name for name in ("test accuracy", "valid accuracy", "forgetting")})
     last = training_losses(str(path), _pairs_of(rows, "train loss"))
     tokens = _series(rows, "train total tokens").last
     return TrainingLog(
@@ -208,6 +223,7 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         arm=name or stated,
         kind="peft",
         loss=last,
+        language_model=_dict(run.get("peft_config")).get("task_type") == "CAUSAL_LM" or None,
         seconds=number_of(info.get("train_time")),
         wall=number_of(run.get("total_time")),
         tokens=_whole(tokens),

@@ -69,6 +69,9 @@ class TrainingLog:
     grad_norm: Series = EMPTY
     rate: Series = EMPTY
     valid: Series = EMPTY
+    valid_sets: Mapping[str, Series] = field(default_factory=dict)  # named validation sets, if the log has several
+    valid_name: str | None = None  # of the one that ``valid`` is
+    language_model: bool | None = None  # whether the loss is a language model's, per token; None: not said
     source_loss: float | None = None  # the last validation loss, as the source weights it (C6)
     row_weighted: bool = False  # the validation loss weights rows, not tokens
     step_seconds: Floats = field(default_factory=lambda: np.empty(0))
@@ -127,6 +130,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         grad_norm=_series(steps, "grad_norm"),
         rate=_series(steps, "learning_rate"),
         valid=_series(valid, "loss"),
+        language_model=True,
         source_loss=_series(valid, "source_loss").finite.last,
         step_seconds=np.repeat(seconds, counted.astype(int)),
         seconds=float((seconds * counted).sum()) if len(seconds) else None,

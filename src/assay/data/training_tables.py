@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.data.readers.source import Source, open_source, shown
 from assay.data.training_logs import EMPTY, Series, TrainingLog, training_losses
+from assay.data.training_validation import deciding, predicts_tokens, set_name
 from assay.errors import InputError
 
 SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"})
@@ -33,12 +34,14 @@ def read_log_table(path: Path, name: str | None) -> TrainingLog:
     columns = source.read([(found["loss"], "text"), *((theirs, "number") for theirs in found.values())])
     texts, values = next(columns), dict(zip(found, columns, strict=True))
     steps = values.pop("step")
+    sets = _named_sets(source, steps)
     if not np.isfinite(steps).all():
         row = int(np.argmin(np.isfinite(steps))) + 1
         cell = source.cell(found["step"], row)
         raise InputError(f"{source.label}, {source.places([row])[0]}: no step ({shown(cell)}); write its number.")
     loss = _losses(source, steps, values.pop("loss"), texts)
     series = {ours: _finite(steps, column) for ours, column in values.items()}
+    valid, decides = deciding(series.get("valid", EMPTY), sets)
     return TrainingLog(
         label=source.label,
         arm=name or "",
@@ -46,7 +49,10 @@ def read_log_table(path: Path, name: str | None) -> TrainingLog:
         loss=training_losses(source.label, loss),
         grad_norm=series.get("grad_norm", EMPTY),
         rate=series.get("learning_rate", EMPTY),
-        valid=series.get("valid", EMPTY),
+        valid=valid,
+        valid_sets=sets,
+        valid_name=decides,
+        language_model=predicts_tokens(map(_plain, source.columns)),
         step_seconds=series.get("step_seconds", EMPTY).values,
         seconds=float(series["step_seconds"].values.sum()) if "step_seconds" in series else None,
         last_step=int(steps.max()),
@@ -56,7 +62,7 @@ def read_log_table(path: Path, name: str | None) -> TrainingLog:
 
 def _layout(source: Source) -> Mapping[str, str]:
     """Our names of the columns that are there, with the file's."""
-    plain = {re.sub(r"[\s_/-]+", "_", column.strip()).casefold(): column for column in reversed(source.columns)}
+    plain = {_plain(column): column for column in reversed(source.columns)}
     found = {ours: next((plain[name] for name in names if name in plain), None) for ours, names in _COLUMNS.items()}
     for ours in ("step", "loss"):
         if found[ours] is None:
@@ -66,6 +72,21 @@ def _layout(source: Source) -> Mapping[str, str]:
                 f"Names that are read, in capitals or not, with spaces or _: {accepted}."
             )
     return {ours: theirs for ours, theirs in found.items() if theirs is not None}
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\s_/-]+", "_", column.strip()).casefold()
+
+
+def _named_sets(source: Source, steps: Any) -> dict[str, Series]:
+    """The losses of validation sets that have names, in the order of the columns."""
+    known = {name for names in _COLUMNS.values() for name in names}
+    own = {c: name for c in source.columns if _plain(c) not in known and (name := set_name(_plain(c))) is not None}
+    if not own:
+        return {}
+    columns = source.read([(column, "number") for column in own])
+    found = {name: _finite(steps, values) for name, values in zip(own.values(), columns, strict=True)}
+    return {name: series for name, series in found.items() if len(series)}
 
 
 def _losses(source: Source, steps: Any, values: Any, texts: Any) -> list[tuple[float, float]]:
