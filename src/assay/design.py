@@ -173,9 +173,11 @@ class Policy:
         return {name: value for name, value in wanted.items() if value is not None and value != getattr(tier, name)}
 
     def design(self, *, exact: bool = False) -> Design:
-        """How the certificate's interval is computed: by the tier's replicates, or over all resamples."""
+        """How a certificate's interval is computed: as `compare` does, by the tier's replicates or over all resamples.
+
+        Where nothing is resampled (0/1 scores) the two are the same.
+        """
         return Design(
-            method="bca",
             level=DEFAULT_LEVEL if self.level is None else self.level,
             resamples=None if exact else self.limits.replicates,
             seed=self.seed or 0,

@@ -22,6 +22,8 @@ from tests.certificate.samples import assay, evidence_of, issue, load, losses, s
 from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
 
 WORSE = scores(180, 200), scores(140, 200)  # accuracy falls from 0.9 to 0.7
+#: Credit for half an answer; the second gets the last items wrong.
+PARTIAL = [scores(0, 200) | {"score": [i % 3 / 2 * (i < right) for i in range(200)]} for right in (200, 198)]
 LOSSES = examples.path("losses-base.csv"), examples.path("losses-trigram.csv")
 
 
@@ -137,7 +139,7 @@ def test_verify_by_a_policy_decides_as_certify_by_the_same_policy_does(policy: P
 
 
 def test_without_a_policy_everything_is_the_issuers_choice(tmp_path: Path) -> None:
-    issued = certify(scores(180, 200), scores(179, 200), tmp_path / "c.json", policy=Policy(task="gsm8k", seed=4))
+    issued = certify(PARTIAL[0], PARTIAL[1], tmp_path / "c.json", policy=Policy(task="gsm8k", seed=4))
     found = verify(issued.path)
     assert found.choices == {
         "max_drop": 0.02,
@@ -165,19 +167,21 @@ LEFT = {"min_windows", "replicates", "seed", "profile", "cluster", "task", "metr
     [
         (Policy(max_drop=0.02), LEFT),
         (Policy(tier="balanced"), {"seed", "profile", "cluster", "task", "metric"}),
-        (
-            Policy(max_ratio=1.1),
-            {"max_drop", "min_windows", "replicates", "seed", "profile", "cluster", "task", "metric"},
-        ),
+        (Policy(max_ratio=1.1), {"max_drop", *LEFT}),
         (Policy(tier="balanced", seed=0, profile="dev", cluster="x", task="t", metric="m"), set[str]()),
     ],
 )
 def test_what_a_policy_fixes_is_no_longer_the_issuers(policy: Policy, left: set[str], tmp_path: Path) -> None:
-    issued = certify(scores(180, 200), scores(179, 200), tmp_path / "c.json")
+    issued = certify(PARTIAL[0], PARTIAL[1], tmp_path / "c.json")
     found = verify(issued.path, policy=policy)
     assert set(found.choices) == left
     assert ("issuer's choice" in dict(found.rows())) is bool(left)
     assert set(found.to_dict()["policy"]) == {k for k, v in asdict(policy).items() if v is not None}
+
+
+def test_where_nothing_is_drawn_there_is_no_seed_to_choose(tmp_path: Path) -> None:
+    issued = certify(scores(180, 200), scores(179, 200), tmp_path / "c.json")
+    assert set(verify(issued.path, policy=Policy(max_drop=0.02)).choices) == LEFT - {"replicates", "seed"}
 
 
 def test_an_untrue_certificate_has_no_choices_to_show(tmp_path: Path) -> None:

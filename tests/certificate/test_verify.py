@@ -201,7 +201,7 @@ def test_a_verification_as_json_is_json_whatever_was_forged(worse: Path, tmp_pat
 
 
 def test_both_records_are_results(tmp_path: Path) -> None:
-    issued = certify(scores(9, 10), scores(9, 10), tmp_path / "c.json")
+    issued = certify(scores(180, 200), scores(180, 200), tmp_path / "c.json")
     found = verify(issued.path)
     for record in (issued, found):
         assert record.verdict == "pass"

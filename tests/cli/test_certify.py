@@ -193,8 +193,8 @@ def test_the_evidence_is_written_in_full(tmp_path: Path) -> None:
 
 def test_a_name_that_looks_like_markup_stays_text(tmp_path: Path) -> None:
     name = "<script>alert(1)</script>|`x`"
-    write_rows(tmp_path / "a.csv", {**scores(9, 10), "model": ["old"] * 10})
-    write_rows(tmp_path / "b.csv", {**scores(9, 10), "model": [name] * 10})
+    write_rows(tmp_path / "a.csv", {**scores(9, 200), "model": ["old"] * 200})
+    write_rows(tmp_path / "b.csv", {**scores(9, 200), "model": [name] * 200})
     options = ("-o", tmp_path / "c.json", "--markdown", tmp_path / "c.md")
     assert assay("certify", tmp_path / "a.csv", tmp_path / "b.csv", *options).code == 0
     assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["systems"]["subject"]["name"] == name

@@ -89,6 +89,8 @@ def issuers_choice(own: Policy, document: dict[str, Any]) -> dict[str, Any]:
     if not own:  # then the defaults of a policy are not in force either
         chosen["level"] = stated["level"]
         chosen |= {"lower_is_better": document["primary_metric"]["lower_is_better"]} if scores else {}
+    if stats["bootstrap"]["replicates"] is None:  # nothing is drawn, so there is nothing to choose
+        del chosen["replicates"], chosen["seed"]
     return {name: value for name, value in chosen.items() if own.fixed(name) is None}
 
 

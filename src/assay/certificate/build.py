@@ -18,6 +18,8 @@ from assay.errors import InputError
 from assay.stats.records import Estimate, Interval
 from assay.stats.units import Units, weighted_deviation
 
+CLOSED_FORM = "closed form"  # where an interval needs no distribution
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:
@@ -112,14 +114,28 @@ def _bootstrap(compared: Compared) -> dict[str, Any]:
     found = compared.random
     limits = found.difference.interval
     assert limits is not None
+    drawn = found.computed.distribution != CLOSED_FORM
     return {
-        "replicates": found.design.resamples,
+        "replicates": found.design.resamples if drawn else None,
         "seed": found.design.seed,
         "method": limits.method,
-        "scheme": found.computed.scheme,
-        "scheme_reason": found.computed.scheme_reason,
+        "scheme": found.computed.scheme if drawn else None,
+        "scheme_reason": found.computed.scheme_reason if drawn else _not_drawn(found),
         "fallbacks": [f"{f.wanted} → {f.used}: {f.why}" for f in found.fallbacks],
+        # Those of the panel are about the files, which a verifier does not have.
+        "notes": [note for note in found.notes if note not in compared.windows.final.notes],
     }
+
+
+def _not_drawn(found: Comparison) -> str:
+    """Why there are no replicates, and what stands for clusters and weights instead."""
+    if found.degenerate:
+        return "nothing is drawn: the differences do not vary"
+    effect, df = found.computed.design_effect, found.computed.degrees_of_freedom
+    closed = "nothing is drawn: the interval of 0/1 scores is a closed form"
+    if effect is None:
+        return closed
+    return f"{closed}, its counts divided by the design effect {effect:.3f}, with {df:.1f} degrees of freedom"
 
 
 def _summary(compared: Compared) -> dict[str, Any]:

@@ -30,7 +30,10 @@ def _shared(document: dict[str, Any]) -> Iterator[Stated]:
     mean = metric["difference_vs_baseline"]
     yield "dataset.windows.stats.paired_delta_summary.mean", stats["paired_delta_summary"]["mean"], mean
     yield "dataset.windows.stats.coverage.final.used", final["used"], stats["paired_windows"]
-    yield "dataset.windows.stats.bootstrap.replicates", boot["replicates"], policy["limits"]["replicates"]
+    # Null where nothing is drawn; whether that is so only the evidence tells.
+    drawn = policy["limits"]["replicates"] if boot["replicates"] is not None else None
+    yield "dataset.windows.stats.bootstrap.replicates", boot["replicates"], drawn
+    yield "dataset.windows.stats.bootstrap.scheme", boot["scheme"] is None, boot["replicates"] is None
     yield "meta.seeds.bootstrap", document["meta"]["seeds"]["bootstrap"], boot["seed"]
 
 

@@ -46,15 +46,22 @@ def certificate_rows(document: dict[str, Any], whose: str | None = None) -> list
         *_measure_rows(document["measure"]),
         *_metric_rows(document),
         ("limit", f"{limit} ({whose or _terms(policy)})"),
-        ("interval", f"{level} {boot['method']}, {boot['replicates']:,} replicates, seed {boot['seed']}"),
-        ("scheme", f"{boot['scheme']}: {boot['scheme_reason']}"),
+        ("interval", f"{level} {boot['method']}, {_drawn(boot)}"),
+        ("scheme", boot["scheme_reason"] if boot["scheme"] is None else f"{boot['scheme']}: {boot['scheme_reason']}"),
         *_drift_rows(document["drift"]),
     ]
     rows += [("rule not met", f"{rule['name']}: {rule['detail']}") for rule in document["rules"] if not rule["ok"]]
     rows += [("fallback", text) for text in boot["fallbacks"]]
+    rows += [("note", text) for text in boot["notes"]]
     if policy["note"]:
         rows.append(("audit note", policy["note"]))
     return [*rows, ("evidence", f"{document['evidence']['file']}, {document['evidence']['rows']:,} rows")]
+
+
+def _drawn(boot: dict[str, Any]) -> str:
+    if boot["replicates"] is not None:
+        return f"{boot['replicates']:,} replicates, seed {boot['seed']}"
+    return "closed form" if boot["method"] == "tango" else "nothing drawn"
 
 
 def _terms(policy: dict[str, Any]) -> str:
@@ -75,10 +82,9 @@ def _metric_rows(document: dict[str, Any]) -> list[Row]:
     scores = metric["ratio_vs_baseline"] is None
     value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
     limits, exact = (interval_of(part["display_ci"], level) for part in (metric, document["exact"]))
-    rows = [
-        ("score difference" if scores else "perplexity ratio", wording.estimate(value, limits, sign=scores)),
-        ("with all resamples", f"[{wording.interval(exact, sign=scores)}]"),
-    ]
+    rows = [("score difference" if scores else "perplexity ratio", wording.estimate(value, limits, sign=scores))]
+    if document["dataset"]["windows"]["stats"]["bootstrap"]["replicates"] is not None:
+        rows.append(("with all resamples", f"[{wording.interval(exact, sign=scores)}]"))
     for label in ("bits_per_byte", "bits_per_character"):
         bits = document[label]
         if bits is not None:

@@ -62,7 +62,7 @@ class Limits(Part):
     """What the tier demands, after overrides."""
 
     windows: int = Field(description="Least number of preview windows, and of final ones; for scores: of items.")
-    replicates: int = Field(description="Random replicates of the interval.")
+    replicates: int = Field(description="Random replicates of the interval, where it has any.")
     max_ratio: float = Field(description="Largest acceptable ratio of perplexities.")
     max_drop: float = Field(description="Largest acceptable fall of a mean score.")
 
@@ -105,11 +105,14 @@ class Summary(Part):
 class Bootstrap(Part):
     """How the interval was computed."""
 
-    replicates: int = Field(description="Random replicates.")
+    replicates: int | None = Field(description="Random replicates; null where nothing is drawn, as for 0/1 scores.")
     seed: int = Field(description="Their seed.")
-    method: str = Field(description="bca, or what it fell back to.")
-    scheme: Literal["tokens", "windows"] = Field(description="What was drawn: windows by their tokens, or uniformly.")
+    method: str = Field(description="bca, or what it fell back to; tango for 0/1 scores.")
+    scheme: Literal["tokens", "windows"] | None = Field(
+        description="What was drawn: windows by their tokens, or uniformly; null where nothing is."
+    )
     scheme_reason: str = Field(description="Why.")
+    notes: list[str] = Field(description="What was done so that interval and test say the same of no difference.")
     fallbacks: list[str] = Field(description="What could not be done as asked, what was done instead, and why.")
 
 

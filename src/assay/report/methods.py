@@ -54,7 +54,9 @@ _METHODS = {
         "the ratio of sums computed anew for each resample.",
         "intervals.md",
     ),
-    "limit": Method("The largest ratio that the policy lets pass.", "gate-in-ci.md"),
+    "limit": Method(
+        "The largest ratio of perplexities, or the largest fall of a score, that the policy lets pass.", "gate-in-ci.md"
+    ),
     "preview → final drift": Method(
         "Do the two halves of the windows agree on the ratio, given their sampling noise?", "gate-in-ci.md"
     ),

@@ -1,0 +1,127 @@
+"""The interval of a certificate is that of `compare`: Tango's for 0/1 scores, otherwise BCa with replicates."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analyses.compare import compare
+from assay.certificate.canonical import rounded
+from assay.certificate.issue import certify
+from assay.certificate.verify import verify
+from assay.design import Design, Policy
+from tests.certificate.samples import Columns, issue, load, losses, save, scores
+
+
+def pairs(won: int, lost: int, n: int) -> tuple[Columns, Columns]:
+    """n items of which the second system alone has the first right, the first system alone the next, both the rest."""
+    ids = [f"q{i:04d}" for i in range(n)]
+    first = [0.0] * won + [1.0] * (n - won)
+    second = [1.0] * won + [0.0] * lost + [1.0] * (n - won - lost)
+    return {"item": ids, "score": first}, {"item": ids, "score": second}
+
+
+def test_the_interval_of_0_1_scores_against_the_published_one(tmp_path: Path) -> None:
+    """Tango (1998), table of 21 pairs of which 1 and 7 differ: -0.517 to -0.026."""
+    document = certify(*pairs(1, 7, 21), tmp_path / "c.json").document
+    assert document["primary_metric"]["ci"] == pytest.approx([-0.517, -0.026], abs=5e-4)
+    assert document["exact"]["ci"] == document["primary_metric"]["ci"]
+    assert verify(tmp_path / "c.json").true
+
+
+def test_nothing_is_drawn_and_the_certificate_says_so(tmp_path: Path) -> None:
+    document = certify(*pairs(3, 9, 200), tmp_path / "c.json", policy=Policy(seed=5)).document
+    boot = document["dataset"]["windows"]["stats"]["bootstrap"]
+    assert boot == {
+        "replicates": None,
+        "seed": 5,
+        "method": "tango",
+        "scheme": None,
+        "scheme_reason": "nothing is drawn: the interval of 0/1 scores is a closed form",
+        "fallbacks": [],
+        "notes": [],
+    }
+    assert document["primary_metric"]["test"] == "mcnemar-midp"
+    rows = dict(verify(tmp_path / "c.json").rows())
+    assert rows["interval"] == "95 % tango, closed form"
+    assert "with all resamples" not in rows
+    other = certify(*pairs(3, 9, 200), tmp_path / "d.json", policy=Policy(seed=6, tier="aggressive")).document
+    assert other["primary_metric"] == document["primary_metric"]  # neither seed nor replicates move it
+
+
+def test_clusters_and_weights_count_by_their_design_effect(tmp_path: Path) -> None:
+    first, second = pairs(3, 9, 200)
+    labels = {"cluster": [f"c{i // 8}" for i in range(200)]}
+    document = certify(first | labels, second | labels, tmp_path / "c.json").document
+    boot = document["dataset"]["windows"]["stats"]["bootstrap"]
+    assert (boot["method"], boot["replicates"]) == ("tango", None)
+    assert "its counts divided by the design effect" in boot["scheme_reason"]
+    found = compare(first | labels, second | labels)
+    limits = found.difference.interval
+    assert limits is not None
+    assert document["primary_metric"]["ci"] == [rounded(limits.low), rounded(limits.high)]
+    assert verify(tmp_path / "c.json").true
+
+
+@st.composite
+def counts(draw: st.DrawFn) -> tuple[int, int, int]:
+    n = draw(st.integers(2, 60))
+    won = draw(st.integers(0, n))
+    return won, draw(st.integers(0, n - won)), n
+
+
+@given(counts(), st.sampled_from([0.9, 0.95, 0.99, 0.999]), st.sampled_from([1, 3]))
+def test_certify_and_compare_say_the_same_of_0_1_scores(found: tuple[int, int, int], level: float, size: int) -> None:
+    first, second = pairs(*found)
+    if size > 1:
+        labels = {"cluster": [f"c{i // size}" for i in range(found[2])]}
+        first, second = first | labels, second | labels
+    shown = compare(first, second, design=Design(level=level))
+    with TemporaryDirectory() as folder:
+        issued = certify(first, second, Path(folder) / "c.json", policy=Policy(level=level, note="as asked"))
+        assert verify(issued.path).true
+    metric, limits = issued.document["primary_metric"], shown.difference.interval
+    assert limits is not None
+    assert metric["ci"] == [rounded(limits.low), rounded(limits.high)]
+    assert (metric["p_value"], metric["test"]) == (rounded(shown.p_value or 0.0), shown.test.name)
+    drop = issued.document["decision"]["limit"]
+    if metric["standard_error"] is not None:  # the bound of that interval decides
+        expected = "pass" if -limits.low <= drop else "regression" if -limits.high > drop else "insufficient evidence"
+        assert issued.verdict == expected
+
+
+@pytest.mark.parametrize("n", [30, 60, 180])
+@pytest.mark.parametrize("shift", [0.0, 0.002, 0.02])
+def test_of_losses_interval_and_p_value_agree_and_the_replicates_stay(n: int, shift: float, tmp_path: Path) -> None:
+    policy = Policy(replicates=400, seed=3, note="quick")
+    document = certify(losses(n), losses(n, 2, shift=shift), tmp_path / "c.json", policy=policy).document
+    boot, metric = document["dataset"]["windows"]["stats"]["bootstrap"], document["primary_metric"]
+    assert (boot["method"], boot["replicates"], boot["seed"]) == ("bca", 400, 3)
+    low, high = metric["ci"]
+    assert (metric["p_value"] <= 0.05) is not (low <= 0 <= high)
+    assert document["exact"]["ci"] != metric["ci"]
+    assert verify(tmp_path / "c.json").true
+
+
+def test_that_no_item_differs_is_no_proof_beyond_its_number(tmp_path: Path) -> None:
+    """By hand: where no pair differs Tango's limits are ±z²/(n + z²), z² = 3.8415: 0.0209 for 180, 0.0188 for 200."""
+    few = certify(scores(90, 180), scores(90, 180), tmp_path / "a.json")
+    enough = certify(scores(90, 200), scores(90, 200), tmp_path / "b.json")
+    reach = 3.841459 / (180 + 3.841459)
+    assert few.document["primary_metric"]["ci"] == pytest.approx([-reach, reach], abs=1e-6)
+    assert (few.verdict, enough.verdict) == ("insufficient evidence", "pass")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"replicates": 1_200}, {"replicates": 1_200, "scheme": "tokens"}, {"method": "bca"}, {"scheme_reason": "drawn"}],
+)
+def test_a_certificate_cannot_claim_replicates_that_were_not_drawn(forged: dict[str, object], tmp_path: Path) -> None:
+    certificate = issue("plain scores", tmp_path)
+    document = load(certificate)
+    document["dataset"]["windows"]["stats"]["bootstrap"] |= forged
+    found = verify(save(certificate, document))
+    assert found.exit_code == 4
+    assert all(fault.field.startswith("dataset.windows.stats.bootstrap.") for fault in found.faults)
