@@ -418,6 +418,32 @@ def test_any_answer_is_read_whole_or_refused(way: Way, choice: Any, usage: Any) 
     assert all(value is None or isinstance(value, float) for value in reply.logprobs)
 
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(10**400),
+    lambda inner: (
+        st.lists(inner, max_size=5)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "logprobs", "prompt_logprobs", "tokens", "token_logprobs", "top_logprobs", "usage", "7"]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(choice=JSON, usage=JSON, way=st.sampled_from(WAYS))
+def test_whatever_a_server_answers_is_read_or_refused(choice: Any, usage: Any, way: Way) -> None:
+    for answer in ({"choices": [choice], "usage": usage}, {"choices": choice}):
+        try:
+            reply = way.read(answer, [5, 7])
+        except ReplyError:
+            continue
+        assert len(reply.logprobs) == 2
+
+
 @pytest.mark.parametrize(("prompt", "counted"), [("ids", 4), ("ids", 2), ("text", 5), ("text", 2)])
 def test_a_server_that_counts_other_tokens_saw_other_tokens(prompt: Literal["ids", "text"], counted: int) -> None:
     """A token that the server adds unseen would shift ids; before a text it is the BOS token."""

@@ -1,6 +1,7 @@
 """A model is loaded whole or refused: what a checkpoint lacks is never made up, and a broken file is one clear line."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -188,6 +189,34 @@ def test_broken_safetensors_are_refused(broken: Path, cut: str) -> None:
     parts = {"half": whole[: len(whole) // 2], "empty": b"", "header": whole[:50], "zeros": bytes(1000)}
     file.write_bytes(parts.get(cut, b"version of a large file\n"))
     assert "SafetensorError" in refusal(broken)
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_pipes_are_refused_before_they_are_read(broken: Path, file: str) -> None:
+    (broken / file).unlink()
+    os.mkfifo(broken / file)
+    assert "a pipe, not a regular file" in refusal(broken)
+
+
+def test_links_that_lead_nowhere_or_in_a_circle_are_refused(broken: Path) -> None:
+    (broken / "model.safetensors").unlink()
+    (broken / "model.safetensors").symlink_to(broken / "gone")
+    assert "cannot be opened" in refusal(broken)
+    (broken / "model.safetensors").unlink()
+    (broken / "model.safetensors").symlink_to(broken / "model.safetensors")
+    assert "cannot be opened" in refusal(broken)
+
+
+def test_a_pointer_of_git_lfs_is_named_as_such(broken: Path) -> None:
+    (broken / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    assert "git lfs pull" in refusal(broken)
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a/" * 2500 + "b", "a\0b", "", "\x1b[2J"], ids=range(5))
+def test_names_that_no_folder_can_have_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="cannot be loaded") as refused:
+        Scorer(ModelSpec(name, device="cpu"))
+    assert str(refused.value).isprintable()
 
 
 def test_a_tokenizer_of_another_model_is_refused(broken: Path) -> None:

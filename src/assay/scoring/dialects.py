@@ -165,7 +165,10 @@ def _number(value: object) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ReplyError(f"a log-probability is a {type(value).__name__}, not a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # JSON has integers of any size
+        raise ReplyError("a log-probability is larger than any number") from None
 
 
 def _text(value: object) -> str | None:

@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.columns import listed
 from assay.errors import InputError, UsageError
 from assay.scoring.dialects import WAYS, Dialect, OtherTokensError, Reply, ReplyError, Spellings, Way, prompt_tokens
 from assay.scoring.loading import load_tokenizer
@@ -166,6 +167,8 @@ class EndpointScorer:
         body = {"model": self.model, **way.request(prompt)}
         answer = self._server.ask("/completions", body, stopping, probing=probing)
         served = answer.get("model")
+        if served is not None and not isinstance(served, str):
+            raise InputError(f"{self.url}: the server calls its model {str(served)[:60]!r}, which is no name.")
         self._served_as = self._served_as or served
         if served != self._served_as:  # a router that falls back to another model
             raise InputError(
@@ -279,7 +282,7 @@ class EndpointScorer:
     def _explained(self, refusal: RefusalError, row: Sequence[int]) -> InputError:
         said = refusal.said.lower()
         if "model" in said and any(words in said for words in _NO_MODEL):
-            names = ", ".join(str(entry.get("id")) for entry in self._models()) or "others"
+            names = listed(str(entry.get("id")) for entry in self._models()) or "others"
             return InputError(
                 f"{self.url}: the server has no model {self.model!r}, only {names}; name it with --model."
             )

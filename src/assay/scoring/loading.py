@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.data.columns import listed
-from assay.data.readers import one_line
+from assay.data.opening import DOCUMENT, Limit, check_file
 from assay.errors import AssayError, InputError, UsageError
+from assay.names import one_line
 from assay.scoring.specs import ModelSpec
 
 if TYPE_CHECKING:
     import torch
 
+_WEIGHTS = Limit(1_000_000_000_000, "a file of weights", "save the model in several files")
 _EXTRA = frozenset({"accelerate", "peft", "safetensors", "torch", "transformers"})
 _SIZES = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
 _DTYPES = ("float32", "bfloat16", "float16", "float64")
@@ -61,7 +63,24 @@ def _advice(name: str, error: BaseException) -> str:
         return "it runs its own code: --trust-remote-code if you trust it."
     if isinstance(error, ImportError):
         return "install what is missing, or name a copy of the model that does without."
-    return "download or save it again." if Path(name).exists() else "name a folder or a hub model."
+    return "name a folder or a hub model." if folder_of(name) is None else "download or save it again."
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder of this name, if it is one; a name that no folder can have is a hub's, or nobody's."""
+    try:
+        return Path(name) if Path(name).is_dir() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _check_files(name: str) -> None:
+    """Refuse pipes, pointers of Git LFS and files beyond all sizes before a library opens them."""
+    folder = folder_of(name)
+    for file in [] if folder is None else sorted(folder.iterdir()):
+        limit = _WEIGHTS if file.suffix in (".safetensors", ".bin") else DOCUMENT
+        if file.suffix in (".json", ".txt", ".model", ".safetensors", ".bin") and not file.is_dir():
+            check_file(file, limit)
 
 
 def load_tokenizer(spec: ModelSpec) -> Any:
@@ -69,6 +88,7 @@ def load_tokenizer(spec: ModelSpec) -> Any:
     with refusing(spec.name, "the tokenizer cannot be loaded"):
         from transformers import AutoTokenizer
 
+        _check_files(spec.name)
         _quiet()
         tokenizer = AutoTokenizer.from_pretrained(
             spec.name, revision=spec.revision, trust_remote_code=spec.trust_remote_code
@@ -87,6 +107,7 @@ def load_config(spec: ModelSpec) -> Any:
     with refusing(spec.name, "its configuration cannot be loaded"):
         from transformers import AutoConfig
 
+        _check_files(spec.name)
         _quiet()
         config = AutoConfig.from_pretrained(spec.name, revision=spec.revision, trust_remote_code=spec.trust_remote_code)
         _check_sizes(spec.name, config)
@@ -95,14 +116,14 @@ def load_config(spec: ModelSpec) -> Any:
 
 def load_model(spec: ModelSpec) -> Any:
     """A causal language model with all its weights, and its adapter if it has one, on the CPU."""
-    _refuse_pickle(spec)
     config = load_config(spec)
+    _refuse_pickle(spec)
     with refusing(spec.name, "the model cannot be loaded"):
         from transformers import AutoModelForCausalLM
 
         from assay.scoring.probes import check_causal  # late: torch
 
-        _check_tensors(Path(spec.name), config)
+        _check_tensors(folder_of(spec.name), config)
         try:
             model, info = AutoModelForCausalLM.from_pretrained(
                 spec.name,
@@ -114,7 +135,7 @@ def load_model(spec: ModelSpec) -> Any:
                 output_loading_info=True,
             )
         except RuntimeError:
-            _check_shapes(Path(spec.name), config)
+            _check_shapes(folder_of(spec.name), config)
             raise
     _check_loaded(spec.name, model, info)
     check_causal(model.eval(), spec.name)
@@ -162,8 +183,8 @@ def _dtype(name: str) -> Any:
 
 def _refuse_pickle(spec: ModelSpec) -> None:
     """Weights as pickle can run any code when they are loaded."""
-    folder = Path(spec.name)
-    if spec.allow_pickle or not folder.is_dir() or any(folder.glob("*.safetensors")):
+    folder = folder_of(spec.name)
+    if spec.allow_pickle or folder is None or any(folder.glob("*.safetensors")):
         return
     if any(folder.glob("*.bin")):
         raise InputError(
@@ -186,51 +207,51 @@ def _check_sizes(name: str, config: Any) -> None:
             )
 
 
-def _tensors(folder: Path) -> dict[str, tuple[Path, tuple[int, ...]]]:
-    """File and shape of every tensor in the safetensors of a folder, from their headers."""
+def _tensors(folder: Path) -> dict[str, dict[str, tuple[int, ...]]]:
+    """The shapes of the tensors in each of the safetensors of a folder, from their headers."""
     from safetensors import safe_open
 
     found = {}
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, "np") as opened:
-            found.update({name: (file, tuple(opened.get_slice(name).get_shape())) for name in opened.keys()})  # noqa: SIM118 - no mapping
+            names = list(opened.keys())
+            found[file.name] = {name: tuple(opened.get_slice(name).get_shape()) for name in names}
     return found
 
 
-def _check_tensors(folder: Path, config: Any) -> None:
+def _check_tensors(folder: Path | None, config: Any) -> None:
     """Refuse an index that promises what its files do not hold, and more layers than there are tensors."""
-    if not folder.is_dir():
+    if folder is None:
         return
-    held = _tensors(folder)
-    index = folder / "model.safetensors.index.json"
+    held, index = _tensors(folder), folder / "model.safetensors.index.json"
     if index.is_file():
         promised = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
-        lost = [name for name, file in promised.items() if name not in held or held[name][0].name != file]
+        lost = [name for name, file in promised.items() if name not in held.get(file, ())]
         if lost:
             raise InputError(
                 f"{one_line(str(folder))}: its index names tensors that its files do not hold "
                 f"({listed(sorted(lost))}); download or save it again."
             )
-    layers = getattr(config.get_text_config(), "num_hidden_layers", None)
-    if held and layers is not None and layers > len(held):
+    layers, tensors = getattr(config.get_text_config(), "num_hidden_layers", None), sum(map(len, held.values()))
+    if held and layers is not None and layers > tensors:
         raise InputError(
-            f"{one_line(str(folder))}: num_hidden_layers is {layers:,}, but the checkpoint has {len(held):,} tensors "
+            f"{one_line(str(folder))}: num_hidden_layers is {layers:,}, but the checkpoint has {tensors:,} tensors "
             "in all; correct config.json."
         )
 
 
-def _check_shapes(folder: Path, config: Any) -> None:
+def _check_shapes(folder: Path | None, config: Any) -> None:
     """Refuse tensors of another shape than the model's, by name; called where loading has already failed."""
     import torch
     from transformers import AutoModelForCausalLM
 
-    held = _tensors(folder) if folder.is_dir() else {}
+    held = {name: shape for one in _tensors(folder).values() for name, shape in one.items()} if folder else {}
     with torch.device("meta"):
         wanted = {name: tuple(t.shape) for name, t in AutoModelForCausalLM.from_config(config).state_dict().items()}
     wrong = [
-        f"{name} is {_by(held[name][1])}, not {_by(shape)}"
+        f"{name} is {_by(held[name])}, not {_by(shape)}"
         for name, shape in wanted.items()
-        if name in held and held[name][1] != shape
+        if name in held and held[name] != shape
     ]
     if wrong:
         raise InputError(
@@ -287,6 +308,7 @@ def _adapted(model: Any, adapter: str) -> Any:
     with refusing(adapter, "the adapter cannot be loaded"), warnings.catch_warnings():
         from peft import PeftModel
 
+        _check_files(adapter)
         warnings.filterwarnings("ignore", message="Found missing adapter keys")  # refused below, by name
         adapted = PeftModel.from_pretrained(model, adapter)
         kind = str(getattr(adapted.peft_type, "value", adapted.peft_type))

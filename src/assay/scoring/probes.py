@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
-from assay.data.readers import one_line
 from assay.errors import InputError
+from assay.names import one_line
 
 _TOKENS = 12
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from assay.data.opening import Limit, read_bytes
 from assay.data.readers import open_source
 from assay.errors import InputError, UsageError
 
+_TEXT = Limit(4_000_000_000, "a text", "split it into several files")
 TABLES = frozenset({".jsonl", ".ndjson", ".parquet", ".pq", ".csv", ".tsv"})
 
 
@@ -74,10 +76,7 @@ def _of_table(path: Path, name: str, field: str | None) -> Iterator[Document]:
 
 
 def _decoded(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name a text file.") from error
+    data = read_bytes(path, _TEXT)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

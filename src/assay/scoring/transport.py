@@ -11,6 +11,7 @@ import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import inf
 from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,8 +36,8 @@ class Patience:
     longest_wait: float = 300.0  # a server that asks for a longer wait ends the run, which can be resumed
 
     def __post_init__(self) -> None:
-        if self.attempts < 1 or min(self.connect, self.answer) <= 0:
-            raise UsageError("attempts must be at least 1, and time-outs above 0 seconds.")
+        if self.attempts < 1 or not all(0 < seconds < inf for seconds in (self.connect, self.answer)):
+            raise UsageError("attempts must be at least 1, and time-outs above 0 seconds and finite.")
 
     def pause(self, attempt: int) -> float:
         """Seconds before the next attempt; drawn, so that requests that failed together do not come back together."""
