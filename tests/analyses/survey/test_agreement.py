@@ -74,6 +74,16 @@ def test_the_adjusted_p_is_bonferronis_by_hand() -> None:
         assert one.together.high >= one.difference.interval.high
 
 
+def test_too_few_questions_to_show_anything_are_said() -> None:
+    """Six questions have 64 orders of signs, of which two are the most extreme: 2/64 · 6 comparisons."""
+    survey = made(3, models={"a": 0.9, "b": 0.95}, questions=6)
+    said = [one.text for one in baselines(survey, Design()).sentences() if "Not told apart" in one.text]
+    assert said
+    assert all(text.endswith("6 questions cannot tell any, as the smallest adjusted p is 0.19.") for text in said)
+    many = baselines(made(3, models={"a": 0.9, "b": 0.95}, questions=20), Design())
+    assert not any("cannot tell any" in one.text for one in many.sentences())
+
+
 # ---------------------------------------------------------------------------------------------------------- equal
 
 

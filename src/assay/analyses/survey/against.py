@@ -7,20 +7,21 @@ a percentage point.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from assay.analyses.survey.loaded import Survey
+from assay.analyses.verdict import moved_limits
 from assay.data.panel import Floats
 from assay.data.survey import ERROR, OK
 from assay.design import Design
-from assay.stats.agreement import agreeing
-from assay.stats.bootstrap import interval
+from assay.stats.agreement import joint_p
+from assay.stats.bootstrap import IntervalResult, interval
 from assay.stats.effects import Arms, effect_sizes
 from assay.stats.grid import Grid
-from assay.stats.paired import wilcoxon
+from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.units import Units, standard_error
@@ -126,8 +127,12 @@ def _untested(pair: _Pair) -> Against:
 def _tested(pair: _Pair, family: int, design: Design) -> Against:
     units, grid = pair.units, pair.grid
     assert grid is not None
-    test = _test(units, design)
-    alone, together = (_limits(units, test.p_value, count, design) for count in (1, family))
+    found = [_interval(units, count, design) for count in (1, family)]
+    test = _test(units, found[0].own_p or 0.0, design)
+    alone, together = (
+        _agreeing(one.interval, test.p_value, count, units.estimate, design.level)
+        for one, count in zip(found, (1, family), strict=True)
+    )
     arms = Arms(grid.values[:, 1], grid.values[:, 0], grid.weights)
     return Against(
         pair.model,
@@ -143,25 +148,35 @@ def _tested(pair: _Pair, family: int, design: Design) -> Against:
     )
 
 
-def _test(units: Units, design: Design) -> Test:
+def _test(units: Units, own_p: float, design: Design) -> Test:
+    """The paired test, its p raised to the interval's own: a verdict needs both."""
     if design.test == "wilcoxon":
-        return wilcoxon(units.numerators / units.denominators)
-    return sign_flip(units.numerators, seed=design.seed)[0]
+        found = wilcoxon(units.numerators / units.denominators)
+    elif design.test == "t":
+        found = t_test(units)
+    else:
+        found = sign_flip(units.numerators, seed=design.seed)[0]
+    return found if found.p_value is None else replace(found, p_value=float(joint_p(found.p_value, own_p)))
 
 
-def _limits(units: Units, p: float | None, family: int, design: Design) -> Interval:
-    """Limits of one of a family of differences, which leave out 0 exactly where p · family ≤ 1 − level."""
-    found = interval(
+def _interval(units: Units, family: int, design: Design) -> IntervalResult:
+    """Of one of a family of differences."""
+    return interval(
         units,
         method=design.method,
         confidence_level=1 - (1 - design.level) / family,
         n_resamples=design.resamples,
         seed=design.seed,
-    ).interval
-    adjusted = np.nan if p is None else min(1.0, p * family)
-    low, high = agreeing(found.low, found.high, adjusted, 1 - design.level, units.estimate)
-    method = found.method if family == 1 else f"{found.method}, simultaneous"
-    return Interval(float(low), float(high), design.level, method)
+        own_p=True,
+    )
+
+
+def _agreeing(limits: Interval, p: float | None, family: int, estimate: float, level: float) -> Interval:
+    """Limits that leave out 0 exactly where p · family ≤ 1 − level."""
+    method = limits.method if family == 1 else f"{limits.method}, simultaneous"
+    return moved_limits(
+        replace(limits, level=level, method=method), None if p is None else min(1.0, p * family), estimate
+    )
 
 
 def placed(found: Sequence[Against], baseline: str) -> dict[Place, list[str]]:

@@ -128,7 +128,18 @@ class Baselines(Section):
                 how = f"within ±{margin:g}, or the same to a percentage point" if place == "equal" else paired
                 what = f"{words} the baseline “{baseline}” ({how})"
                 who = f"{len(places[place])} of {wording.count(total, 'model')}, {_names(places[place])}"
-                yield Statement(f"{what}: {who}.", holds=place != "not told apart")
+                more = self._too_few(baseline) if place == "not told apart" else ""
+                yield Statement(f"{what}: {who}{more}.", holds=place != "not told apart")
+
+    def _too_few(self, baseline: str) -> str:
+        """What so few questions could not show of any model: the signs of n questions have 2ⁿ orders."""
+        own = [one for one in self.against if one.baseline == baseline and one.test.name == "sign-flip"]
+        questions = max((one.n_questions for one in own), default=0)
+        family = sum(one.p_adjusted is not None for one in self.against)
+        least = min(1.0, family * 2.0 ** (1 - questions))
+        if not own or least <= 1 - self.level:
+            return ""
+        return f"; {wording.count(questions, 'question')} cannot tell any, as the smallest adjusted p is {least:.2g}"
 
     def _about_shuffled(self) -> list[Statement]:
         tested = [n for n in self.shuffled[1:] if n.p_adjusted is not None]

@@ -125,8 +125,8 @@ def survey(
 def _check(design: Design, min_n: int, threshold: float, marginal: str) -> None:
     if replace(design, scheme=Design().scheme) != design:
         raise UsageError("survey takes every part of a design but the scheme; leave it out.")
-    if design.test == "mcnemar":
-        raise UsageError("mcnemar is for 0/1 scores; a survey's are between 0 and 1: leave --test out.")
+    if design.test in ("mcnemar", "mcnemar-midp"):
+        raise UsageError(f"{design.test} is for 0/1 scores; a survey's are between 0 and 1: leave --test out.")
     if min_n < 1:
         raise UsageError(f"min_n must be at least 1, but got {min_n}.")
     if marginal not in get_args(Population):
