@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 from assay.stats.power import chosen_test
 from assay.stats.power_plans import Goal
 from benchmarks.simulation.command import simulate
-from benchmarks.simulation.planning import STUDIES, Study, flips, found
+from benchmarks.simulation.planning import STUDIES, Study, found
 from benchmarks.simulation.repeated import PILOTS, RUNS, SHIFTS, PilotData, Runs, Shifts, order_held
 from benchmarks.simulation.tables import table
 
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 ERROR = "± the binomial standard error"
 POWER = f"""\
 Per cent. Predicted by `assay power`; then, of {{n}} simulations of such a study, those in which the test of the
-prediction found the difference, {ERROR}, and those in which the default interval (bca) and the
-sign-flip test of `assay compare` did."""
+prediction found the difference, {ERROR}, and those in which `assay compare` shows it, by its default
+interval and test together (for 0/1 scores they are those of the plan)."""
 PILOT = f"""\
 Per cent of {{n}} pilots whose 95 % interval held n times the true variance of a mean difference, or the share of items
 that differ, {ERROR}. The interval of the number of items follows from it."""
@@ -52,7 +52,7 @@ often:"""
 
 
 def _report(n: int) -> str:
-    power = ["study", "items", "difference", "test", "predicted", "simulated", "bca interval", "sign-flip"]
+    power = ["study", "items", "difference", "test", "predicted", "simulated", "compare"]
     repeated = ["data", "items", "runs", "ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "sd between runs"]
     stated = ["items", "runs", "shift", "coverage", "power", "lowest tenth", "scores alone", "lowest tenth"]
     order = ["difference of the models, in sd between runs", "runs", "coverage"]
@@ -79,11 +79,10 @@ def _report(n: int) -> str:
 
 def _study(study: Study, simulations: int) -> list[str]:
     seen = [found(study, i) for i in range(simulations)]
-    signs = "–" if study.margin is not None else _share([flips(study, i) for i in range(simulations)])
     print(f"{study.name}, {study.n}: done", file=sys.stderr, flush=True)
     test = chosen_test(study.plan, Goal(margin=study.margin))
     cells = [study.name, str(study.n), f"{study.difference:g}", test, f"{100 * study.predicted():.1f}"]
-    return [*cells, *(_share([pair[i] for pair in seen]) for i in range(2)), signs]
+    return [*cells, *(_share([pair[i] for pair in seen]) for i in range(2))]
 
 
 def _pilot(pilot: PilotData, simulations: int) -> list[str]:

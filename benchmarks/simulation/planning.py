@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
 
 from assay.stats.bootstrap import interval
-from assay.stats.paired import mcnemar
 from assay.stats.permutation import sign_flip
 from assay.stats.power import chosen_test, power_of
 from assay.stats.power_plans import Goal, Plan, Shares, Spread, Structure
+from assay.stats.proportions import mcnemar_p
 from assay.stats.units import Floats, Units
 
 SEED = 20265
@@ -39,37 +40,31 @@ class Study:
 
 
 def found(study: Study, simulation: int) -> tuple[bool, bool]:
-    """Whether the planned test finds it, and whether the interval that `compare` shows by default does."""
+    """Whether the planned test finds it, and whether `compare` shows it by default."""
     units = study.sample(simulation)
     if study.margin is not None:
         return _inside(units, "t", study.margin), _inside(units, "bca", study.margin)
     if units.degenerate:  # nothing differs: no test rejects
         return False, False
-    if chosen_test(study.plan, Goal()) == "mcnemar":
-        test = mcnemar(units.numerators)[0].p_value or 1.0
-        return test <= ALPHA, _excludes(units, "bca")
-    return _excludes(units, "t"), _excludes(units, "bca")
+    if chosen_test(study.plan, Goal()) == "mcnemar-midp":
+        test = _mid_p(units.numerators) <= ALPHA
+        return test, test  # Tango's interval leaves out 0 exactly where the mid-p rejects
+    return (interval(units, method="t").own_p or 0.0) <= ALPHA, _shown(units)
 
 
-def flips(study: Study, simulation: int) -> bool:
-    """Whether the sign-flip test finds it."""
-    units = study.sample(simulation)
-    return not units.degenerate and (sign_flip(units.numerators)[0].p_value or 1.0) <= ALPHA
+def _mid_p(differences: Floats) -> float:
+    return float(mcnemar_p((differences > 0).sum(), (differences < 0).sum())[0])
 
 
-def _limits(units: Units, method: str) -> tuple[float, float]:
-    limits = interval(units, method="t" if method == "t" else "bca", confidence_level=1 - ALPHA).interval
-    return limits.low, limits.high
+def _shown(units: Units) -> bool:
+    """Both the exact sign flips and the BCa interval show it."""
+    own = interval(units, own_p=True).own_p or 0.0
+    return own <= ALPHA and (sign_flip(units.numerators)[0].p_value or 1.0) <= ALPHA
 
 
-def _excludes(units: Units, method: str) -> bool:
-    low, high = _limits(units, method)
-    return not low <= 0 <= high
-
-
-def _inside(units: Units, method: str, margin: float) -> bool:
-    low, high = _limits(units, method)
-    return -margin < low and high < margin
+def _inside(units: Units, method: Literal["t", "bca"], margin: float) -> bool:
+    limits = interval(units, method=method, confidence_level=1 - ALPHA).interval
+    return -margin < limits.low and limits.high < margin
 
 
 def plain(values: Floats) -> Units:

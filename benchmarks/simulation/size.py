@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
-from assay.stats.paired import mcnemar, t_test, wilcoxon
+from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import sign_flip
+from assay.stats.proportions import mcnemar_p
 from assay.stats.units import Units
 from benchmarks.simulation.scenarios import Scenario
 
@@ -15,7 +16,9 @@ PValue = Callable[[Units], float | None]
 
 TESTS: dict[str, PValue] = {
     "sign-flip": lambda units: sign_flip(units.numerators)[0].p_value,
-    "mcnemar": lambda units: mcnemar(units.numerators)[0].p_value,
+    "mcnemar": lambda units: float(
+        mcnemar_p((units.numerators > 0).sum(), (units.numerators < 0).sum(), exact=True)[0]
+    ),
     "t": lambda units: t_test(units).p_value,
     "wilcoxon": lambda units: wilcoxon(units.numerators / units.denominators).p_value,
 }

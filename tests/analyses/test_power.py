@@ -61,7 +61,7 @@ def test_the_difference_and_the_power_of_items() -> None:
 
 def test_shares_are_tested_by_mcnemar_and_say_what_they_assume() -> None:
     found = power(Shares(p_a=0.7, correlation=0.5), difference=0.05)
-    assert found.test == "mcnemar"
+    assert found.test == "mcnemar-midp"
     assert found.items == items_for(Shares(p_a=0.7, correlation=0.5), 0.05, Goal())
     expected = {
         "p_a": 0.7,
@@ -162,7 +162,7 @@ def test_a_pilot_of_losses_weighs_tokens() -> None:
 def test_a_pilot_of_right_and_wrong_is_mcnemars() -> None:
     a, b = examples.path("scores-base.csv"), examples.path("scores-trigram.csv")
     found = power(a, b, difference=0.03, columns={"cluster": ""})
-    assert found.test == "mcnemar"
+    assert found.test == "mcnemar-midp"
     assert found.pilot is not None
     assert found.pilot.discordant == 0.096
     ends = scipy_stats.binomtest(48, 500).proportion_ci(method="exact")

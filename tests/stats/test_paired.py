@@ -1,6 +1,5 @@
 """The classical tests. Oracles: statsmodels, scipy, pingouin, and tables worked out by hand."""
 
-from math import comb
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,45 +9,14 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
-from assay.stats.paired import mcnemar, t_test, wilcoxon
+from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import SMALLEST_P
 from assay.stats.units import Floats, Units
 
 
 def plain(differences: Floats) -> Units:
     return Units(differences, np.ones(len(differences)))
-
-
-def discordant(only_a: int, only_b: int, same: int = 0) -> Floats:
-    """B − A for 0/1 scores: −1 where only A is right."""
-    return np.concatenate([-np.ones(only_a), np.ones(only_b), np.zeros(same)])
-
-
-# ------------------------------------------------------------------------------------------------------------- McNemar
-
-
-@pytest.mark.parametrize(
-    ("only_a", "only_b", "same"), [(0, 1, 0), (3, 9, 40), (7, 7, 2), (121, 59, 794), (10, 60, 0), (0, 30, 5)]
-)
-def test_mcnemar_against_statsmodels(only_a: int, only_b: int, same: int) -> None:
-    found, fallbacks = mcnemar(discordant(only_a, only_b, same))
-    theirs = statsmodels_mcnemar([[same, only_a], [only_b, 0]], exact=True)
-    assert found.p_value == pytest.approx(theirs.pvalue, rel=1e-10)
-    assert (found.name, found.n, fallbacks) == ("mcnemar", only_a + only_b + same, ())
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_against_binomial_sums(only_a: int, only_b: int) -> None:
-    n, fewer = only_a + only_b, min(only_a, only_b)
-    expected = min(1.0, 2 * sum(comb(n, k) for k in range(fewer + 1)) / 2**n)
-    assert mcnemar(discordant(only_a, only_b, same=3))[0].p_value == pytest.approx(expected, rel=1e-10)
-
-
-def test_mcnemar_looks_at_the_sign_only() -> None:
-    scores = discordant(4, 11)
-    assert mcnemar(0.25 * scores)[0].p_value == mcnemar(scores)[0].p_value
 
 
 # --------------------------------------------------------------------------------------------------------- Student's t
@@ -172,7 +140,6 @@ def test_swapping_the_systems_leaves_the_p_value_of_wilcoxon(n: int) -> None:
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=30))
-def test_swapping_the_systems_leaves_the_p_values_of_mcnemar_and_t(differences: list[int]) -> None:
+def test_swapping_the_systems_leaves_the_p_value_of_t(differences: list[int]) -> None:
     values = np.array(differences, dtype=np.float64)
-    assert mcnemar(values)[0].p_value == mcnemar(-values)[0].p_value
     assert t_test(plain(values)).p_value == t_test(plain(-values)).p_value

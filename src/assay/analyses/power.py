@@ -45,8 +45,9 @@ def power(
     >>> power(Spread(sd=0.145), difference=0.02, goal=Goal(power=0.8)).items
     415
 
-    The power of a t test is P(|T| > t) with T noncentral t, of McNemar's exact test the sum over all numbers of items
-    that differ, and of equivalence that of two one-sided tests at once (Schuirmann 1987).
+    The power of a t test is P(|T| > t) with T noncentral t, of McNemar's mid-p test the sum over all numbers of items
+    that differ (``Goal(test="mcnemar")``: of his exact test), and of equivalence that of two one-sided tests at once
+    (Schuirmann 1987).
     """
     goal = goal or Goal()
     _check(difference, items)

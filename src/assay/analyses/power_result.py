@@ -38,7 +38,7 @@ class Power(Result):
     items: int
     difference: float | None  # None: not even the largest possible one is detected
     power: float | None
-    test: str  # "t", "mcnemar", "equivalence"
+    test: str  # "t", "mcnemar-midp", "mcnemar", "mcnemar-score", "equivalence"
     unit: str  # "item", "window"
     clusters: float | None  # that these items make, where they come in clusters
     goal: Goal

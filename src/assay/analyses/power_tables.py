@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 _TESTS = {
     "t": "paired t, exact (noncentral t)",
-    "mcnemar": "McNemar's, exact, over all numbers of items that differ",
+    "mcnemar-midp": "McNemar's mid-p, over all numbers of items that differ",
+    "mcnemar": "McNemar's exact p, over all numbers of items that differ",
+    "mcnemar-score": "McNemar's score test with the design effect (noncentral t)",
     "equivalence": "interval inside the margin (two one-sided t tests), exact",
 }
 _NAMES = {

@@ -39,6 +39,10 @@ def power(
     comparisons: Annotated[
         int, typer.Option(metavar="M", help="Tests that share the error (Bonferroni).", rich_help_panel=_GOAL)
     ] = 1,
+    test: Annotated[
+        Literal["auto", "mcnemar-midp", "mcnemar"],
+        typer.Option(help="Of 0/1 scores: auto is mcnemar-midp, mcnemar the exact test.", rich_help_panel=_GOAL),
+    ] = "auto",
     sd: Annotated[
         float | None,
         typer.Option(metavar="X", help="Standard deviation of an item's difference.", rich_help_panel=_NUMBERS),
@@ -129,7 +133,8 @@ def power(
     from assay.data import parse_columns
     from assay.stats.power_plans import Goal
 
-    goal = Goal(level=level, power=0.8 if target is None else target, margin=margin, comparisons=comparisons)
+    power_wanted = 0.8 if target is None else target
+    goal = Goal(level=level, power=power_wanted, margin=margin, comparisons=comparisons, test=test)
     paths = [*([pilot] if pilot is not None else []), *(files or [])]
     output.check_outputs([chart, save], paths)
     numbers = _Numbers(sd, sd_a, sd_b, correlation, p_a, p_b, discordant, cluster_size, icc, sd_within, repeats)

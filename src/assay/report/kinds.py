@@ -10,7 +10,7 @@ from typing import Any
 from assay.analyses.result import Result
 from assay.data.json_text import read_json
 from assay.design import Policy
-from assay.errors import AssayError, InputError
+from assay.errors import InputError, UsageError, WriteError
 from assay.report.document import Part
 from assay.report.sound import check_part
 
@@ -100,8 +100,8 @@ def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) ->
         raise InputError(f"{path}: not a result of Assay (schema {found!r}); give what --json or --save wrote.")
     try:
         return check_part(_checked(path, data, policy) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
-    except AssayError:
+    except (InputError, WriteError):
         raise
-    except (*_DAMAGE, _refusal()) as error:
+    except (UsageError, *_DAMAGE, _refusal()) as error:  # a setting that no command would have taken is damage too
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise InputError(f"{path}: a damaged result of schema {data['schema']!r} ({what}); save it again.") from error

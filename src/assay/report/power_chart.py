@@ -95,9 +95,18 @@ def _title(found: Power) -> str:
     return f"Power to detect a difference of {wording.number(found.difference or 0.0)}{scale(found)}"
 
 
+_TESTS = {
+    "t": "paired t test",
+    "mcnemar-midp": "McNemar's mid-p test",
+    "mcnemar": "McNemar's exact test",
+    "mcnemar-score": "McNemar's score test with the design effect",
+    "equivalence": "two one-sided t tests",
+}
+
+
 def _legend(found: Power) -> list[str]:
     """What the marks mean, in words."""
-    test = {"t": "paired t test", "mcnemar": "McNemar's exact test", "equivalence": "two one-sided t tests"}[found.test]
+    test = _TESTS[found.test]
     level = f"{100 * (1 - found.goal.adjusted_level):.3g} %"
     lines = [f"{test[0].upper()}{test[1:]}, two-sided at {level}."]
     if found.pilot is not None:

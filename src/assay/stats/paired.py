@@ -1,17 +1,12 @@
-"""The classical paired tests: McNemar's, Student's and Wilcoxon's. scipy is imported late, as it takes a second."""
+"""The classical paired tests: Student's and Wilcoxon's. scipy is imported late, as it takes a second."""
 
 from math import isfinite
 
 import numpy as np
 
-from assay.stats.permutation import SMALLEST_P, sign_flip
-from assay.stats.records import Fallback, Test
+from assay.stats.permutation import SMALLEST_P
+from assay.stats.records import Test
 from assay.stats.units import Floats, Units, standard_error
-
-
-def mcnemar(differences: Floats) -> tuple[Test, tuple[Fallback, ...]]:
-    """McNemar's exact test for 0/1 scores: among the units where the two differ, either is right with probability ½."""
-    return sign_flip(np.sign(differences), name="mcnemar")
 
 
 def t_test(units: Units) -> Test:

@@ -1,8 +1,8 @@
 """How many items, how small a difference, how likely is it found?
 
-Mean differences: Student's paired t, whose power is noncentral t, exactly. 0/1 scores: McNemar's exact test, summed
-over the number of items that differ. Equivalence: two one-sided tests, by one integral over the estimated standard
-deviation. No normal approximation anywhere.
+Mean differences: Student's paired t, whose power is noncentral t, exactly. 0/1 scores: McNemar's mid-p or exact test,
+summed over the number of items that differ; in clusters his score test with the design effect. Equivalence: two
+one-sided tests, by one integral over the estimated standard deviation. No normal approximation anywhere.
 """
 
 from collections.abc import Callable
@@ -10,9 +10,11 @@ from functools import lru_cache
 from math import ceil, exp, lgamma, log, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import UsageError
 from assay.stats.power_plans import Goal, Means, Plan, Shares
+from assay.stats.proportions import mcnemar_p
 from assay.stats.roots import increasing_root
 from assay.stats.special import normal_cdf, normal_quantile, t_cdf, t_quantile
 from assay.stats.units import Floats
@@ -21,9 +23,12 @@ MOST_ITEMS = 10**9
 _STEPS = 30  # numbers of items looked at beyond the first that is enough: McNemar's power may fall back a little
 
 
-def t_power(shift: float, df: float, level: float) -> float:
-    """P(|T| > t) where T is noncentral: a two-sided t test of a mean ``shift`` standard errors away from 0."""
-    critical = t_quantile(0.5 + level / 2, df)
+def t_power(shift: float, df: float, level: float, stretch: float = 1.0) -> float:
+    """P(|T| > t) where T is noncentral: a two-sided t test of a mean ``shift`` standard errors away from 0.
+
+    ``stretch`` is by how much the test's own standard error, under no difference, is larger than the true one.
+    """
+    critical = stretch * t_quantile(0.5 + level / 2, df)
     return min(t_cdf(-critical, df, shift) + t_cdf(-critical, df, -shift), 1.0)
 
 
@@ -58,20 +63,21 @@ def equivalence_power(shift: float, margin: float, df: float, level: float) -> f
     return min(max(float(found), 0.0), 1.0)
 
 
-def mcnemar_power(items: int, better: float, worse: float, level: float) -> float:
-    """The power of McNemar's exact test where B alone is right with probability ``better`` and A alone with ``worse``.
+def mcnemar_power(items: int, better: float, worse: float, level: float, *, exact: bool = False) -> float:
+    """The power of McNemar's mid-p or exact test: B alone is right with probability ``better``, A alone with ``worse``.
 
-    Summed over the number m of items that differ, which is binomial: among them the test is of p = ½.
+    Summed over the number m of items that differ, which is binomial: among them the test is of p = ½. This is how often
+    `compare` shows a difference: beside the mid-p its interval leaves out 0 exactly where the test rejects.
     """
     from scipy.special import betainc  # late
 
-    m, chance, critical = _outcomes(items, better + worse, (1 - level) / 2)
+    m, chance, critical = _outcomes(items, better + worse, 1 - level, exact)
     tails = [betainc(m - critical, critical + 1, 1 - p / (better + worse)) for p in (better, worse)]
     return min(float((chance * (tails[0] + tails[1])).sum()), 1.0)
 
 
 @lru_cache(maxsize=4)
-def _outcomes(items: int, share: float, tail: float) -> tuple[Floats, Floats, Floats]:
+def _outcomes(items: int, share: float, alpha: float, exact: bool) -> tuple[Floats, Floats, Floats]:  # noqa: FBT001  # cached
     """The numbers m of items that differ and with which the test can reject, their probabilities, and the counts."""
     from scipy.special import gammaln, xlogy  # late
 
@@ -79,23 +85,23 @@ def _outcomes(items: int, share: float, tail: float) -> tuple[Floats, Floats, Fl
     m = np.arange(max(0, int(mean - reach)), min(items, int(mean + reach)) + 1, dtype=np.float64)
     ways = gammaln(items + 1) - gammaln(m + 1) - gammaln(items - m + 1)
     chance = np.exp(ways + xlogy(m, share) + xlogy(items - m, max(1 - share, 0.0)))
-    critical = critical_counts(m, tail)
+    critical = critical_counts(m, alpha, exact=exact)
     some = critical >= 0
     return m[some], chance[some] / chance.sum(), critical[some]
 
 
-def critical_counts(m: Floats, tail: float) -> Floats:
-    """(M,) The largest c with P(binomial(m, ½) ≤ c) ≤ tail, for every m; −1 where there is none."""
-    from scipy.special import betainc  # late
+def critical_counts(m: Floats, alpha: float, *, exact: bool = False) -> Floats:
+    """(M,) The largest count c of the rarer side at which McNemar's p is at most alpha, for every m; −1: none."""
+    found = np.maximum(np.floor(m / 2 + normal_quantile(alpha / 2) * np.sqrt(m) / 2 - 0.5), -1)
+    whole = m.astype(np.int64)
 
-    def below(c: Floats) -> Floats:
-        known = np.clip(c, 0, np.maximum(m - 1, 0))
-        chance = betainc(np.maximum(m - known, 1), known + 1, 0.5)
-        return np.asarray(np.where(c < 0, 0.0, np.where(c >= m, 1.0, chance)))
+    def rejects(c: Floats) -> NDArray[np.bool_]:
+        least = np.clip(c, 0, m // 2).astype(np.int64)
+        p = mcnemar_p(least, whole - least, exact=exact)
+        return np.asarray((c < 0) | ((p <= alpha) & (2 * c < m)))
 
-    found = np.maximum(np.floor(m / 2 + normal_quantile(tail) * np.sqrt(m) / 2 - 0.5), -1)
     while True:
-        step = (below(found + 1) <= tail).astype(np.float64) - (below(found) > tail)
+        step = rejects(found + 1).astype(np.float64) - (~rejects(found)).astype(np.float64)
         if not step.any():
             return found
         found = found + step
@@ -105,14 +111,18 @@ def chosen_test(plan: Plan, goal: Goal) -> str:
     """Which test the power is of."""
     if goal.margin is not None:
         return "equivalence"
-    return "mcnemar" if isinstance(plan, Shares) and plan.structure.plain else "t"
+    if not isinstance(plan, Shares) or plan.structure.repeats > 1:
+        return "t"
+    if not plan.structure.plain:
+        return "mcnemar-score"
+    return "mcnemar" if goal.test == "mcnemar" else "mcnemar-midp"
 
 
 def power_of(plan: Plan, items: int, difference: float, goal: Goal) -> float:
     """The probability that so many items show this difference; with a margin, that they show equivalence."""
-    level = goal.adjusted_level
-    if chosen_test(plan, goal) == "mcnemar" and isinstance(plan, Shares):
-        return mcnemar_power(items, *plan.discordance(difference), level)
+    level, test = goal.adjusted_level, chosen_test(plan, goal)
+    if test in ("mcnemar", "mcnemar-midp") and isinstance(plan, Shares):
+        return mcnemar_power(items, *plan.discordance(difference), level, exact=test == "mcnemar")
     means = plan.means(difference) if isinstance(plan, Shares) else plan
     df, error = means.df(items), means.error(items)
     if df <= 0:
@@ -121,7 +131,11 @@ def power_of(plan: Plan, items: int, difference: float, goal: Goal) -> float:
         return float(difference != 0 if goal.margin is None else abs(difference) < goal.margin)
     if goal.margin is not None:
         return equivalence_power(difference / error, goal.margin / error, df, level)
-    return t_power(difference / error, df, level)
+    stretch = 1.0
+    if test == "mcnemar-score" and isinstance(plan, Shares):  # whose variance is that of no difference
+        discordant = sum(plan.discordance(difference))
+        stretch = sqrt(discordant / (discordant - difference**2))
+    return t_power(difference / error, df, level, stretch)
 
 
 def items_for(plan: Plan, difference: float, goal: Goal) -> int:

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass, field
 from math import inf, sqrt
+from typing import Literal, get_args
 
 from assay.errors import UsageError
+
+McNemar = Literal["auto", "mcnemar-midp", "mcnemar"]
 
 _SLACK = 1e-9  # what rounding may take a share or a variance beyond its limit
 _TINY = 1e-12  # the square of a correlation that is as good as 0
@@ -17,6 +20,7 @@ class Goal:
     power: float = 0.8
     margin: float | None = None
     comparisons: int = 1  # tests among which the error is shared (Bonferroni)
+    test: McNemar = "auto"  # of 0/1 scores; auto is the mid-p, as in `compare`
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.level < 1:
@@ -30,6 +34,8 @@ class Goal:
             raise UsageError(f"margin must be positive and finite, but got {self.margin}.")
         if self.comparisons < 1:
             raise UsageError(f"comparisons must be at least 1, but got {self.comparisons}; count the tests you plan.")
+        if self.test not in get_args(McNemar):
+            raise UsageError(f"test must be one of {', '.join(get_args(McNemar))}, but got {self.test!r}.")
 
     @property
     def adjusted_level(self) -> float:
