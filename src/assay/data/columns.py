@@ -67,13 +67,14 @@ def layout_of(
     used = {name: found[name] for name in REQUIRED[kind] + OPTIONAL[kind] if name in found}
     named = None if cluster is None else _cluster(label, columns, used, cluster)
     taken = {*used.values()} | ({named} if named else set())
-    _check_once(label, columns, taken)
+    check_once(label, columns, taken)
     unused = tuple(name for name in columns if name and name not in taken)
     _check_spelling(label, unused, [name for name in OPTIONAL[kind] if name not in used and name not in mapping])
     return Layout(kind, used, named, unused)
 
 
-def _check_once(label: str, columns: tuple[str, ...], taken: Iterable[str]) -> None:
+def check_once(label: str, columns: tuple[str, ...], taken: Iterable[str]) -> None:
+    """Refuse two columns of one name: which of them is meant?"""
     for name in taken:
         if columns.count(name) > 1:
             raise InputError(f"{label}: {columns.count(name)} columns are called {name!r}; rename all but one.")

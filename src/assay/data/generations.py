@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.checks import check_texts, check_unique
-from assay.data.columns import check_keys, listed, nearest
+from assay.data.columns import check_keys, check_once, listed, nearest
 from assay.data.panel import Texts
 from assay.data.readers import Source, one_line, open_source, shown
 from assay.data.readers.source import named
@@ -114,7 +114,9 @@ def _places(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
             f"{source.label}: no column {theirs!r} among its columns {listed(source.columns)} (generations need "
             f"{', '.join(REQUIRED)}); {guess}"
         )
-    return {ours: theirs for ours, theirs in places.items() if theirs in source.columns}
+    found = {ours: theirs for ours, theirs in places.items() if theirs in source.columns}
+    check_once(source.label, source.columns, found.values())
+    return found
 
 
 def _check_cells(source: Source, ours: str, column: str, texts: Texts, *, allow_empty: bool) -> None:

@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.opening import TABLE, check_file
 from assay.data.panel import Floats, Integers, Texts
 from assay.data.readers.duck import REFUSALS, identifier, literal_path, private_database
 from assay.data.readers.source import one_line
@@ -83,6 +84,8 @@ def open_tokens(folder: Path) -> TokenRun:
     if lost is not None:
         twin = lost.name.replace("tokens", "windows")
         raise InputError(f"{lost}: missing; delete {twin} beside it and run the same `assay score` again.")
+    for file in files:
+        check_file(file, TABLE)
     return TokenRun(run, label, tuple(files))
 
 

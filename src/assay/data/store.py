@@ -20,6 +20,7 @@ from assay.errors import InputError
 
 MANIFEST = "run.json"
 SCHEMA = "assay/run/1"
+_MOST_SHARDS = 1_000_000
 _OLD_CUT = "fresh"  # how windows were cut before runs said so
 
 Columns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]
@@ -97,6 +98,25 @@ def open_run(folder: Path) -> Run:
     manifest = read_json(path, label=f"{path}: the manifest cannot be read", advice="score again with --overwrite")
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
         raise InputError(f"{path}: not the manifest of a run; name a folder that `assay score` wrote.")
+    _check(manifest, path)
     if isinstance(manifest.get("layout"), dict):
         manifest["layout"].setdefault("cut", _OLD_CUT)
     return Run(folder, manifest)
+
+
+def _check(manifest: dict[str, Any], path: Path) -> None:
+    """Refuse a manifest without what every run has, or with a part of another type."""
+    again = "score again with --overwrite"
+    shards = manifest.get("shards")
+    if isinstance(shards, bool) or not isinstance(shards, int) or not 0 <= shards <= _MOST_SHARDS:
+        raise InputError(f"{path}: 'shards' must be a whole number up to {_MOST_SHARDS:,}; {again}.")
+    for name in ("model", "layout", "text"):
+        if not isinstance(manifest.get(name, {}), dict):
+            raise InputError(f"{path}: {name!r} must be an object; {again}.")
+    model = manifest.get("model", {})
+    digests = model.get("digests", {})
+    if not isinstance(model.get("name", ""), str) or not isinstance(digests, dict):
+        raise InputError(f"{path}: 'model' must have a name, and digests that are an object; {again}.")
+    texts = [*digests.values(), manifest.get("text", {}).get("sha256", "")]
+    if not all(isinstance(text, str | None) for text in texts):
+        raise InputError(f"{path}: a digest must be a text; {again}.")

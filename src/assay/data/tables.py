@@ -294,8 +294,9 @@ def _name(source: Source, labels: Mapping[str, Labels]) -> str:
         return source.name
     if "model" in labels and len(labels["model"].names) == 1:
         return labels["model"].names[0]
-    if source.about:
-        return str(source.about["model"]["name"])
+    told = source.about.get("model", {}).get("name")
+    if told:
+        return str(told)
     return PurePath(source.label).stem
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.data.columns import check_once
 from assay.data.readers.source import Source, open_source, shown
 from assay.data.training_logs import EMPTY, Series, TrainingLog, training_losses
 from assay.data.training_validation import deciding, predicts_tokens, set_name
@@ -71,7 +72,9 @@ def _layout(source: Source) -> Mapping[str, str]:
                 f"{source.label}: no column {ours!r} among {', '.join(source.columns)}; a log needs step and loss. "
                 f"Names that are read, in capitals or not, with spaces or _: {accepted}."
             )
-    return {ours: theirs for ours, theirs in found.items() if theirs is not None}
+    taken = {ours: theirs for ours, theirs in found.items() if theirs is not None}
+    check_once(source.label, source.columns, taken.values())
+    return taken
 
 
 def _plain(column: str) -> str:

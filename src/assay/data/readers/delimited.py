@@ -2,6 +2,9 @@
 
 import csv
 import io
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +22,7 @@ class Delimited(DuckSource):
     def __init__(self, path: Path, label: str, head: bytes) -> None:
         super().__init__(path, label)
         text = head.decode("utf-8-sig", errors="surrogateescape")
-        self._strict = True
+        self._rows = path  # or a copy that is easier to read
         self._delimiter = _delimiter(text, path)
         self._blank, self.columns = _header(text, self._delimiter)
         if any(_not_utf8(name) for name in self.columns):
@@ -28,18 +31,25 @@ class Delimited(DuckSource):
     def scan(self, _columns: Sequence[str], /) -> str:
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.columns)))
         return (
-            f"read_csv({literal_path(self.path)}, auto_detect=false, header=true, skip={self._blank}, "
+            f"read_csv({literal_path(self._rows)}, auto_detect=false, header=true, skip={self._blank}, "
             f"delim={quoted(self._delimiter)}, quote='\"', escape='\"', nullstr='', "
-            f"hive_partitioning=false, strict_mode={str(self._strict).lower()}, columns={{{types}}})"
+            f"hive_partitioning=false, strict_mode=true, columns={{{types}}})"
         )
 
     def text(self, column: str) -> str:
         return f"c{self.columns.index(column)}"
 
     def relax(self) -> bool:
-        # DuckDB's strict mode also refuses what is not wrong, such as files whose lines end in two ways.
-        relaxed, self._strict = self._strict, False
-        return relaxed
+        # DuckDB's strict mode refuses files whose lines end in several ways, and its other mode loses characters.
+        if self._rows != self.path:
+            return False
+        directory = Path(tempfile.mkdtemp(prefix="assay-"))
+        weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
+        self._rows, self._blank = directory / "rows.csv", 0
+        with self._rows.open("w", encoding="utf-8", newline="") as copy:
+            writer = csv.writer(copy, delimiter=self._delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+            writer.writerows(record for _, record in self._records())
+        return True
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """The header and the rows, each with the line it begins in; a blank line is none."""

@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.data.opening import TABLE, check_file
 from assay.data.readers.duck import literal_path
 from assay.data.readers.parquet import Parquet
 from assay.data.store import open_run
+
+#: What only the files of a harness tell.
+_OF_HARNESSES = frozenset({"measure", "files", "lower_is_better"})
 
 
 class RunFolder(Parquet):
@@ -13,8 +17,10 @@ class RunFolder(Parquet):
 
     def __init__(self, path: Path, label: str) -> None:
         run = open_run(path)
-        self.about = run.manifest
+        self.about = {name: value for name, value in run.manifest.items() if name not in _OF_HARNESSES}
         self._files = run.files()
+        for file in self._files:
+            check_file(file, TABLE)
         super().__init__(path, label)
 
     def scan(self, _columns: Sequence[str], /) -> str:

@@ -24,6 +24,14 @@ def field(data: Any, name: str, kind: type | tuple[type, ...], where: str) -> An
     return value
 
 
+def optional(data: dict[str, Any], name: str, kind: type, where: str) -> Any:
+    """A field of the right type, or an empty one where there is none."""
+    value = data.get(name)
+    if value is None:
+        return kind()
+    return field(data, name, kind, where)
+
+
 _NAMES = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
 
 

@@ -3,7 +3,8 @@
 import json
 import re
 from math import isfinite
-from typing import Any
+
+from assay.data.survey.documents import finite_numbers
 
 _FIGURE = r"(\d+(?:\.\d*)?)\s*%?"
 _ENDS_IN_FIGURE = re.compile(_FIGURE + r"\s*$")
@@ -51,9 +52,9 @@ def keyed_percentages(text: str, key: str) -> list[float] | None:
         return percentages(text)
     try:
         value = json.loads(text[low : high + 1]).get(key)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also an integer of thousands of digits
         return _by_hand(text, key) or percentages(text)
-    return _numbers(value) or percentages(text)
+    return finite_numbers(value) or percentages(text)
 
 
 def _by_hand(text: str, key: str) -> list[float] | None:
@@ -64,12 +65,6 @@ def _by_hand(text: str, key: str) -> list[float] | None:
     inside = rest.partition("[")[2].partition("]")[0]
     numbers = _separated(inside)
     return numbers if len(numbers) == inside.count(",") + 1 else None
-
-
-def _numbers(value: Any) -> list[float] | None:
-    if not isinstance(value, list) or any(isinstance(v, bool) or not isinstance(v, int | float) for v in value):
-        return None
-    return [float(v) for v in value]
 
 
 def _separated(text: str) -> list[float]:

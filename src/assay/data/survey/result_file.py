@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from assay.data.survey.documents import field, finite_numbers
+from assay.data.survey.documents import field, finite_numbers, optional
 from assay.data.survey.parsing import keyed_percentages, percentages, shares_of
 from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY, UNKNOWN_CONTEXT, UNPARSEABLE, WRONG_LENGTH, Answer
 from assay.data.survey.truth import Truth
 from assay.errors import InputError
 
 _SUFFIX = re.compile(r"\[(?:temp|sp_idx|sys|top_p|seed|n)[:=][^\]]*\]")
-_BATCH = re.compile(r"batch-(\d+)-")
+_BATCH = re.compile(r"batch-(\d{1,9})-")
 _WEIGHTS = "__promptWeights"  # sits among the prompts and is none
+_MOST_CONTEXT = 10**6  # questions: more are none
 _DIFFERENT = 0.6  # percentage points: more than rounding to whole per cents explains
 _BROKEN = re.compile(r"\s*<+\s*error", re.IGNORECASE)
 
@@ -58,7 +59,8 @@ def is_result(data: Any) -> bool:
 
 
 def _about(data: dict[str, Any]) -> dict[str, Any] | None:
-    context = (data.get("config") or {}).get("context")
+    config = data.get("config")
+    context = config.get("context") if isinstance(config, dict) else None
     found = context.get("dtef") if isinstance(context, dict) else None
     if isinstance(found, dict):
         return found
@@ -75,12 +77,12 @@ def result_file(data: dict[str, Any], label: str, truth: Truth) -> ResultFile:
     survey, segment = about.get("surveyId"), field(about, "segmentId", str, label)
     if survey is not None and truth.survey_id is not None and survey != truth.survey_id:
         raise InputError(f"{label}: a result of the survey {survey!r}, but {truth.source} is {truth.survey_id!r}.")
-    config = data.get("config") or {}
-    responses = data.get("allFinalAssistantResponses") or {}
-    coverage = (data["evaluationResults"] or {}).get("llmCoverageScores") or {}
+    config = optional(data, "config", dict, label)
+    responses = _by_model(data, "allFinalAssistantResponses", label)
+    coverage = _by_model(data["evaluationResults"], "llmCoverageScores", label)
     name, run, time = (_text(data.get(key) or config.get(key)) for key in ("configId", "runLabel", "timestamp"))
     experiment = bool(about.get("experimentId")) or any(
-        str(tag).startswith("experiment:") for tag in config.get("tags") or ()
+        str(tag).startswith("experiment:") for tag in optional(config, "tags", list, label)
     )
     known = segment in truth.segment_codes
     return ResultFile(
@@ -90,13 +92,26 @@ def result_file(data: dict[str, Any], label: str, truth: Truth) -> ResultFile:
         time,
         (name, run, time) if name and time else (label,),
         experiment,
-        frozenset(data.get("effectiveModels") or ())
-        | {m for by in coverage.values() if isinstance(by, dict) for m in by},
+        frozenset(_texts(optional(data, "effectiveModels", list, label), f"{label}, effectiveModels"))
+        | {m for by in coverage.values() for m in by},
         _asked(about, config, {**responses, **coverage}, (label, segment), truth) if known and not experiment else {},
         responses,
         coverage,
-        data.get("errors") or {},
+        _by_model(data, "errors", label),
     )
+
+
+def _by_model(data: dict[str, Any], name: str, label: str) -> dict[str, dict[str, Any]]:
+    """What a part of the file holds of each prompt and each model."""
+    found = optional(data, name, dict, label)
+    return {prompt: optional(found, prompt, dict, f"{label}, {name}") for prompt in found if prompt != _WEIGHTS}
+
+
+def _texts(values: list[Any], where: str) -> list[str]:
+    for value in values:
+        if not isinstance(value, str):
+            raise InputError(f"{where}: must be texts, but got {type(value).__name__}.")
+    return values
 
 
 def _text(value: Any) -> str:
@@ -105,9 +120,9 @@ def _text(value: Any) -> str:
 
 def _context(about: dict[str, Any], name: str) -> int:
     given = about.get("contextQuestionCount")
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= _MOST_CONTEXT:
         return given
-    suffix = re.search(r"-c(\d+)$", name)
+    suffix = re.search(r"-c(\d{1,6})$", name)
     if suffix:
         return int(suffix[1])
     ids = about.get("contextQuestionIds")
@@ -123,7 +138,11 @@ def _asked(
     label, segment = where
     shown = about.get("groundTruthDistributions")
     expected = shown if isinstance(shown, dict) else {}
-    points = {p["id"]: p.get("points") or [] for p in config.get("prompts") or () if isinstance(p, dict) and "id" in p}
+    points = {
+        str(p["id"]): optional(p, "points", list, f"{label}, prompt {p['id']!r}")
+        for p in optional(config, "prompts", list, label)
+        if isinstance(p, dict) and "id" in p
+    }
     prompts = [prompt for prompt in dict.fromkeys([*points, *seen]) if prompt != _WEIGHTS]
     batches = sorted((p for p in prompts if _BATCH.match(p)), key=lambda p: int(_BATCH.match(p)[1]))  # type: ignore[index]
     found = _batched(batches, points, expected, where, truth)
@@ -137,7 +156,12 @@ def _asked(
 
 
 def _expected(points: list[Any]) -> list[Any]:
-    return [(p.get("fnArgs") or {}).get("expected") for p in points if isinstance(p, dict)]
+    return [_arguments(point).get("expected") for point in points]
+
+
+def _arguments(point: Any) -> dict[str, Any]:
+    found = point.get("fnArgs") if isinstance(point, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _batched(
@@ -160,8 +184,8 @@ def _batched(
         own, names = names[:size], names[size:]
         found[batch] = []
         for i, (question, point) in enumerate(zip(own, points[batch], strict=True)):
-            arguments = point.get("fnArgs") or {} if isinstance(point, dict) else {}
-            key = arguments.get("questionKey") or f"Q{i + 1}"
+            arguments = _arguments(point)
+            key = _text(arguments.get("questionKey")) or f"Q{i + 1}"
             truths = [arguments.get("expected"), expected[question]]
             found[batch].append(_cell(question, key, i, where, truth, truths))
     return found
@@ -235,4 +259,5 @@ def _reported(scored: Any, asked: Asked) -> float:
         value = points[asked.point].get("coverageExtent")
     else:
         value = scored.get("avgCoverageExtent") if asked.key is None else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
+    numbers = finite_numbers([value])
+    return numbers[0] if numbers else float("nan")

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.data.json_text import read_json
 from assay.data.readers import one_line
-from assay.data.survey.documents import field
+from assay.data.survey.documents import field, finite_numbers, optional
 from assay.data.survey.result_file import model_name
 from assay.errors import InputError
 
@@ -36,7 +36,7 @@ def summary_of(data: Any, label: str) -> Summary:
     segments: dict[str, dict[str, float]] = {}
     for entry in field(data["aggregation"], "modelResults", list, label):
         name = model_name(field(entry, "modelId", str, label))
-        overall[name] = float(field(entry, "overallScore", (int, float), f"{label}, model {name!r}"))
+        overall[name] = _score(field(entry, "overallScore", (int, float), f"{label}, model {name!r}"), label, name)
         scores = entry.get("segmentScores")
         segments[name] = {
             str(one["segmentId"]): float(one["avgCoverageExtent"])
@@ -50,7 +50,7 @@ def summary_of(data: Any, label: str) -> Summary:
         overall,
         segments,
         _slopes(data["aggregation"]),
-        {name: float(v) for name, v in (data.get("baselines") or {}).items() if _is_number(v)},
+        {name: float(v) for name, v in optional(data, "baselines", dict, label).items() if _is_number(v)},
     )
 
 
@@ -59,10 +59,16 @@ def _slopes(aggregation: dict[str, Any]) -> dict[str, float]:
     models = analysis.get("models") if isinstance(analysis, dict) else None
     return {
         model_name(str(one["modelId"])): float(one["overallSlope"])
-        for one in models or []
+        for one in (models if isinstance(models, list) else [])
         if isinstance(one, dict) and "modelId" in one and _is_number(one.get("overallSlope"))
     }
 
 
+def _score(value: float, label: str, name: str) -> float:
+    if not _is_number(value):
+        raise InputError(f"{label}, model {name!r}: 'overallScore' must be a finite number.")
+    return float(value)
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return finite_numbers([value]) is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.columns import listed
+from assay.data.columns import check_once, listed
 from assay.data.panel import Floats, Texts
 from assay.data.readers import Reading, Source, open_source, shown
 from assay.data.survey.parsing import shares_of
@@ -141,6 +141,7 @@ class _Table:
                 f"{self.label}: no column {' and no '.join(missing)} among its columns {listed(self.columns)}; a table "
                 f"of a survey needs {', '.join(needed)} and a column per option."
             )
+        check_once(self.label, self.columns, dict.fromkeys(self.columns))
         self.options = [name for name in self.columns if name not in known]
         if len(self.options) < 2:
             raise InputError(
