@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.rank_pairs import Decided, decide
+from assay.analyses.rank_evidence import evidence_of
+from assay.analyses.rank_pairs import Adjust, Decided, decided_of
 from assay.design import Design
+from assay.stats.allpairs import pairs_of
 from assay.stats.bootstrap import interval
 from assay.stats.grid import Grid
 from assay.stats.model_set import confidence_set
@@ -30,7 +32,8 @@ class Board:
     name: str
     items: int
     truth: Floats  # (k,) in standard deviations of an answer
-    kind: str = "normal"  # "normal", "skewed", "0/1", "clusters"
+    kind: str = "normal"  # "normal", "skewed", "0/1", "clusters", "mostly equal", "0/1 clusters"
+    ease: float = 0.0  # of 0/1 items: the larger, the more are right
 
     @property
     def k(self) -> int:
@@ -50,18 +53,33 @@ BOARDS = (
     Board("two best, eight equal, 0/1", 200, _TWO, "0/1"),
     Board("evenly spread", 200, _SPREAD),
 )
+#: Drawn up after the rules for intervals and p-values had been chosen.
+APART = (
+    Board("all equal, 0/1, nearly all right, 100 items", 100, _EQUAL, "0/1", 3.5),
+    Board("all equal, mostly equal answers, 100 items", 100, _EQUAL, "mostly equal"),
+    Board("all equal, 0/1 in 25 clusters of 6", 150, _EQUAL, "0/1 clusters"),
+    Board("all equal, skewed, 40 items", 40, _EQUAL, "skewed"),
+    Board("evenly spread, 0/1, mostly right, 100 items", 100, 4 * _SPREAD, "0/1", 2.0),
+    Board("one best, 0/1, 60 items", 60, np.array([0.6, *([0.0] * 9)]), "0/1", 1.0),
+    Board("evenly spread, skewed, 60 items", 60, 2 * _SPREAD, "skewed"),
+)
 
 
 def answers(board: Board, seed: int) -> tuple[Grid, Floats]:
     """The answers of one simulation, and the true scores on their scale."""
-    rng = np.random.default_rng([SEED, [b.name for b in BOARDS].index(board.name), seed])
+    rng = np.random.default_rng([SEED, [b.name for b in (*BOARDS, *APART)].index(board.name), seed])
     n, k = board.items, board.k
     shared = rng.normal(size=(n, 1))  # what makes an item hard for all
-    if board.kind == "0/1":
+    if board.kind.startswith("0/1"):
         # A logistic answer: the true score is the mean of the probabilities over difficulties.
-        chance = 1 / (1 + np.exp(-(2 * board.truth + 1.5 * shared)))
+        codes = np.arange(n) // 6 if board.kind == "0/1 clusters" else None
+        hard = shared if codes is None else rng.normal(size=(n, k))[codes]
+        chance = 1 / (1 + np.exp(-(board.ease + 2 * board.truth + 1.5 * hard)))
         many = np.random.default_rng(SEED).normal(size=(20_000, 1))
-        return Grid((rng.random((n, k)) < chance).astype(np.float64), np.ones(n)), _mean_chance(board.truth, many)
+        right = (rng.random((n, k)) < chance).astype(np.float64)
+        return Grid(right, np.ones(n), codes), _mean_chance(board, many)
+    if board.kind == "mostly equal":
+        return Grid(shared + (rng.random((n, k)) < 0.1) * rng.normal(size=(n, k)), np.ones(n)), board.truth
     noise = rng.exponential(size=(n, k)) - 1 if board.kind == "skewed" else rng.normal(size=(n, k))
     clusters = None
     if board.kind == "clusters":
@@ -70,8 +88,8 @@ def answers(board: Board, seed: int) -> tuple[Grid, Floats]:
     return Grid(board.truth + 0.8 * shared + 0.6 * noise, np.ones(n), clusters), board.truth
 
 
-def _mean_chance(truth: Floats, shared: Floats) -> Floats:
-    return np.asarray((1 / (1 + np.exp(-(2 * truth + 1.5 * shared)))).mean(axis=0))
+def _mean_chance(board: Board, shared: Floats) -> Floats:
+    return np.asarray((1 / (1 + np.exp(-(board.ease + 2 * board.truth + 1.5 * shared)))).mean(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +101,8 @@ class Outcome:
     false_alone: bool  # the same without adjusting
     found_holm: float  # the share of pairs that differ which were told apart; 0 where none do
     found_max_t: float
-    pair_intervals: bool  # the max-T intervals of all pairs hold
+    holm_intervals: bool  # the intervals beside Holm's p-values hold for all pairs
+    max_t_intervals: bool  # those beside max-T's
     ranks: bool  # the ranks left open by the decisions hold all true ranks
     bootstrap_ranks: bool  # the bootstrap intervals of all ranks hold them
     in_set: bool  # the model confidence set holds every best model
@@ -97,12 +116,10 @@ class Outcome:
 def outcome(board: Board, seed: int, level: float = 0.95) -> Outcome:
     """Everything about one simulated leaderboard."""
     grid, truth = answers(board, seed)
-    design = Design(level=level, resamples=RESAMPLES, seed=seed)
+    design = Design(level=level, seed=seed)
     found = fitted(grid)
     draws = deviations(found, RESAMPLES, seed)
-    holm, max_t, alone = (
-        decide(grid, found, design, adjust, lower_is_better=False) for adjust in ("holm", "max-t", "none")
-    )
+    holm, max_t, alone = decisions(grid, found, design)
     p_set = confidence_set(holm.pairs, Flips.of(grid, seed=seed), RESAMPLES)
     kept, best = p_set > 1 - level, truth >= truth.max() - 1e-12
     return Outcome(
@@ -111,12 +128,13 @@ def outcome(board: Board, seed: int, level: float = 0.95) -> Outcome:
         _false(alone, truth),
         _found(holm, truth),
         _found(max_t, truth),
+        _all_pairs(holm, truth),
         _all_pairs(max_t, truth),
         _ranks_hold(rank_limits(holm.better), truth),
         _ranks_hold(rank_quantiles(found.estimates, draws, level), truth),
         bool(kept[best].all()),
         int(kept.sum()),
-        *_top(grid, found, truth, level, bounded=board.kind == "0/1"),
+        *_top(grid, found, truth, level, bounded=board.kind.startswith("0/1")),
     )
 
 
@@ -133,11 +151,21 @@ def _found(decided: Decided, truth: Floats) -> float:
     return float((decided.better & differ).sum() / max(differ.sum(), 1))
 
 
+def decisions(grid: Grid, found: Fitted, design: Design) -> tuple[Decided, Decided, Decided]:
+    """By Holm, by max-T, and without adjusting; the evidence, which takes the time, is gathered once."""
+    pairs = pairs_of(grid)
+    evidence = evidence_of(pairs, design, 1 - (1 - design.level) / len(pairs.units), scores=True)
+    adjustments: tuple[Adjust, Adjust, Adjust] = ("holm", "max-t", "none")
+    first, second, third = (
+        decided_of(evidence, found, design, adjust, lower_is_better=False) for adjust in adjustments
+    )
+    return first, second, third
+
+
 def _all_pairs(decided: Decided, truth: Floats) -> bool:
     i, j = decided.pairs.index
-    assert decided.reach is not None
-    off = np.abs(decided.pairs.difference - (truth[i] - truth[j]))
-    return bool((off <= decided.reach * decided.pairs.standard_error).all())
+    gaps = truth[i] - truth[j]
+    return bool(((decided.low <= gaps + 1e-12) & (gaps <= decided.high + 1e-12)).all())
 
 
 def _ranks_hold(limits: list[tuple[int, int]], truth: Floats) -> bool:
@@ -149,7 +177,7 @@ def _ranks_hold(limits: list[tuple[int, int]], truth: Floats) -> bool:
 
 def _top(grid: Grid, found: Fitted, truth: Floats, level: float, *, bounded: bool) -> tuple[float, float, bool, bool]:
     first = int(np.argmax(found.estimates))
-    value, error, true = float(found.estimates[first]), float(found.errors[first]), float(truth[first])
+    value, error, true = float(found.estimates[first]), float(found.errors[first]) or 1.0, float(truth[first])
     top = winner(grid, found, first, level, bounded=bounded)
     plain = interval(grid.system(first), method="t", confidence_level=level).interval
     return (

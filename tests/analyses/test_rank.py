@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from assay import examples
-from assay.analyses import rank_pairs
+from assay.analyses import rank_evidence, rank_pairs
 from assay.analyses.compare import compare
 from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.rank import rank
@@ -55,19 +55,23 @@ def board_of(values: Any, **options: Any) -> Leaderboard:
 
 @pytest.mark.parametrize("files", [SCORES, LOSSES], ids=["scores", "losses"])
 def test_every_pair_against_the_comparison_of_two(files: list[Path]) -> None:
-    board = rank(*files)
+    board = rank(*files, adjust="none")
     paths = {path.stem: path for path in files}
     for pair in board.pairs:
-        by_name = Design(scheme="windows", method="bca", test="sign-flip")
-        alone = compare(paths[pair.b], paths[pair.a], design=by_name)
+        alone = compare(paths[pair.b], paths[pair.a])
         assert pair.difference.value == pytest.approx(alone.difference.value)
         assert pair.difference.standard_error == pytest.approx(alone.difference.standard_error)
-        assert pair.test.p_value == pytest.approx(alone.p_value)
+        assert (pair.test.name, pair.test.p_value) == (alone.test.name, pytest.approx(alone.p_value))
         assert pair.difference.interval is not None
         assert alone.difference.interval is not None
         assert pair.difference.interval.low == pytest.approx(alone.difference.interval.low, abs=1e-6)
+        assert pair.difference.interval.high == pytest.approx(alone.difference.interval.high, abs=1e-6)
+        assert (pair.verdict == "not told apart") == (alone.verdict == "no difference shown")
         for name, size in pair.effect_sizes.items():
             assert size.value == pytest.approx(alone.effect_sizes[name].value)
+            assert (size.interval is None) == (alone.effect_sizes[name].interval is None)
+            if size.interval is not None:
+                assert size.interval.low == pytest.approx(alone.effect_sizes[name].interval.low, abs=1e-6)
 
 
 @pytest.mark.parametrize(("adjust", "method"), [("holm", "holm"), ("bh", "fdr_bh")])
@@ -130,7 +134,7 @@ def test_one_file_of_many_models_is_the_same_as_many_files() -> None:
 
 def test_right_or_wrong_is_mcnemar_and_flips_can_be_asked_for() -> None:
     values = (simulated(60, 3) > 0).astype(float)
-    assert board_of(values, design=Design()).pairs[0].test.name == "mcnemar"
+    assert board_of(values, design=Design()).pairs[0].test.name == "mcnemar-midp"
     flipped = board_of(values, design=Design(test="sign-flip", resamples=2_000))
     assert (flipped.computed.tests, flipped.computed.flips) == ("shared signs", 2_000)
     exact = board_of(values, design=Design(test="mcnemar", resamples=2_000))
@@ -156,19 +160,15 @@ def test_max_t_has_intervals_for_all_pairs_and_is_no_weaker_than_holm() -> None:
     values = simulated(80, 5, step=0.15)
     design = Design(resamples=4_000, test="sign-flip")
     holm, max_t = (board_of(values, design=design, adjust=adjust) for adjust in ("holm", "max-t"))
-    assert max_t.computed.pair_intervals == "max-t, for all pairs at once"
+    assert holm.computed.pair_intervals == "bca, for all pairs at once (Bonferroni)"
+    assert max_t.computed.pair_intervals == "t, for all pairs at once (max-T)"
+    assert max_t.computed.simultaneous
     for a, b in zip(holm.pairs, max_t.pairs, strict=True):
-        assert a.difference.interval is not None
-        assert b.difference.interval is not None
-        assert (
-            b.difference.interval.high - b.difference.interval.low
-            > a.difference.interval.high - a.difference.interval.low
-        )
         assert b.p_adjusted is not None
         assert a.p_adjusted is not None
         assert b.p_adjusted <= a.p_adjusted + 0.02
     few = board_of(simulated(6, 3), adjust="max-t")
-    assert few.computed.pair_intervals == "bonferroni-t, for all pairs at once"
+    assert few.computed.pair_intervals == "bonferroni-t, for all pairs at once (max-T)"
 
 
 # ------------------------------------------------------------------------------------------------------------ holes
@@ -265,11 +265,12 @@ def test_seeds_choose_the_random_numbers_and_repeat_them() -> None:
 
 
 def test_many_pairs_have_closed_forms_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rank_pairs, "_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(rank_evidence, "INTERVAL_SECONDS", 0.0)
     monkeypatch.setattr(rank_pairs, "MOST_WITH_EFFECT_INTERVALS", 2)
     values = simulated(50, 3, step=0.8)
     board, closed = board_of(values, design=Design()), board_of(values, design=Design(method="t"))
-    assert board.computed.pair_intervals == "t, for each pair alone"
+    assert board.computed.pair_intervals == "t, for all pairs at once (Bonferroni)"
+    assert board_of(values, adjust="bh").computed.pair_intervals == "t, for each pair alone: not adjusted"
     for mine, theirs in zip(board.pairs, closed.pairs, strict=True):
         assert mine.difference.interval is not None
         assert theirs.difference.interval is not None
@@ -303,7 +304,7 @@ def test_two_constant_models_are_told_apart_by_the_test_alone() -> None:
     board = board_of(np.column_stack([np.ones(12), np.zeros(12)]), design=Design())
     json.dumps(board.to_dict(), allow_nan=False)
     (pair,) = board.pairs
-    assert pair.test.p_value == pytest.approx(2 * 0.5**12)
+    assert pair.test.p_value == pytest.approx(0.5**12)  # the mid-p: half of the two outcomes that are as rare
     assert (pair.verdict, pair.effect_sizes["d_z"].value) == ("better", None)
     assert board.top.bias == pytest.approx(0.0, abs=1e-6)
 
@@ -326,7 +327,7 @@ def few_clusters(groups: int, k: int, **options: Any) -> Leaderboard:
 
 def test_few_clusters_are_enumerated_and_say_what_they_can_show() -> None:
     """10 clusters have 1,024 sign vectors: no p below 2 of them, and 2 / 1,024 times 435 pairs is nothing."""
-    board = few_clusters(10, 30)
+    board = few_clusters(10, 30, design=Design(test="sign-flip"))
     assert (board.computed.tests, board.computed.flips) == ("exact", None)
     p = [pair.test.p_value or 0.0 for pair in board.pairs]
     assert min(p) == 2 / 1024
@@ -335,6 +336,8 @@ def test_few_clusters_are_enumerated_and_say_what_they_can_show() -> None:
     (note,) = [note for note in board.notes if "sign flips" in note]
     assert note.startswith("10 clusters have 1,024 sign flips: no p-value can be below 0.002, nor below 0.85 when ")
     assert "adjusted for 435 pairs, so that no pair can be told apart at 0.05" in note
+    assert [*few_clusters(10, 30).notes] == [note]
+    assert min(pair.test.p_value or 0.0 for pair in few_clusters(10, 30).pairs) >= 2 / 1024
     jointly = few_clusters(10, 30, adjust="max-t")
     assert min(pair.p_adjusted or 0.0 for pair in jointly.pairs) == 2 / 1024
     (note,) = [note for note in jointly.notes if "sign flips" in note]

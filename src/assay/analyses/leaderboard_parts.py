@@ -125,3 +125,4 @@ class Computed:
     intervals: str  # of single models: the method
     pair_intervals: str  # of differences: the method, and whether they hold for all pairs at once
     resamples: int  # bootstrap replicates of all models together
+    simultaneous: bool = False  # whether the intervals of differences hold for all pairs at once

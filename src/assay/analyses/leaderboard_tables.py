@@ -58,7 +58,9 @@ def pair_sheet(board: "Leaderboard", pairs: Sequence[Pair]) -> Sheet:
     level = wording.percent(board.design.level)
     signs = {"better": ">", "worse": "<", "not told apart": "≈"}
     places = shared_places([pair.difference for pair in pairs])
-    header = ["A", "", "B", "A − B", f"{level} interval", "p", "adjusted"]
+    which = "interval" if len(board.pairs) == 1 else "all pairs" if board.computed.simultaneous else "unadjusted"
+    limits_of = f"{level} {which}" if which == "interval" else f"{level}, {which}"
+    header = ["A", "", "B", "A − B", limits_of, "p", "adjusted"]
     cells = []
     for pair in pairs:
         names = [pair.a, signs[pair.verdict], pair.b]

@@ -9,13 +9,13 @@ from assay.analyses.compare import Source
 from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.leaderboard_parts import Computed, Reweighting, Standing, TopScore
 from assay.analyses.leaderboard_wording import sentence_of
-from assay.analyses.rank_answers import Answers, answers_of, only_complete
+from assay.analyses.rank_answers import Answers, answers_of, only_complete, without_rounding
 from assay.analyses.rank_notes import notes_of
 from assay.analyses.rank_pairs import Adjust, Decided, check_adjust, decide, pair_records
 from assay.analyses.rank_weights import Weighting, check_weights, place_of, reweighted, reweightings
 from assay.data import Selection, read_tables
 from assay.data.panel import Floats
-from assay.design import DEFAULT_RESAMPLES, Design, signature
+from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError
 from assay.stats.bootstrap import interval
 from assay.stats.model_set import confidence_set
@@ -88,10 +88,18 @@ def rank_answers(
     min_n: int | None = None,
 ) -> Leaderboard:
     """The leaderboard of answers that have been read."""
+    answers = without_rounding(answers)
     chosen = reweighted(answers, weights, min_n)
     _check_answers(chosen)
     found = fitted(chosen.grid)
-    decided = decide(chosen.grid, found, design, adjust, lower_is_better=chosen.metric.lower_is_better)
+    decided = decide(
+        chosen.grid,
+        found,
+        design,
+        adjust,
+        lower_is_better=chosen.metric.lower_is_better,
+        scores=chosen.metric.kind == "scores",
+    )
     others = reweightings(answers, weights, min_n, decided.better)
     return _Board(chosen, found, decided, design, adjust).record(others, weights, min_n)
 
@@ -122,11 +130,12 @@ class _Board:
         self.ranks = place_of(self.goodness)
         self.order = sorted(range(answers.grid.k), key=lambda i: (self.ranks[i], answers.systems[i]))
         self.fallbacks: list[Fallback] = []
+        self.method: Method = "bca" if design.method in ("auto", "tango") else design.method  # of single models
 
     def record(self, others: Sequence[Reweighting], weights: Weighting | None, min_n: int | None) -> Leaderboard:
         answers, grid = self.answers, self.answers.grid
         models = self._standings()
-        pairs, pair_intervals = pair_records(self.decided, answers.systems, self.order)
+        pairs = pair_records(self.decided, answers.systems, self.order)
         tests = self.decided.tests
         return Leaderboard(
             metric=answers.metric.kind,
@@ -142,11 +151,16 @@ class _Board:
             n_complete=int(grid.present.all(axis=1).sum()),
             n_clusters=None if grid.clusters is None else grid.groups,
             cluster_by=answers.cluster_by,
-            fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.fallbacks])),
+            fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
             notes=notes_of(answers, self.decided, self.adjust, self.order),
             design=self.design,
             computed=Computed(
-                tests.how, tests.resamples, self.design.method if grid.whole else "t", pair_intervals, self.resamples
+                tests.how,
+                tests.resamples,
+                self.method if grid.whole else "t",
+                self.decided.intervals,
+                self.resamples,
+                simultaneous=self.decided.family is not None,
             ),
             signature=self._signature(weights, min_n),
         )
@@ -190,16 +204,16 @@ class _Board:
         if grid.whole:
             found = interval(
                 grid.system(i),
-                method=asked.method,
+                method=self.method,
                 confidence_level=asked.level,
                 n_resamples=asked.resamples,
                 seed=asked.seed,
             )
             self.fallbacks += found.fallbacks
             return Estimate(value, found.interval, error, n)
-        if asked.method != "t":
+        if self.method != "t":
             why = "answers are missing, so that estimates are fitted with an effect of each unit"
-            self.fallbacks.append(Fallback(asked.method, "t", why))
+            self.fallbacks.append(Fallback(self.method, "t", why))
         reach = t_quantile(0.5 + asked.level / 2, grid.groups - 1) * error
         return Estimate(value, Interval(value - reach, value + reach, asked.level, "t"), error, n)
 
@@ -232,7 +246,7 @@ class _Board:
             test=tests.name,
             flips=tests.resamples,
             adjust=self.adjust,
-            method=self.design.method,
+            method=self.decided.method,
             resamples=self.resamples,
             level=self.design.level,
             seed=self.design.seed,

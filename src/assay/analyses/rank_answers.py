@@ -16,6 +16,7 @@ from assay.data.panel import Floats, Integers, Texts, numbered
 from assay.data.readers.source import UNNAMED
 from assay.errors import InputError, UsageError
 from assay.stats.grid import Grid, Truths
+from assay.stats.rounding import TOLERANCE, snapped
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,3 +204,14 @@ def only_complete(answers: Answers) -> Answers:
             f"no {answers.metric.unit} has an answer of every model; leave out --complete, or models that lack many."
         )
     return answers if everywhere.all() else answers.keep(everywhere)
+
+
+def without_rounding(answers: Answers) -> Answers:
+    """Values of a unit that differ by rounding only are made equal: such differences are none."""
+    grid = answers.grid
+    values, changed = snapped(grid.values)
+    if not changed:
+        return answers
+    what, counts = ("1 difference is", "counts") if changed == 1 else (f"{changed:,} differences are", "count")
+    note = f"{what} rounding, at most {TOLERANCE:g} of the values that were subtracted, and {counts} as 0"
+    return replace(answers, grid=Grid(values, grid.weights, grid.clusters), notes=(*answers.notes, note))

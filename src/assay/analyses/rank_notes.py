@@ -24,6 +24,7 @@ def notes_of(answers: Answers, decided: Decided, adjust: Adjust, order: Sequence
     if grid.groups < FEW:
         notes.append(f"{_groups(answers)}, too few to rely on")
     notes += _attainable(answers, decided, adjust)
+    notes += _undecided(decided)
     if adjust in ("bh", "none"):
         notes.append("tiers and ranks are only as sure as single decisions: this adjustment allows some to be false")
     return tuple(notes)
@@ -48,11 +49,13 @@ def _about_holes(answers: Answers) -> str:
 
 def _attainable(answers: Answers, decided: Decided, adjust: Adjust) -> list[str]:
     """What so few units could show at all: of n signs there are 2ⁿ, and no p-value is below 2 of them."""
-    groups, alpha = answers.grid.groups, 1 - decided.design.level
-    if groups > MOST_ENUMERATED or decided.tests.name not in ("sign-flip", "mcnemar"):
+    groups, alpha, name = answers.grid.groups, 1 - decided.design.level, decided.tests.name
+    if groups > MOST_ENUMERATED or name not in ("sign-flip", "mcnemar", "mcnemar-midp"):
         return []
-    least, pairs = 2.0 ** (1 - groups), int((~np.isnan(decided.adjusted)).sum())
-    found = f"{_groups(answers)} have {2**groups:,} sign flips: no p-value can be below {wording.number(least, 2)}"
+    mid = name == "mcnemar-midp"  # which counts half of the observed counts
+    least, pairs = 2.0 ** (-groups if mid else 1 - groups), int((~np.isnan(decided.adjusted)).sum())
+    have = "" if mid else f" have {2**groups:,} sign flips"
+    found = f"{_groups(answers)}{have}: no p-value can be below {wording.number(least, 2)}"
     smallest = min(least * pairs, 1.0) if adjust == "holm" else least
     if smallest <= alpha:
         return [found]
@@ -61,3 +64,15 @@ def _attainable(answers: Answers, decided: Decided, adjust: Adjust) -> list[str]
     adjusted = f"nor below {wording.number(smallest, 2)} when adjusted for {wording.count(pairs, 'pair')}"
     advice = "--adjust max-t depends less on the number of pairs"
     return [f"{found}, {adjusted}, so that no pair can be told apart at {wording.number(alpha)}; {advice}"]
+
+
+def _undecided(decided: Decided) -> list[str]:
+    """Pairs that the test alone, or the interval alone, would tell apart."""
+    told = decided.different[tuple(decided.pairs.index)]
+    lone = ~told & (decided.adjusted_test <= 1 - decided.design.level)
+    notes = []
+    if lone.any():
+        pairs = wording.count(int(lone.sum()), "pair")
+        have = "has" if lone.sum() == 1 else "have"
+        notes.append(f"{pairs} that the {decided.tests.name} test alone would tell apart {have} 0 in the interval")
+    return notes

@@ -1,37 +1,44 @@
-"""All pairs of models: tested, adjusted for their number, decided."""
+"""All pairs of models: tested, adjusted for their number, decided.
+
+One rule: a pair is told apart where its adjusted p-value is at most 1 − level, and there its interval leaves out 0.
+Beside p-values that are adjusted for any false claim (Holm, max-T) stand intervals that hold for all pairs at once:
+each at the level 1 − α/P, or as far as the largest of all differences reaches by chance. A step-down test may reject
+where such an interval still has 0 in it; the limit that belongs to it is then just beside 0 (Guilbaud 2008,
+*Simultaneous confidence regions corresponding to Holm's step-down procedure and other closed-testing procedures*).
+Benjamini and Hochberg's p-values have no such intervals: beside them each interval is of its pair alone.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from assay.analyses.leaderboard_parts import Pair, PairVerdict
+from assay.analyses.rank_evidence import Evidence, evidence_of
+from assay.analyses.verdict import moved_limits
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
-from assay.stats.allpairs import Pairs, PairTests, pairs_of, sign_flips, squared_gaps, t_tests, wilcoxon_tests
-from assay.stats.bootstrap import interval
+from assay.stats.agreement import agreeing
+from assay.stats.allpairs import Pairs, PairTests, pairs_of, squared_gaps
 from assay.stats.effects import Arms, effect_sizes, hedges_factor
 from assay.stats.grid import Grid, Truths
 from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.ranking import Fitted
-from assay.stats.records import Estimate, Fallback, Interval, Test
-from assay.stats.shared_signs import Flips, critical_value, maxima, step_down
+from assay.stats.records import Estimate, Interval, Test
+from assay.stats.shared_signs import Flips, Maxima, critical_value, maxima, quantile_of, step_down
 from assay.stats.special import t_quantile
 from assay.stats.units import Floats
 
 Adjust = Literal["holm", "bh", "max-t", "none"]
 
 MOST_WITH_EFFECT_INTERVALS = 300  # pairs; an interval of an effect size takes 2 ms
-_INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms
-_PER_INTERVAL, _PER_GROUP, _PER_DRAW = 1e-3, 4e-7, 4e-9  # seconds
-_PER_UNEQUAL, _FEW_GROUPS = 3e-2, 200  # seconds for few groups of unequal weight, whose ratio is inverted at every step
 
 
 def check_adjust(adjust: str, design: Design) -> None:
     if adjust not in get_args(Adjust):
         raise UsageError(f"adjust must be one of {', '.join(get_args(Adjust))}, but got {adjust!r}.")
-    if adjust == "max-t" and design.test not in ("auto", "sign-flip", "mcnemar"):
+    if adjust == "max-t" and design.test in ("t", "wilcoxon"):
         raise UsageError(f"max-t is of sign flips, but the test is {design.test}; adjust that with holm or bh.")
     least = round(1 / (1 - design.level))
     if adjust == "max-t" and (design.resamples or DEFAULT_RESAMPLES) < least:
@@ -42,76 +49,137 @@ def check_adjust(adjust: str, design: Design) -> None:
 class Decided:
     """All pairs i < j of the grid, with what was found out about them."""
 
-    pairs: Pairs
-    tests: PairTests
+    evidence: Evidence
     adjusted: Floats  # (P,) NaN where there is no test
+    adjusted_test: Floats  # (P,) what the test alone would give
     better: Truths  # (k, k) whether i was shown to be better than j
+    low: Floats  # (P,) limits of i less j, which leave out 0 where the pair is told apart; NaN where there are none
+    high: Floats  # (P,)
+    method: str  # of the limits
+    family: (
+        str | None
+    )  # how the limits hold for all pairs at once: "bonferroni", "max-t"; None: each for its pair alone
     design: Design
-    reach: float | None = None  # of intervals that hold for all pairs at once, in standard errors
-    reach_method: str = "t"
-    fallbacks: list[Fallback] = field(default_factory=list)  # grows while the records are made
+
+    @property
+    def pairs(self) -> Pairs:
+        return self.evidence.pairs
+
+    @property
+    def tests(self) -> PairTests:
+        return self.evidence.tests
 
     @property
     def different(self) -> Truths:
         return np.asarray(self.better | self.better.T)
 
+    @property
+    def intervals(self) -> str:
+        """How the intervals were made."""
+        if len(self.low) == 1:
+            return self.method
+        if self.family is None:
+            return f"{self.method}, for each pair alone: not adjusted"
+        return f"{self.method}, for all pairs at once ({'Bonferroni' if self.family == 'bonferroni' else 'max-T'})"
 
-def decide(grid: Grid, found: Fitted, design: Design, adjust: Adjust, *, lower_is_better: bool) -> Decided:
+
+def decide(
+    grid: Grid, found: Fitted, design: Design, adjust: Adjust, *, lower_is_better: bool, scores: bool = True
+) -> Decided:
     """Test every pair, and decide which are told apart at the level of the design."""
     pairs = pairs_of(grid)
-    tests = _tests(pairs, design)
-    adjusted = _adjusted(pairs, tests, design, adjust)
-    shown = np.where(np.isnan(adjusted), 1.0, adjusted) <= 1 - design.level
+    alpha, count = 1 - design.level, max(int((pairs.units > 0).sum()), 1)
+    evidence = evidence_of(pairs, design, 1 - alpha / count if adjust == "holm" else design.level, scores=scores)
+    return decided_of(evidence, found, design, adjust, lower_is_better=lower_is_better)
+
+
+def decided_of(evidence: Evidence, found: Fitted, design: Design, adjust: Adjust, *, lower_is_better: bool) -> Decided:
+    """The decisions that the evidence allows, which is at the level that the adjustment needs."""
+    alpha, pairs = 1 - design.level, evidence.pairs
+    if adjust == "max-t" and len(pairs.units) > 1:
+        alone, low, high, method = _max_t(evidence, found, design)
+        adjusted = np.maximum(alone, evidence.tests.p_values)  # never below that of the pair alone
+        family: str | None = "max-t"
+    else:
+        adjusted, alone = (_adjusted(p, adjust) for p in (evidence.tests.p_values, evidence.test_p))
+        low, high, method = evidence.low, evidence.high, evidence.method
+        family = "bonferroni" if adjust == "holm" else None
+    rejected = _at_most(adjusted, alpha)
+    if design.paired:
+        beside = evidence.tests.p_values if adjust == "bh" else adjusted  # what the limits belong to
+    elif family == "max-t":
+        beside = np.where((low > 0) | (high < 0), 0.0, 1.0)  # as computed
+    else:
+        beside = evidence.own_p if adjust == "bh" else _adjusted(evidence.own_p, adjust)
+    low, high = _agreed(low, high, beside, alpha, pairs.difference)
+    if not design.paired:  # a verdict needs the interval as well
+        rejected &= evidence.degenerate | (low > 0) | (high < 0)
+    better = _better(pairs, rejected, lower_is_better=lower_is_better)
+    return Decided(evidence, adjusted, alone, better, low, high, method, family, design)
+
+
+def _at_most(p: Floats, alpha: float) -> Truths:
+    return np.asarray(np.where(np.isnan(p), 1.0, p) <= alpha)
+
+
+def _agreed(low: Floats, high: Floats, p: Floats, alpha: float, difference: Floats) -> tuple[Floats, Floats]:
+    """Limits that say what p says; a collapsed interval stays, for there the test alone decides."""
+    lowest, highest = agreeing(low, high, p, alpha, np.nan_to_num(difference))
+    kept = (low == high) | np.isnan(low)
+    return np.where(kept, low, lowest), np.where(kept, high, highest)
+
+
+def _better(pairs: Pairs, rejected: Truths, *, lower_is_better: bool) -> Truths:
     above = pairs.difference < 0 if lower_is_better else pairs.difference > 0
-    better = np.zeros((grid.k, grid.k), dtype=bool)
+    better = np.zeros((pairs.grid.k, pairs.grid.k), dtype=bool)
     i, j = pairs.index
-    better[i, j], better[j, i] = shown & above, shown & ~above & (pairs.difference != 0)
-    reach, method = _reach(found, design) if adjust == "max-t" else (None, "t")
-    return Decided(pairs, tests, adjusted, better, design, reach, method, list(tests.fallbacks))
+    better[i, j], better[j, i] = rejected & above, rejected & ~above & (pairs.difference != 0)
+    return better
 
 
-def _tests(pairs: Pairs, design: Design) -> PairTests:
-    if design.test == "t":
-        return t_tests(pairs)
-    if design.test == "wilcoxon":
-        return wilcoxon_tests(pairs)
-    if design.test == "mcnemar" and not pairs.grid.binary:
-        raise UsageError(
-            "mcnemar needs 0/1 scores without weights and clusters; --test sign-flip is the same test in general."
-        )
-    exact = design.test == "mcnemar"
-    found = sign_flips(pairs, n_resamples=None if exact else design.resamples, seed=design.seed)
-    return found if design.test == "auto" else replace(found, name=design.test)
-
-
-def _adjusted(pairs: Pairs, tests: PairTests, design: Design, adjust: Adjust) -> Floats:
-    defined = ~np.isnan(tests.p_values)
-    if adjust == "max-t":
-        flips = Flips.of(pairs.grid, seed=design.seed)
-        found = maxima(flips, pairs.evidence, pairs.norm, design.resamples or DEFAULT_RESAMPLES)
-        return np.where(defined, step_down(found, pairs.evidence), np.nan)
-    adjusted, p = np.full(len(defined), np.nan), tests.p_values[defined]
-    adjusted[defined] = holm(p) if adjust == "holm" else benjamini_hochberg(p) if adjust == "bh" else p
+def _adjusted(p: Floats, adjust: Adjust) -> Floats:
+    defined = ~np.isnan(p)
+    adjusted, some = np.full(len(p), np.nan), p[defined]
+    adjusted[defined] = holm(some) if adjust == "holm" else benjamini_hochberg(some) if adjust == "bh" else some
     return adjusted
 
 
-def _reach(found: Fitted, design: Design) -> tuple[float, str]:
-    """Of intervals for all pairs at once, from the influences of the units on the estimates."""
+def _max_t(evidence: Evidence, found: Fitted, design: Design) -> tuple[Floats, Floats, Floats, str]:
+    """Step-down p-values, and limits as far as the largest of all pairs reaches by chance."""
+    pairs, counts = evidence.pairs, evidence.counts
+    flips = Flips.of(pairs.grid, seed=design.seed)
+    largest = maxima(flips, pairs.evidence, pairs.norm, design.resamples or DEFAULT_RESAMPLES)
+    adjusted = np.where(np.isnan(evidence.test_p), np.nan, step_down(largest, pairs.evidence))
+    tango = counts is not None and design.method in ("auto", "tango")
+    reach, method = _reach(found, largest, design, plain=tango and counts is not None and counts.plain)
+    if tango and counts is not None:
+        low, high = counts.limits_at(np.full(len(counts.b), reach))
+        return adjusted, *(np.where(pairs.groups > 1, limit, np.nan) for limit in (low, high)), "tango"
+    wide = reach * pairs.standard_error
+    return adjusted, pairs.difference - wide, pairs.difference + wide, method
+
+
+def _reach(found: Fitted, largest: Maxima, design: Design, *, plain: bool) -> tuple[float, str]:
+    """In standard errors: of Tango's statistic, which flips give as it is, or of residuals, studentized."""
+    if plain:
+        return quantile_of(largest, design.level), "tango"
     i, j = np.triu_indices(len(found.estimates), 1)
     norms = np.sqrt(squared_gaps(found.influence)[i, j])
     flips = Flips(np.ascontiguousarray(found.influence), seed=design.seed, purpose="max-t intervals")
     reach = critical_value(flips, norms, design.level, design.resamples or DEFAULT_RESAMPLES)
     if reach is not None:
-        return reach, "max-t"
+        return reach, "t"
     return t_quantile(1 - (1 - design.level) / (2 * len(i)), found.groups - 1), "bonferroni-t"
 
 
-def pair_records(decided: Decided, systems: Sequence[str], order: Sequence[int]) -> tuple[tuple[Pair, ...], str]:
-    """A record for each pair, the better rank first, in the order of the ranks; and how their intervals were made."""
+# ------------------------------------------------------------------------------------------------------------- records
+
+
+def pair_records(decided: Decided, systems: Sequence[str], order: Sequence[int]) -> tuple[Pair, ...]:
+    """A record for each pair, the better rank first, in the order of the ranks."""
     pairs = decided.pairs
     at = {(i, j): r for r, (i, j) in enumerate(pairs.index.T.tolist())}
-    resampled = decided.reach is None and _quick(pairs, decided.design)
-    made = _Made(decided, resampled, effects=len(pairs.units) <= MOST_WITH_EFFECT_INTERVALS)
+    made = _Made(decided, effects=len(pairs.units) <= MOST_WITH_EFFECT_INTERVALS)
     records = []
     for place, a in enumerate(order):
         for b in order[place + 1 :]:
@@ -125,22 +193,14 @@ def pair_records(decided: Decided, systems: Sequence[str], order: Sequence[int])
                 Pair(
                     systems[a],
                     systems[b],
-                    made.difference(r, (a, b)),
+                    made.difference(r, forward=forward),
                     test,
                     None if np.isnan(p) else p,
                     made.effects_of(r, (a, b)),
                     verdict,
                 )
             )
-    return tuple(records), made.method
-
-
-def _quick(pairs: Pairs, design: Design) -> bool:
-    """Whether the design's own interval can be had for every pair."""
-    draws = _PER_DRAW * (design.resamples or 0) * pairs.groups
-    unequal = (np.ptp(pairs.grid.mass) > 0) & (pairs.groups < _FEW_GROUPS)
-    each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * pairs.groups + draws
-    return design.method == "t" or float(each.sum()) <= _INTERVAL_SECONDS
+    return tuple(records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,15 +208,7 @@ class _Made:
     """The parts of the records, one pair at a time."""
 
     decided: Decided
-    resampled: bool
     effects: bool
-
-    @property
-    def method(self) -> str:
-        decided = self.decided
-        if decided.reach is not None:
-            return f"{decided.reach_method}, for all pairs at once"
-        return f"{decided.design.method if self.resampled else 't'}, for each pair alone"
 
     def test(self, r: int, *, forward: bool) -> Test:
         pairs, tests = self.decided.pairs, self.decided.tests
@@ -173,33 +225,19 @@ class _Made:
             reason,
         )
 
-    def difference(self, r: int, pair: tuple[int, int]) -> Estimate:
-        pairs, design = self.decided.pairs, self.decided.design
+    def difference(self, r: int, *, forward: bool) -> Estimate:
+        decided, pairs = self.decided, self.decided.pairs
         n = int(pairs.units[r])
         if n == 0:
             return Estimate(None, None, None, 0, "no unit in common")
-        value = float(pairs.difference[r]) * (1 if pair[0] < pair[1] else -1) + 0.0
+        value = float(pairs.difference[r]) * (1 if forward else -1) + 0.0
         if pairs.groups[r] < 2:
             return Estimate(value, None, None, n, "one unit or cluster in common has no standard error")
-        error = float(pairs.standard_error[r])
-        if error == 0:
-            return Estimate(value, Interval(value, value, design.level, "degenerate"), 0.0, n, "no spread")
-        return Estimate(value, self._limits(r, pair, value, error), error, n)
-
-    def _limits(self, r: int, pair: tuple[int, int], value: float, error: float) -> Interval:
-        decided, design = self.decided, self.decided.design
-        if self.resampled:
-            found = interval(
-                decided.pairs.grid.pair(*pair),
-                method=design.method,
-                confidence_level=design.level,
-                n_resamples=design.resamples,
-                seed=design.seed,
-            )
-            decided.fallbacks.extend(f for f in found.fallbacks if f not in decided.fallbacks)
-            return found.interval
-        reach = decided.reach or t_quantile(0.5 + design.level / 2, int(decided.pairs.groups[r]) - 1)
-        return Interval(value - reach * error, value + reach * error, design.level, decided.reach_method)
+        error, low, high = float(pairs.standard_error[r]), float(decided.low[r]), float(decided.high[r])
+        low, high = (low, high) if forward else (-high + 0.0, -low + 0.0)
+        if low == high:
+            return Estimate(value, Interval(value, value, decided.design.level, "degenerate"), error, n, "no spread")
+        return Estimate(value, Interval(low, high, decided.design.level, decided.method), error, n)
 
     def effects_of(self, r: int, pair: tuple[int, int]) -> dict[str, Estimate]:
         pairs, grid = self.decided.pairs, self.decided.pairs.grid
@@ -207,7 +245,8 @@ class _Made:
         if self.effects and n:
             both = grid.present[:, pair[0]] & grid.present[:, pair[1]]
             arms = Arms(grid.values[both, pair[1]], grid.values[both, pair[0]], grid.weights[both])
-            return effect_sizes(arms, grid.pair(*pair), self.decided.design.level)
+            found = effect_sizes(arms, grid.pair(*pair), self.decided.design.level)
+            return {name: self._beside(r, effect) for name, effect in found.items()}
         if not (df > 1 and pairs.spread[r] > 0):
             return {"d_z": Estimate(None, None, None, n, "the differences have no spread")}
         value = float(pairs.difference[r] / pairs.spread[r]) * (1 if pair[0] < pair[1] else -1)
@@ -216,3 +255,11 @@ class _Made:
             f"no intervals of effect sizes beyond {MOST_WITH_EFFECT_INTERVALS} pairs",
         )
         return {name: Estimate(d, None, None, n, why) for name, d in (("d_z", value), ("hedges_g", factor * value))}
+
+    def _beside(self, r: int, effect: Estimate) -> Estimate:
+        """With limits that say of 0 what the p-value of this pair alone does."""
+        limits = effect.interval
+        if not self.decided.design.paired or limits is None or effect.value is None or limits.method == "degenerate":
+            return effect
+        p = float(self.decided.tests.p_values[r])
+        return replace(effect, interval=moved_limits(limits, None if np.isnan(p) else p, effect.value))

@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 from assay.stats.grid import Grid
 from assay.stats.paired import wilcoxon
 from assay.stats.permutation import SMALLEST_P, sign_flip
+from assay.stats.proportions import mcnemar_p
 from assay.stats.records import Fallback
 from assay.stats.resampling import Engine
+from assay.stats.rounding import TOLERANCE, without_residue
 from assay.stats.shared_signs import Flips, count_reached, share_reached
 from assay.stats.special import normal_cdf
 from assay.stats.units import Floats
@@ -36,6 +38,7 @@ _PER_PAIR, _PER_GROUP = 2e-3, 7e-7  # seconds of an exact test: 3 ms at 1,000 gr
 _COMPILE_ABOVE = 2e8  # squares
 _HEAVIEST = 0.25 / normal_cdf(-sqrt(2))  # Bentkus and Dzindzalieta's constant, 3.178
 _FEW_REACHED = 100  # flips: fewer, and their share is uncertain by more than a tenth
+_EPSILON = 8 * float(np.finfo(np.float64).eps)
 _CLEAR = 1e-3  # a bound this small, times the number of pairs, needs no further digit
 
 
@@ -80,10 +83,15 @@ def _whole_pairs(grid: Grid, engine: Engine) -> Pairs:
     else:
         values = grid.values - grid.values.mean(axis=1, keepdims=True) - totals / total_mass
         apart = squared_gaps(values * np.sqrt(grid.weights)[:, None], engine)[i, j]
+    total, norm = totals[i] - totals[j], squared_gaps(columns, engine)[i, j]
+    if grid.clusters is not None:  # sums of a cluster that differ by their rounding only do not differ
+        size = np.sqrt((grid.grouped(np.abs(grid.products)) ** 2).sum(axis=0))
+        nothing = norm <= (TOLERANCE * (size[i] + size[j])) ** 2
+        total, norm, squares = (np.where(nothing, 0.0, part) for part in (total, norm, squares))
     return _pairs(
         grid,
         (np.full(len(i), grid.n), np.full(len(i), grid.groups), np.full(len(i), total_mass)),
-        (totals[i] - totals[j], squared_gaps(columns, engine)[i, j], squares, apart),
+        (total, norm, squares, apart),
     )
 
 
@@ -100,7 +108,8 @@ def _against_later(grid: Grid, i: int) -> tuple[Floats, ...]:
     both = grid.present[:, [i]] & grid.present[:, i + 1 :]  # (n, m)
     gaps = np.where(both, grid.values[:, [i]] - grid.values[:, i + 1 :], 0.0)
     weights = np.where(both, grid.weights[:, None], 0.0)
-    sums, mass = grid.grouped(gaps * weights), grid.grouped(weights)  # (G, m)
+    sums = without_residue(grid.grouped(gaps * weights), grid.grouped(np.abs(gaps) * weights))  # (G, m)
+    mass = grid.grouped(weights)
     total, whole = sums.sum(axis=0), mass.sum(axis=0)
     mean = np.divide(total, whole, out=np.zeros(len(total)), where=whole > 0)
     squares, apart = (sums - mean * mass) ** 2, weights * (gaps - mean) ** 2
@@ -115,7 +124,10 @@ def _pairs(grid: Grid, counts: tuple[Integers, Integers, Floats], sums: tuple[Fl
         difference = total / mass
         error = np.sqrt(squares * groups / (groups - 1)) / mass
         spread = np.sqrt(apart / mass * units / (units - 1))
-    rounding = 1e-12 * np.abs(difference)  # less than this is what rounding leaves of equal differences
+    largest = np.abs(np.where(grid.present, grid.values, 0.0)).max(axis=0)
+    i, j = np.triu_indices(grid.k, 1)
+    subtracted = _EPSILON * (largest[i] + largest[j])
+    rounding = np.maximum(1e-12 * np.abs(difference), subtracted)  # less is what rounding leaves of equal differences
     error, spread = (np.where(values <= rounding, 0.0, values) for values in (error, spread))
     return Pairs(grid, units, groups, difference, error, total, np.sqrt(norm), spread)
 
@@ -184,15 +196,11 @@ def _exact(pairs: Pairs, chosen: Integers, seed: int) -> tuple[Floats, tuple[Fal
 
 def _mcnemar(pairs: Pairs) -> PairTests:
     """McNemar's exact test of all pairs: where exactly one is right, either is with probability ½."""
-    from scipy.special import betainc  # late
-
-    present, right = pairs.grid.present.astype(np.float64), pairs.grid.products
+    present = pairs.grid.present.astype(np.float64)
+    right = np.where(pairs.grid.present, pairs.grid.values, 0.0)
+    alone = right.T @ (present - right)  # counts, so sums are exact
     i, j = pairs.index
-    only = (right.T @ (present - right))[i, j], ((present - right).T @ right)[i, j]  # counts, so sums are exact
-    fewer, more = np.minimum(*only), np.maximum(*only)
-    below = betainc(np.maximum(more, 1.0), fewer + 1, 0.5)  # P(binomial(fewer + more, ½) ≤ fewer)
-    p = np.where(more > fewer, np.clip(2 * below, SMALLEST_P, 1.0), 1.0)
-    p = np.where(pairs.units > 0, p, np.nan)
+    p = np.where(pairs.units > 0, mcnemar_p(alone[i, j], alone[j, i], exact=True), np.nan)
     return PairTests("mcnemar", p, _signed(pairs), "exact")
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.rounding import without_residue
 from assay.stats.units import Floats, Units
 
 Truths = NDArray[np.bool_]
@@ -67,10 +68,19 @@ class Grid:
         return self.grouped(self.weights)
 
     @cached_property
+    def equal_weights(self) -> bool:
+        return bool((self.weights == self.weights[0]).all())
+
+    @cached_property
+    def right_or_wrong(self) -> bool:
+        """Whether every value is 0 or 1."""
+        there = self.values[self.present]
+        return bool(((there == 0) | (there == 1)).all())
+
+    @property
     def binary(self) -> bool:
         """Whether every value is 0 or 1, and units stand for themselves and weigh the same."""
-        plain = self.clusters is None and bool((self.weights == 1).all())
-        return plain and bool(((self.products == 0) | (self.products == 1)).all())
+        return self.clusters is None and self.equal_weights and self.right_or_wrong
 
     @cached_property
     def shares(self) -> bool:
@@ -86,14 +96,19 @@ class Grid:
         return np.asarray(columns[0] if values.ndim == 1 else np.column_stack(columns), dtype=np.float64)
 
     def pair(self, i: int, j: int) -> Units:
-        """System i less system j on the units that both have, by group; at least one such unit is there."""
-        if self.whole:
-            return Units(self.sums[:, i] - self.sums[:, j], self.mass)
+        """System i less system j on the units that both have, by group; at least one such unit is there.
+
+        Differences that are rounding are none (`assay.stats.rounding`).
+        """
         both = self.present[:, i] & self.present[:, j]
-        masked = self.grouped(np.where(both[:, None], self.products[:, [i, j]], 0.0))
-        mass = self.grouped(np.where(both, self.weights, 0.0))
+        gaps = self.products[:, i] - self.products[:, j]
+        gaps = gaps if self.whole else np.where(both, gaps, 0.0)
+        mass = self.mass if self.whole else self.grouped(np.where(both, self.weights, 0.0))
         kept = mass > 0
-        return Units(masked[kept, 0] - masked[kept, 1], mass[kept])
+        sums = self.grouped(gaps)
+        if self.clusters is not None:
+            sums = without_residue(sums, self.grouped(np.abs(gaps)))
+        return Units(sums[kept], mass[kept])
 
     def system(self, i: int) -> Units:
         """One system on the units it has, by group."""

@@ -253,6 +253,13 @@ def single_step(found: Maxima, observed: Floats) -> Floats:
     return share_reached(reached, len(found.largest), exact=found.exact)
 
 
+def quantile_of(found: Maxima, level: float) -> float:
+    """The largest statistic that the single-step test at this level does not reject."""
+    count = len(found.largest)
+    place = min(int(np.ceil(level * (count + (not found.exact)) - 1e-9)), count)
+    return float(np.sort(found.largest)[place - 1])
+
+
 def critical_value(flips: Flips, norms: Floats, level: float, n_resamples: int) -> float | None:
     """The reach in standard errors of intervals that hold for all pairs at once; ``None`` for too few groups.
 
@@ -263,7 +270,5 @@ def critical_value(flips: Flips, norms: Floats, level: float, n_resamples: int) 
     if groups < FEWEST:
         return None
     found = maxima(flips, np.full(len(norms), np.inf), norms, n_resamples)
-    count = len(found.largest)
-    place = min(int(np.ceil(level * (count + (not found.exact)) - 1e-9)), count)
-    z = float(np.sort(found.largest)[place - 1])
+    z = quantile_of(found, level)
     return None if z * z >= groups * (1 - 1e-9) else z * sqrt((groups - 1) / (groups - z * z))

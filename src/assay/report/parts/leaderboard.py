@@ -15,7 +15,11 @@ _MODELS = Method(
     "model is first, “set” marks the models that hold the best one at the level.",
     "rank.md",
 )
-_PAIRS = Method("A − B on the units that both have answered; p is adjusted for the number of pairs.", "rank.md")
+_PAIRS = Method(
+    "A − B on the units that both have answered; p is adjusted for the number of pairs. Intervals of “all pairs” hold "
+    "for all of them at once and leave out 0 where the adjusted p-value rejects; “unadjusted” ones hold for one pair.",
+    "rank.md",
+)
 
 
 def leaderboard_part(board: Leaderboard) -> Part:
@@ -43,7 +47,7 @@ def _gauge(board: Leaderboard) -> Gauge | None:
     if found.value is None or found.interval is None:
         return None
     return Gauge(
-        f"{first} − {second}, this pair alone: not adjusted for the number of pairs",
+        f"{first} − {second}{_which(board)}",
         found.value,
         found.interval.low,
         found.interval.high,
@@ -51,6 +55,13 @@ def _gauge(board: Leaderboard) -> Gauge | None:
         "lower" if board.lower_is_better else "higher",
         wording.estimate(found.value, found.interval, sign=True),
     )
+
+
+def _which(board: Leaderboard) -> str:
+    if len(board.pairs) == 1:
+        return ""
+    alone = "this pair alone: not adjusted for the number of pairs"
+    return f", {'interval for all pairs at once' if board.computed.simultaneous else alone}"
 
 
 def _models(board: Leaderboard) -> Group:

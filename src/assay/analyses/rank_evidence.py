@@ -1,0 +1,146 @@
+"""What speaks about each pair of models: the p-value of a test, the limits of an interval, and the interval's own p.
+
+The same as `assay compare` takes for two models, for all pairs: Tango's interval with McNemar's mid-p for 0/1 scores
+(clusters and weights by the design effect), otherwise BCa with sign flips; Student's t for the interval where there are
+too many pairs for BCa. Where both are left to us p is the larger of the two, so that either says the same of 0.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from assay.design import DESIGN_EFFECT_LIMIT, Design
+from assay.errors import UsageError
+from assay.stats.agreement import joint_p
+from assay.stats.all_shares import Counts, counts_of
+from assay.stats.allpairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
+from assay.stats.bootstrap import interval
+from assay.stats.grid import Truths
+from assay.stats.records import Fallback
+from assay.stats.student import critical_values, two_sided
+from assay.stats.units import Floats, Units, design_effect, mean_of_draws
+
+INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms
+_PER_INTERVAL, _PER_GROUP, _PER_DRAW = 1.5e-3, 4e-7, 4e-9  # seconds
+_FEWEST_BEYOND = 10  # resamples beyond a limit, for it to be read from them
+_PER_UNEQUAL, _FEW_GROUPS = 3e-2, 200  # seconds for few groups of unequal weight, whose ratio is inverted at every step
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Of every pair i < j of a grid, i less j; NaN where there is none."""
+
+    pairs: Pairs
+    tests: PairTests  # the p-values are those that are shown
+    test_p: Floats  # (P,) of the test alone
+    own_p: Floats  # (P,) of the interval alone: the smallest α at which it leaves out 0
+    low: Floats  # (P,) limits, each of ``level``
+    high: Floats  # (P,)
+    level: float
+    method: str  # of the limits
+    counts: Counts | None  # of 0/1 scores
+    fallbacks: tuple[Fallback, ...] = ()
+
+    @property
+    def degenerate(self) -> Truths:
+        """(P,) Whether all differences are equal, so that there is no interval: the test alone decides."""
+        return np.asarray(self.low == self.high)
+
+
+def evidence_of(pairs: Pairs, design: Design, level: float, *, scores: bool) -> Evidence:
+    """Test every pair, and compute its interval at ``level``; ``scores``: the values are scores, and may be 0/1."""
+    counts = counts_of(pairs) if scores and pairs.grid.right_or_wrong else None
+    tests = _tests(pairs, counts, design)
+    low, high, own, method, fallbacks = _limits(pairs, counts, design, level)
+    shown = tests
+    if design.paired and counts is None:
+        shown = replace(tests, p_values=joint_p(tests.p_values, np.where(np.isnan(own), 0.0, own)))
+    noted = tuple(dict.fromkeys([*tests.fallbacks, *fallbacks]))
+    return Evidence(pairs, shown, tests.p_values, own, low, high, level, method, counts, noted)
+
+
+def _tests(pairs: Pairs, counts: Counts | None, design: Design) -> PairTests:
+    if design.test == "t":
+        return t_tests(pairs)
+    if design.test == "wilcoxon":
+        return wilcoxon_tests(pairs)
+    if design.test in ("mcnemar", "mcnemar-midp") and (counts is None or not counts.plain):
+        raise UsageError(
+            f"{design.test} needs 0/1 scores without weights and clusters; leave --test out, or choose sign-flip."
+        )
+    if counts is None or design.test == "sign-flip":
+        return sign_flips(pairs, n_resamples=design.resamples, seed=design.seed)
+    exact = design.test == "mcnemar"
+    name = "mcnemar-score" if not counts.plain else "mcnemar" if exact else "mcnemar-midp"
+    there = pairs.units > 0
+    p, statistics = (np.where(there, part, np.nan) for part in (counts.p_values(exact=exact), counts.statistics()))
+    return PairTests(name, p, statistics, "exact" if counts.plain else "closed form")
+
+
+def _limits(
+    pairs: Pairs, counts: Counts | None, design: Design, level: float
+) -> tuple[Floats, Floats, Floats, str, list[Fallback]]:
+    """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
+    if design.method == "tango" and counts is None:
+        raise UsageError("tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca.")
+    defined = pairs.groups > 1
+    if counts is not None and design.method in ("auto", "tango"):
+        parts, method, fallbacks = (*counts.limits(level), counts.own_p()), "tango", []
+    elif design.method == "t" or not _quick(pairs, design):
+        parts, method, fallbacks = _closed_form(pairs, level), "t", []
+    elif level > design.level and (design.resamples or inf) * (1 - level) < 2 * _FEWEST_BEYOND:
+        why = f"{design.resamples:,} resamples are too few for intervals that hold for all pairs at once"
+        parts, method, fallbacks = _closed_form(pairs, level), "t", [Fallback(_name(design), "t", why)]
+    else:
+        parts, method, fallbacks = _one_by_one(pairs, design, level)
+    low, high, own = (np.where(defined, part, np.nan) for part in parts)
+    return low, high, own, method, fallbacks
+
+
+def _quick(pairs: Pairs, design: Design) -> bool:
+    """Whether the design's own interval can be had for every pair."""
+    draws = _PER_DRAW * (design.resamples or 0) * pairs.groups
+    unequal = (np.ptp(pairs.grid.mass) > 0) & (pairs.groups < _FEW_GROUPS)
+    each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * pairs.groups + draws
+    return float(each.sum()) <= INTERVAL_SECONDS
+
+
+def _closed_form(pairs: Pairs, level: float) -> tuple[Floats, Floats, Floats]:
+    df, place = np.unique(np.maximum(pairs.groups - 1.0, 1.0), return_inverse=True)
+    reach = critical_values(level, df)[place] * pairs.standard_error
+    spread = pairs.standard_error > 0
+    t = np.divide(pairs.difference, pairs.standard_error, out=np.zeros(len(spread)), where=spread)
+    own = np.where(spread, two_sided(t, df[place]), np.where(pairs.difference == 0, 1.0, 0.0))
+    return pairs.difference - reach, pairs.difference + reach, own
+
+
+def _one_by_one(
+    pairs: Pairs, design: Design, level: float
+) -> tuple[tuple[Floats, Floats, Floats], str, list[Fallback]]:
+    found = np.full((3, len(pairs.units)), np.nan)
+    fallbacks: dict[Fallback, None] = {}
+    for r in np.flatnonzero(pairs.groups > 1).tolist():
+        one = interval(
+            drawn_units(pairs.grid.pair(*pairs.index[:, r].tolist())),
+            method=design.method,
+            confidence_level=level,
+            n_resamples=design.resamples,
+            seed=design.seed,
+            own_p=True,
+        )
+        low, high = one.interval.low, one.interval.high
+        if one.degenerate:  # exactly the difference: sums in another order would not be
+            low = high = float(pairs.difference[r])
+        found[:, r] = low, high, np.nan if one.own_p is None else one.own_p
+        fallbacks.update(dict.fromkeys(f for f in one.fallbacks if not one.degenerate))
+    return (found[0], found[1], found[2]), _name(design), list(fallbacks)
+
+
+def _name(design: Design) -> str:
+    return "bca" if design.method == "auto" else design.method
+
+
+def drawn_units(whole: Units) -> Units:
+    """What `compare` draws: units ∝ their weight where weights are nearly equal, else units uniformly."""
+    return mean_of_draws(whole) if design_effect(whole.denominators) <= DESIGN_EFFECT_LIMIT else whole

@@ -1,0 +1,208 @@
+"""One rule: sentence, interval, p-value and leaderboard agree, and `rank` of two models says what `compare` does."""
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.analyses.compare import compare
+from assay.analyses.leaderboard import Leaderboard
+from assay.analyses.leaderboard_parts import Pair
+from assay.analyses.rank import rank
+from assay.analyses.rank_pairs import Adjust
+from assay.design import Design
+from assay.stats.units import Floats
+from tests.analyses.test_rank import names, tables
+
+Kind = Literal["0/1", "nearly right", "normal", "skewed", "mostly equal", "rounding"]
+LEVELS = (0.9, 0.95, 0.99, 0.999)
+
+kinds = st.sampled_from(get_args(Kind))
+levels = st.sampled_from(LEVELS)
+adjustments = st.sampled_from(get_args(Adjust))
+seeds = st.integers(0, 10_000)
+
+
+def answers(kind: Kind, n: int, k: int, seed: int) -> Floats:
+    rng = np.random.default_rng([seed, n, k])
+    shift = rng.choice([0.0, 0.2, 0.6]) * np.arange(k)
+    noise = rng.normal(size=(n, 1)) + rng.normal(size=(n, k))
+    if kind in ("0/1", "nearly right"):
+        return (noise - shift > (0.0 if kind == "0/1" else -2.5)).astype(float)
+    if kind == "skewed":
+        return np.asarray(rng.exponential(size=(n, k)) - shift)
+    if kind == "mostly equal":
+        return np.asarray(rng.normal(size=(n, 1)) + (rng.random((n, k)) < 0.15) * (noise - shift))
+    return noise - shift if kind == "normal" else 5 + rng.integers(-1, 2, (n, k)) * 1e-15
+
+
+def extras(n: int, seed: int, *, clusters: bool, weights: bool) -> dict[str, Any]:
+    rng = np.random.default_rng([seed, 1])
+    found: dict[str, Any] = {}
+    if clusters:
+        found["cluster"] = [f"c{c}" for c in np.arange(n) % max(n // 4, 2)]
+    if weights:
+        found["weight"] = rng.integers(1, 6, n).astype(float)
+    return found
+
+
+def excludes(pair: Pair) -> bool:
+    limits = pair.difference.interval
+    return limits is not None and not limits.low <= 0 <= limits.high
+
+
+def collapsed(pair: Pair) -> bool:
+    return pair.difference.interval is None or pair.difference.interval.method == "degenerate"
+
+
+# ------------------------------------------------------------------------------------------------- rank against compare
+
+
+@settings(max_examples=40, deadline=None)
+@given(kinds, st.integers(5, 45), seeds, levels, adjustments, st.booleans(), st.booleans())
+def test_two_models_are_ranked_as_they_are_compared(
+    kind: Kind, n: int, seed: int, level: float, adjust: Adjust, clusters: bool, weights: bool
+) -> None:
+    parts = tables(answers(kind, n, 2, seed), **extras(n, seed, clusters=clusters, weights=weights))
+    board = rank(*parts, names=names(2), design=Design(level=level), adjust=adjust)
+    (pair,) = board.pairs
+    order = [names(2).index(name) for name in (pair.b, pair.a)]
+    alone = compare(*(parts[i] for i in order), design=Design(level=level))
+    assert (pair.test.name, pair.test.p_value) == (alone.test.name, pytest.approx(alone.p_value, rel=1e-9))
+    assert pair.p_adjusted == pair.test.p_value
+    assert pair.difference.interval is not None
+    assert alone.difference.interval is not None
+    assert pair.difference.interval.method == alone.difference.interval.method
+    mine, theirs = ((i.low, i.high) for i in (pair.difference.interval, alone.difference.interval))
+    assert mine == pytest.approx(theirs, rel=1e-6, abs=1e-9)
+    told = {"better": "better", "worse": "worse", "no difference shown": "not told apart"}
+    assert pair.verdict == told[alone.verdict]
+    assert ("cannot be told apart" in board.sentence) == ("No difference shown" in alone.sentence)
+
+
+def test_four_lost_and_none_won_of_a_hundred() -> None:
+    values = np.ones((100, 2))
+    values[:4, 1] = 0
+    board, alone = rank(*tables(values), names=names(2)), compare(*tables(values))
+    assert board.sentence == "m0 and m1 cannot be told apart (p = 0.062, adjusted)."
+    assert "p = 0.062" in alone.sentence
+    assert alone.verdict == "no difference shown"
+    exact = Design(test="mcnemar")
+    board, alone = rank(*tables(values), names=names(2), design=exact), compare(*tables(values), design=exact)
+    assert board.pairs[0].test.p_value == alone.p_value == 0.125  # scipy: binomtest(0, 4).pvalue
+    assert (board.pairs[0].verdict, alone.verdict) == ("not told apart", "no difference shown")
+
+
+@pytest.mark.parametrize(
+    "design", [Design(method="t"), Design(method="bca"), Design(test="sign-flip"), Design(test="t")]
+)
+@pytest.mark.parametrize("kind", ["0/1", "skewed", "mostly equal"])
+def test_what_was_asked_for_is_shown_as_computed_and_both_are_needed(design: Design, kind: Kind) -> None:
+    for seed in range(12):
+        parts = tables(answers(kind, 30, 2, seed))
+        (pair,) = rank(*parts, names=names(2), design=design).pairs
+        order = [names(2).index(name) for name in (pair.b, pair.a)]
+        alone = compare(*(parts[i] for i in order), design=design)
+        assert pair.test.p_value == pytest.approx(alone.p_value)
+        assert pair.difference.interval is not None
+        assert alone.difference.interval is not None
+        mine, theirs = ((i.low, i.high) for i in (pair.difference.interval, alone.difference.interval))
+        assert mine == pytest.approx(theirs, rel=1e-6, abs=1e-9)
+        assert (pair.verdict == "not told apart") == (alone.verdict == "no difference shown")
+
+
+# ------------------------------------------------------------------------------------------------------- several models
+
+
+def consistent(board: Leaderboard, level: float) -> None:
+    alpha = 1 - level
+    for pair in board.pairs:
+        shown = pair.p_adjusted is not None and pair.p_adjusted <= alpha
+        assert (pair.verdict != "not told apart") == (shown and pair.difference.value != 0)
+        if collapsed(pair):
+            continue
+        p = pair.test.p_value if board.adjust == "bh" else pair.p_adjusted
+        assert excludes(pair) == (p is not None and p <= alpha and pair.difference.value != 0)
+        assert pair.difference.interval is not None
+        assert pair.difference.interval.low <= (pair.difference.value or 0.0) <= pair.difference.interval.high
+        assert pair.p_adjusted is None or pair.p_adjusted >= (pair.test.p_value or 0.0) - 1e-12
+    place = {model.name: model for model in board.models}
+    for pair in board.pairs:
+        share = bool(set(place[pair.a].letters) & set(place[pair.b].letters))
+        assert share == (pair.verdict == "not told apart")
+    for name, model in place.items():
+        above = sum({p.b: "better", p.a: "worse"}.get(name) == p.verdict for p in board.pairs)
+        below = sum({p.a: "better", p.b: "worse"}.get(name) == p.verdict for p in board.pairs)
+        assert model.ranks == (1 + above, len(place) - below)
+
+
+@settings(max_examples=40, deadline=None)
+@given(kinds, st.integers(6, 40), st.integers(3, 5), seeds, levels, adjustments, st.sampled_from(["", "c", "w", "cw"]))
+def test_p_values_intervals_verdicts_letters_and_ranks_agree(
+    kind: Kind, n: int, k: int, seed: int, level: float, adjust: Adjust, more: str
+) -> None:
+    clusters, weights = "c" in more, "w" in more
+    values = answers(kind, n, k, seed)
+    if seed % 3 == 0:
+        values[: n // 4, k - 1] = np.nan
+    parts = tables(values, **extras(n, seed, clusters=clusters, weights=weights))
+    board = rank(*parts, names=names(k), design=Design(level=level), adjust=adjust)
+    consistent(board, level)
+
+
+@pytest.mark.parametrize("adjust", get_args(Adjust))
+@pytest.mark.parametrize("level", LEVELS)
+def test_many_pairs_in_closed_form_agree_as_well(adjust: Adjust, level: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay.analyses import rank_evidence
+
+    monkeypatch.setattr(rank_evidence, "INTERVAL_SECONDS", 0.0)
+    for kind in ("skewed", "mostly equal", "normal"):
+        board = rank(*tables(answers(kind, 40, 6, 3)), names=names(6), design=Design(level=level), adjust=adjust)
+        consistent(board, level)
+
+
+def test_intervals_say_what_they_hold_for() -> None:
+    parts = tables(answers("normal", 40, 3, 1))
+    for adjust, said in (("holm", "95 %, all pairs"), ("max-t", "95 %, all pairs"), ("bh", "95 %, unadjusted")):
+        board = rank(*parts, names=names(3), adjust=adjust)  # type: ignore[arg-type]
+        assert said in str(board)
+        assert said in board.sheets()[1].header  # of Markdown and pages, too
+        assert ("not adjusted" if adjust == "bh" else "for all pairs at once") in board._repr_html_()
+        assert board.to_dict()["computed"]["simultaneous"] == (adjust != "bh")
+    assert "95 % interval" in str(rank(*parts[:2], names=names(2))).partition("A − B")[2]
+
+
+def test_simultaneous_limits_are_those_of_the_bonferroni_level() -> None:
+    """Six pairs: each interval is at the level 1 − 0.05/6 of `compare`."""
+    parts = tables(answers("normal", 40, 4, 5))
+    board = rank(*parts, names=names(4))
+    for pair in board.pairs:
+        order = [names(4).index(name) for name in (pair.b, pair.a)]
+        alone = compare(*(parts[i] for i in order), design=Design(level=1 - 0.05 / 6)).difference.interval
+        assert alone is not None
+        assert pair.difference.interval is not None
+        if excludes(pair) == (not alone.low <= 0 <= alone.high):
+            assert pair.difference.interval.low == pytest.approx(alone.low, abs=1e-6)
+            assert pair.difference.interval.high == pytest.approx(alone.high, abs=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------------------- rounding
+
+
+def test_rounding_is_no_difference() -> None:
+    """Losses that differ by one ulp each, always in favour of one: a test of signs alone would be sure."""
+    first = np.linspace(1, 2, 50)
+    board = rank(*tables(np.column_stack([first, np.nextafter(first, 3), first + 1e-14])), names=names(3))
+    assert {pair.verdict for pair in board.pairs} == {"not told apart"}
+    assert {pair.test.p_value for pair in board.pairs} == {1.0}
+    assert [model.rank for model in board.models] == [1, 1, 1]
+    assert any("are rounding" in note for note in board.notes)
+
+
+def test_sums_of_clusters_that_differ_by_rounding_do_not_differ() -> None:
+    values = np.tile([[0.1, 0.3], [0.2, 0.0], [0.3, 0.3]], (8, 1))  # 0.1 + 0.2 + 0.3 and 0.3 + 0 + 0.3 in a cluster
+    parts = tables(values, cluster=[f"c{i // 3}" for i in range(24)])
+    (pair,) = rank(*parts, names=names(2)).pairs
+    assert (pair.verdict, pair.test.p_value) == ("not told apart", 1.0)
