@@ -61,7 +61,8 @@ def test_every_pair_against_the_comparison_of_two(files: list[Path]) -> None:
         alone = compare(paths[pair.b], paths[pair.a])
         assert pair.difference.value == pytest.approx(alone.difference.value)
         assert pair.difference.standard_error == pytest.approx(alone.difference.standard_error)
-        assert (pair.test.name, pair.test.p_value) == (alone.test.name, pytest.approx(alone.p_value))
+        assert pair.test.name == alone.test.name
+        assert pair.test.p_value == pytest.approx(alone.p_value)
         assert pair.difference.interval is not None
         assert alone.difference.interval is not None
         assert pair.difference.interval.low == pytest.approx(alone.difference.interval.low, abs=1e-6)
@@ -69,9 +70,10 @@ def test_every_pair_against_the_comparison_of_two(files: list[Path]) -> None:
         assert (pair.verdict == "not told apart") == (alone.verdict == "no difference shown")
         for name, size in pair.effect_sizes.items():
             assert size.value == pytest.approx(alone.effect_sizes[name].value)
-            assert (size.interval is None) == (alone.effect_sizes[name].interval is None)
-            if size.interval is not None:
-                assert size.interval.low == pytest.approx(alone.effect_sizes[name].interval.low, abs=1e-6)
+            limits = alone.effect_sizes[name].interval
+            assert (size.interval is None) == (limits is None)
+            if size.interval is not None and limits is not None:
+                assert size.interval.low == pytest.approx(limits.low, abs=1e-6)
 
 
 @pytest.mark.parametrize(("adjust", "method"), [("holm", "holm"), ("bh", "fdr_bh")])
@@ -178,7 +180,7 @@ def test_pairs_use_the_items_that_both_have() -> None:
     values = simulated(60, 3, step=0.8)
     values[:20, 1] = np.nan
     board = board_of(values, design=Design())
-    alone = compare(*(tables(values)[i] for i in (1, 0)), design=Design(scheme="windows", test="sign-flip"))
+    alone = compare(*(tables(values)[i] for i in (1, 0)))
     pair = board.pair("m0", "m1")
     assert (pair.difference.n, board.pair("m0", "m2").difference.n) == (40, 60)
     assert pair.difference.value == pytest.approx(alone.difference.value)

@@ -19,11 +19,9 @@ from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import sign_flip
 from assay.stats.proportions import Effective, effective_counts, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.records import Fallback, Interval, Test
-from assay.stats.rounding import TOLERANCE, snapped, without_residue
+from assay.stats.rounding import TOLERANCE, snapped, without_noise, without_residue
 from assay.stats.student import SMALLEST_P, critical_values
 from assay.stats.units import Units, design_effect, mean_of_draws
-
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -54,10 +52,7 @@ def differences_of(panel: Panel) -> Differences:
         both = np.column_stack([single, np.abs(single)])
         total, size = replace(panel, numerators=both).cluster_sums().numerators.T
         drawn = Units(without_residue(total, size), sums.denominators)
-    noise = 8 * EPSILON * float((np.abs(sums.numerators).sum(axis=1) / sums.denominators).max())
-    if float(np.ptp(drawn.numerators / drawn.denominators)) <= noise:
-        drawn = Units(drawn.estimate * drawn.denominators, drawn.denominators)
-    return Differences(single, drawn, rounded)
+    return Differences(single, without_noise(drawn, np.abs(sums.numerators).sum(axis=1)), rounded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,17 +84,19 @@ def _limits(
     """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
     if design.method == "tango" and counts is None:
         raise UsageError("tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca.")
-    defined = pairs.groups > 1
+    fallbacks: list[Fallback] = []
+    method = "t"
     if counts is not None and design.method in ("auto", "tango"):
-        parts, method, fallbacks = (*counts.limits(level), counts.own_p()), "tango", []
+        parts, method = (*counts.limits(level), counts.own_p()), "tango"
     elif design.method == "t" or not _quick(pairs, design):
-        parts, method, fallbacks = _closed_form(pairs, level), "t", []
+        parts = _closed_form(pairs, level)
     elif level > design.level and (design.resamples or inf) * (1 - level) < 2 * _FEWEST_BEYOND:
         why = f"{design.resamples:,} resamples are too few for intervals that hold for all pairs at once"
-        parts, method, fallbacks = _closed_form(pairs, level), "t", [Fallback(_name(design), "t", why)]
+        parts, fallbacks = _closed_form(pairs, level), [Fallback(_name(design), "t", why)]
     else:
-        parts, method, fallbacks = _one_by_one(pairs, design, level)
-    low, high, own = (np.where(defined, part, np.nan) for part in parts)
+        parts, fallbacks = _one_by_one(pairs, design, level)
+        method = _name(design)
+    low, high, own = (np.where(pairs.groups > 1, part, np.nan) for part in parts)
     return low, high, own, method, fallbacks
 
 
@@ -115,9 +117,7 @@ def _closed_form(pairs: Pairs, level: float) -> tuple[Floats, Floats, Floats]:
     return pairs.difference - reach, pairs.difference + reach, own
 
 
-def _one_by_one(
-    pairs: Pairs, design: Design, level: float
-) -> tuple[tuple[Floats, Floats, Floats], str, list[Fallback]]:
+def _one_by_one(pairs: Pairs, design: Design, level: float) -> tuple[tuple[Floats, Floats, Floats], list[Fallback]]:
     found = np.full((3, len(pairs.units)), np.nan)
     fallbacks: dict[Fallback, None] = {}
     for r in np.flatnonzero(pairs.groups > 1).tolist():
@@ -134,7 +134,7 @@ def _one_by_one(
             low = high = float(pairs.difference[r])
         found[:, r] = low, high, np.nan if one.own_p is None else one.own_p
         fallbacks.update(dict.fromkeys(f for f in one.fallbacks if not one.degenerate))
-    return (found[0], found[1], found[2]), _name(design), list(fallbacks)
+    return (found[0], found[1], found[2]), list(fallbacks)
 
 
 def _name(design: Design) -> str:

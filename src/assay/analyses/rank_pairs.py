@@ -154,7 +154,8 @@ def _max_t(evidence: Evidence, found: Fitted, design: Design) -> tuple[Floats, F
     reach, method = _reach(found, largest, design, plain=tango and counts is not None and counts.plain)
     if tango and counts is not None:
         low, high = counts.limits_at(np.full(len(counts.b), reach))
-        return adjusted, *(np.where(pairs.groups > 1, limit, np.nan) for limit in (low, high)), "tango"
+        defined = pairs.groups > 1
+        return adjusted, np.where(defined, low, np.nan), np.where(defined, high, np.nan), "tango"
     wide = reach * pairs.standard_error
     return adjusted, pairs.difference - wide, pairs.difference + wide, method
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.rounding import without_residue
+from assay.stats.rounding import without_noise, without_residue
 from assay.stats.units import Floats, Units
 
 Truths = NDArray[np.bool_]
@@ -108,7 +108,8 @@ class Grid:
         sums = self.grouped(gaps)
         if self.clusters is not None:
             sums = without_residue(sums, self.grouped(np.abs(gaps)))
-        return Units(sums[kept], mass[kept])
+        sizes = np.abs(self.grouped(np.where(both[:, None], self.products[:, [i, j]], 0.0))).sum(axis=1)
+        return without_noise(Units(sums[kept], mass[kept]), sizes[kept])
 
     def system(self, i: int) -> Units:
         """One system on the units it has, by group."""

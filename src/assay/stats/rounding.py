@@ -9,8 +9,11 @@ and a sum of ten thousand terms is off by 1e-12 at worst; what is measured diffe
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.units import Units
+
 Floats = NDArray[np.float64]
 
+_NOISE = 8 * float(np.finfo(np.float64).eps)
 TOLERANCE = 1e-12  # of the larger of the two values that are subtracted
 
 
@@ -70,3 +73,11 @@ def _joined(ranked: Floats) -> NDArray[np.bool_]:
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = after - before
         return np.asarray((gaps > 0) & (gaps <= TOLERANCE * np.maximum(np.abs(before), np.abs(after))))
+
+
+def without_noise(units: Units, sizes: Floats) -> Units:
+    """One ratio for all units whose ratios differ by rounding only; ``sizes`` are |values| that were subtracted."""
+    noise = _NOISE * float((sizes / units.denominators).max())
+    if float(np.ptp(units.numerators / units.denominators)) > noise:
+        return units
+    return Units(units.estimate * units.denominators, units.denominators)
