@@ -49,6 +49,10 @@ def test_p_and_interval_agree_everywhere(level: float, seed: int) -> None:
         assert (one.test.p_value <= alpha) == _leaves_out_0(one.difference.interval)
         assert (one.p_adjusted <= alpha) == _leaves_out_0(one.together)
         assert (one.place in ("above", "below")) <= (one.p_adjusted <= alpha)
+    places = {one.model: one.place for one in baselines(survey, design).against if one.baseline == survey.reference}
+    for reach in noise(survey, design).models:
+        assert reach.fraction.value is not None
+        assert _leaves_out_0(reach.fraction.interval) == (places[reach.model] in ("above", "below"))
     for gap in (gap for category in fairness(survey, design).categories for gap in category.gaps):
         assert gap.test.p_value is not None
         assert gap.p_adjusted is not None

@@ -8,11 +8,12 @@ a percentage point.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
 from assay.analyses.verdict import moved_limits
 from assay.data.panel import Floats
 from assay.data.survey import ERROR, OK
@@ -88,6 +89,13 @@ class _Pair:
         if self.grid is None:
             return "no question and segment in common"
         return "one question has no standard error" if self.units.n < 2 else None
+
+
+@lru_cache(maxsize=1)
+def against_baselines(survey: Survey, design: Design) -> tuple[Against, ...]:
+    """Every model against every baseline; of the two marginals without the segment, against the one asked for."""
+    other = {LEFT_OUT, POOLED} - {survey.reference}
+    return against(survey, {name: own for name, own in survey.baseline_scores.items() if name not in other}, design)
 
 
 def against(survey: Survey, baselines: dict[str, Floats], design: Design) -> tuple[Against, ...]:

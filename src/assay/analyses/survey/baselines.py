@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
 
 from assay.analyses import wording
 from assay.analyses.sheet import Sheet
-from assay.analyses.survey.against import MARGIN, Against, Place, against, placed
-from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
+from assay.analyses.survey.against import MARGIN, Against, Place, against_baselines, placed
+from assay.analyses.survey.loaded import LEFT_OUT, NOBODY_ELSE, POOLED, Survey
 from assay.analyses.survey.population import categories_of_two, has_everyone
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
@@ -101,7 +102,7 @@ class Baselines(Section):
             d = one.effect_sizes.get("d_z")
             effect = "–" if d is None or d.value is None else f"{d.value:+.2f}"
             p = "–" if one.p_adjusted is None else f"{one.p_adjusted:.2g}"
-            cells.append([one.model, one.baseline, text, effect, p, one.place])
+            cells.append([one.model, one.baseline, text, effect, p, "–" if value is None else one.place])
         whole = any(b.name in baselines and not b.beside for b in self.baselines)
         where = "each baseline" if whole else f"“{baselines[0]}”, on the cells that it has"
         return Sheet(("against", f"{where}, questions as clusters"), header, cells)
@@ -155,6 +156,10 @@ class Baselines(Section):
                     holds=True,
                 )
             )
+        least = len(tested) / (1 + self.permutations)
+        if lacking and least > 1 - self.level:
+            lacking_how = f"so few permutations cannot show any, as the smallest adjusted p is {least:.2g}"
+            how = f"{how[:-1]}; {lacking_how})"
         if lacking:
             said.append(Statement(f"No knowledge of segments is shown for {_names(lacking)} {how}.", holds=False))
         return said
@@ -184,12 +189,11 @@ def _p(p: float | None) -> str:
 
 def baselines(survey: Survey, design: Design) -> Baselines:
     """Baselines, every model against each of them, and the two shuffled nulls."""
-    count = max(design.resamples or DEFAULT_PERMUTATIONS, LEAST_PERMUTATIONS)
+    count = max(design.resamples or _permutations(len(survey.models), design.level), LEAST_PERMUTATIONS)
     found = nulls(survey, count, design.seed)
-    tested = {name: scores for name, scores in survey.baseline_scores.items() if name not in _other_marginal(survey)}
     return Baselines(
         tuple(_baseline(survey, name, scores) for name, scores in survey.baseline_scores.items()),
-        against(survey, tested, design),
+        against_baselines(survey, design),
         _nulls(survey, found, design),
         count,
         design.level,
@@ -197,9 +201,9 @@ def baselines(survey: Survey, design: Design) -> Baselines:
     )
 
 
-def _other_marginal(survey: Survey) -> set[str]:
-    """Of the two marginals without the segment, the one that was not asked for: it is shown, and not tested."""
-    return {LEFT_OUT, POOLED} - {survey.reference}
+def _permutations(models: int, level: float) -> int:
+    """As many as can show something of that many models at the level, twice over."""
+    return max(DEFAULT_PERMUTATIONS, ceil(2 * models / (1 - level)))
 
 
 def _baseline(survey: Survey, name: str, scores: Floats) -> Baseline:
@@ -234,6 +238,8 @@ _PREDICTS = {
 
 
 def _about_left_out(survey: Survey) -> str:
+    if np.isnan(survey.baseline_scores[LEFT_OUT]).all():
+        return NOBODY_ELSE
     if has_everyone(survey.people):
         return "all respondents less the segment"
     two = categories_of_two(survey.people)

@@ -46,6 +46,7 @@ from assay.stats.multinomial import Respondents, perfect_noise
 
 Population = Literal["left-out", "pooled"]
 LEFT_OUT, POOLED = "marginal, left out", "marginal, pooled"
+NOBODY_ELSE = "nothing: every segment is alone in its category"
 
 MIN_RESPONDENTS = 10  # answers of fewer are left out; the benchmark leaves out segments of fewer
 FEW_RESPONDENTS = 30  # below this it warns
@@ -86,7 +87,10 @@ class Survey:
     def notes(self) -> tuple[str, ...]:
         few, total = int((self.truth.n < FEW_RESPONDENTS).sum()), len(self.truth)
         warned = f"{few:,} of {total:,} answers (question × segment) are of fewer than {FEW_RESPONDENTS} respondents"
-        return (*self.truth.notes, *self.predictions.notes, *self._averaged(), *([warned] if few else []))
+        alone = self.population == "left-out" and bool(np.isnan(self.baseline_scores[LEFT_OUT]).all())
+        missing = "there is no population marginal: every segment is alone in its category; give segments categories"
+        said = [*([missing] if alone else []), *([warned] if few else [])]
+        return (*self.truth.notes, *self.predictions.notes, *self._averaged(), *said)
 
     def _averaged(self) -> Iterator[str]:
         """Whether a score is a mean of several answers to the same question."""

@@ -8,10 +8,12 @@ import numpy as np
 
 from assay.analyses import wording
 from assay.analyses.sheet import Sheet
+from assay.analyses.survey.against import against_baselines
 from assay.analyses.survey.beyond import beyond_ceiling
 from assay.analyses.survey.loaded import LEFT_OUT, Survey
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
+from assay.analyses.verdict import moved_limits
 from assay.data.panel import Floats
 from assay.design import Design
 from assay.stats.bootstrap import interval
@@ -201,7 +203,22 @@ def _reach(survey: Survey, m: int, design: Design) -> Reach:
     score, marginal, ceiling = survey.overall(np.where(both[:, None], values, np.nan)).tolist()
     grid = survey.grid(np.where(both[:, None], values, np.nan))
     units = Units(grid.sums[:, 0] - grid.sums[:, 1], grid.sums[:, 2] - grid.sums[:, 1])
-    return Reach(name, score, marginal, ceiling, _ratio(units, grid.mass, design, int(both.sum())))
+    return Reach(
+        name,
+        score,
+        marginal,
+        ceiling,
+        _agreeing(survey, name, _ratio(units, grid.mass, design, int(both.sum())), design),
+    )
+
+
+def _agreeing(survey: Survey, model: str, share: Estimate, design: Design) -> Estimate:
+    """A share that leaves out 0 exactly where the model is told from the marginal, among all models and baselines."""
+    if share.value is None or share.interval is None:
+        return share
+    found = against_baselines(survey, design)
+    p = next(one.p_adjusted for one in found if (one.model, one.baseline) == (model, survey.reference))
+    return replace(share, interval=moved_limits(share.interval, p, share.value))
 
 
 def _no_range(ranges: Units, level: float) -> str | None:

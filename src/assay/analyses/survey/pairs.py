@@ -1,6 +1,7 @@
 """Which models can be told apart: all pairs, questions as clusters (S5)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -52,6 +53,7 @@ class Pairs(Section):
         ]
 
 
+@lru_cache(maxsize=1)
 def pairs(survey: Survey, design: Design) -> Pairs:
     """All pairs of models on the cells that both have; a question asked of 49 segments is one question."""
     from assay.analyses.rank import rank_answers  # late

@@ -10,12 +10,11 @@ from assay.analyses.leaderboard_parts import Move, Reweighting
 from assay.analyses.rank_weights import place_of
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.pairs import pairs
 from assay.analyses.survey.section import Section, Statement
 from assay.data.panel import Floats
 from assay.design import Design
 from assay.stats.grid import Truths
-from assay.stats.multiplicity import holm
-from assay.stats.paired import t_test
 from assay.stats.rank_stability import rank_stability
 
 WEIGHTS: dict[str, Callable[[Floats], Floats]] = {
@@ -77,7 +76,7 @@ def weighting(survey: Survey, design: Design) -> Weighting:
     left_out = tuple(survey.models[m] for m in np.flatnonzero(~whole))
     if len(kept) < 2:
         return Weighting(tuple(names), (tuple(base.tolist()),), (), left_out)
-    apart = _told_apart(survey, kept.tolist(), base, 1 - design.level)
+    apart = _told_apart(survey, kept.tolist(), design)
     ways: list[tuple[str, int | None]] = [
         (how, None) for how in WEIGHTS if how != "equal" and (how != "log" or n.min() > 1)
     ]
@@ -105,14 +104,15 @@ def _against(
     return Reweighting(way[0], way[1], way[2], tau, tuple(moves), int(reversed_pairs.sum()))
 
 
-def _told_apart(survey: Survey, models: list[int], base: Floats, alpha: float) -> Truths:
-    """(m, m) Pairs whose difference is significant: t tests with questions as clusters, Holm-adjusted."""
-    grid = survey.grid(survey.scores)
-    first, second = np.triu_indices(len(models), 1)
-    found = [t_test(grid.pair(models[i], models[j])).p_value for i, j in zip(first, second, strict=True)]
-    p = holm(np.array([1.0 if value is None else value for value in found]))
-    apart = np.zeros((len(base), len(base)), dtype=bool)
-    apart[first, second] = apart[second, first] = p <= alpha
+def _told_apart(survey: Survey, models: list[int], design: Design) -> Truths:
+    """(m, m) The pairs that the leaderboard tells apart."""
+    place = {survey.models[m]: i for i, m in enumerate(models)}
+    apart = np.zeros((len(models), len(models)), dtype=bool)
+    board = pairs(survey, design).leaderboard
+    for pair in () if board is None else board.pairs:
+        if pair.verdict != "not told apart" and pair.a in place and pair.b in place:
+            a, b = place[pair.a], place[pair.b]
+            apart[a, b] = apart[b, a] = True
     return apart
 
 
