@@ -27,13 +27,13 @@ SOURCES  := src tests tools $(if $(shell find benchmarks -name '*.py' 2>/dev/nul
 step = @printf '\n== %s\n' "$(1)"
 show = @printf '\n$$ %s\n' "$(1)"; PATH="$(CURDIR)/$(BIN):$$PATH" $(1)
 
-.PHONY: help demo test lint types layers unit docs docs-outputs format benchmarks examples experiment gallery clean
+.PHONY: help demo test lint types layers unit nightly docs docs-outputs format benchmarks examples experiment gallery clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
-	@echo "make format | docs | docs-outputs | examples | experiment | gallery | benchmarks | clean    see CONTRIBUTING.md"
+	@echo "make nightly | format | docs | docs-outputs | examples | experiment | gallery | benchmarks | clean    see CONTRIBUTING.md"
 
 # ------------------------------------------------------------------------------------------------------ environment
 
@@ -96,6 +96,11 @@ unit: $(DEV)
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) --dist worksteal -m traced --cov --cov-report= tests/stats
 	$(call step,branch coverage of stats: at least 98 %)
 	@$(PY) -m coverage report --include='*/assay/stats/*' --fail-under=98
+
+# Every file operation of every writing command, every mutation of every reader: hours, not minutes.
+nightly: $(DEV)
+	$(call step,pytest: faults and mutations, all of them)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) --dist worksteal -m nightly tests
 
 docs: $(DEV)
 	$(call step,documentation: mkdocs build --strict)

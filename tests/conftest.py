@@ -7,11 +7,18 @@ from hypothesis import settings
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=40)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Coverage is measured where it is promised: its tracer takes as long again as what it traces."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Coverage is measured where it is promised: its tracer takes as long again as what it traces.
+
+    What takes hours runs only when it is asked for: `pytest -m nightly`.
+    """
     for item in items:
         if item.nodeid.startswith("tests/stats/") and not item.get_closest_marker("untraced"):
             item.add_marker("traced")
+    if "nightly" not in (config.getoption("markexpr") or ""):
+        asleep = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=asleep)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
 
 def pytest_collection_finish() -> None:

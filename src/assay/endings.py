@@ -12,61 +12,31 @@ import platform
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from tempfile import NamedTemporaryFile
-from threading import current_thread, main_thread
 from typing import TextIO
 
 from assay.errors import AssayError, InputError, WriteError, cannot_write
 from assay.names import one_line, shown
+from assay.signals import NAMES, raised
 from assay.version import VERSION
 
 FAULT = 70
 _PIPES = (errno.EPIPE, errno.ESHUTDOWN)
-_STOPPED = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-
-
-class Stopped(BaseException):
-    """A signal that ends the command: everything on the way out is tidied up, as for any exception."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_code = 128 + number
 
 
 def ended(run: Callable[[], int | None]) -> int:
     """Run a command and give its exit code; what it refuses, and what goes wrong, is one line on stderr."""
-    signals: list[int] = []
-    try:
-        with _raised(signals):
+    with raised() as signals:
+        try:
             code = run() or 0
             _flush(sys.stdout)
-    except SystemExit:
-        raise
-    except BaseException as error:  # noqa: BLE001 - here every fault gets its exit code, a panic in Rust as well
-        code = _stopped(signals[0]) if signals else _code_of(error)
+        except SystemExit:
+            raise
+        except BaseException as error:  # noqa: BLE001 - here every fault gets its exit code, a panic in Rust as well
+            code = _stopped(signals[0]) if signals else _code_of(error)
     return code
-
-
-@contextmanager
-def _raised(signals: list[int]) -> Iterator[None]:
-    """SIGINT and SIGTERM as exceptions, and noted: a library may turn the exception into one of its own."""
-
-    def stop(number: int, _: object) -> None:
-        signal.signal(number, signal.SIG_DFL)  # the second one ends the process at once
-        signals.append(number)
-        raise Stopped(number)
-
-    before = {}
-    if current_thread() is main_thread():  # elsewhere Python allows no handlers
-        wanted = [number for number in _STOPPED if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, stop) for number in wanted}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler or signal.SIG_DFL)
 
 
 def _code_of(error: BaseException) -> int:
@@ -97,7 +67,7 @@ def _short(name: str) -> str:
 
 
 def _stopped(number: int) -> int:
-    return _said(f"{_STOPPED[signal.Signals(number)]}; the same command starts again or goes on.", 128 + number)
+    return _said(f"{NAMES[signal.Signals(number)]}; the same command starts again or goes on.", 128 + number)
 
 
 def _said(message: str, code: int) -> int:

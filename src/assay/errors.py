@@ -39,8 +39,8 @@ class WriteError(AssayError):
     exit_code = 74
 
 
-def cannot_write(place: object, error: OSError, then: str) -> AssayError:
+def cannot_write(place: object, error: OSError, then: str, *, how: str = "written") -> AssayError:
     """What to raise where a file cannot be written: about the disk, or about the path, with what to do ``then``."""
     if error.errno in _DISK:
-        return WriteError(f"{place}: cannot be written ({error.strerror}); make room, then run the same command again.")
-    return InputError(f"{place}: cannot be written ({error.strerror}); {then}.")
+        return WriteError(f"{place}: cannot be {how} ({error.strerror}); make room, then run the same command again.")
+    return InputError(f"{place}: cannot be {how} ({error.strerror}); {then}.")

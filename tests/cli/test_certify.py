@@ -115,7 +115,7 @@ def test_where_it_cannot_write_it_says_so(tmp_path: Path) -> None:
         3, "cannot be written", "existing folder"
     )
     (tmp_path / "d.json").mkdir()
-    assay("certify", BASE, INT8, "-o", tmp_path / "d.json").assert_refused(3, "d.json: cannot be written")
+    assay("certify", BASE, INT8, "-o", tmp_path / "d.json").assert_refused(2, "d.json: a folder")
     options = ("-o", tmp_path / "c.json", "--markdown", tmp_path / "none" / "c.md")
     assay("certify", BASE, INT8, *options).assert_refused(3, "c.md: cannot be written")
     assert [name for name in names(tmp_path) if name.startswith(".")] == []

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from assay.data import read_table
 from assay.data.writing import write_bytes, write_tables, write_whole
-from assay.errors import InputError
+from assay.errors import InputError, WriteError
 from tests.data.files import losses
 
 LIMITED = """
@@ -23,14 +23,14 @@ import resource, sys
 from pathlib import Path
 from assay.data import read_table
 from assay.data.writing import write_bytes, write_tables
-from assay.errors import InputError
+from assay.errors import WriteError
 n = 20_000
 table = read_table({"window": [f"w{i}" for i in range(n)], "tokens": [3] * n, "loss": [i / 7 for i in range(n)]})
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 for write in (lambda p: write_bytes(p, b"x" * 10_000), lambda p: write_tables(p, {"a": table})):
     try:
         write(Path(sys.argv[1]))
-    except InputError as error:
+    except WriteError as error:
         print(str(error).count(chr(10)), "cannot be written" in str(error), "File too large" in str(error))
 """
 
@@ -56,7 +56,7 @@ def test_a_failure_while_writing_leaves_nothing_behind(failure: BaseException, t
         part.write_bytes(b"half")
         raise failure
 
-    expected = InputError if isinstance(failure, OSError) else type(failure)
+    expected = WriteError if isinstance(failure, OSError) else type(failure)
     with pytest.raises(expected) as refused:
         write_whole(tmp_path / "f", fill)
     assert not isinstance(failure, OSError) or "No space left on device" in str(refused.value)
@@ -74,10 +74,10 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch:
     with pytest.raises(InputError, match=r"No such file.*name a file in an existing folder"):
         write_bytes(tmp_path / "none" / "f", b"x")
 
-    def denied(**_: Any) -> tuple[int, str]:
+    def denied(*_: Any) -> int:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("assay.data.writing.mkstemp", denied)
+    monkeypatch.setattr("os.open", denied)
     with pytest.raises(InputError, match="Permission denied"):
         write_bytes(tmp_path / "f", b"x")
     assert names(tmp_path) == []

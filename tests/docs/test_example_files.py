@@ -78,7 +78,7 @@ def test_copy_never_overwrites_what_is_not_an_example(tmp_path: Path) -> None:
 
 def test_copy_says_why_it_cannot_write(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot write the example files to"):
+    with pytest.raises(InputError, match="file: cannot be made"):
         examples.copy(tmp_path / "file")
 
 

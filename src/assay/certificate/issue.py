@@ -24,9 +24,11 @@ from assay.data import Selection, Table
 from assay.data.readers.source import named
 from assay.data.store import MANIFEST
 from assay.data.tables import check_used
-from assay.data.writing import write_bytes, write_tables
+from assay.data.writing import write_tables
 from assay.design import Policy
 from assay.errors import UsageError
+from assay.outputs import staged, together, write_bytes
+from assay.places import check_outputs
 from assay.version import VERSION
 
 
@@ -53,6 +55,7 @@ def certify(
     policy = policy_with(policy_of(policy), selection, cluster=cluster, lower_is_better=lower_is_better).complete()
     if path.suffix != ".json":
         raise UsageError(f"the certificate must be a .json file, but got {str(output)!r}.")
+    check_outputs(written_files(path), [baseline, subject, sign_with])
     key = None if sign_with is None else load_private_key(Path(sign_with))
     picked = selection_with(policy, selection)
     first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)
@@ -74,16 +77,24 @@ def certify(
         **computed_fields(arms, policy),
     }
     canonical_bytes(document)  # what cannot be written is refused before anything is
-    rows = write_tables(evidence, {"baseline": first, "subject": second})
-    document["evidence"] = {"file": evidence.name, "sha256": file_digest(evidence), "rows": rows}
-    document["digest"] = digest_of(document)
-    data = canonical_bytes(document)
-    write_bytes(path, data)
     envelope = envelope_path(path)
-    if key is not None:
-        write_bytes(envelope, sign(data, key))
-        return Issued(path, document)
-    return Issued(path, document, withdraw_envelope(envelope, data))
+    with together():  # a certificate beside the evidence of another would be false
+        rows = write_tables(evidence, {"baseline": first, "subject": second})
+        document["evidence"] = {"file": evidence.name, "sha256": file_digest(staged(evidence)), "rows": rows}
+        document["digest"] = digest_of(document)
+        data = canonical_bytes(document)
+        write_bytes(path, data)
+        if key is not None:
+            write_bytes(envelope, sign(data, key))
+            said = None
+        else:
+            said = withdraw_envelope(envelope, data)
+    return Issued(path, document, said)
+
+
+def written_files(certificate: Path) -> tuple[Path, ...]:
+    """Everything that `certify` writes: the certificate, its evidence and, if it is signed, the envelope."""
+    return certificate, evidence_path(certificate), envelope_path(certificate)
 
 
 def evidence_path(certificate: Path) -> Path:

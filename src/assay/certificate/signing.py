@@ -8,12 +8,12 @@ import base64
 import binascii
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError, UsageError
+from assay.outputs import remove_parts, remove_whole, together, write_bytes, write_new
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -27,28 +27,31 @@ def envelope_path(certificate: Path) -> Path:
 
 
 def generate_keys(private: Path) -> Path:
-    """Write a new private key (mode 600, never over an existing file) and its public key beside it."""
+    """Write a new private key (mode 600, never over an existing file) and its public key beside it.
+
+    A private key without its public one, as a kill between the two leaves it, is kept and gets it.
+    """
     crypto = _cryptography()
     public = private.with_name(private.name + ".pub")
-    for path in (private, public):
-        if path.exists():
-            raise UsageError(f"{path} exists, and a key is never overwritten; name another file.")
-    key = crypto.Ed25519PrivateKey.generate()
-    secret = key.private_bytes(crypto.Encoding.PEM, crypto.PrivateFormat.PKCS8, crypto.NoEncryption())
-    _create(private, secret, 0o600)
-    _create(public, key.public_key().public_bytes(crypto.Encoding.PEM, crypto.PublicFormat.SubjectPublicKeyInfo), 0o644)
+    if public.exists():
+        raise UsageError(f"{public} exists, and a key is never overwritten; name another file.")
+    there = private.exists()
+    key = _kept(private) if there else crypto.Ed25519PrivateKey.generate()
+    with together():  # the public half is on the disk before the private one gets its name, and gets its own after it
+        half = key.public_key().public_bytes(crypto.Encoding.PEM, crypto.PublicFormat.SubjectPublicKeyInfo)
+        write_bytes(public, half)
+        if not there:
+            secret = key.private_bytes(crypto.Encoding.PEM, crypto.PrivateFormat.PKCS8, crypto.NoEncryption())
+            write_new(private, secret, 0o600)
     return public
 
 
-def _create(path: Path, data: bytes, mode: int) -> None:
+def _kept(private: Path) -> "Ed25519PrivateKey":
+    remove_parts(private)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); name a new file in an existing folder."
-        ) from error
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        return load_private_key(private)
+    except InputError as error:
+        raise UsageError(f"{private} exists, and a key is never overwritten; name another file.") from error
 
 
 def load_private_key(path: Path) -> "Ed25519PrivateKey":
@@ -97,7 +100,7 @@ def withdraw_envelope(path: Path, certificate: bytes) -> str | None:
     if found is None:
         return f"not signed; {path.name} is not an envelope of ours and was left as it is"
     try:
-        path.unlink()
+        remove_whole(path)
     except OSError as error:
         raise InputError(
             f"{path}: the signature of the certificate that was replaced cannot be removed ({error.strerror}); "

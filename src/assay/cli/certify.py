@@ -9,7 +9,7 @@ import typer
 from assay.cli import options, sources
 from assay.cli.output import say, say_json
 from assay.design import Profile, TierName
-from assay.errors import InputError
+from assay.errors import cannot_write
 
 _DATA = "Data"
 _POLICY = "Policy"
@@ -101,11 +101,14 @@ def certify(
     beyond it, otherwise insufficient evidence.
     """
     from assay.certificate.issue import certify as run
+    from assay.certificate.issue import written_files
     from assay.certificate.policy_file import policy_of
     from assay.data import parse_columns
-    from assay.data.writing import write_bytes
+    from assay.outputs import together, write_bytes
+    from assay.places import check_outputs
     from assay.report.certificate import certificate_markdown
 
+    check_outputs([*written_files(output), markdown], [baseline, subject, sign, policy])
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
@@ -117,22 +120,23 @@ def certify(
         level=level,
         note=note,
     )
-    issued = run(
-        baseline,
-        subject,
-        output,
-        policy=wanted,
-        models=(baseline_model, subject_model),
-        columns=parse_columns(columns) if columns else None,
-        cluster=cluster,
-        lower_is_better=True if lower_is_better else None,
-        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
-        sign_with=sign,
-        timestamp=timestamp,
-    )
-    summary = certificate_markdown(issued.document)
-    if markdown is not None:
-        write_bytes(markdown, summary.encode())
+    with together():
+        issued = run(
+            baseline,
+            subject,
+            output,
+            policy=wanted,
+            models=(baseline_model, subject_model),
+            columns=parse_columns(columns) if columns else None,
+            cluster=cluster,
+            lower_is_better=True if lower_is_better else None,
+            selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+            sign_with=sign,
+            timestamp=timestamp,
+        )
+        summary = certificate_markdown(issued.document)
+        if markdown is not None:
+            write_bytes(markdown, summary.encode())
     _job_summary(summary)
     if as_json:
         say_json(issued.to_dict(), sort_keys=True)
@@ -152,4 +156,4 @@ def _job_summary(summary: str) -> None:
         with Path(target).open("a", encoding="utf-8") as file:
             file.write(summary + "\n")
     except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror}); check GITHUB_STEP_SUMMARY.") from error
+        raise cannot_write(target, error, "check GITHUB_STEP_SUMMARY") from error

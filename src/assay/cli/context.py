@@ -52,12 +52,13 @@ def context(
     output.check_outputs([chart, save], runs)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     result = run(*runs, bins=_bins(bins), design=design)
-    if chart is not None:
-        from assay.report.context_chart import write_context_chart
 
-        write_context_chart(result, chart)
-        output.say(f"Chart: {chart}", err=True)
-    output.show(result, as_json=as_json, save=save)
+    def draw(path: Path) -> None:
+        from assay.report.context_chart import write_context_chart  # late: only if a chart is asked for
+
+        write_context_chart(result, path)
+
+    output.show(result, as_json=as_json, save=save, chart=chart, draw=draw)
 
 
 def _bins(text: str) -> int | Literal["log"]:

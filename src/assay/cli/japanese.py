@@ -115,12 +115,13 @@ def japanese(
         given = {"--and": also, "--adapter": adapter, "--context": context, "--stride": stride, "--field": field}
         _refuse_other(sources[0], given | {"--split-on": split_on})
         result = _of_tables(sources, scripts, normalize, bleu, columns, design, allow_empty=allow_empty)
-    if chart is not None:
-        from assay.report.japanese_chart import write_japanese_chart
 
-        write_japanese_chart(result, chart)
-        output.say(f"Chart: {chart}", err=True)
-    output.show(result, as_json=as_json, save=save)
+    def draw(path: Path) -> None:
+        from assay.report.japanese_chart import write_japanese_chart  # late: only if a chart is asked for
+
+        write_japanese_chart(result, path)
+
+    output.show(result, as_json=as_json, save=save, chart=chart, draw=draw)
 
 
 def _is_model(first: str) -> bool:

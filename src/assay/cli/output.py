@@ -2,15 +2,18 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from assay.analyses.result import Result
-from assay.errors import UsageError
 from assay.names import visible, visible_json
+from assay.outputs import make_folder, together, write_bytes
+from assay.places import check_outputs
+
+__all__ = ["Json", "Save", "as_text", "check_outputs", "say", "say_json", "say_over", "show"]
 
 _PANEL = "Output"
 
@@ -23,34 +26,30 @@ Save = Annotated[
 ]
 
 
-def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | str | None] = ()) -> None:
-    """Refuse to write over what is read, or two outputs to one file, before anything is computed."""
-    taken = {_place(path): f"{path} is read" for path in inputs if path is not None}
-    for path in outputs:
-        if path is None:
-            continue
-        if path.is_dir():
-            raise UsageError(f"{path}: a folder; name a file to write.")
-        if (why := taken.get(_place(path))) is not None:
-            raise UsageError(f"{path}: cannot be written, as {why}; name another file.")
-        taken[_place(path)] = f"{path} is written already"
+def show(
+    result: Result,
+    *,
+    as_json: bool,
+    save: Path | None = None,
+    markdown: Path | None = None,
+    chart: Path | None = None,
+    draw: Callable[[Path], None] | None = None,
+    text: str | None = None,
+) -> None:
+    """Write the result wherever that was asked for, all files or, where one cannot be written, none; then print it."""
+    with together():
+        if chart is not None and draw is not None:
+            draw(chart)
+        if markdown is not None:
+            from assay.report.folder import write_markdown  # late: reports load what draws charts
 
-
-def _place(path: Path | str) -> Path:
-    """Where NAME=PATH or a path is."""
-    text = str(path)
-    whole = Path(text)
-    return (whole if whole.exists() or "=" not in text else Path(text.partition("=")[2])).absolute()
-
-
-def show(result: Result, *, as_json: bool, save: Path | None = None, text: str | None = None) -> None:
-    """Save the result where that was asked for, then print it."""
-    if save is not None:
-        from assay.data.writing import make_folder, write_bytes
-
-        make_folder(save.parent)
-        write_bytes(save, (as_text(result) + "\n").encode())
-        say(f"Saved: {save}", err=True)
+            write_markdown(result, markdown)
+        if save is not None:
+            make_folder(save.parent)
+            write_bytes(save, (as_text(result) + "\n").encode())
+    for what, path in {"Chart": chart, "Markdown": markdown, "Saved": save}.items():
+        if path is not None:
+            say(f"{what}: {path}", err=True)
     if as_json:
         typer.echo(as_text(result))
     else:

@@ -100,15 +100,19 @@ def rank(
         lower_is_better=True if lower_is_better else None,
         selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
-    if chart is not None:
-        from assay.report.rank_chart import write_rank_chart
 
-        write_rank_chart(board, chart)
-        output.say(f"Chart: {chart}", err=True)
-    if markdown is not None:
-        from assay.report.folder import write_markdown
+    def draw(path: Path) -> None:
+        from assay.report.rank_chart import write_rank_chart  # late: only if a chart is asked for
 
-        write_markdown(board, markdown)
-        output.say(f"Markdown: {markdown}", err=True)
+        write_rank_chart(board, path)
+
     width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
-    output.show(board, as_json=as_json, save=save, text=board.to_text(all_pairs=pairs, width=width))
+    output.show(
+        board,
+        as_json=as_json,
+        save=save,
+        markdown=markdown,
+        chart=chart,
+        draw=draw,
+        text=board.to_text(all_pairs=pairs, width=width),
+    )

@@ -12,7 +12,7 @@ from assay.cli import options
 from assay.cli import output as shown
 from assay.cli.output import say, say_over
 from assay.design import Design, Method
-from assay.errors import InputError
+from assay.outputs import make_folder, together, write_bytes
 
 if TYPE_CHECKING:
     from assay.analyses.survey.report import SurveyReport
@@ -21,6 +21,7 @@ _DATA = "Data"
 _STATISTICS = "Statistics"
 _OUTPUT = "Output"
 _SECONDS_BETWEEN_LINES = 10.0
+_WRITTEN = ("survey.json", "survey.md", "statements.md")  # into -o DIR, besides charts
 
 
 def survey(
@@ -104,7 +105,8 @@ def survey(
     """
     from assay.analyses.survey.report import survey as run  # late: --help and errors of usage need none of it
 
-    shown.check_outputs([save], [truth, *results, prior, summary])
+    written = [] if output is None else [output / name for name in _WRITTEN]
+    shown.check_outputs([save, *written], [truth, *results, prior, summary])
     design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test, margin=margin)
     report = run(
         truth,
@@ -131,16 +133,14 @@ def _short(report: "SurveyReport") -> str:
 
 
 def _write(report: "SurveyReport", folder: Path) -> None:
-    from assay.data.writing import write_bytes
     from assay.report.survey_outputs import write_outputs
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror}); name another folder.") from error
     text = json.dumps(report.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-    write_bytes(folder / "survey.json", (text + "\n").encode())
-    for path in (folder / "survey.json", *write_outputs(report, folder)):
+    with together():
+        make_folder(folder)
+        write_bytes(folder / "survey.json", (text + "\n").encode())
+        written = write_outputs(report, folder)
+    for path in (folder / "survey.json", *written):
         say(f"Written: {path}", err=True)
 
 

@@ -94,17 +94,13 @@ def report(
         validation=validation,
         language_model=language_model,
     )
-    if chart is not None:
-        from assay.report.tuning_chart import write_tuning_chart
 
-        write_tuning_chart(result, chart)
-        output.say(f"Chart: {chart}", err=True)
-    if markdown is not None:
-        from assay.report.folder import write_markdown
+    def draw(path: Path) -> None:
+        from assay.report.tuning_chart import write_tuning_chart  # late: only if a chart is asked for
 
-        write_markdown(result, markdown)
-        output.say(f"Markdown: {markdown}", err=True)
-    output.show(result, as_json=as_json, save=save)
+        write_tuning_chart(result, path)
+
+    output.show(result, as_json=as_json, save=save, markdown=markdown, chart=chart, draw=draw)
 
 
 tune.command("run")(run)

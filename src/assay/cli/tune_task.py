@@ -4,11 +4,11 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.cli.output import say
 from assay.errors import InputError
+from assay.outputs import remove_parts
 
 if TYPE_CHECKING:
     from assay.scoring.texts import Document
@@ -33,36 +33,68 @@ class Task:
 
 
 def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, sweep: bool) -> None:
-    """Train what is not there yet, score it, and say how well it does."""
-    from assay.data.training_events import MANIFEST
-    from assay.data.training_logs import WINDOWS, read_run
+    """Train what is not there yet, score it, and say how well it does.
+
+    A run that shall be overwritten stays until the new one, which is made beside it, is complete.
+    """
+    from assay.data.replacing import recover, swap
     from assay.scoring.loading import load_model, load_tokenizer
     from assay.scoring.specs import ModelSpec
-    from assay.training.fitting import TRAINED
+    from assay.training.folder import OWNER
 
-    if overwrite and folder.exists():
-        if not (folder / MANIFEST).is_file():
-            raise InputError(f"{folder}: not a training run, and only a run is overwritten; name another folder.")
-        shutil.rmtree(folder)
     base = ModelSpec(task.base)
     tokenizer, model = load_tokenizer(base), load_model(base)
     about = _about(task, tokenizer, sweep=sweep)
-    if (folder / MANIFEST).is_file():
-        _check_same(folder, settings, about)
+    recover(folder, OWNER)
+    place = _place(folder, settings, about, overwrite=overwrite)
+    said = _trained(task, settings, place, model, tokenizer, about)
+    if place != folder:
+        swap(folder, OWNER)
+    say(f"{said} → {folder}")
+
+
+def _place(folder: Path, settings: "Settings", about: Mapping[str, Any], *, overwrite: bool) -> Path:
+    """Where to train: in the folder, or beside it if something is there that will be replaced."""
+    from assay.data.replacing import check_begun, check_replaceable, discard, replacement
+    from assay.data.training_events import MANIFEST
+    from assay.training.folder import OWNER
+
+    remove_parts(folder / MANIFEST)
+    if not overwrite or not folder.exists() or not any(folder.iterdir()):
+        if (folder / MANIFEST).is_file():
+            _check_same(folder, settings, about)
+        else:
+            check_begun(folder, OWNER)
+        return folder
+    check_replaceable(folder, OWNER)
+    beside = replacement(folder)
+    if (beside / MANIFEST).is_file() and not _differences(beside, settings, about):
+        return beside
+    discard(beside, OWNER)
+    return beside
+
+
+def _trained(
+    task: Task, settings: "Settings", folder: Path, model: Any, tokenizer: Any, about: Mapping[str, Any]
+) -> str:
+    from assay.data.training_logs import read_run
+    from assay.training.fitting import remove_checkpoints
+    from assay.training.folder import TRAINED, remove_scratch
+
+    remove_scratch(folder)
     if not _finished(folder):
         _fit(task, settings, folder, model, tokenizer, about)
+    remove_checkpoints(folder)
     if settings.method == "full":
         _save_tokenizer(task.base, tokenizer, folder / TRAINED)
     scored = _scored(task, settings, folder)
-    log = read_run(folder, None)
-    say(f"{log.arm}, seed {settings.seed}, rate {settings.learning_rate:g}: {scored} → {folder}")
-    assert (folder / WINDOWS).is_dir()
+    return f"{read_run(folder, None).arm}, seed {settings.seed}, rate {settings.learning_rate:g}: {scored}"
 
 
 def _finished(folder: Path) -> bool:
     """Whether a run was trained to its end and saved."""
     from assay.data.training_events import EVENTS, MANIFEST
-    from assay.training.fitting import TRAINED
+    from assay.training.folder import TRAINED
 
     there = all((folder / name).exists() for name in (MANIFEST, EVENTS, TRAINED))
     return there and (folder / EVENTS).read_bytes().rstrip().rpartition(b"\n")[2].startswith(b'{"kind": "end"')
@@ -70,16 +102,20 @@ def _finished(folder: Path) -> bool:
 
 def _check_same(folder: Path, settings: "Settings", about: Mapping[str, Any]) -> None:
     """A run that is there must be the one that was asked for, also if there is nothing left to do."""
-    from assay.data.training_events import read_manifest
-
-    found, wanted = read_manifest(folder), {**about, **asdict(settings)}
-    known = found | found.get("settings", {})
-    changed = sorted(name for name, value in wanted.items() if known.get(name) != value)
+    changed = _differences(folder, settings, about)
     if changed:
         raise InputError(
             f"{folder}: holds another training run ({', '.join(changed)} differ); "
             "name another folder, or --overwrite it."
         )
+
+
+def _differences(folder: Path, settings: "Settings", about: Mapping[str, Any]) -> list[str]:
+    from assay.data.training_events import read_manifest
+
+    found, wanted = read_manifest(folder), {**about, **asdict(settings)}
+    known = found | found.get("settings", {})
+    return sorted(name for name, value in wanted.items() if known.get(name) != value)
 
 
 def _about(task: Task, tokenizer: Any, *, sweep: bool) -> dict[str, Any]:
@@ -108,7 +144,7 @@ def _fit(task: Task, settings: "Settings", folder: Path, model: Any, tokenizer: 
         folder,
         settings=settings,
         validation=batches_of_rows(rows),
-        suite=_suite(task, settings, tokenizer),
+        suite=_suite(task, settings, tokenizer, folder),
         schedule=task.schedule,
         about=about,
     )
@@ -144,16 +180,16 @@ def _save_tokenizer(base: str, tokenizer: Any, folder: Path) -> None:
         shutil.copyfile(file, folder / file.name)
 
 
-def _suite(task: Task, settings: "Settings", tokenizer: Any) -> Callable[[Any], Mapping[str, float]]:
+def _suite(task: Task, settings: "Settings", tokenizer: Any, folder: Path) -> Callable[[Any], Mapping[str, float]]:
     """Character accuracy, overall and by script, of the model as it is: saved, and read back by the scorer."""
+    from assay.training.folder import scratch
 
     def measure(model: Any) -> dict[str, float]:
-        with TemporaryDirectory() as name:
-            folder = Path(name)
-            model.save_pretrained(folder)
+        with scratch(folder) as place:
+            model.save_pretrained(place / "model")
             if settings.method == "full":
-                _save_tokenizer(task.base, tokenizer, folder)
-            return _accuracies(task, settings, folder)
+                _save_tokenizer(task.base, tokenizer, place / "model")
+            return _accuracies(task, settings, place / "model", _written(task, place))
 
     return measure
 
@@ -164,17 +200,13 @@ def _spec(task: Task, settings: "Settings", trained: Path) -> Any:
     return ModelSpec(task.base, adapter=str(trained)) if settings.method == "lora" else ModelSpec(str(trained))
 
 
-def _accuracies(task: Task, settings: "Settings", trained: Path) -> dict[str, float]:
+def _accuracies(task: Task, settings: "Settings", trained: Path, text: Path) -> dict[str, float]:
     from assay.scoring.characters import characters
     from assay.scoring.score import Plan
 
-    with TemporaryDirectory() as name:
-        (counts,) = characters(
-            {"model": _spec(task, settings, trained)},
-            [_written(task, Path(name))],
-            plan=Plan(context=task.context, cut=CUT),
-            field="text",
-        )
+    (counts,) = characters(
+        {"model": _spec(task, settings, trained)}, [text], plan=Plan(context=task.context, cut=CUT), field="text"
+    )
     seen, right = counts.characters.sum(axis=0), counts.right.sum(axis=0)
     found = {name: float(r / n) for name, n, r in zip(counts.scripts, seen, right, strict=True) if n > 0}
     return {"character_accuracy": float(right.sum() / seen.sum()), **found}
@@ -196,12 +228,12 @@ def _scored(task: Task, settings: "Settings", folder: Path) -> str:
     from assay.data.training_logs import WINDOWS
     from assay.scoring.score import Plan
     from assay.scoring.verb import score
-    from assay.training.fitting import TRAINED
+    from assay.training.folder import TRAINED, scratch
 
-    with TemporaryDirectory() as name:
+    with scratch(folder) as place:
         score(
             {settings.arm: _spec(task, settings, folder / TRAINED)},
-            [_written(task, Path(name))],
+            [_written(task, place)],
             folder / WINDOWS,
             plan=Plan(context=task.context, cut=CUT),
             field="text",

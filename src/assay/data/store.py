@@ -5,9 +5,8 @@ is resumed by writing the missing shards, so that the folder ends up with the sa
 """
 
 import json
-import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.json_text import read_json
-from assay.data.writing import copy_columns, write_bytes, write_whole
+from assay.data.replacing import Owner, check_replaceable, discard, recover, replacement, swap
+from assay.data.writing import copy_columns
 from assay.errors import InputError
+from assay.outputs import make_folder, remove_parts, together, write_bytes, write_whole
+from assay.places import is_run
 
 MANIFEST = "run.json"
 SCHEMA = "assay/run/1"
 _MOST_SHARDS = 1_000_000
 _OLD_CUT = "fresh"  # how windows were cut before runs said so
+KINDS = ("windows", "tokens")  # of shards
 
 Columns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]
 
@@ -32,6 +35,7 @@ class Run:
 
     folder: Path
     manifest: dict[str, Any]
+    replaces: Path | None = None  # the folder of another run, whose place it takes when it is complete
 
     @property
     def shards(self) -> int:
@@ -60,10 +64,15 @@ class Run:
 
 
 def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool = False) -> Run:
-    """The run with this manifest: new, or the one that is there; another one is refused."""
+    """The run with this manifest: new, or the one that is there; another one is refused.
+
+    With ``overwrite`` a run that is there stays where it is, and the new one is made beside it until `finish`.
+    """
     manifest = {"schema": SCHEMA, **manifest}
-    if overwrite and folder.exists():
-        _remove(folder)
+    recover(folder, _OURS)
+    remove_parts(folder / MANIFEST)
+    if overwrite and _anything_in(folder):
+        return _replacing(folder, manifest)
     if (folder / MANIFEST).exists():
         found = open_run(folder)
         changed = [
@@ -73,21 +82,53 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
             names = ", ".join(sorted(changed))
             raise InputError(f"{folder}: holds another run ({names} differ); name another folder, or --overwrite it.")
         return found
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if _anything_in(folder):
         raise InputError(f"{folder}: exists and is not a run; name another folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror}); name another folder.") from error
+    return _created(folder, manifest)
+
+
+def finish(run: Run) -> Run:
+    """Put a complete run where it belongs, if it was made to replace another."""
+    if run.replaces is None:
+        return run
+    swap(run.replaces, _OURS)
+    return Run(run.replaces, run.manifest)
+
+
+def _created(folder: Path, manifest: dict[str, Any]) -> Run:
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    write_bytes(folder / MANIFEST, (text + "\n").encode())
+    with together():
+        make_folder(folder)
+        write_bytes(folder / MANIFEST, (text + "\n").encode())
     return Run(folder, json.loads(text))
 
 
-def _remove(folder: Path) -> None:
-    if not (folder / MANIFEST).is_file():
-        raise InputError(f"{folder}: not a run, and only a run is overwritten; name another folder.")
-    shutil.rmtree(folder)
+def _replacing(folder: Path, manifest: dict[str, Any]) -> Run:
+    """A run beside the one that it will replace, begun or gone on with."""
+    check_replaceable(folder, _OURS)
+    beside = replacement(folder)
+    remove_parts(beside / MANIFEST)
+    if is_run(beside, MANIFEST) and (begun := open_run(beside)).manifest == json.loads(json.dumps(manifest)):
+        return replace(begun, replaces=folder)
+    discard(beside, _OURS)
+    return replace(_created(beside, manifest), replaces=folder)
+
+
+def _anything_in(folder: Path) -> bool:
+    """Whether a new run cannot be made here."""
+    return folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+
+
+def owned_files(folder: Path) -> set[str] | None:
+    """The files of a run, from its manifest; ``None`` if the manifest is not ours."""
+    if not is_run(folder, MANIFEST):
+        return None
+    shards = json.loads((folder / MANIFEST).read_bytes()).get("shards")
+    known = shards if isinstance(shards, int) and 0 <= shards < 100_000 else 0
+    return {MANIFEST, *(f"{kind}-{number:05d}.parquet" for kind in KINDS for number in range(known))}
+
+
+_OURS = Owner("run", owned_files)
 
 
 def open_run(folder: Path) -> Run:
@@ -95,7 +136,9 @@ def open_run(folder: Path) -> Run:
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(f"{folder}: no run is there; name a folder that `assay score` wrote.")
-    manifest = read_json(path, label=f"{path}: the manifest cannot be read", advice="score again with --overwrite")
+    manifest = read_json(
+        path, label=f"{path}: the manifest cannot be read", advice="move the folder away, then score again"
+    )
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
         raise InputError(f"{path}: not the manifest of a run; name a folder that `assay score` wrote.")
     _check(manifest, path)

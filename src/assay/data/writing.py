@@ -1,10 +1,8 @@
-"""Files that appear whole or not at all, and tables written back as Parquet."""
+"""Tables written back as Parquet."""
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from errno import EIO
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any
 
 import numpy as np
@@ -12,50 +10,9 @@ from numpy.typing import NDArray
 
 from assay.data.panel import UNITS
 from assay.data.tables import Table
-from assay.errors import InputError
+from assay.outputs import make_folder, write_bytes, write_whole
 
-
-def write_whole(path: Path, fill: Callable[[Path], None]) -> None:
-    """Let ``fill`` write to a temporary name beside ``path``, then rename: no reader ever sees half a file."""
-    try:
-        handle, name = mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); name a file in an existing folder.") from error
-    part = Path(name)
-    try:
-        fill(part)
-        part.chmod(0o666 & ~_umask())
-        with part.open("rb") as written:
-            os.fsync(written.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); make room or name another file.") from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def make_folder(folder: Path) -> None:
-    """A folder for output, with those above it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror}); choose another folder.") from error
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole."""
-    write_whole(path, lambda part: _write(part, data))
-
-
-def _write(part: Path, data: bytes) -> None:
-    part.write_bytes(data)
+__all__ = ["copy_columns", "make_folder", "write_bytes", "write_tables", "write_whole"]
 
 
 def write_tables(path: Path, tables: Mapping[str, Table]) -> int:
@@ -112,6 +69,8 @@ def copy_columns(columns: Mapping[str, NDArray[Any]], part: Path) -> None:
         database.register("columns", dict(columns))
         names = ", ".join(identifier(name) for name in columns)
         try:
-            database.execute(f"COPY (SELECT {names} FROM columns) TO {quoted(str(part))} (FORMAT parquet)")
+            # Into the file that is there: DuckDB would write beside it, to a name that we could not tidy up.
+            options = "FORMAT parquet, USE_TMP_FILE false"
+            database.execute(f"COPY (SELECT {names} FROM columns) TO {quoted(str(part))} ({options})")
         except Error as error:  # a full disk, which must look like one
             raise OSError(EIO, str(error).partition("\n")[0]) from error

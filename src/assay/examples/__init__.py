@@ -3,10 +3,11 @@
 ``python -m assay.examples FOLDER`` copies them into a folder; ``README.md`` beside this file says how they were made.
 """
 
-import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from assay.errors import InputError, UsageError
+from assay.outputs import make_folder, write_bytes
 
 _FOLDER = Path(__file__).parent
 
@@ -35,13 +36,16 @@ def copy(folder: Path | str) -> tuple[Path, ...]:
     """Copy the example files into a folder, made if it does not exist. A file that differs is never overwritten."""
     target = Path(folder)
     wanted = {path(name): target / name for name in names()}
+    return copied_files(wanted)
+
+
+def copied_files(wanted: Mapping[Path, Path]) -> tuple[Path, ...]:
+    """Copy files, each whole or not at all; where one is there that differs, none is copied."""
     for source, copied in wanted.items():
         if copied.exists() and copied.read_bytes() != source.read_bytes():
             raise InputError(f"{copied} exists and is not the example file; move it away, or choose another folder.")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        return tuple(Path(shutil.copyfile(source, copied)) for source, copied in wanted.items())
-    except OSError as error:
-        raise InputError(
-            f"cannot write the example files to {target}: {error.strerror}; choose another folder."
-        ) from error
+    for source, copied in wanted.items():
+        if not copied.exists():
+            make_folder(copied.parent)
+            write_bytes(copied, source.read_bytes())
+    return tuple(wanted.values())

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import InputError, UsageError
+from assay.errors import InputError, UsageError, cannot_write
+from assay.outputs import make_folder, write_bytes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -114,7 +115,7 @@ def _write(path: Path, content: bytes) -> None:
             if path.read_bytes() != content:
                 raise InputError(f"{path} exists and differs; move it away, or choose another folder.")
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another folder.") from error
+        raise cannot_write(path, error, "choose another folder") from error
+    make_folder(path.parent)
+    write_bytes(path, content)

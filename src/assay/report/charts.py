@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.data.writing import write_bytes
 from assay.errors import UsageError
+from assay.outputs import write_bytes
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.analyses.result import Result
-from assay.data.writing import make_folder, write_bytes
 from assay.design import Policy
 from assay.errors import InputError, UsageError
+from assay.outputs import make_folder, together, write_bytes
+from assay.places import check_outputs
 from assay.report.charts import write_chart
 from assay.report.document import Document, Part
 from assay.report.kinds import part_of, read_part
@@ -43,6 +44,7 @@ def write_report(
     """
     path = Path(page)
     check_page(path)
+    check_outputs([path], results)
     document, _ = document_of(results, title, policy=policy)
     return write_document(document, path, chart_format)
 
@@ -121,13 +123,14 @@ def _title(parts: Sequence[Part]) -> str:
 
 def write_document(document: Document, page: Path, charts: Literal["svg", "png"] | None = None) -> list[Path]:
     """The page, and its charts in a folder of the page's name; what was written."""
-    make_folder(page.parent)
-    drawn = {} if charts is None else write_charts(document, page.with_name(f"{page.stem}-charts"), charts)
-    if page.suffix.lower() == ".md":
-        names = {name: path.relative_to(page.parent).as_posix() for name, path in drawn.items()}
-        write_bytes(page, document_markdown(document, names).encode())
-    else:
-        write_page(document, page)
+    with together():
+        make_folder(page.parent)
+        drawn = {} if charts is None else write_charts(document, page.with_name(f"{page.stem}-charts"), charts)
+        if page.suffix.lower() == ".md":
+            names = {name: path.relative_to(page.parent).as_posix() for name, path in drawn.items()}
+            write_bytes(page, document_markdown(document, names).encode())
+        else:
+            write_page(document, page)
     return [page, *drawn.values()]
 
 

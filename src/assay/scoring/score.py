@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.store import Run, create_or_resume
+from assay.data.store import Run, create_or_resume, finish
 from assay.errors import InputError, UsageError
 from assay.scoring.texts import Document, texts_digest
 from assay.scoring.windows import Cut, Layout, Window, batches_of, drawn_windows, windows_of
@@ -147,7 +147,7 @@ def score_encoded(
             if progress is not None:
                 progress(done, total)
         _write(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
-    return run
+    return finish(run)
 
 
 def _finite(

@@ -1,20 +1,22 @@
 """A real training run: a base model, rows of tokens, LoRA or every weight, by `transformers.Trainer`, recorded."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from assay.data.json_text import read_json
-from assay.errors import InputError, UsageError
+from assay.errors import InputError, UsageError, WriteError, cannot_write
 from assay.training.adapter import ALL_LINEAR, with_adapter
+from assay.training.folder import CHECKPOINTS, TRAINED, UNFINISHED
 from assay.training.recorder import Schedule
 
 Method = Literal["lora", "full"]
 
-CHECKPOINTS = "checkpoints"
-TRAINED = "trained"  # the folder of the adapter or of the model
+#: In messages of torch's writer of archives, and of safetensors.
+_DISK_SIGNS = ("inline_container", "PytorchStreamWriter", "I/O error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,22 +112,48 @@ def fit(
     trainer = Trainer(model=prepared, args=arguments, train_dataset=_Rows(rows), data_collator=_collated)
     _quiet(trainer)
     trainer.add_callback(callback)
-    try:
-        trainer.train(resume_from_checkpoint=_last_checkpoint(folder))
-    finally:
-        callback.close()
-    _saved(prepared, folder / TRAINED)
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    trainer.add_callback(_no_last_checkpoint())
+    with _disk_failures(folder):
+        try:
+            trainer.train(resume_from_checkpoint=_last_checkpoint(folder, settings.steps))
+        finally:
+            callback.close()
+        _save(prepared, folder)
+    remove_checkpoints(folder)
     return folder / TRAINED
 
 
-def _saved(model: Any, folder: Path) -> None:
+@contextmanager
+def _disk_failures(folder: Path) -> Iterator[None]:
+    """What torch and safetensors say when the disk takes no more, as what it is: their own errors name no file."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(error.filename or folder, error, "name another folder") from error
+    except Exception as error:
+        said = str(error).splitlines()[0] if str(error) else ""
+        if not any(sign in said for sign in _DISK_SIGNS):
+            raise
+        raise WriteError(
+            f"{folder}: cannot be written ({said.rstrip('.')}); make room, then run the same command again."
+        ) from error
+
+
+def _save(model: Any, folder: Path) -> None:
     """Under another name first: a kill leaves no half of a model that looks like a whole one."""
-    part = folder.with_name(folder.name + ".part")
+    part = folder / UNFINISHED
     shutil.rmtree(part, ignore_errors=True)
-    model.save_pretrained(part)
-    shutil.rmtree(folder, ignore_errors=True)
-    part.replace(folder)
+    try:
+        model.save_pretrained(part)
+        shutil.rmtree(folder / TRAINED, ignore_errors=True)
+        part.replace(folder / TRAINED)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """What a run needs no more once it is trained and saved."""
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
 def _arguments(folder: Path, settings: Settings, device: str) -> Any:
@@ -161,9 +189,28 @@ def _quiet(trainer: Any) -> None:
     trainer.remove_callback(PrinterCallback)
 
 
-def _last_checkpoint(folder: Path) -> str | None:
-    found = [path for path in (folder / CHECKPOINTS).glob("checkpoint-*") if _whole(path)]
-    return str(max(found, key=lambda path: int(path.name.rpartition("-")[2]))) if found else None
+def _no_last_checkpoint() -> Any:
+    """No checkpoint at the last step: the Trainer, resumed from one, would train a step beyond the end."""
+    from transformers import TrainerCallback
+
+    class NoLastCheckpoint(TrainerCallback):  # type: ignore[misc]  # mypy does not look into transformers
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:  # noqa: ARG002
+            control.should_save = control.should_save and state.global_step < state.max_steps
+            return control
+
+    return NoLastCheckpoint()
+
+
+def _last_checkpoint(folder: Path, steps: int) -> str | None:
+    """The last whole checkpoint before the last step."""
+    found = {_step_of(path): path for path in (folder / CHECKPOINTS).glob("checkpoint-*") if _whole(path)}
+    step = max((step for step in found if step < steps), default=None)
+    return None if step is None else str(found[step])
+
+
+def _step_of(checkpoint: Path) -> int:
+    step = checkpoint.name.rpartition("-")[2]
+    return int(step) if step.isdecimal() else -1
 
 
 def _whole(checkpoint: Path) -> bool:

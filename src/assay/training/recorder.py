@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any
 
 from assay.data.training_events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
-from assay.data.writing import write_bytes
-from assay.errors import InputError, UsageError
+from assay.errors import InputError, UsageError, cannot_write
+from assay.outputs import make_folder, write_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +44,9 @@ class Recorder:
         try:
             self._file = path.open("ab", buffering=0)
         except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror}); name another folder.") from error
+            raise cannot_write(path, error, "name another folder") from error
         if self.resumed and path.read_bytes()[-1:] != b"\n":
-            self._file.write(b"\n")
+            self._append(b"\n")
 
     def _begin(self, manifest: dict[str, Any]) -> None:
         path = self.folder / MANIFEST
@@ -60,10 +60,7 @@ class Recorder:
                     "name another folder, or --overwrite it."
                 )
             return
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{self.folder}: cannot be made ({error.strerror}); name another folder.") from error
+        make_folder(self.folder)
         write_bytes(path, (text + "\n").encode())
 
     def resume(self, step: int) -> int:
@@ -74,7 +71,13 @@ class Recorder:
 
     def write(self, kind: str, step: int, values: Mapping[str, Any]) -> None:
         event = {"kind": kind, "step": step, **{name: _plain(value) for name, value in values.items()}}
-        self._file.write(json.dumps(event, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        self._append(json.dumps(event, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+
+    def _append(self, line: bytes) -> None:
+        try:
+            self._file.write(line)
+        except OSError as error:
+            raise cannot_write(self.folder / EVENTS, error, "name another folder") from error
 
     def close(self) -> None:
         self._file.close()

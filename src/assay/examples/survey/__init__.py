@@ -3,10 +3,9 @@
 ``python -m assay.examples.survey FOLDER`` copies it into a folder; ``README.md`` beside this file says how it was made.
 """
 
-import shutil
 from pathlib import Path
 
-from assay.errors import InputError
+from assay.examples import copied_files
 
 FOLDER = Path(__file__).parent
 NAMES = ("survey.json", "prior.json", "predictions.csv")
@@ -14,13 +13,4 @@ NAMES = ("survey.json", "prior.json", "predictions.csv")
 
 def copy(folder: Path | str) -> tuple[Path, ...]:
     """Copy the survey into a folder, made if it does not exist. A file that differs is never overwritten."""
-    target = Path(folder)
-    for name in NAMES:
-        there = target / name
-        if there.exists() and there.read_bytes() != (FOLDER / name).read_bytes():
-            raise InputError(f"{there} exists and is not the example file; move it away, or choose another folder.")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        return tuple(Path(shutil.copyfile(FOLDER / name, target / name)) for name in NAMES)
-    except OSError as error:
-        raise InputError(f"cannot write the survey to {target}: {error.strerror}; choose another folder.") from error
+    return copied_files({FOLDER / name: Path(folder) / name for name in NAMES})

@@ -6,10 +6,9 @@ LoRA comes twice: as it is, and with the embeddings trained beside it.
 were made.
 """
 
-import shutil
 from pathlib import Path
 
-from assay.errors import InputError
+from assay.examples import copied_files
 
 RUNS = Path(__file__).parent / "runs"
 
@@ -29,11 +28,5 @@ def names() -> tuple[str, ...]:
 def copy(folder: Path | str) -> tuple[Path, ...]:
     """Copy the runs into a folder, made if it does not exist. A file that differs is never overwritten."""
     target = Path(folder)
-    for source in (path for path in RUNS.rglob("*") if path.is_file()):
-        there = target / source.relative_to(RUNS)
-        if there.exists() and there.read_bytes() != source.read_bytes():
-            raise InputError(f"{there} exists and is not the example file; move it away, or choose another folder.")
-    try:
-        return tuple(Path(shutil.copytree(RUNS / name, target / name, dirs_exist_ok=True)) for name in names())
-    except OSError as error:
-        raise InputError(f"cannot write the runs to {target}: {error.strerror}; choose another folder.") from error
+    copied_files({path: target / path.relative_to(RUNS) for path in sorted(RUNS.rglob("*")) if path.is_file()})
+    return tuple(target / name for name in names())

@@ -1,0 +1,189 @@
+"""The commands that write, each on the smallest input that makes it write all its kinds of files."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay import models
+
+Files = dict[str, bytes | None]  # by their paths; a folder has no content
+KEY = """-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
+-----END PRIVATE KEY-----
+"""  # of RFC 8032, test 1, which everybody has
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is typed, what is there before, and how to compare what it leaves."""
+
+    name: str
+    arguments: list[str]
+    prepare: Callable[[Path], None]
+    before: list[list[str]] = field(default_factory=list)  # commands that were run first
+    models: bool = False  # it needs torch
+    resumes: bool = False  # what it has done so far stays, and the next one goes on
+    #: Files whose bytes hold clocks or chance, and what of them must be the same all the same.
+    compared: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)
+    prelude: str | None = None  # a function of this module that the process calls first
+
+
+def _scores(folder: Path) -> None:
+    for name, period in (("a", 3), ("b", 5), ("c", 7)):
+        rows = "".join(f"q{i},{int(i % period > 0)}\n" for i in range(1, 61))
+        (folder / f"{name}.csv").write_text(f"item,score\n{rows}")
+    (folder / "key").write_text(KEY)
+
+
+def _page(folder: Path) -> None:
+    _scores(folder)
+    for name in ("c.md", "page.html"):
+        (folder / name).write_text("what was there before")
+
+
+def _survey(folder: Path) -> None:
+    from assay.examples.survey import FOLDER
+
+    survey = json.loads((FOLDER / "survey.json").read_text(encoding="utf-8"))
+    (folder / "survey.json").write_text(json.dumps(survey))
+    shutil.copy(FOLDER / "predictions.csv", folder)
+
+
+def _text(folder: Path) -> None:
+    parts = models.path("en.txt").read_text(encoding="utf-8").split("\n\n")
+    (folder / "text.txt").write_text("\n\n".join(part[:400] for part in parts[:4]))
+    (folder / "valid.txt").write_text(parts[5][:300])
+
+
+def _no_clocks(run: Path) -> Any:
+    """What a training log says besides times and memory: the steps, and the numbers at them."""
+    from assay.data.training_logs import read_run
+
+    log = read_run(run.parent, None)
+    series = (log.loss, log.grad_norm, log.rate, log.valid)
+    return log.finished, log.tokens, [(found.steps.tolist(), found.values.tolist()) for found in series]
+
+
+def _pair_of_keys(public: Path) -> Any:
+    """A key is new each time; that its halves fit each other is what must hold."""
+    from assay.certificate.signing import key_id, load_private_key, load_public_key
+
+    private = public.with_name(public.name.removesuffix(".pub"))
+    return key_id(load_private_key(private).public_key()) == key_id(load_public_key(public)), private.stat().st_mode
+
+
+def short_shards() -> None:
+    """Several shards of a short text."""
+    import assay.scoring.score
+
+    assay.scoring.score.SHARD_TOKENS = 200
+
+
+def careless_writer() -> None:
+    """A command that writes its file in place and never over another: what the harness must catch."""
+    from assay.cli import compare
+
+    def write() -> None:
+        with Path("out.txt").open("x") as file:
+            file.write("a result")
+
+    vars(compare)["compare"] = write
+
+
+def short_demo() -> None:
+    """Everything that the demo writes, but less of each kind: one edited copy, few example files, one training run."""
+    from assay import examples
+    from assay.cli import demo
+    from assay.examples import tuning
+    from assay.models import edits
+
+    runs = next(path for path in sorted(tuning.RUNS.iterdir()) if path.is_dir())
+    kept = ("scores-base.csv", "scores-int3.csv")
+    commands = (
+        "score models/base models/en.txt --and models/int8 --split-on '\\n\\n' --context 64 --windows 8x8 -o runs",
+        "certify runs/base runs/int8 -o certificates/int8.json",
+        "compare runs/base runs/int8 --split final --save results/comparison.json",
+        "survey anes96/survey.json anes96/predictions.csv --only scores -o survey",
+    )
+    short = tuple(demo.Step("?", command, (0, 1)) for command in commands)
+    vars(demo)["steps"] = lambda: short
+    vars(examples)["names"] = lambda: kept
+    vars(tuning).update(names=lambda: (runs.name,), RUNS=_alone(runs))
+    vars(edits)["variants"] = lambda out: {"int8": edits.round_weights(models.path("base"), Path(out, "int8"), bits=8)}
+
+
+def _alone(run: Path) -> Any:
+    """The folder above one run, with nothing else in it."""
+
+    class Alone(type(run)):  # type: ignore[misc]  # of the system's kind
+        def rglob(self, pattern: str) -> Any:
+            return run.rglob(pattern)
+
+    return Alone(run.parent)
+
+
+_BASE = str(models.path("base"))
+_SCORE = ["score", _BASE, "text.txt", "--split-on", r"\n\n", "--context", "48", "--keep-tokens", "-o", "run"]
+_TUNE = [
+    *("tune", "run", "--base", _BASE, "--train", "text.txt", "--valid", "valid.txt", "--context", "32"),
+    *("--rows", "2", "--method", "lora", "--rank", "2", "--steps", "3", "--checkpoint", "2"),
+    *("--every-validation", "2", "--every-memory", "0", "--every-quality", "0", "-o", "run"),
+]
+_CERTIFY = ["certify", "a.csv", "b.csv", "-o", "c.json", "--sign", "key", "--markdown", "c.md"]
+_KEYS: Mapping[str, Callable[[Path], Any]] = {"new.key.pub": _pair_of_keys, "new.key": lambda path: path.name}
+_LOG = {"run/events.jsonl": _no_clocks}
+
+COMMANDS = {
+    command.name: command
+    for command in (
+        Command("certify", _CERTIFY, _scores),
+        Command("certify over another", _CERTIFY, _page, before=[["certify", "a.csv", "c.csv", *_CERTIFY[3:7]]]),
+        Command(
+            "rank",
+            ["rank", "a.csv", "b.csv", "c.csv", "--save", "new/board.json", "--markdown", "r.md"],
+            _scores,
+        ),
+        Command(
+            "report",
+            ["report", "board.json", "-o", "page.html"],
+            _page,
+            before=[["rank", "a.csv", "b.csv", "--save", "board.json"]],
+        ),
+        Command(
+            "report --chart-format",
+            ["report", "board.json", "-o", "page.md", "--chart-format", "svg"],
+            _page,
+            before=[["rank", "a.csv", "b.csv", "--save", "board.json"]],
+        ),
+        Command(
+            "survey",
+            ["survey", "survey.json", "predictions.csv", "-o", "out/deep", "--only", "scores,baselines"],
+            _survey,
+        ),
+        Command("keygen", ["keygen", "new.key"], lambda _: None, resumes=True, compared=_KEYS),
+        Command("score", _SCORE, _text, models=True, resumes=True, prelude="short_shards"),
+        Command(
+            "score --overwrite",
+            [*_SCORE, "--overwrite"],
+            _text,
+            before=[[*_SCORE, "--stride", "24"]],
+            models=True,
+            resumes=True,
+            prelude="short_shards",
+        ),
+        Command("tune run", _TUNE, _text, models=True, resumes=True, compared=_LOG),
+        Command(
+            "tune run --overwrite",
+            [*_TUNE, "--overwrite"],
+            _text,
+            before=[[*_TUNE, "--seed", "7"]],
+            models=True,
+            resumes=True,
+            compared=_LOG,
+        ),
+        Command("demo", ["demo", "here"], lambda _: None, models=True, resumes=True, prelude="short_demo"),
+    )
+}
