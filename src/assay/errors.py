@@ -3,6 +3,7 @@
     AssayError                 exit code
     ├── UsageError             2    an option or argument that makes no sense
     ├── InputError             3    data that is refused: unreadable, unpaired, too few
+    │   └── NoPairsError       3    no unit is in both tables
     └── WriteError             74   the disk or a pipe failed while something was written
 
 A message is one line: what is wrong, where (file, row, column), and what to do next. Exit code 1 is a gate that failed:
@@ -31,6 +32,10 @@ class InputError(AssayError):
     """The data is refused: nothing was computed and nothing was written."""
 
     exit_code = 3
+
+
+class NoPairsError(InputError):
+    """No unit is in every table: nothing can be compared, and nothing was."""
 
 
 class WriteError(AssayError):

@@ -187,6 +187,21 @@ def test_a_bad_option_is_one_line_and_exit_2(shell: Shell, options: list[str], p
     shell.assert_refused("compare", a, a, *options, exit_code=2, parts=parts)
 
 
+def test_no_pair_at_all_is_refused_and_nothing_is_written(shell: Shell) -> None:
+    a, b = shell.write("a.csv", SCORES), shell.write("b.csv", SCORES.replace("q", "p"))
+    saved = shell.folder / "found.json"
+    shell.assert_refused("compare", a, b, "--save", str(saved), parts=["no item is in every table", "'q", "'p"])
+    assert not saved.exists()
+
+
+def test_numbers_near_the_smallest_print_whole_json(shell: Shell) -> None:
+    rows = "".join(f"q{i},{i % 7}e-320\n" for i in range(30))
+    a = shell.write("a.csv", "item,score\n" + rows)
+    b = shell.write("b.csv", "item,score\n" + rows.replace(",3e", ",9e").replace(",5e", ",4e"))
+    data = json.loads(shell("compare", a, b, "--json").out)
+    assert all(effect["value"] is not None for effect in data["effect_sizes"].values())
+
+
 def test_a_column_that_is_mapped_to_none_of_the_file_is_refused(shell: Shell) -> None:
     a = shell.write("a.csv", SCORES)
     shell.assert_refused("compare", a, a, "--columns", "score=acc", parts=["a.csv", "'acc'"])

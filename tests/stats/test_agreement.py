@@ -33,6 +33,11 @@ def test_limits_by_hand() -> None:
     np.testing.assert_allclose(high, [0.3, 0, 0.3, 0.3, -1e-10])
 
 
+def test_the_smallest_number_is_still_left_out() -> None:
+    low, high = agreeing([0.0], [1e-322], 0.01, 0.05, 5e-324)
+    assert (low.tolist(), high.tolist()) == ([5e-324], [1e-322])
+
+
 def test_no_test_rejects_nothing() -> None:
     low, high = agreeing([0.1], [0.3], np.nan, 0.05, 0.2)
     assert (low.tolist(), high.tolist()) == ([0.0], [0.3])

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 from assay.analyses.comparison import Comparison, Computed, Shown
+from assay.analyses.nothing_paired import nothing_paired
 from assay.analyses.paired import (
     Binary,
     Differences,
@@ -26,7 +27,7 @@ from assay.data.rates import Size, bits_per
 from assay.data.readers.source import UNNAMED
 from assay.data.tables import check_used, one_model, read_models
 from assay.design import Design, signature
-from assay.errors import InputError, UsageError
+from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.effects import Arms, effect_sizes
 from assay.stats.records import Estimate, Fallback, Test
@@ -67,20 +68,29 @@ def compare(
 
     The estimate is the exponential of the token-weighted mean difference of log-losses (P2), not a ratio of mean
     perplexities, which would be 1.12 here.
+
+    Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with ``strict`` it is
+    an error, as on the command line.
     """
     first, second = tables_of(a, b, models, columns, cluster, selection)
     if per is not None:
         first, second = bits_per(per, (first, second), split=split)
         split = None
-    panel = pair(
-        first,
-        second,
-        names=("A", "B") if first.name == second.name == UNNAMED else None,
-        cluster=cluster,
-        strict=strict,
-        lower_is_better=lower_is_better,
-        split=split,
-    )
+    names = ("A", "B") if first.name == second.name == UNNAMED else None
+    try:
+        panel = pair(
+            first,
+            second,
+            names=names,
+            cluster=cluster,
+            strict=strict,
+            lower_is_better=lower_is_better,
+            split=split,
+        )
+    except NoPairsError as nothing:
+        if strict:
+            raise
+        return nothing_paired((first, second), names or (first.name, second.name), str(nothing), design or Design())
     return compare_panel(panel, design or Design(), picture=picture)
 
 

@@ -21,8 +21,8 @@ Verdict = Literal["better", "worse", "no difference shown", "equivalent"]
 class Shown:
     """A quantity of both systems and the difference B − A."""
 
-    a: float
-    b: float
+    a: float | None  # None: nothing to measure
+    b: float | None
     difference: Estimate
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,12 +91,12 @@ class Comparison(Result):
 
     def _main_rows(self) -> list[Row]:
         name = "loss (nats per token)" if self.kind == "losses" else self.measure
-        rows = [(f"{name}, A", wording.number(self.value.a, 6)), (f"{name}, B", wording.number(self.value.b, 6))]
+        rows = [(f"{name}, A", _number(self.value.a)), (f"{name}, B", _number(self.value.b))]
         rows.append(("difference B − A", _with_interval(self.difference, sign=True)))
         if self.ratio is not None:
             rows.append(("perplexity B / A", _with_interval(self.ratio)))
         for label, shown in self.sizes.items():
-            values = f"{wording.number(shown.a, 6)} → {wording.number(shown.b, 6)}, "
+            values = f"{_number(shown.a)} → {_number(shown.b)}, "
             rows.append((label.replace("_", " "), values + _with_interval(shown.difference, sign=True)))
         return rows
 
@@ -121,7 +121,7 @@ class Comparison(Result):
             "resampling": f"{computed.resamples or 0:,} random resamples, seed {self.design.seed}",
         }
         how = sources.get(computed.distribution, f"exact, all resamples ({computed.distribution})")
-        return f"{level} {self.design.method if limits is None else limits.method}, {how}"
+        return "undefined: no pairs" if limits is None else f"{level} {limits.method}, {how}"
 
     def _caution_rows(self) -> list[Row]:
         rows = []
@@ -197,6 +197,10 @@ class Comparison(Result):
             measure=data.get("measure", "score"),
             picture=Picture.from_dict(data["picture"]) if "picture" in data else None,
         )
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else wording.number(value, 6)
 
 
 def _with_interval(estimate: Estimate, *, sign: bool = False) -> str:

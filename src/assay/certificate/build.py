@@ -90,7 +90,7 @@ def _primary_metric(compared: Compared) -> dict[str, Any]:
         "kind": "perplexity" if compared.losses else "score",
         "lower_is_better": found.lower_is_better,
         "preview": None if windows.preview is None else rounded_exp(windows.preview.estimate(1)),
-        "final": rounded_exp(found.value.b) if compared.losses else rounded(found.value.b),
+        "final": rounded_exp(_known(found.value.b)) if compared.losses else rounded(_known(found.value.b)),
         "ratio_vs_baseline": rounded_exp(mean) if compared.losses else None,
         "difference_vs_baseline": mean,
         "standard_error": _standard_error(found),
@@ -99,6 +99,11 @@ def _primary_metric(compared: Compared) -> dict[str, Any]:
         "p_value": _optional(found.p_value),
         "test": found.test.name,
     }
+
+
+def _known(value: float | None) -> float:
+    assert value is not None  # a panel has at least one unit
+    return value
 
 
 def _standard_error(found: Comparison) -> float | None:
@@ -201,8 +206,8 @@ def _bits(shown: Shown | None) -> dict[str, Any] | None:
         return None
     difference = shown.difference.value or 0.0
     return {
-        "baseline": rounded(shown.a),
-        "subject": rounded(shown.b),
+        "baseline": rounded(_known(shown.a)),
+        "subject": rounded(_known(shown.b)),
         "difference": rounded(difference),
         "ci": _limits(shown.difference),
     }

@@ -7,6 +7,7 @@ import typer
 
 from assay.cli import options, output, sources
 from assay.design import Design, Scheme
+from assay.errors import NoPairsError
 
 _DATA = "Data"
 _STATISTICS = "Statistics"
@@ -104,4 +105,6 @@ def compare(
         picture=save is not None,
         selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
+    if not result.n_pairs:
+        raise NoPairsError(result.difference.reason or "no pairs")
     output.show(result, as_json=as_json, save=save)

@@ -11,7 +11,7 @@ from assay.data.columns import listed
 from assay.data.panel import Dropped, Floats, Integers, Metric, Panel, numbered
 from assay.data.readers.selection import FILTER_WORDS
 from assay.data.tables import Table
-from assay.errors import InputError, UsageError
+from assay.errors import InputError, NoPairsError, UsageError
 
 _SIZES = ("bytes", "chars")
 
@@ -233,10 +233,10 @@ def _unpaired(arms: Sequence[Arm], dropped: Dropped) -> InputError:
     return InputError(f"{total} {arms[0].table.unit}s do not pair: {counts}; complete the files, or drop --strict.")
 
 
-def _nothing_common(arms: Sequence[Arm]) -> InputError:
+def _nothing_common(arms: Sequence[Arm]) -> NoPairsError:
     sides = "; ".join(f"{arm.label} has {listed(map(repr, arm.units(slice(3))))}" for arm in arms)
     unit = arms[0].table.unit
-    return InputError(
+    return NoPairsError(
         f"no {unit} is in every table: {sides}; write the same ids, or name them with --columns {unit}=NAME."
     )
 

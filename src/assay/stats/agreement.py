@@ -44,7 +44,7 @@ def agreeing(
         *(np.asarray(part, dtype=np.float64) for part in (low, high, p, alpha, estimate))
     )
     rejected = (p <= alpha) & (estimate != 0)  # a comparison with NaN is false
-    beside = BESIDE * estimate
+    beside = np.where(BESIDE * estimate == 0, estimate, BESIDE * estimate)  # the smallest numbers have none beside
     lowest = np.where(rejected & (estimate > 0), np.maximum(low, np.where(low > 0, low, beside)), low)
     highest = np.where(rejected & (estimate < 0), np.minimum(high, np.where(high < 0, high, beside)), high)
     return (

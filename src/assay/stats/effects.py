@@ -6,7 +6,9 @@ denominators the standard error is the linearised one and the degrees of freedom
 """
 
 from dataclasses import dataclass
-from math import exp, hypot, lgamma, log, sqrt
+from math import exp, frexp, hypot, lgamma, log, sqrt
+
+import numpy as np
 
 from assay.stats.records import Estimate, Interval
 from assay.stats.special import noncentrality
@@ -24,6 +26,7 @@ class Arms:
 
 def effect_sizes(arms: Arms, drawn: Units, confidence_level: float) -> dict[str, Estimate]:
     """d_z (difference over its own spread), Hedges' g (d_z without its bias), d_av (over the arms' mean spread)."""
+    arms, drawn = _in_range(arms, drawn)
     n, difference = len(arms.a), drawn.estimate
     error = standard_error(drawn) if drawn.n > 1 else None
     spread = weighted_deviation(arms.b - arms.a, arms.weights) or 0.0
@@ -50,6 +53,16 @@ def effect_sizes(arms: Arms, drawn: Units, confidence_level: float) -> dict[str,
         else scaled(unbiased / spread),
         "d_av": scaled(1 / average) if average > 0 else missing("neither arm varies"),
     }
+
+
+def _in_range(arms: Arms, drawn: Units) -> tuple[Arms, Units]:
+    """The same in a unit in which the largest value is about 1: an effect size has none, and 1/1e-320 is no number."""
+    largest = max(float(np.abs(arm).max()) for arm in (arms.a, arms.b))
+    power = 0 if largest == 0 else -frexp(largest)[1]
+    if abs(power) < 900:
+        return arms, drawn
+    a, b, top = (np.ldexp(part, power) for part in (arms.a, arms.b, drawn.numerators))
+    return Arms(a, b, arms.weights), Units(top, drawn.denominators, drawn.probabilities)
 
 
 def hedges_factor(df: float) -> float | None:

@@ -116,9 +116,11 @@ class Pointwise:
         residual = self.units.numerators - x * self.units.denominators
         mean = weighted_mean(residual, p)
         centred = residual - mean
-        scale = sqrt(n * weighted_mean(centred * centred, p))
-        if not scale > 0:  # num − x·den is the same for all
+        largest = float(np.abs(centred).max())
+        if not largest > 0:  # num − x·den is the same for all
             return float(mean < 0)
+        centred, mean = centred / largest, mean / largest  # no square below can over- or underflow
+        scale = sqrt(n * weighted_mean(centred * centred, p))
         series = series_of(Draws(centred / scale, None, p))
         coefficients = _coefficients(series, series.sums[:, 0] ** n * series.taper)
         return _evaluate(series, coefficients, -n * mean / scale)[0]
