@@ -1,5 +1,6 @@
 """Sentences, intervals and p-values of a survey say the same, at every level; and what is equal, or too good."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -76,6 +77,24 @@ def test_the_adjusted_p_is_bonferronis_by_hand() -> None:
         assert one.difference.interval is not None
         assert one.together.low <= one.difference.interval.low
         assert one.together.high >= one.difference.interval.high
+
+
+def test_permutations_are_as_many_as_the_level_needs_or_it_is_said() -> None:
+    survey = made(3, models={"a": 0.9, "b": 0.95}, questions=6)
+    assert baselines(survey, Design(level=0.999)).permutations == 4_000
+    few = baselines(survey, Design(level=0.999, resamples=1_000))
+    assert few.permutations == 1_000
+    assert any(
+        "so few permutations cannot show any, as the smallest adjusted p is 0.002" in s.text for s in few.sentences()
+    )
+
+
+def test_records_with_another_name_for_the_adjusted_p_are_read() -> None:
+    survey = made(1, contexts=(0, 3), questions=8)
+    for found in (fairness(survey, Design(resamples=999)), context(survey, Design(resamples=200))):
+        text = json.dumps(found.to_dict()).replace('"p_adjusted"', '"holm"')
+        old = type(found).from_dict(json.loads(text))
+        assert old == found
 
 
 def test_too_few_questions_to_show_anything_are_said() -> None:

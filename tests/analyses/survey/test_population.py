@@ -9,7 +9,7 @@ from assay.analyses.survey.baselines import baselines
 from assay.analyses.survey.loaded import Survey, load
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.population import categories_of_two
-from assay.analyses.survey.report import survey
+from assay.analyses.survey.report import report_of, survey
 from assay.data.panel import Integers
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
@@ -113,6 +113,18 @@ def test_a_segment_alone_in_its_category_has_no_left_out_marginal() -> None:
     assert any("on the 12 of 16 questions × segments that “marginal, left out” has" in title for title in sheets)
     expected = float(np.mean([found.baseline_scores["uniform"][found.truth.segment == s].mean() for s in range(3)]))
     assert next(b.score for b in left_out.beside if b.name == "uniform") == pytest.approx(expected, abs=1e-12)
+
+
+def test_segments_that_are_all_alone_have_no_population() -> None:
+    truth = _truth()
+    segments = tuple(replace(s, category=f"c{i}") for i, s in enumerate(truth.segments))
+    found = _survey(replace(truth, segments=segments))
+    report = report_of(found, Design(resamples=1_000), ["baselines", "noise"])
+    assert "population marginal" not in report.sentence
+    assert any("every segment is alone in its category" in note for note in report.notes)
+    rows = [row for sheet in report.sections["baselines"].sheets() for row in sheet.cells]
+    assert any(row[0] == "marginal, left out" and row[1:3] == ["–", "0"] for row in rows)
+    assert not any("not told apart" in row and "marginal, left out" in row for row in rows)
 
 
 def test_two_segments_are_said() -> None:

@@ -26,8 +26,10 @@ each other:
 - ``scores`` (C, M) mean of ``row_scores`` over contexts and runs, NaN where a model has none; ``honest`` (C, M).
 - ``weights`` (C,) of a cell in the overall score, which is the mean over segments of the mean over questions.
 - ``overall(values)`` (M,), ``by_segment(values)`` (S, M), ``by_question(values)`` (Q, M) of a (C, M) array.
-- ``baselines``: name -> (C, K) predicted shares ("uniform", "marginal", "marginal, left out", "prior round"; NaN rows
-  where there is none) and ``baseline_scores``: name -> (C,).
+- ``baselines``: name -> (C, K) predicted shares ("uniform", "marginal", "marginal, left out", "marginal, pooled",
+  "prior round"; NaN rows where there is none) and ``baseline_scores``: name -> (C,). ``reference`` is the name of the
+  population marginal that models are read against.
+- In a report all models have a score in every cell of ``truth``; ``everyone`` and ``whole`` have the others.
 - ``ceiling`` (C,) the expected score of a perfect predictor, ``source_ceiling`` (C,) by the source's formula.
 - ``resampled(design)``: scores of every model under multinomial resampling of the respondents, drawn once for all:
   ``by_segment`` (S, M, B), ``by_question`` (Q, M, B), ``overall`` (M, B). With ``by="context"`` the columns are models
@@ -41,8 +43,8 @@ A frozen record that is a `assay.analyses.survey.section.Section`:
 
 - ``name``: its name in the registry;
 - ``sheets()``: the tables of a person, from which ``rows()`` is made;
-- ``sentences()``: a list of `Statement(text, holds)`: what a paper may say, each true, or withheld (``holds`` False)
-  with the reason in the text;
+- ``sentences()``: a list of `Statement(text, holds, warning)`: what a paper may say, each true, or withheld (``holds``
+  False) with the reason in the text; a warning says that a number must not be taken for what it seems to be;
 - ``to_dict()`` and ``from_dict()``: exact, plain, no NaN, made from the fields; it becomes ``sections[name]`` of
   ``DIR/survey.json``.
 """
