@@ -64,7 +64,7 @@ def statements_of(category: Category, level: float) -> Iterator[Statement]:
             yield Statement(_shown(category, gap, level), holds=True)
     rest = [gap for gap in tested if gap.p_adjusted is not None and gap.p_adjusted > 1 - level]
     if rest:
-        yield Statement(_withheld(category, rest, level), holds=False)
+        yield Statement(_withheld(category, rest), holds=False)
     for reason in dict.fromkeys(gap.test.reason for gap in category.gaps if gap.p_adjusted is None):
         own = [gap.model for gap in category.gaps if gap.p_adjusted is None and gap.test.reason == reason]
         who = own[0] if len(own) == 1 else wording.count(len(own), "model")
@@ -90,15 +90,14 @@ def _shown(category: Category, gap: CategoryGap, level: float) -> str:
     )
 
 
-def _withheld(category: Category, gaps: Sequence[CategoryGap], level: float) -> str:
+def _withheld(category: Category, gaps: Sequence[CategoryGap]) -> str:
     largest = max(gaps, key=lambda gap: gap.gap or 0.0)
     assert largest.expected is not None
     least = min(gap.p_adjusted for gap in gaps if gap.p_adjusted is not None)
     who = largest.model if len(gaps) == 1 else f"{len(gaps)} models"
     size = f"of {_three(largest.gap)}" if len(gaps) == 1 else f"of up to {_three(largest.gap)}"
-    mean, high = largest.expected.mean, largest.expected.high
     return (
-        f"No unequal accuracy is shown for {who} in {category.name}: gaps {size} are published, and equal accuracy "
-        f"would give {mean:.3f} on average and up to {high:.3f} ({wording.percent(level)}) at these numbers of "
-        f"respondents (smallest adjusted p = {least:.2g}). This does not show equality either."
+        f"No unequal accuracy is shown for {who} in {category.name}: gaps {size} are published, where equal accuracy "
+        f"would give {largest.expected.mean:.3f} on average at these numbers of respondents (smallest adjusted "
+        f"p = {least:.2g}). This does not show equality either."
     )
