@@ -334,10 +334,11 @@ def test_a_certificate_of_the_first_version_is_refused_with_the_command_that_iss
     command = assay("verify", certificate).err.partition("from its evidence: assay ")[2]
     again = assay(*shlex.split(command))
     assert again.code == 0
-    found = load(certificate)
+    found = load(certificate.with_name("cert-again.json"))
     assert found["policy"] == first["policy"]
     assert found["primary_metric"] == first["primary_metric"]
-    assert verify(certificate).true
+    assert verify(certificate.with_name("cert-again.json")).true
+    assert load(certificate)["schema"] == "assay/certificate/1"  # as it was
 
 
 def test_a_first_certificate_that_says_too_little_is_refused_too(tmp_path: Path) -> None:

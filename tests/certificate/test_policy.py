@@ -291,3 +291,12 @@ def test_the_page_of_the_policy_has_a_row_for_every_field(schema: Schema) -> Non
     page = (Path(__file__).parents[2] / "docs" / "policy.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     assert {name.strip(" `") for row in rows for name in row.split(",")} == set(schema["properties"])
+
+
+def test_a_policy_is_never_written_over(tmp_path: Path) -> None:
+    pair = examples.path("losses-base.csv"), examples.path("losses-int8.csv")
+    policy = written(tmp_path, '{"profile": "dev"}')
+    with pytest.raises(UsageError, match=r"policy\.json: cannot be written, as .* is read"):
+        package.certify(*pair, policy, policy=policy)
+    assay("certify", *pair, "-o", policy, "--policy", policy).assert_refused(2, "is read")
+    assert policy.read_text(encoding="utf-8") == '{"profile": "dev"}'

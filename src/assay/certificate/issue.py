@@ -52,10 +52,10 @@ def certify(
     ``policy`` is a `Policy` or a file of one. ``selection``, ``cluster`` and ``lower_is_better`` may not contradict it.
     """
     path = Path(output)
+    check_outputs(written_files(path), [baseline, subject, sign_with, policy])
     policy = policy_with(policy_of(policy), selection, cluster=cluster, lower_is_better=lower_is_better).complete()
     if path.suffix != ".json":
         raise UsageError(f"the certificate must be a .json file, but got {str(output)!r}.")
-    check_outputs(written_files(path), [baseline, subject, sign_with])
     key = None if sign_with is None else load_private_key(Path(sign_with))
     picked = selection_with(policy, selection)
     first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)

@@ -29,8 +29,9 @@ def check_version(path: Path, document: dict[str, Any]) -> None:
 
 
 def _again(path: Path, document: dict[str, Any]) -> str:
-    """The command that judges the same evidence by the same policy."""
-    command = f"assay certify {quote(str(evidence_path(path)))} --a baseline --b subject -o {quote(str(path))}"
+    """The command that judges the same evidence by the same policy, and leaves the old certificate as it is."""
+    new = path.with_name(f"{path.stem}-again.json")
+    command = f"assay certify {quote(str(evidence_path(path)))} --a baseline --b subject -o {quote(str(new))}"
     try:
         options = " ".join(f"{name} {quote(str(value))}" for name, value in _options(document).items())
         lower = document["primary_metric"]["kind"] == "score" and document["primary_metric"]["lower_is_better"]

@@ -55,7 +55,7 @@ def report(
 
     if output is not None:
         check_page(output)
-        check_outputs([output], results)
+        check_outputs([output], [*results, policy])
     if chart_format is not None and output is None:
         raise UsageError("--chart-format writes charts beside a page; say where with -o PAGE.")
     document, left_out = document_of(results, title, draw=output is not None, policy=policy)
