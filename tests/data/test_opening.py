@@ -87,6 +87,17 @@ def test_a_pointer_of_git_lfs_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_reading_takes_no_more_memory_than_the_file_has(tmp_path: Path) -> None:
+    import tracemalloc
+
+    (tmp_path / "a").write_bytes(b"x" * 1000)
+    tracemalloc.start()
+    assert len(read_bytes(tmp_path / "a", TABLE)) == 1000
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1_000_000
+
+
 def test_what_is_opened_is_read_from_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc" * 50)
     with opened(tmp_path / "a", SETTINGS) as file:

@@ -1,7 +1,8 @@
 """Cases by number: which target, which file, which change. A case runs in a fork of this process, within limits.
 
-python -m tests.fuzz.cases 137          # one case, with what it printed; its files stay in ./fuzz-137
-python -m tests.fuzz.cases 0 2000       # many, as a table of what was attacked and what held
+python -m tests.fuzz.cases 137           # one case, with what it printed; its files stay in ./fuzz-137
+python -m tests.fuzz.cases 0 2000        # many, as a table of what was attacked and what held
+python -m tests.fuzz.cases special 0 60  # pipes, devices, folders and links in the place of files
 """
 
 import gc
@@ -10,10 +11,11 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +24,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from tests.fuzz.answers import faults
-from tests.fuzz.mutations import mutated, neutral
+from tests.fuzz.mutations import again, mutated, neutral
 from tests.fuzz.targets import TARGETS, Files, Target
 from tools.warm import BESIDE, LEFT_OUT
 
@@ -61,6 +63,9 @@ def spoiled(number: int) -> tuple[Target, Case, dict[str, bytes]]:
     kind = target.kind(name)
     equal = target.same and (number // len(TARGETS)) % _EQUAL == 0
     change, files[name] = (neutral if equal else mutated)(files[name], kind, rng)
+    if not equal and rng.random() < 0.2:
+        more, files[name] = again(files[name], kind, rng)
+        change = f"{change}, {more}"
     return target, Case(number, target.name, name, change, equal), files
 
 
@@ -76,6 +81,58 @@ def run(number: int, folder: Path) -> Outcome:
     return Outcome(case, code, fault, err[-2000:])
 
 
+# ------------------------------------------------------------------------------------------------ files that are none
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(200 * 10**9)  # takes no room
+
+
+def _bound(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        here = Path.cwd()
+        os.chdir(path.parent)  # the address of a socket may have about a hundred characters
+        server.bind(path.name)
+        os.chdir(here)
+
+
+SPECIAL: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "endless zeros": lambda path: path.symlink_to("/dev/zero"),
+    "a socket": _bound,
+    "a folder": Path.mkdir,
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a file of /proc": lambda path: path.symlink_to("/proc/self/pagemap"),
+    "200 GB": _huge,
+}
+PLACES = [(target, name) for target in TARGETS for name in target.changed]
+
+
+def special(number: int, folder: Path) -> Outcome:
+    """Run a case in which one of the files is no file, or one without end."""
+    target, name = PLACES[number % len(PLACES)]
+    kind = list(SPECIAL)[(number + number // len(PLACES)) % len(SPECIAL)]
+
+    def prepare(place: Path) -> None:
+        (place / name).unlink()
+        SPECIAL[kind](place / name)
+
+    code, out, err = called(target.command, target.files(), folder, prepare)
+    case = Case(number, target.name, name, kind, equal=False)
+    fault = "".join(_faults(target, case, code, out, err))
+    optional = name in _OPTIONAL or (kind, name) in _ABSENT or (kind == "a folder" and "/" in name)
+    if code == 0 and not optional:
+        fault = "answered"
+    return Outcome(case, code, fault, err[-2000:])
+
+
+#: A link that leads nowhere is a file that is not there, and `verify` says that it had no evidence.
+_ABSENT = frozenset({("a link to itself", "cert.evidence.parquet")})
+#: Files that need not be there, and are passed over if they are not files.
+_OPTIONAL = frozenset(name for _, name in PLACES if "results_" in name or name == "cert.dsse.json")
+
+
 def _faults(target: Target, case: Case, code: int, out: str, err: str) -> Iterator[str]:
     if code not in CLEAN:
         yield f"exit {code}"
@@ -84,17 +141,22 @@ def _faults(target: Target, case: Case, code: int, out: str, err: str) -> Iterat
             yield "a refusal is one line on stderr and nothing else"
     elif target.json:
         yield from (f"{what}; " for what in faults(out, target.rows))
+    if "Warning" in err:
+        yield "a warning that is not ours"
     if case.equal and code in {2, 3}:
         yield "the data are equal, but the file is refused"
 
 
-def called(command: Sequence[str], files: Files, folder: Path) -> tuple[int, str, str]:
+def called(
+    command: Sequence[str], files: Files, folder: Path, prepare: Callable[[Path], object] = lambda _: None
+) -> tuple[int, str, str]:
     """The exit code, stdout and stderr of a command in a folder of these files; a signal is a negative code."""
     place = folder / _FOLDER
     shutil.rmtree(place, ignore_errors=True)
     for name, content in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_bytes(content)
+    prepare(place)
     streams = [folder / "out", folder / "err"]
     child = os.fork()
     if not child:
@@ -133,10 +195,20 @@ def _code(command: Sequence[str]) -> int:
     setattr(endings, "one_line", str)  # noqa: B010 - likewise
     sys.argv = ["assay", *command]
     try:
+        if command[0] == "texts":
+            return endings.ended(lambda: _texts(*command[1:]))
         main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
+
+
+def _texts(name: str, field: str | None = None) -> None:
+    """What `assay score` reads before it needs a model."""
+    from assay.scoring.texts import read_documents, texts_digest
+
+    found = read_documents([Path(name)], field=field)
+    print(json.dumps({"digest": texts_digest(found), "documents": len(found)}))  # noqa: T201 - a command
 
 
 def warm() -> None:
@@ -151,10 +223,10 @@ def warm() -> None:
     gc.freeze()
 
 
-def outcomes(numbers: Iterable[int]) -> Iterator[Outcome]:
+def outcomes(numbers: Iterable[int], of: Callable[[int, Path], Outcome] = run) -> Iterator[Outcome]:
     with TemporaryDirectory() as name:
         for number in numbers:
-            yield run(number, Path(name))
+            yield of(number, Path(name))
 
 
 def table(found: Sequence[Outcome]) -> str:
@@ -169,12 +241,13 @@ def table(found: Sequence[Outcome]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    first, *rest = map(int, arguments)
+    of = special if "special" in arguments else run
+    first, *rest = (int(argument) for argument in arguments if argument != "special")
     warm()
     if not rest:
         return _shown(first)
     found = []
-    for outcome in outcomes(range(first, rest[0])):
+    for outcome in outcomes(range(first, rest[0]), of):
         found.append(outcome)
         if outcome.fault:
             print(json.dumps(asdict(outcome)), flush=True)  # noqa: T201 - a command

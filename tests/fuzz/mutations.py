@@ -11,7 +11,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Literal
 
-Kind = Literal["csv", "jsonl", "json", "zip", "zstandard", "parquet", "toml", "pub"]
+Kind = Literal["csv", "jsonl", "json", "zip", "zstandard", "parquet", "toml", "pem", "txt"]
 Mutation = Callable[[bytes, Random], bytes]
 
 #: Put in the place of a value; what JSON cannot hold is written as it stands here.
@@ -60,6 +60,14 @@ def mutated(data: bytes, kind: Kind, rng: Random) -> tuple[str, bytes]:
     weights = [1] * len(ANY) + [4] * (len(names) - len(ANY))
     name = rng.choices(names, weights)[0]
     return name, (ANY.get(name) or OF_KIND[kind][name])(data, rng)
+
+
+def again(data: bytes, kind: Kind, rng: Random) -> tuple[str, bytes]:
+    """A second change, of the bytes where the first has left nothing that fits the kind."""
+    try:
+        return mutated(data, kind, rng)
+    except (ValueError, IndexError, KeyError, zipfile.BadZipFile, struct.error, RecursionError):
+        return "bits flipped", _flipped(data, rng) if data else b""
 
 
 def neutral(data: bytes, kind: Kind, rng: Random) -> tuple[str, bytes]:
@@ -431,6 +439,7 @@ NEUTRAL: dict[Kind, dict[str, Mutation]] = {
         "stored": lambda data, _: _packed(list(_members(data).items()), zipfile.ZIP_STORED),
         "deflated": lambda data, _: _packed(list(_members(data).items())),
     },
+    "txt": {"a mark in front": _TEXT["a mark in front"], "as it is": _TEXT["as it is"]},
     "zstandard": {"as it is": lambda data, _: data},
     "parquet": {"as it is": lambda data, _: data},
 }

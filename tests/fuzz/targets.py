@@ -47,7 +47,7 @@ class Target:
         if name.endswith("small.eval"):  # compressed by a method that Python cannot write
             return "zstandard"
         suffix = name.rpartition(".")[2]
-        return {"tsv": "csv", "eval": "zip"}.get(suffix, suffix)  # type: ignore[return-value]
+        return {"tsv": "csv", "eval": "zip", "key": "pem", "pub": "pem", "txt": "txt"}.get(suffix, suffix)  # type: ignore[return-value]
 
 
 # --------------------------------------------------------------------------------------------------------------- tables
@@ -97,7 +97,12 @@ def _parquet(columns: Mapping[str, list[Any]]) -> bytes:
 
 @cache
 def two_scores() -> Files:
-    return {"a.csv": _csv(_scores()), "b.csv": _csv(_scores(shift=-0.1)), "c.csv": _csv(_scores(shift=0.05))}
+    return {
+        "a.tsv": _csv(_scores()),
+        "a.csv": _csv(_scores()),
+        "b.csv": _csv(_scores(shift=-0.1)),
+        "c.csv": _csv(_scores(shift=0.05)),
+    }
 
 
 @cache
@@ -159,6 +164,7 @@ def _certificate(folder: Path) -> None:
     generate_keys(folder / "key")
     certify(folder / "a.jsonl", folder / "b.jsonl", folder / "cert.json", sign_with=folder / "key")
     (folder / "policy.json").write_text('{"max_ratio": 1.5, "min_windows": 10}', encoding="utf-8")
+    (folder / "policy.toml").write_text("max_ratio = 1.5\nmin_windows = 10\n", encoding="utf-8")
 
 
 def _results(folder: Path) -> None:
@@ -208,6 +214,7 @@ def _training(folder: Path) -> None:
         (folder / f"{arm}-peft.json").write_text(json.dumps({"train_info": info, "run_info": run}), encoding="utf-8")
         table = {"step": [row["step"] for row in steps], "loss": [row["loss"] for row in steps]}
         (folder / f"{arm}.csv").write_bytes(_csv(table))
+        (folder / f"{arm}.jsonl").write_bytes(_jsonl(table))
     (folder / "targets.json").write_text('{"perplexity": 20, "kanji": 0.5}', encoding="utf-8")
     (folder / "targets.toml").write_text("perplexity = 20\nkanji = 0.5\n", encoding="utf-8")
 
@@ -251,8 +258,20 @@ def _survey(folder: Path) -> None:
         "aggregation": {"modelResults": found, "contextAnalysis": slopes},
     }
     surveys.write(folder, "summary.json", summary)
+    surveys.write(folder, "prior.json", surveys.survey())
     (folder / "truth.csv").write_text("\n".join(truth) + "\n", encoding="utf-8")
     (folder / "predicted.csv").write_text("\n".join(predicted) + "\n", encoding="utf-8")
+
+
+@cache
+def _renamed_samples() -> Files:
+    found = {path.parent.name: path.read_bytes() for path in sorted(HARNESS.rglob("samples_tiny_sky_*.jsonl"))}
+    return {"base.jsonl": found["stories260K-hf"], "int4.jsonl": found["stories15M-hf"]}
+
+
+def _texts() -> Files:
+    text = "In the beginning was the word.\n\nAnd the word was é, 日本語.\n" * 5
+    return {"text.txt": text.encode(), "text.jsonl": _jsonl({"text": text.splitlines()})}
 
 
 def _generations() -> Files:
@@ -278,11 +297,14 @@ _DETAILS = f"lighteval/details/stories15M-hf/{_WRITTEN}/details_tiny_choices_0_{
 _survey_files, _training_files = _written(_survey), _written(_training)
 _certificate_files, _run_files = _written(_certificate), _written(_runs)
 
+_STORIES = "tiny_stories_model-huggingface_stories"
+
 TARGETS: tuple[Target, ...] = (
     _target("compare, CSV", "compare a.csv b.csv --json", two_scores, "a.csv", "b.csv", rows=40),
     _target("compare, JSON lines", "compare a.jsonl b.jsonl --json", two_losses, "a.jsonl", "b.jsonl", rows=40),
     _target("compare, Parquet", "compare a.parquet b.parquet --json", two_losses, "a.parquet", rows=40),
     _target("compare, a run", "compare a b --json", _run_files, "a/run.json", "a/windows-00000.parquet", rows=12),
+    _target("compare, TSV", "compare a.tsv a.csv --json", two_scores, "a.tsv", rows=40),
     _target("rank, CSV", "rank a.csv b.csv c.csv --json", two_scores, "a.csv", "c.csv", rows=40),
     _target("power, a pilot", "power a.csv b.csv --items 100 --json", two_scores, "b.csv"),
     _target("reliability, CSV", "reliability runs.csv --json", repeated, "runs.csv"),
@@ -294,6 +316,20 @@ TARGETS: tuple[Target, ...] = (
         "certify a.jsonl b.jsonl -o new.json --policy policy.json --json",
         _certificate_files,
         "policy.json",
+        same=False,
+    ),
+    _target(
+        "certify, a policy in TOML",
+        "certify a.jsonl b.jsonl -o new.json --policy policy.toml --json",
+        _certificate_files,
+        "policy.toml",
+        same=False,
+    ),
+    _target(
+        "certify, a private key",
+        "certify a.jsonl b.jsonl -o new.json --sign key --json",
+        _certificate_files,
+        "key",
         same=False,
     ),
     _target("verify, a certificate", "verify cert.json --json", _certificate_files, "cert.json", same=False),
@@ -349,6 +385,26 @@ TARGETS: tuple[Target, ...] = (
         f"{_HELM}15M-hf/run_spec.json",
     ),
     _target(
+        "compare, lm-eval losses",
+        f"compare {_LM[0]} {_LM[1]} --task tiny_stories --json",
+        _folder(*_LM),
+        f"{_LM[0]}/samples_tiny_stories_2026-11-15T23-56-01.024053.jsonl",
+        rows=6,
+    ),
+    _target(
+        "rank, renamed lm-eval",
+        "rank base.jsonl int4.jsonl --metric acc --json",
+        _renamed_samples,
+        "int4.jsonl",
+        rows=8,
+    ),
+    _target(
+        "compare, HELM losses",
+        f"compare helm/{_STORIES}260K-hf helm/{_STORIES}15M-hf --metric bits_per_byte --json",
+        _folder(f"helm/{_STORIES}260K-hf", f"helm/{_STORIES}15M-hf"),
+        f"helm/{_STORIES}15M-hf/per_instance_stats.json",
+    ),
+    _target(
         "compare, responses",
         "compare responses/base-echo.jsonl responses/int4-echo.jsonl --json",
         _folder("responses"),
@@ -373,11 +429,15 @@ TARGETS: tuple[Target, ...] = (
         _survey_files,
         "summary.json",
     ),
+    _target(
+        "survey, another round", "survey survey.json results --prior prior.json --json", _survey_files, "prior.json"
+    ),
     _target("survey, tables", "survey truth.csv predicted.csv --json", _survey_files, "truth.csv", "predicted.csv"),
     _target("tune, a run", "tune full-0 lora-0 --json", _training_runs, "full-0/training.json", "lora-0/events.jsonl"),
     _target(
         "tune, the Trainer", "tune full=full-state.json lora=lora-state.json --json", _training_files, "full-state.json"
     ),
+    _target("tune, JSON lines", "tune full.jsonl lora.csv --json", _training_files, "full.jsonl"),
     _target("tune, peft", "tune full-peft.json lora-peft.json --json", _training_files, "lora-peft.json"),
     _target("tune, CSV", "tune full.csv lora.csv --json", _training_files, "full.csv"),
     _target(
@@ -403,6 +463,8 @@ TARGETS: tuple[Target, ...] = (
         "leaderboard.json",
         json=False,
     ),
+    _target("the texts of score", "texts text.txt", _texts, "text.txt"),
+    _target("the texts of score, JSON lines", "texts text.jsonl text", _texts, "text.jsonl"),
     _target("report, power", "report power.json", _written(_results), "power.json", json=False),
     _target("report, a certificate", "report cert.json", _certificate_files, "cert.json", json=False, same=False),
 )

@@ -83,12 +83,13 @@ def read_bytes(path: Path, limit: Limit, *, label: str | None = None) -> bytes:
     """The content of a file, if it may be read."""
     label = label or one_line(str(path))
     with opened(path, limit, label=label) as file:
+        size = os.fstat(file.fileno()).st_size
         try:
-            data = file.read(limit.bytes + 1)
+            data = file.read(size + 1)  # Python makes room for all that is asked for
         except (OSError, MemoryError) as error:
             raise cannot_open(label, error) from error
-    if len(data) > limit.bytes:  # it has grown since it was opened
-        raise _too_large(len(data), limit, label)
+    if len(data) > size:
+        raise InputError(f"{label}: grows while it is read; wait until it is written.")
     return data
 
 

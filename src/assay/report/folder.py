@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os import PathLike
+from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -95,7 +96,7 @@ def _each_once(results: Sequence[Source]) -> Iterator[Source]:
     seen: set[Path] = set()
     for result in results:
         if not isinstance(result, Result | dict):
-            place = Path(result).resolve()
+            place = Path(realpath(result))  # follows links as far as they lead, also in a circle
             if place in seen:
                 continue
             seen.add(place)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from assay.data.json_text import read_json
+from assay.data.opening import DOCUMENT, check_file
 from assay.data.readers import one_line
 from assay.data.survey.documents import is_json
 from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
@@ -53,7 +54,10 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
     """Every JSON file, and whether it was named rather than found in a folder."""
     for path in paths:
         if path.is_dir():
-            yield from ((file, False) for file in sorted(path.rglob("*.json")) if file.is_file())
+            for file in sorted(path.rglob("*.json")):
+                if not file.is_dir():
+                    check_file(file, DOCUMENT)  # what cannot be read is not passed over
+                    yield file, False
         elif path.exists():
             yield path, True
         else:

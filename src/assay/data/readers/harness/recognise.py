@@ -70,7 +70,7 @@ def _walk(folder: Path) -> Iterator[Path]:
             count += 1
             if count > _MOST_FILES:
                 raise InputError(f"{folder}: more than {_MOST_FILES:,} files; name the folder of a harness's output.")
-            if (here / file).is_file():
+            if (here / file).is_file() or Path(file).suffix.lower() in _SUFFIXES:
                 yield here / file
 
 
