@@ -141,5 +141,6 @@ def significance_sheet(contrast: Contrast) -> Sheet:
         limits = f"[{_number(source.low)} to {_number(source.high)}], of single windows"
         p = "–" if source.p_value is None else f"{source.p_value:.2g}"
         cells.append(("the source's formulas", limits, p, _number(source.cohens_d)))
-    title = ("significance", f"{contrast.arm} − {contrast.baseline}, nats per token")
+    unit = "validation loss" if "validation_loss" in contrast.ratios else "nats per token"
+    title = ("significance", f"{contrast.arm} − {contrast.baseline}, {unit}")
     return Sheet(title, ("over", "difference", "p", "effect size"), cells)
