@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.loaded import Survey, load
 from assay.analyses.survey.report import SurveyReport, report_of
 from assay.analyses.survey.scores import Scores
 from assay.analyses.survey.shared import on_shared_cells
@@ -100,6 +100,21 @@ def test_the_population_is_the_same_whatever_was_predicted() -> None:
     assert set(shared.baselines) == {"uniform", "marginal", "marginal, left out", "marginal, pooled"}
     for name in shared.baselines:
         np.testing.assert_allclose(shared.baselines[name], survey.baselines[name][keep], atol=1e-12)
+
+
+def test_predictions_of_answers_of_too_few_are_left_out_one_by_one() -> None:
+    """Of segment b only question 2 was answered by too few; b:young itself is large."""
+    answers = {"question": ["q1", "q1", "q2", "q2"], "segment": ["b:old", "b:young"] * 2, "n": [80, 60, 80, 6]}
+    answers |= {"yes": [60, 30, 45, 80], "no": [40, 70, 55, 20]}
+    guess = {name: answers[name] for name in ("question", "segment", "yes", "no")}
+    found = load(answers, [{"model": ["m"] * 4, **guess}])
+    assert (len(found.truth), len(found.predictions), len(found.people)) == (3, 3, 4)
+    assert found.predictions.cell.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(found.scores, 1.0)
+    assert "1 row is about answers of too few respondents, which are left out" in found.notes
+    assert "1 of 4 answers (question × segment) left out, of fewer than 10 respondents" in found.notes
+    old = found.truth.place["q2", "b:old"]
+    np.testing.assert_allclose(found.baselines["marginal, left out"][old], [0.8, 0.2])  # the six are people, too
 
 
 def test_models_that_share_nothing_are_refused() -> None:

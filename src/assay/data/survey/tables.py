@@ -78,7 +78,8 @@ def read_prediction_tables(sources: Sequence[Any], truth: Truth, *, left_out: Tr
     answers = [answer for source in sources for answer in _answers(source, truth, few, skipped, places)]
     if not answers:
         raise InputError("no prediction of an answer that is looked at; check the segments, or lower --min-n.")
-    notes = [f"{skipped[0]:,} rows are about answers of too few respondents"] if skipped[0] else []
+    many = "1 row is" if skipped[0] == 1 else f"{skipped[0]:,} rows are"
+    notes = [f"{many} about answers of too few respondents, which are left out"] if skipped[0] else []
     notes += places.notes()
     return predictions_of(answers, truth.shares.shape[1], [*notes, *_coverage(answers, int((~few).sum()))])
 
