@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 import assay as package
 from assay import examples
@@ -19,6 +20,7 @@ from assay.errors import InputError, UsageError
 from assay.report.folder import write_report
 from assay.report.parts.certificate import certificate_part
 from tests.certificate.samples import assay, evidence_of, issue, load, losses, save, scores
+from tests.certificate.test_policy import policies
 from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
 
 WORSE = scores(180, 200), scores(140, 200)  # accuracy falls from 0.9 to 0.7
@@ -352,3 +354,27 @@ def test_the_evidence_is_needed_for_a_policy(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a policy needs it"):
         package.verify(certificate, policy=Policy(task="x"))
     assert package.verify(certificate, policy=Policy(note="no requirement")).exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A true certificate of losses and one of scores."""
+    folder = tmp_path_factory.mktemp("both")
+    first = certify(losses(30), losses(30, 2), folder / "a.json").path
+    return first, certify(PARTIAL[0], PARTIAL[1], folder / "b.json", policy=Policy(task="t")).path
+
+
+@settings(deadline=None)  # each example computes two certificates again
+@given(policies.filter(lambda policy: (policy.replicates or 0) <= 5_000))
+def test_whatever_the_policy_a_true_certificate_stays_true(both: tuple[Path, Path], policy: Policy) -> None:
+    """And passes only what passes by the policy's own limit."""
+    for certificate in both:
+        found = verify(certificate, policy=policy)
+        assert found.true
+        assert found.exit_code in (0, 1)
+        assert found.passed is (found.verdict == "pass" and not found.reasons)
+        assert not {name for name in found.choices if policy.fixed(name) is not None}
+        limit = policy.fixed("max_drop" if found.document["measure"]["task"] == "t" else "max_ratio")
+        assert found.judged["decision"]["limit"] == (found.document["decision"]["limit"] if limit is None else limit)
+        json.dumps(found.to_dict(), allow_nan=False)
+        assert "\n" not in found.sentence

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analyses.compare import compare
@@ -72,6 +72,7 @@ def counts(draw: st.DrawFn) -> tuple[int, int, int]:
     return won, draw(st.integers(0, n - won)), n
 
 
+@settings(deadline=None)  # each example writes a certificate
 @given(counts(), st.sampled_from([0.9, 0.95, 0.99, 0.999]), st.sampled_from([1, 3]))
 def test_certify_and_compare_say_the_same_of_0_1_scores(found: tuple[int, int, int], level: float, size: int) -> None:
     first, second = pairs(*found)
