@@ -163,6 +163,15 @@ def test_contexts_without_a_context_are_refused(
     assert not (tmp_path / "run").exists()
 
 
+def test_text_without_a_token_to_predict_is_refused_and_nothing_is_written(
+    tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("A")
+    with pytest.raises(InputError, match="no token that can be predicted"):
+        score({"m": ModelSpec(str(tiny_model()))}, [tmp_path / "a.txt"], tmp_path / "run", plan=Plan(prefix="none"))
+    assert not (tmp_path / "run").exists()
+
+
 def _documents(table: object) -> list[str]:
     labels = table.labels["document"]  # type: ignore[attr-defined]  # a Table
     return [labels.names[code] for code in labels.codes.tolist()]

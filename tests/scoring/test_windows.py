@@ -132,3 +132,10 @@ def test_drawing_overlapping_windows_is_refused() -> None:
     layout = Layout(10, 5)
     with pytest.raises(UsageError, match="do not overlap"):
         drawn_windows(windows_of([100], layout), layout, 1, 1, 0)
+
+
+@pytest.mark.parametrize(("preview", "final"), [(0, 3), (3, 0), (-1, 4)])
+def test_drawing_no_windows_is_refused(preview: int, final: int) -> None:
+    layout = Layout(10)
+    with pytest.raises(UsageError, match="at least 1 preview and 1 final"):
+        drawn_windows(windows_of([100], layout), layout, preview, final, 0)

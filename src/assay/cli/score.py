@@ -144,9 +144,11 @@ def score(
 def _summary(panel: "Panel") -> str:
     from math import exp
 
+    from assay.analyses.wording import count
+
     loss, tokens = panel.estimate(0), int(panel.denominators.sum())
-    counts = f"{panel.n:,} windows of {panel.n_clusters:,} document{'s' if panel.n_clusters != 1 else ''}"
-    return f"loss {loss:.4f} nats per token, perplexity {exp(loss):.4f} ({counts}, {tokens:,} tokens)"
+    counts = f"{count(panel.n, 'window')} of {count(panel.n_clusters or 0, 'document')}, {count(tokens, 'token')}"
+    return f"loss {loss:.4f} nats per token, perplexity {exp(loss):.4f} ({counts})"
 
 
 def _draw(text: str | None) -> tuple[int, int] | None:

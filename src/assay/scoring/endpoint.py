@@ -26,6 +26,7 @@ from assay.errors import InputError, UsageError
 from assay.scoring.dialects import WAYS, Dialect, OtherTokensError, Reply, ReplyError, Spellings, Way, prompt_tokens
 from assay.scoring.loading import load_tokenizer
 from assay.scoring.specs import ModelSpec
+from assay.scoring.tokens import own_bos, start_of
 from assay.scoring.transport import Patience, RefusalError, Server
 
 IMPOSSIBLE = -9999.0
@@ -67,7 +68,7 @@ class EndpointScorer:
         self.tokenizer = load_tokenizer(ModelSpec(tokenizer))
         self._tokenizer_name = tokenizer
         self._spellings = Spellings(self.tokenizer)
-        self.bos = _own_bos(self.tokenizer)
+        self.bos = own_bos(self.tokenizer)
         self._served_as: str | None = None
         self._unseen: int | None = 0  # tokens that the server puts before a text and does not show: a BOS token
         self._way = self._found_way([way for way in WAYS if dialect in ("auto", way.dialect)])
@@ -79,11 +80,7 @@ class EndpointScorer:
     @property
     def start(self) -> int | None:
         """The token to put before a text: BOS, or else EOS; for a server that takes only text, what it adds itself."""
-        if self._way.prompt == "text":
-            return self.bos
-        bos: int | None = self.tokenizer.bos_token_id
-        eos: int | None = self.tokenizer.eos_token_id
-        return eos if bos is None else bos
+        return self.bos if self._way.prompt == "text" else start_of(self.tokenizer)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -296,10 +293,3 @@ class EndpointScorer:
 
 def _started(bos: int | None, ids: list[int]) -> list[int]:
     return ids if bos is None else [bos, *ids]
-
-
-def _own_bos(tokenizer: Any) -> int | None:
-    """The token that starts a text, if this tokenizer puts one there by itself."""
-    started, bos = tokenizer("a")["input_ids"], tokenizer.bos_token_id
-    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None

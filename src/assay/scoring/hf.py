@@ -17,6 +17,7 @@ from assay.errors import InputError
 from assay.scoring.loading import find_device, load_config, load_model, load_tokenizer, refusing
 from assay.scoring.probes import splits_into_body_and_head
 from assay.scoring.specs import ModelSpec
+from assay.scoring.tokens import own_bos, start_of
 
 CHUNK_BYTES = 16 << 20  # float32 logits at a time: more leaves the cache, less does not keep the threads busy
 
@@ -43,17 +44,12 @@ class Scorer:
     @property
     def bos(self) -> int | None:
         """The token that starts a text, if this tokenizer puts one there by itself."""
-        started = self.tokenizer("a")["input_ids"]
-        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
-        bos = self.tokenizer.bos_token_id
-        return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
+        return own_bos(self.tokenizer)
 
     @property
     def start(self) -> int | None:
-        """The token that stands before a text for lm-eval: BOS, or EOS where there is none."""
-        bos: int | None = self.tokenizer.bos_token_id
-        eos: int | None = self.tokenizer.eos_token_id
-        return eos if bos is None else bos
+        """The token that stands before a document: BOS, or else EOS."""
+        return start_of(self.tokenizer)
 
     @property
     def about(self) -> dict[str, Any]:

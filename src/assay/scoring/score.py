@@ -81,6 +81,8 @@ def layout_for(plan: Plan, model_context: int, *, bos: bool) -> Layout:
 def chosen_windows(encoded: Sequence[Encoded], layout: Layout, plan: Plan) -> list[Window]:
     """The windows to score, in the order of the text."""
     windows = windows_of([len(document.ids) for document in encoded], layout)
+    if not windows:
+        raise InputError("the text has no token that can be predicted; give longer documents.")
     if plan.draw is None:
         return windows
     return drawn_windows(windows, layout, *plan.draw, plan.seed)

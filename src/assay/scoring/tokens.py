@@ -54,6 +54,20 @@ def _local_folder(spec: ModelSpec) -> Path | None:
     return None if found is None else Path(found).parent
 
 
+def own_bos(tokenizer: Any) -> int | None:
+    """The token that starts a text, if this tokenizer puts one there by itself."""
+    started, bos = tokenizer("a")["input_ids"], tokenizer.bos_token_id
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
+
+
+def start_of(tokenizer: Any) -> int | None:
+    """The token that stands before a text for lm-eval: BOS, or EOS where there is none."""
+    bos: int | None = tokenizer.bos_token_id
+    eos: int | None = tokenizer.eos_token_id
+    return eos if bos is None else bos
+
+
 def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Token ids of each text and where, in characters, each token ends; no character belongs to two tokens."""
     for text in texts:

@@ -133,6 +133,8 @@ def drawn_windows(windows: Sequence[Window], layout: Layout, preview: int, final
     """
     if layout.overlaps:
         raise UsageError("--windows draws windows that do not overlap; leave out --stride.")
+    if min(preview, final) < 1:
+        raise UsageError(f"--windows draws at least 1 preview and 1 final window, but got {preview}x{final}.")
     wanted = preview + final
     full = [window for window in windows if layout.is_full(window)]
     pool = full if len(full) >= wanted else list(windows)
