@@ -31,7 +31,7 @@ from assay.stats.ranking import Fitted
 from assay.stats.special import normal_quantile, t_quantile
 from assay.stats.units import Floats
 
-_CLOSEST = 0.99  # a correlation beyond this counts as this
+_CLOSEST = 1 - 1e-6  # a correlation beyond this counts as this
 _PSEUDO = 2.0  # items that differ, added to every pair: none seen is not none to come
 
 
@@ -75,7 +75,8 @@ def _bounded(grid: Grid, found: Fitted, shares: Floats, first: int, level: float
         n *= (normal_quantile(1 - alpha / 2) / t_quantile(1 - alpha / 2, found.groups - 1)) ** 2
     low, high = share_limits(p * n, n, alpha / (2 * len(shares)), alpha / 2)
     close = _closeness(found, shares, first, _PSEUDO / items**2)
-    apart = items / (1 - _correlation(found, close, first))  # what systems share moves all of them, and decides nothing
+    alike = min(_correlation(found, close, first), max(1 - 1 / items, 0.0))  # as if one more item told them apart
+    apart = items / (1 - alike)  # what systems share moves all of them, and decides nothing
     luck = jeffreys_quantile(p * apart, apart, 0.5) - jeffreys_quantile(p * apart, apart, 1 - 0.5 ** (1 / close.sum()))
     centre = float((close * shares).sum() / close.sum())
     least = centre - sqrt(centre * (1 - centre) / items)  # near 1 with few items the quantile runs away
@@ -85,10 +86,9 @@ def _bounded(grid: Grid, found: Fitted, shares: Floats, first: int, level: float
 def effective_items(grid: Grid, found: Fitted, shares: Floats) -> tuple[float, bool]:
     """n_e with p(1 − p) / n_e the pooled variance; and whether it is known: right or wrong, no weights, no clusters."""
     kish = float(grid.weights.sum()) ** 2 / float((grid.weights**2).sum())
-    right = bool(np.isin(grid.values[grid.present], (0.0, 1.0)).all())
-    if right and grid.whole and grid.clusters is None and kish == grid.n:
-        return kish, True
-    most = kish if right else inf
+    if grid.binary and grid.whole:
+        return float(grid.n), True
+    most = kish if grid.right_or_wrong else inf
     if grid.clusters is not None and grid.whole:  # clusters whose items differ more than others do not add any
         most = min(most, _items(shares, _error_apart(grid, found), inf))
     return min(most, _items(shares, found.errors**2, kish if grid.clusters is None else float(grid.groups))), False
