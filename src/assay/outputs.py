@@ -5,6 +5,7 @@ process lives and then renamed. A process that is killed leaves at most such fil
 same target removes them: a part whose lock is free has no owner any more.
 """
 
+import errno
 import os
 import re
 import stat
@@ -35,6 +36,7 @@ class _Batch:
         self._drop(path)
         with held():  # what was created is known, or it could not be removed
             try:
+                _check_target(path)
                 self.parts[path] = _created(path)
             except OSError as error:
                 raise cannot_write(path, error, "name a file in an existing folder") from error
@@ -182,6 +184,13 @@ def _remove_unlocked(part: Path) -> None:
             part.unlink()
         finally:
             os.close(handle)
+
+
+def _check_target(path: Path) -> None:
+    """Raise now what a rename would only find out when others of a batch are done."""
+    with suppress(FileNotFoundError):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
 
 
 def _lock(handle: int, *, wait: bool) -> None:

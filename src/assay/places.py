@@ -41,7 +41,7 @@ def check_outputs(outputs: Iterable[Place | None], inputs: Iterable[object] = ()
 
 def same(one: Path, other: Path) -> bool:
     """Whether two paths are one place: by their names, resolved, or because the system says so."""
-    if os.path.realpath(one) == os.path.realpath(other):
+    if _resolved(one) == _resolved(other):
         return True
     first, second = _status(one), _status(other)
     known = first is not None and second is not None and stat.S_ISREG(first.st_mode)
@@ -82,7 +82,7 @@ def _in_what_is_read(path: Path, read: Iterable[Path]) -> str | None:
         return None
     here = _folder(path)
     for folder in read:
-        if _is_folder(folder) and Path(os.path.realpath(folder)) in (here, *here.parents):
+        if _is_folder(folder) and _resolved(folder) in (here, *here.parents):
             return f"it is in {one_line(str(folder))}, which is read"
     return None
 
@@ -98,7 +98,14 @@ def _is_result(path: Path) -> bool:
 
 
 def _folder(path: Path) -> Path:
-    return Path(os.path.realpath(path)).parent
+    return _resolved(path).parent
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:  # a name that no system allows
+        return path.absolute()
 
 
 def _is_folder(path: Path) -> bool:

@@ -153,6 +153,7 @@ class Tally:
     kind: Kind
     points: int
     tried: int
+    held: int
     faults: list[str]
 
 
@@ -176,5 +177,6 @@ def _tallies(
         for kind in kinds:
             points = range(1, target.points(kind) + 1)
             tried = points if sample is None else sorted(chance.sample(points, min(sample, len(points))))
-            faults = [fault for at in tried for fault in target.attack(kind, at)]
-            yield Tally(command.name, kind, len(points), len(tried), faults)
+            found = [target.attack(kind, at) for at in tried]
+            faults = [fault for faults in found for fault in faults]
+            yield Tally(command.name, kind, len(points), len(tried), sum(not faults for faults in found), faults)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.cli.output import say
-from assay.errors import InputError
+from assay.errors import InputError, UsageError
 from assay.outputs import remove_parts
 
 if TYPE_CHECKING:
@@ -38,12 +38,15 @@ def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, 
     A run that shall be overwritten stays until the new one, which is made beside it, is complete.
     """
     from assay.data.replacing import recover, swap
+    from assay.scoring.hf import longest_input
     from assay.scoring.loading import load_model, load_tokenizer
     from assay.scoring.specs import ModelSpec
     from assay.training.folder import OWNER
 
     base = ModelSpec(task.base)
     tokenizer, model = load_tokenizer(base), load_model(base)
+    if task.context > (longest := longest_input(model)):
+        raise UsageError(f"context must be at most the model's {longest} tokens, but got {task.context}.")
     about = _about(task, tokenizer, sweep=sweep)
     recover(folder, OWNER)
     place = _place(folder, settings, about, overwrite=overwrite)

@@ -25,6 +25,16 @@ _ACTIVATION_BYTES = 64 << 20  # of a forward pass, or a tenth of the weights if 
 _WIDTHS_ALIVE = 16  # numbers that a forward pass holds at once for a token, as a multiple of the model's width
 
 
+def longest_input(model: Any) -> int:
+    """The longest input of a model, in tokens."""
+    config = model.config.get_text_config()
+    for name in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
+        length = getattr(config, name, None)
+        if isinstance(length, int) and 0 < length < 1 << 24:
+            return length
+    return 2048
+
+
 class Scorer:
     """A causal language model that gives the loss of every token of a batch."""
 
@@ -64,12 +74,7 @@ class Scorer:
     @property
     def context(self) -> int:
         """The longest input of the model."""
-        config = self.model.config.get_text_config()
-        for name in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
-            length = getattr(config, name, None)
-            if isinstance(length, int) and 0 < length < 1 << 24:
-                return length
-        return 2048
+        return longest_input(self.model)
 
     def batch_tokens(self, asked: int | None) -> int:
         """Tokens in a forward pass: what was asked for, or as many as need little memory beside the weights."""
