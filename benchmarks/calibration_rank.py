@@ -1,7 +1,7 @@
 """Is a leaderboard honest? False claims, coverage of ranks and sets, and the winner's curse, by simulation.
 
-    python benchmarks/calibration_rank.py                       everything; about 12 minutes on one core
-    python benchmarks/calibration_rank.py --simulations 100     a quick look
+    python benchmarks/calibration_rank.py                       everything; about 25 minutes on one core
+    python benchmarks/calibration_rank.py --simulations 60 --tops 100     a quick look
     python benchmarks/calibration_rank.py --out benchmarks/results/calibration_rank.md
 
 The same command prints the same numbers on every run: simulation i of a board has its own seed.
@@ -54,19 +54,25 @@ FORMER = (
     "winner's own standard error) and of Clopper and Pearson's for a single model, where all models are equal."
 )
 SETS = (
-    "20 models. *Rejected*: the per cent of boards of equal models on which any model left the set; at most 5 is\n"
+    "*Rejected*: the per cent of boards of equal models on which any model left the set; at most 5 is\n"
     "right. *Held*: the per cent of boards on which every best model was in the set; at least 95 is right."
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = report_parser("False claims, coverage and bias of leaderboards, by simulation.")
-    parser.add_argument("--simulations", type=int, default=500, metavar="N", help="per board (500)")
-    parser.add_argument("--tops", type=int, default=200, metavar="N", help="per cell of the winner's curse (200)")
+    parser.add_argument("--simulations", type=int, default=200, metavar="N", help="per board (200)")
+    parser.add_argument(
+        "--tops",
+        type=int,
+        default=200,
+        metavar="N",
+        help="per cell of the winner's curse, and per board of the confidence set (200)",
+    )
     options = parser.parse_args(arguments)
     found = {board: _simulated(board, options.simulations) for board in (*BOARDS, *APART_BOARDS)}
     report = _report(found, options.simulations)
-    publish(f"{report}\n\n{_sets(options.simulations)}\n\n{_tops(options.tops)}", options.out)
+    publish(f"{report}\n\n{_sets(options.tops)}\n\n{_tops(options.tops)}", options.out)
 
 
 def _simulated(board: Board, simulations: int) -> list[Outcome]:
@@ -161,7 +167,8 @@ def _sets(simulations: int) -> str:
         rows.append([board.name, out, "–" if equal else _percent(held), f"{mean(size for _, size in found):.1f}"])
         print(f"{board.name}: done", file=sys.stderr, flush=True)
     header = ["models", "rejected", "held", "models in the set"]
-    return "\n\n".join(["### The model confidence set, 20 models", SETS, table(header, rows)])
+    about = f"{simulations} boards of each kind. {SETS}"
+    return "\n\n".join(["### The model confidence set, 20 models", about, table(header, rows)])
 
 
 def _tops(simulations: int) -> str:

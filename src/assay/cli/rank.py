@@ -49,7 +49,7 @@ def rank(
     newest: sources.Newest = False,
     adjust: Annotated[
         Literal["holm", "bh", "max-t", "none"],
-        typer.Option(help="Adjust p-values for the number of pairs.", rich_help_panel=_STATISTICS),
+        typer.Option(help="Adjust p-values and intervals for the number of pairs.", rich_help_panel=_STATISTICS),
     ] = "holm",
     test: options.PairedTest = "auto",
     method: options.IntervalMethod = "auto",
@@ -75,8 +75,9 @@ def rank(
 ) -> None:
     """Which models can be told apart?
 
-    Ranks models on the items they share. Every pair is tested and adjusted for the number of pairs; models that are not
-    told apart share a tier. Each model has the ranks that are left to it and its chance of being the best.
+    Ranks models on the items they share. Every pair is tested as `compare` does, and adjusted for the number of pairs;
+    models that are not told apart share a tier. Each model has the ranks that are left to it and its chance of being
+    the best.
     """
     from assay.analyses.rank import rank as run  # late: --help and errors of usage need none of it
     from assay.data import parse_columns
