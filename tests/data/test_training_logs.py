@@ -235,3 +235,64 @@ def test_a_long_table_is_read_in_one_query(tmp_path: Path, name: str) -> None:
     (log,) = read_logs([tmp_path / name])
     assert process_time() - began < 3
     assert list(zip(log.loss.steps.tolist(), log.loss.values.tolist(), strict=True)) == rows
+
+
+# ------------------------------------------------------------------------------------- fields of a wrong type, or none
+
+WRONG: dict[str, tuple[dict[str, object], list[str]]] = {
+    "no step": ({"step": ...}, ["line 2", "has a step, but there is none"]),
+    "a step that is a list": ({"step": []}, ["line 2", "'step' must be a whole number from 0 on", "'[]'"]),
+    "a step that is null": ({"step": None}, ["line 2", "'step'"]),
+    "a step that is true": ({"step": True}, ["line 2", "'step'"]),
+    "a step beyond counting": ({"step": 10**300}, ["line 2", "'step'"]),
+    "seconds that are a list": ({"step_seconds": [1]}, ["line 2", "'step_seconds' must be a finite number"]),
+    "seconds that are negative": ({"step_seconds": -1}, ["line 2", "'step_seconds'"]),
+    "too many steps": ({"steps": 10**9}, ["line 2", "'steps' must be a whole number from 1 to 1,000,000"]),
+    "tokens that are a text": ({"tokens": "many"}, ["line 2", "'tokens'"]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_an_event_with_a_field_of_a_wrong_type_is_refused_by_line_and_field(tmp_path: Path, case: str) -> None:
+    change, parts = WRONG[case]
+    folder = write_run(tmp_path / "a", [3.0, 2.0, 1.0])
+    events = folder / "events.jsonl"
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    lines[1] = {name: value for name, value in (lines[1] | change).items() if value is not ...}
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError) as refused:
+        read_logs([folder])
+    assert [part for part in [str(events), *parts] if part not in str(refused.value)] == [], refused.value
+
+
+@pytest.mark.parametrize(
+    ("about", "part"),
+    [
+        ({"arm": ["lora"]}, "'arm' must be a text"),
+        ({"arm": None}, "'arm'"),
+        ({"seed": {}}, "'seed' must be a whole number"),
+        ({"max_steps": "ten"}, "'max_steps' must be a whole number"),
+        ({"parameters": [1]}, "'parameters' must be an object"),
+        ({"parameters": {"total": "many"}}, "parameters: 'total' must be a whole number"),
+        ({"learning_rate": []}, "'learning_rate' must be a finite number"),
+        ({"validation": ["sha256:1"]}, "'validation' must be a text"),
+    ],
+)
+def test_a_manifest_with_a_field_of_a_wrong_type_is_refused_by_name(
+    tmp_path: Path, about: dict[str, object], part: str
+) -> None:
+    folder = write_run(tmp_path / "a", [3.0, 2.0])
+    path = folder / "training.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | about))
+    with pytest.raises(InputError, match=r"training\.json.*; train again with --overwrite\.") as refused:
+        read_logs([folder])
+    assert part in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5000, '{"log_history": ' + "[" * 5000, '{"log_history": [{"step": ' + "9" * 5000]
+)
+def test_a_log_that_no_parser_survives_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(InputError, match=r"a\.json"):
+        read_logs([tmp_path / "a.json"])

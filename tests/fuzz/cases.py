@@ -3,6 +3,7 @@
 python -m tests.fuzz.cases 137           # one case, with what it printed; its files stay in ./fuzz-137
 python -m tests.fuzz.cases 0 2000        # many, as a table of what was attacked and what held
 python -m tests.fuzz.cases special 0 60  # pipes, devices, folders and links in the place of files
+python -m tests.fuzz.cases deep 0 60     # ten megabytes of brackets, in under a second
 """
 
 import gc
@@ -127,6 +128,25 @@ def special(number: int, folder: Path) -> Outcome:
     return Outcome(case, code, fault, err[-2000:])
 
 
+def deep(number: int, folder: Path) -> Outcome:
+    """Run a case in which one of the files is ten megabytes of brackets; it may take a second of a processor."""
+    target, name = PLACES[number % len(PLACES)]
+    piece = (b"[", b'{"a":', b'{"a":[')[(number + number // len(PLACES)) % 3]
+    before = _seconds()
+    files = {**target.files(), name: piece * (10_000_000 // len(piece))}
+    code, out, err = called(target.command, files, folder)
+    taken = _seconds() - before
+    case = Case(number, target.name, name, f"10 MB of {piece.decode()}", equal=False)
+    fault = "".join(_faults(target, case, code, out, err)) or (f"{taken:.1f} seconds" if taken > 1 else "")
+    return Outcome(case, code, fault, err[-2000:])
+
+
+def _seconds() -> float:
+    """What the forks have taken of the processors."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 #: A link that leads nowhere is a file that is not there, and `verify` says that it had no evidence.
 _ABSENT = frozenset({("a link to itself", "cert.evidence.parquet")})
 #: Files that need not be there, and are passed over if they are not files.
@@ -241,8 +261,9 @@ def table(found: Sequence[Outcome]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    of = special if "special" in arguments else run
-    first, *rest = (int(argument) for argument in arguments if argument != "special")
+    how = {"special": special, "deep": deep}
+    of = next((how[argument] for argument in arguments if argument in how), run)
+    first, *rest = (int(argument) for argument in arguments if argument not in how)
     warm()
     if not rest:
         return _shown(first)

@@ -45,6 +45,11 @@ def test_what_is_no_file_is_refused_wherever_a_file_is_read() -> None:
     attacked(0, len(PLACES), "special")
 
 
+@pytest.mark.slow
+def test_ten_megabytes_of_brackets_are_refused_in_under_a_second_wherever_a_file_is_read() -> None:
+    attacked(0, len(PLACES), "deep")
+
+
 @pytest.mark.nightly
 def test_whatever_is_no_file_is_refused_wherever_a_file_is_read() -> None:
     attacked(len(PLACES), len(PLACES) * len(SPECIAL), "special")

@@ -22,6 +22,10 @@ OURS = tuple(dict.fromkeys(name for kind in UNITS for name in REQUIRED[kind] + O
 SIMILAR = 0.8
 
 
+#: Characters of a name that a list in a message shows.
+_LONGEST = 150
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Which of our columns a table has, under which name, and what it has besides."""
@@ -89,7 +93,7 @@ def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
 
 def listed(names: Iterable[str], limit: int = 12) -> str:
     """Names for a message, the first ones if there are many."""
-    every = [name or "(no name)" for name in names]
+    every = [name if 0 < len(name) <= _LONGEST else f"{name[:_LONGEST]}…" if name else "(no name)" for name in names]
     more = f" and {len(every) - limit} more" if len(every) > limit else ""
     return one_line(", ".join(every[:limit]) + more)
 

@@ -80,7 +80,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     about = read_json(path, label=f"{label}: the manifest cannot be read", advice=again)
     if not isinstance(about, dict) or about.get("schema") != SCHEMA:
         raise InputError(f"{label}: not the manifest of a training run; name a folder that `assay tune run` wrote.")
-    if "arm" not in about:
+    if about.get("arm") is None:
         raise InputError(f"{label}: no field 'arm', which says how the model was trained; {again}.")
     _check_fields(about, _OF_MANIFEST, label, again)
     _check_fields(about.get("parameters") or {}, _OF_PARAMETERS, f"{label}, parameters", again)

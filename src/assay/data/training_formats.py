@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.json_text import read_json
-from assay.data.readers.source import named, one_line
+from assay.data.readers.source import exists, named, one_line
 from assay.data.training_events import LAST_STEP, NoStepsError, number_of
 from assay.data.training_logs import (
     Series,
@@ -76,7 +76,7 @@ def _check_steps(log: TrainingLog) -> None:
 def _of_path(name: str | None, path: Path) -> tuple[list[TrainingLog], list[str]]:
     if path.is_dir():
         return _of_folder(name, path)
-    if not path.is_file():
+    if not exists(path):
         raise InputError(f"{one_line(str(path))}: no such file or folder; name a run, a trainer_state.json or a table.")
     if path.suffix.lower() in SUFFIXES:
         return [read_log_table(path, name)], []

@@ -203,6 +203,16 @@ def test_a_pointer_is_named_as_such_in_every_format(tmp_path: Path, name: str) -
         assert refusal([tmp_path]) == expected
 
 
+def test_a_damaged_log_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
+    folder = copy(LM_EVAL / SMALL, tmp_path)
+    path = only(folder, "samples_tiny_animals*")
+    path.write_text("[[[\n")
+    message = refusal([folder], task="tiny_*", metric="acc")
+    assert f"{path}: called like samples of lm-eval, but it does not begin like it; copy it again" in message
+    path.unlink()
+    assert len(read([folder], task="tiny_s*y", metric="acc")) == 1
+
+
 def test_a_pointer_to_something_else_in_a_folder_of_logs_does_not_matter(tmp_path: Path) -> None:
     folder = copy(LM_EVAL / SMALL, tmp_path)
     (folder / "plot.png").write_text(POINTER)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from assay.data.columns import REQUIRED
+from assay.data.json_text import DEEPEST
 from assay.data.opening import TABLE, cannot_open, head_of, opened, pointer_fault
 from assay.data.readers.harness import helm, inspect_ai, lighteval, lm_eval, responses
 from assay.data.readers.harness.log import Log
 from assay.data.readers.selection import Format
 from assay.errors import InputError
+from assay.names import one_line
 
 #: The results of lm-evaluation-harness are a part of its format, and no log by themselves.
 Kind = Format | Literal["lm-eval results"]
@@ -33,9 +35,28 @@ def files_in(path: Path) -> Files:
         kind = "helm" if entry.is_dir() else kind_of(entry)
         if kind is not None:
             found.setdefault(kind, []).append(entry)
+        elif path.is_dir():
+            _check_named(entry)
     if "lm-eval" in found:  # then the results beside the samples only tell of them
         found.pop("lm-eval results", None)
     return found
+
+
+#: What harnesses call their logs: a file of such a name in a folder is not passed over because it is damaged.
+_NAMED = {
+    "samples of lm-eval": re.compile(r"samples_.+_\d{4}-\d\d-\d\dT[\d.-]+\.jsonl"),
+    "details of lighteval": re.compile(r"details_.+_\d{4}-\d\d-\d\dT[\d.-]+\.parquet"),
+    "a log of inspect": re.compile(r".+\.eval"),
+}
+
+
+def _check_named(path: Path) -> None:
+    for what, pattern in _NAMED.items():
+        if pattern.fullmatch(path.name):
+            raise InputError(
+                f"{one_line(str(path))}: called like {what}, but it does not begin like it; copy it again, or take it "
+                "out of the folder."
+            )
 
 
 def logs_in(files: Files, chosen: Format) -> list[Log]:
@@ -135,6 +156,8 @@ def first_keys(text: str) -> tuple[set[str], bool]:
         sign = token[0]
         if sign in "{[":
             depth += 1
+            if depth > DEEPEST:
+                return keys, True  # no reader would take it
         elif sign in "}]":
             depth -= 1
             if depth < level:
