@@ -16,6 +16,7 @@ from assay.data.readers import Reading, Selection, Source, open_source, open_sou
 from assay.data.readers.memory import MemorySource
 from assay.data.wide import columns_by_model
 from assay.errors import InputError, UsageError
+from assay.names import one_line
 
 _NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
 _NOT_CLUSTERS = _NUMBERS | {"model"}  # as labels they would no longer be read as what they are
@@ -283,10 +284,18 @@ def _numbers(source: Source, ours: str, theirs: str, values: Floats) -> Floats:
 
 
 def _labels(source: Source, ours: str, theirs: str, values: Texts) -> Labels:
-    labels = Labels.of(values)
+    labels = Labels.of(_of_one_line(values) if ours == "model" else values)
     if ours == "split":
         check_split(source, theirs, labels.names, labels.codes)
     return labels
+
+
+def _of_one_line(names: Texts) -> Texts:
+    """Names of models go into sentences and tables: none may break the line or hide. Two names stay two."""
+    plain = {name: one_line(name) for name in set(names)}
+    if all(name == shown for name, shown in plain.items()) or len(set(plain.values())) < len(plain):
+        return names
+    return np.array([plain[name] for name in names], dtype=object)
 
 
 def _name(source: Source, labels: Mapping[str, Labels]) -> str:
@@ -296,7 +305,7 @@ def _name(source: Source, labels: Mapping[str, Labels]) -> str:
         return labels["model"].names[0]
     told = source.about.get("model", {}).get("name")
     if told:
-        return str(told)
+        return one_line(str(told))
     return PurePath(source.label).stem
 
 

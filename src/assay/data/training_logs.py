@@ -124,7 +124,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         raise InputError(f"{folder}: its lines stand for more than {_MOST_STEPS:,} steps; the log is damaged.")
     return TrainingLog(
         label=str(folder),
-        arm=name or about["arm"],
+        arm=one_line(name or about["arm"]),
         kind="run",
         loss=_series(steps, "loss"),
         grad_norm=_series(steps, "grad_norm"),

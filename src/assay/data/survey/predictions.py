@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay.data.panel import Floats, Integers
 from assay.data.survey.truth import LEAST_SUM, MOST_SUM
+from assay.names import one_line
 
 #: What became of an answer. An ERROR is missing; the benchmark scores the two failures before it with 0 and 0.1.
 OK, UNPARSEABLE, WRONG_LENGTH, ERROR, SCORE_ONLY = range(5)
@@ -147,7 +148,7 @@ class _Columns:
         self.empty = np.zeros(width)
 
     def add(self, answer: Answer) -> None:
-        code = self.codes.setdefault(answer.model, len(self.codes))
+        code = self.codes.setdefault(one_line(answer.model), len(self.codes))
         self.keys.append((answer.cell, code, answer.context))
         self.status.append(answer.status)
         self.reported.append(answer.reported)

@@ -31,7 +31,7 @@ class Entry:
 
     @property
     def model(self) -> str:
-        return self.name or self.log.model
+        return self.name or one_line(self.log.model)
 
 
 class HarnessSource(MemorySource):
