@@ -122,10 +122,10 @@ def load_model(spec: ModelSpec) -> Any:
                 spec.name,
                 config=config,
                 revision=spec.revision,
-                dtype=_dtype(spec.dtype),
                 trust_remote_code=spec.trust_remote_code,
                 use_safetensors=None if spec.allow_pickle else True,
                 output_loading_info=True,
+                **_dtype(spec.dtype),
             )
         except RuntimeError:
             check_shapes(folder_of(spec.name), config)
@@ -166,12 +166,16 @@ def _quiet() -> None:
     logging.disable_progress_bar()
 
 
-def _dtype(name: str) -> Any:
+def _dtype(name: str) -> dict[str, Any]:
+    """The argument of `from_pretrained`, which had another name up to transformers 4.55."""
     import torch
+    import transformers
 
     if name != "auto" and name not in _DTYPES:
         raise UsageError(f"dtype must be auto, float32, bfloat16 or float16, but got {name!r}.")
-    return "auto" if name == "auto" else getattr(torch, name)
+    major, minor = (int(part) for part in transformers.__version__.split(".")[:2])
+    argument = "dtype" if (major, minor) >= (4, 56) else "torch_dtype"
+    return {argument: "auto" if name == "auto" else getattr(torch, name)}
 
 
 def _refuse_pickle(spec: ModelSpec) -> None:

@@ -169,13 +169,13 @@ class Server:
         return plain | {"Accept-Encoding": "identity"} | (self._key.headers() if self._keyed else {})
 
     def _fault(self, broken: Broken) -> Fault:
-        """Until the server has been reached, no connection is final: the URL may be wrong."""
+        """Until the server has answered once, it is not tried again: the URL may be wrong, the time too short."""
         why = one_line(broken.why)
         deadline = f"no whole answer within {self._patience.answer:g} s; allow more time"
         faults = {
             "tls": Fault(f"no encrypted connection ({why}); check https, and the certificate", self._reached),
             "connect": Fault(f"no connection ({why}); check the URL, and that the server runs", self._reached),
-            "deadline": Fault(deadline, passing=True),
+            "deadline": Fault(deadline, self._reached),
             "closed": Fault("the server closed the connection without an answer in HTTP; check the URL", passing=True),
             "cut": Fault("the answer breaks off", passing=True),
             "protocol": Fault(f"what answers does not speak HTTP ({why}); check the URL", self._reached),
