@@ -1,8 +1,8 @@
 """Do the intervals of `assay survey` hold the truth? Coverage by simulation, with who is asked drawn at random.
 
-    python benchmarks/calibration_survey.py                       everything; about 8 minutes on one core
+    python benchmarks/calibration_survey.py                       everything; about 15 minutes on one core
     python benchmarks/calibration_survey.py --simulations 80 --carried 10      a quick look
-    python benchmarks/calibration_survey.py --out benchmarks/results/calibration_survey.md
+    python benchmarks/calibration_survey.py --carried 100 --out benchmarks/results/calibration_survey.md
 
 The true shares, and so the true score of every predictor, are known. The same command prints the same numbers.
 """
