@@ -11,6 +11,7 @@ import pytest
 from assay.data.opening import DOCUMENT, SETTINGS, TABLE, check_file, head_of, opened, read_bytes
 from assay.errors import InputError
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes and sockets")
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
 
 

@@ -77,7 +77,7 @@ def parse_json(data: bytes, place: str, *, strict: bool = False, advice: str = _
 
 
 def _unreadable(data: bytes) -> str | None:
-    if not data.removeprefix(_MARK).strip():
+    if not data[:64].removeprefix(_MARK).strip() and not data.removeprefix(_MARK).strip():
         return "empty; check what should have written it"
     return next((what for start, what in _ENCODED.items() if data.startswith(start)), pointer_fault(data[:64]))
 
@@ -132,7 +132,7 @@ def _finite(text: str) -> float:
 
 def _whole_characters(data: bytes) -> bytes:
     """The text with U+FFFD for the halves of surrogate pairs, which programs that cut texts leave behind."""
-    if _SURROGATE.search(data) is None:
+    if rb"\u" not in data or _SURROGATE.search(data) is None:
         return data
     return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
 

@@ -1,12 +1,12 @@
 """Does a checkpoint fit its model? Every weight comes from it, and every tensor of it has a place."""
 
-import json
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from assay.data.columns import listed
+from assay.data.json_text import read_json
 from assay.errors import InputError
 from assay.names import one_line
 
@@ -42,13 +42,24 @@ def _tensors(folder: Path) -> dict[str, dict[str, tuple[int, ...]]]:
     return found
 
 
+def _promised(index: Path) -> dict[str, str]:
+    """Which file an index says that each tensor is in."""
+    found = read_json(index, advice="download or save it again")
+    promised = found.get("weight_map") if isinstance(found, dict) else None
+    if not isinstance(promised, dict) or not all(isinstance(file, str) for file in promised.values()):
+        raise InputError(
+            f"{one_line(str(index))}: 'weight_map' must be an object of tensors and files; download or save it again."
+        )
+    return promised
+
+
 def check_tensors(folder: Path | None, config: Any) -> None:
     """Refuse an index that promises what its files do not hold, and more layers than there are tensors."""
     if folder is None:
         return
     held, index = _tensors(folder), folder / "model.safetensors.index.json"
     if index.is_file():
-        promised = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+        promised = _promised(index)
         lost = [name for name, file in promised.items() if name not in held.get(file, ())]
         if lost:
             raise InputError(
