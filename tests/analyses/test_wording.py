@@ -69,3 +69,11 @@ def test_percent(level: float, text: str) -> None:
 @pytest.mark.parametrize(("n", "text"), [(0, "0 items"), (1, "1 item"), (1319, "1,319 items")])
 def test_counts(n: int, text: str) -> None:
     assert wording.count(n, "item") == text
+
+
+def test_a_limit_next_to_zero_does_not_look_like_zero() -> None:
+    """A step-down test may tell two apart whose interval ends just beside 0: printed as 0 it would say the opposite."""
+    assert wording.interval(Interval(1e-11, 0.03, 0.95, "tango"), sign=True) == ">0 to +0.0300"
+    assert wording.interval(Interval(-0.03, -1e-11, 0.95, "tango"), sign=True) == "-0.0300 to <0"
+    assert wording.interval(Interval(0.0, 0.03, 0.95, "tango"), sign=True) == "0.0000 to +0.0300"
+    assert wording.interval(Interval(1e-11, 0.03, 0.95, "t")) == "0.0000 to 0.0300"

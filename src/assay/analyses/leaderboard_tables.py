@@ -133,7 +133,7 @@ def _limits(estimate: Estimate, places: int | None, *, sign: bool = False) -> st
     limits = estimate.interval
     if limits is None:
         return "–"
-    return " to ".join(wording.placed(limit, places, sign=sign) for limit in (limits.low, limits.high))
+    return wording.limits_at(limits, places, sign=sign)
 
 
 def _p(p: float | None) -> str:

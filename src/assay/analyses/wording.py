@@ -36,8 +36,17 @@ def placed(value: float, places: int | None, *, sign: bool = False) -> str:
 
 def interval(limits: Interval, *, sign: bool = False) -> str:
     """``low to high``."""
-    places = decimals(limits)
-    return f"{placed(limits.low, places, sign=sign)} to {placed(limits.high, places, sign=sign)}"
+    return limits_at(limits, decimals(limits), sign=sign)
+
+
+def limits_at(limits: Interval, places: int | None, *, sign: bool = False) -> str:
+    """``low to high`` at so many places; a limit of a difference that is next to 0, and not 0, is ``>0`` or ``<0``."""
+    low, high = (placed(limit, places, sign=sign) for limit in (limits.low, limits.high))
+    if sign and limits.low > 0 and not float(low):
+        low = ">0"
+    if sign and limits.high < 0 and not float(high):
+        high = "<0"
+    return f"{low} to {high}"
 
 
 def estimate(value: float, limits: Interval, *, sign: bool = False) -> str:
