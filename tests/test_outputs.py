@@ -152,6 +152,17 @@ def test_a_new_file_is_private_and_never_over_another(tmp_path: Path) -> None:
     assert ((tmp_path / "key").read_bytes(), names(tmp_path)) == (b"secret", ["key"])
 
 
+def test_a_file_system_without_links_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", unsupported)
+    write_new(tmp_path / "key", b"secret", 0o600)
+    with pytest.raises(InputError, match="File exists"):
+        write_new(tmp_path / "key", b"another", 0o600)
+    assert ((tmp_path / "key").read_bytes(), names(tmp_path)) == (b"secret", ["key"])
+
+
 @pytest.mark.parametrize("write", [lambda path: write_bytes(path, b"x"), lambda path: write_new(path, b"x", 0o600)])
 def test_names_that_no_system_allows_are_refused_in_a_line(write: Callable[[Path], None], tmp_path: Path) -> None:
     loop = tmp_path / "loop"

@@ -21,6 +21,7 @@ from assay.errors import cannot_write
 from assay.signals import held
 
 _LONGEST = 200  # bytes of a name that still has room for what makes it temporary
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # what file systems without hard links say
 _RANDOM = "[0-9a-f]{8}"
 
 
@@ -144,7 +145,7 @@ def write_new(path: Path, data: bytes, mode: int) -> None:
         try:
             _write(part, data)
             os.fsync(handle)
-            os.link(part, path)  # unlike a rename, it fails if the name is taken
+            _name(part, path)
         except OSError as error:
             raise cannot_write(path, error, "name a new file in an existing folder") from error
         finally:
@@ -161,6 +162,18 @@ def make_folder(folder: Path) -> None:
         raise cannot_write(folder, error, "choose another folder", how="made") from error
     if (batch := _open.get()) is not None:
         batch.folders += reversed(missing)
+
+
+def _name(part: Path, path: Path) -> None:
+    """Give a temporary file its name, unless that is taken: a link fails then, where a rename would replace."""
+    try:
+        os.link(part, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if path.exists() or path.is_symlink():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
+        part.rename(path)
 
 
 def remove_parts(path: Path) -> None:

@@ -105,5 +105,5 @@ def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "scores-base.csv").write_text("mine")
     done = run(".", folder=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("error: ")
+    assert done.stderr.startswith("assay: ")
     assert done.stderr.count("\n") == 1

@@ -98,6 +98,9 @@ class Target:
         folder = self._copy("attacked")
         struck = self.run(self.command, folder, kind, at)
         faults = [f"ended with {struck.code}: {struck.said[-300:]}"] * (struck.code != CODES[kind])
+        if kind == "terminate" and self._contents(folder) == self.wanted:
+            shutil.rmtree(folder)  # the signal came when all was done: there is nothing to do again
+            return [f"{self.command.name}, {kind} at {at}: {fault}" for fault in faults]
         if kind != "kill":
             faults += self._untidy(folder, struck)
         again = self.run(self.command, folder)
@@ -113,8 +116,6 @@ class Target:
 
     def _untidy(self, folder: Path, struck: Ended) -> list[str]:
         """A command that could end by itself says so in one line, and leaves no half of anything."""
-        if self._contents(folder) == self.wanted:  # the signal came when all was done
-            return []
         before, after = _files(self.before), _files(folder)
         faults = [f"changed {name}" for name, content in before.items() if after.get(name) != content]
         lines = [line for line in struck.said.splitlines() if line.startswith("assay: ")]

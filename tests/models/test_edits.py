@@ -123,7 +123,7 @@ def test_broken_weights_are_refused(folder: Path, tmp_path: Path) -> None:
 
 def test_a_target_that_cannot_be_written_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be made"):
         prune(folder, tmp_path / "file" / "out", share=0.5)
 
 
@@ -156,5 +156,5 @@ def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "int8").write_text("mine")
     done = run(str(tmp_path))
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("error: ")
+    assert done.stderr.startswith("assay: ")
     assert done.stderr.count("\n") == 1

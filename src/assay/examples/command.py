@@ -1,10 +1,10 @@
 """The commands that copy example files into a folder."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from assay.errors import AssayError
+from assay.endings import ended
 
 
 def copied(module: str, copy: Callable[[str], tuple[Path, ...]], arguments: list[str]) -> int:
@@ -16,9 +16,9 @@ def copied(module: str, copy: Callable[[str], tuple[Path, ...]], arguments: list
     if len(arguments) != 1 or arguments[0].startswith("-"):
         sys.stderr.write(usage)
         return 2
-    try:
-        sys.stdout.write("".join(f"{file}\n" for file in copy(arguments[0])))
-    except AssayError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
+    return ended(lambda: _listed(copy(arguments[0])))
+
+
+def _listed(files: Iterable[Path]) -> int:
+    sys.stdout.write("".join(f"{file}\n" for file in files))
     return 0

@@ -2,7 +2,7 @@
 
 import sys
 
-from assay.errors import AssayError
+from assay.endings import ended
 
 USAGE = (
     "usage: python -m assay.models [FOLDER]\n\n"
@@ -22,13 +22,12 @@ def main(arguments: list[str]) -> int:
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         print(USAGE, file=sys.stderr)
         return 2
-    try:
+
+    def listed() -> None:
         for file in copies(arguments[0]).values() if arguments else map(path, names()):
             print(file)
-    except AssayError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+
+    return ended(listed)
 
 
 if __name__ == "__main__":
