@@ -5,7 +5,7 @@ defaults, and gives a `Claim` for every p-value that stands beside an interval.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,8 +21,12 @@ from assay.analyses.compare import compare_panel
 from assay.analyses.comparison import Comparison
 from assay.analyses.context import context
 from assay.analyses.japanese import japanese
+from assay.analyses.rank import rank
+from assay.analyses.survey.against import Against
+from assay.analyses.survey.report import survey
 from assay.analyses.tuning import tune
 from assay.analyses.tuning_trend import seed_difference
+from assay.examples.survey import FOLDER
 from assay.examples.tuning import RUNS
 from assay.stats.records import Interval
 from tests.analyses.evidence import losses, scores
@@ -174,6 +178,18 @@ def tuning_over_seeds(rng: Rng, level: float) -> Iterator[Claim]:
     yield Claim(test.p_value, found.interval)
 
 
+def ranked(rng: Rng, level: float) -> Iterator[Claim]:
+    """Adjusted p-values, and intervals that hold for all pairs."""
+    n, k = int(rng.choice([12, 40])), 4
+    right = rng.random() < 0.5
+    shifts = rng.normal(0, 0.3, k)
+    values = rng.normal(shifts, 1, (n, k)) + rng.normal(size=(n, 1))
+    parts = [scores(((column > 0) if right else column).astype(float).tolist()) for column in values.T]
+    board = rank(*parts, names=list("abcd"), design=Design(level=level))
+    for pair in board.pairs:
+        yield Claim(pair.p_adjusted, pair.difference.interval, pair.verdict != "not told apart")
+
+
 VERBS: dict[str, tuple[Callable[[Rng, float], Iterator[Claim]], int]] = {
     "compare losses": (compare_losses, 60),
     "compare scores": (compare_real_scores, 60),
@@ -183,6 +199,7 @@ VERBS: dict[str, tuple[Callable[[Rng, float], Iterator[Claim]], int]] = {
     "context": (context_by_position, 5),
     "japanese": (japanese_generations, 8),
     "tune, seeds": (tuning_over_seeds, 40),
+    "rank": (ranked, 15),
 }
 
 
@@ -212,6 +229,36 @@ def test_training_runs_agree_with_themselves(level: float) -> None:
         check(claim, level)
     both = all(claim.p is not None and claim.p <= 1 - level for claim in claims[:2])
     assert (contrast.verdict in ("better", "worse")) == both
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_surveys_agree_with_themselves(level: float) -> None:
+    """The shipped survey: every model against every baseline, alone and all together."""
+    report = survey(
+        FOLDER / "survey.json",
+        FOLDER / "predictions.csv",
+        only=["baselines"],
+        design=Design(level=level, resamples=1200),
+    )
+    found = list(parts_of(report.sections["baselines"], Against))
+    assert found
+    for one in found:
+        check(Claim(one.test.p_value, one.difference.interval), level)
+        check(Claim(one.p_adjusted, one.together), level)
+
+
+def parts_of(record: Any, kind: type[Against]) -> Iterator[Against]:
+    """All records of a kind inside a record."""
+    if isinstance(record, kind):
+        yield record
+    elif is_dataclass(record):
+        for field in fields(record):
+            yield from parts_of(getattr(record, field.name), kind)
+    elif isinstance(record, tuple | list):
+        for part in record:
+            yield from parts_of(part, kind)
+    elif isinstance(record, dict):
+        yield from parts_of(list(record.values()), kind)
 
 
 @pytest.mark.parametrize("n", [30, 100])

@@ -40,13 +40,15 @@ _METHODS = {
     ),
     "test": Method(
         "Two-sided and paired. Sign-flip: every difference might as well have had the other sign. McNemar: the same "
-        "for scores of 0 and 1, from the items on which the systems disagree.",
+        "for scores of 0 and 1, from the items on which the systems disagree. By default p is at most 1 − level "
+        "exactly where the interval leaves out 0.",
         "tests.md",
     ),
     "effect size": _EFFECT,
     "interval": Method(
-        "BCa: the bootstrap distribution, read at levels corrected for its bias and skewness, and widened for few "
-        "units. Exact means all resamples at once, by inversion, not a random selection of them.",
+        "Tango: the differences of two shares that a score test does not reject. BCa: the bootstrap distribution, read "
+        "at levels corrected for its bias and skewness, and widened for few units. Exact means all resamples at once, "
+        "by inversion, not a random selection of them.",
         "intervals.md",
     ),
     "scheme": Method(
