@@ -165,6 +165,14 @@ def test_limits_stay_inside_and_hold_the_point(seed: int, k: int, kind: str, lev
     assert -mirrored.high == pytest.approx(1 - found.high, abs=1e-9)
 
 
+def test_scores_that_are_1_up_to_rounding() -> None:
+    values = np.ones((40, 2))
+    values[0, 0] = np.nextafter(1.0, 0.0)  # the mean is 1, the variance is not 0
+    found = top_of(Grid(values, np.ones(40)))
+    assert (found.high, found.value) == (1.0, pytest.approx(1.0))
+    assert found.low == pytest.approx((0.05 / 4) ** (1 / 40), rel=0.05)
+
+
 def test_models_without_spread() -> None:
     constant = top_of(plain(np.ones((30, 3))))
     assert (constant.value, constant.high) == (1.0, 1.0)

@@ -95,8 +95,8 @@ def effective_items(grid: Grid, found: Fitted, shares: Floats) -> tuple[float, b
 
 
 def _items(shares: Floats, variances: Floats, without_spread: float) -> float:
-    total = float(variances.sum())
-    return float((shares * (1 - shares)).sum()) / total if total > 0 else without_spread
+    top, total = float((shares * (1 - shares)).sum()), float(variances.sum())
+    return top / total if top > 0 and total > 0 else without_spread  # a mean may round to 1 where a value is not
 
 
 def _error_apart(grid: Grid, found: Fitted) -> Floats:
