@@ -26,7 +26,8 @@ from tempfile import TemporaryDirectory
 
 from tests.fuzz.answers import faults
 from tests.fuzz.mutations import again, mutated, neutral
-from tests.fuzz.targets import TARGETS, Files, Target
+from tests.fuzz.seeds import Files
+from tests.fuzz.targets import TARGETS, Target
 from tools.warm import BESIDE, LEFT_OUT
 
 MEMORY, SECONDS = 4 * 10**9, 20
@@ -196,7 +197,8 @@ def _in_the_fork(command: Sequence[str], place: Path, streams: Sequence[Path]) -
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        signal.alarm(3 * SECONDS)  # what waits takes no processor; but a busy machine makes everything wait
         code = _code(command)
         sys.stdout.flush()
         sys.stderr.flush()

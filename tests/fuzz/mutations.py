@@ -3,7 +3,6 @@
 Some changes leave the data equal (`NEUTRAL`); then the answer must be the same. All others may be refused.
 """
 
-import io
 import json
 import struct
 import zipfile
@@ -11,47 +10,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Literal
 
-Kind = Literal["csv", "jsonl", "json", "zip", "zstandard", "parquet", "toml", "pem", "txt"]
-Mutation = Callable[[bytes, Random], bytes]
+from tests.fuzz.mutations_binary import PARQUET, ZIP, members_of, packed
+from tests.fuzz.mutations_text import CSV, JSON, LINES, Mutation, in_a_line
 
-#: Put in the place of a value; what JSON cannot hold is written as it stands here.
-RAW = (
-    *("NaN", "Infinity", "-Infinity", "1e999", "-1", "0", "-0.0", "1e308", "-1e308", "5e-324", "1e-320", "0.1e1"),
-    *("true", "false", "null", '""', '"text"', '"nan"', '"1e3"', '"-inf"', "[]", "{}", "[[]]", '{"a": 1}', "[1, 2]"),
-    *(
-        '"\\ud800"',
-        '"\\u0000"',
-        '"\\u202e\\u001b[31m"',
-        '"../../etc/passwd"',
-        '"=1+1"',
-        '"<script>"',
-        "9007199254740993",
-    ),
-    *("1" + "0" * 400, "-" + "9" * 5000, "[" * 50 + "]" * 50, "[" * 3000, "[" * 500 + "]" * 500, '{"a":' * 200),
-    *('"' + "x" * 100_000 + '"', '"' + "9" * 400 + '"', "0x10", "01", "1_000", "1.5e", "'a'", '"2026-11-16T00:00:00"'),
-)
-CELLS = (
-    *(
-        "",
-        " ",
-        "nan",
-        "NaN",
-        "inf",
-        "-inf",
-        "1e999",
-        "-1",
-        "0",
-        "1e308",
-        "5e-324",
-        "true",
-        "text",
-        "1,5",
-        "1_000",
-        "0x10",
-    ),
-    *('"', '""', '"a', 'a"b', "\0", "\u202e", "\ud7ff", "é", "'", ";", "\t", "|", "=1+1", "9" * 400, "x" * 100_000),
-    *("\r", "\n", "\r\n", "1.0", "2.5", " 1 ", "None", "null", "[]", "{}", "１", "٣", "1e3", "+5", "-0"),
-)
+Kind = Literal["csv", "jsonl", "json", "zip", "zstandard", "parquet", "toml", "pem", "txt"]
 
 
 def mutated(data: bytes, kind: Kind, rng: Random) -> tuple[str, bytes]:
@@ -144,251 +106,12 @@ ANY: dict[str, Mutation] = {
 }
 
 
-# ---------------------------------------------------------------------------------------------------------------- JSON
-
-_PLACE = "@@here@@"
-
-
-def _paths(found: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    paths = [path] if path else []
-    inner = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
-    for name, value in inner:
-        paths += _paths(value, (*path, name))
-    return paths
-
-
-def _holder(found: Any, path: tuple[Any, ...]) -> Any:
-    for name in path[:-1]:
-        found = found[name]
-    return found
-
-
-def _with_raw(found: Any, raw: str) -> bytes:
-    return json.dumps(found).replace(json.dumps(_PLACE), raw).encode("utf-8", "surrogatepass")
-
-
-def _value_replaced(data: bytes, rng: Random) -> bytes:
-    found = json.loads(data)
-    path = rng.choice(_paths(found) or [()])
-    if not path:
-        return rng.choice(RAW).encode()
-    _holder(found, path)[path[-1]] = _PLACE
-    return _with_raw(found, rng.choice(RAW))
-
-
-def _field_removed(data: bytes, rng: Random) -> bytes:
-    found = json.loads(data)
-    paths = _paths(found)
-    if paths:
-        path = rng.choice(paths)
-        del _holder(found, path)[path[-1]]
-    return json.dumps(found).encode()
-
-
-def _key_twice(data: bytes, rng: Random) -> bytes:
-    found = json.loads(data)
-    paths = [path for path in _paths(found) if isinstance(path[-1], str)]
-    if not paths:
-        return data
-    path = rng.choice(paths)
-    holder, name = _holder(found, path), path[-1]
-    own = json.dumps(name) + ": " + json.dumps(holder.pop(name))
-    holder[_PLACE] = 0
-    other = json.dumps(name) + ": " + rng.choice(RAW[:20])
-    return json.dumps(found).replace(f"{json.dumps(_PLACE)}: 0", f"{own}, {other}").encode()
-
-
-def _values_swapped(data: bytes, rng: Random) -> bytes:
-    found = json.loads(data)
-    paths = _paths(found)
-    if len(paths) < 2:
-        return data
-    one, other = rng.sample(paths, 2)
-    if one == other[: len(one)] or other == one[: len(other)]:
-        return data  # one is inside the other
-    a, b = _holder(found, one), _holder(found, other)
-    a[one[-1]], b[other[-1]] = b[other[-1]], a[one[-1]]
-    return json.dumps(found).encode()
-
-
-_JSON: dict[str, Mutation] = {
-    "a value replaced": _value_replaced,
-    "a field removed": _field_removed,
-    "a key twice": _key_twice,
-    "two values swapped": _values_swapped,
-}
-
-
-def _in_a_line(change: Mutation) -> Mutation:
-    def apply(data: bytes, rng: Random) -> bytes:
-        lines = data.splitlines()
-        at = rng.randrange(len(lines))
-        lines[at] = change(lines[at], rng)
-        return b"\n".join(lines) + b"\n"
-
-    return apply
-
-
-def _lines(change: Callable[[list[bytes], Random], object]) -> Mutation:
-    def apply(data: bytes, rng: Random) -> bytes:
-        lines = data.splitlines()
-        change(lines, rng)
-        return b"\n".join(lines) + b"\n"
-
-    return apply
-
-
-_OF_LINES: dict[str, Mutation] = {
-    "a line twice": _lines(lambda lines, rng: lines.insert(rng.randrange(len(lines)), rng.choice(lines))),
-    "a line gone": _lines(lambda lines, rng: lines.pop(rng.randrange(len(lines)))),
-    "lines shuffled": _lines(lambda lines, rng: rng.shuffle(lines)),
-    "only one line": _lines(lambda lines, rng: lines.__setitem__(slice(None), [rng.choice(lines)])),
-}
-
-
-# ----------------------------------------------------------------------------------------------------------------- CSV
-
-
-def _cell_replaced(data: bytes, rng: Random) -> bytes:
-    lines = data.split(b"\n")
-    at = rng.randrange(len(lines))
-    cells = lines[at].split(b",")
-    cells[rng.randrange(len(cells))] = rng.choice(CELLS).encode("utf-8", "surrogatepass")
-    lines[at] = b",".join(cells)
-    return b"\n".join(lines)
-
-
-def _column(change: Callable[[list[bytes], int, Random], object]) -> Mutation:
-    def apply(data: bytes, rng: Random) -> bytes:
-        rows = [line.split(b",") for line in data.splitlines()]
-        at = rng.randrange(len(rows[0]))
-        for row in rows:
-            if at < len(row):
-                change(row, at, rng)
-        return b"\n".join(b",".join(row) for row in rows) + b"\n"
-
-    return apply
-
-
-def _all_replaced(data: bytes, rng: Random) -> bytes:
-    head, _, rest = data.partition(b"\n")
-    at, cell = rng.randrange(head.count(b",") + 1), rng.choice(CELLS).encode("utf-8", "surrogatepass")
-    rows = [line.split(b",") for line in rest.splitlines()]
-    for row in rows:
-        row[min(at, len(row) - 1)] = cell
-    return head + b"\n" + b"\n".join(b",".join(row) for row in rows) + b"\n"
-
-
-_CSV: dict[str, Mutation] = _OF_LINES | {
-    "a cell replaced": _cell_replaced,
-    "a column of one value": _all_replaced,
-    "a column gone": _column(lambda row, at, _: row.pop(at)),
-    "a column twice": _column(lambda row, at, _: row.append(row[at])),
-    "many columns": lambda data, _: b"\n".join(line + b",x" * 3000 for line in data.splitlines()),
-    "another delimiter": lambda data, rng: data.replace(b",", rng.choice((b";", b"\t", b"|", b":", b", "))),
-    "mixed line ends": lambda data, rng: b"".join(
-        line + rng.choice((b"\n", b"\r\n", b"\r", b"\n\n")) for line in data.splitlines()
-    ),
-}
-
-
-# ------------------------------------------------------------------------------------------------------------ archives
-
-
-def _members(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def _packed(members: list[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", compression=method) as archive:
-        for name, content in members:
-            archive.writestr(zipfile.ZipInfo(name), content, compress_type=method)
-    return target.getvalue()
-
-
-def _of_members(change: Callable[[dict[str, bytes], Random], object]) -> Mutation:
-    def apply(data: bytes, rng: Random) -> bytes:
-        members = _members(data)
-        change(members, rng)
-        return _packed(list(members.items()))
-
-    return apply
-
-
-def _member_changed(members: dict[str, bytes], rng: Random) -> None:
-    name = rng.choice(list(members))
-    if not name.endswith(".json"):
-        return
-    members[name] = mutated(members[name], "json", rng)[1]
-
-
-def _renamed(members: dict[str, bytes], rng: Random) -> None:
-    name = rng.choice(list(members))
-    members[rng.choice(("../../x.json", "samples/.json", "samples/a\0b.json", "/etc/x", "x" * 5000))] = members.pop(
-        name
-    )
-
-
-def _bomb(members: dict[str, bytes], rng: Random) -> None:
-    names = [name for name in members if name.startswith("samples/")]
-    members[rng.choice(names)] = b'{"id": "' + b"0" * 400_000_000 + b'"}'
-
-
-def _index_changed(data: bytes, rng: Random) -> bytes:
-    start = data.rfind(b"PK\x01\x02")
-    at = rng.randrange(max(start, 0), len(data))
-    return data[:at] + rng.randbytes(1) + data[at + 1 :]
-
-
-def _same_name_twice(data: bytes, rng: Random) -> bytes:
-    members = list(_members(data).items())
-    name, content = rng.choice(members)
-    target = io.BytesIO(data)
-    with zipfile.ZipFile(target, "a") as archive:
-        archive.fp.seek(0, 2)  # type: ignore[union-attr]
-        info = zipfile.ZipInfo(name)
-        archive.NameToInfo.pop(name, None)
-        archive.writestr(info, content[: len(content) // 2])
-    return target.getvalue()
-
-
-_ZIP: dict[str, Mutation] = {
-    "a member changed": _of_members(_member_changed),
-    "a member gone": _of_members(lambda members, rng: members.pop(rng.choice(list(members)))),
-    "a member renamed": _of_members(_renamed),
-    "a bomb": _of_members(_bomb),
-    "the index changed": _index_changed,
-    "a member twice": _same_name_twice,
-}
-
-
-# ------------------------------------------------------------------------------------------------------------- Parquet
-
-
-def _footer_changed(data: bytes, rng: Random) -> bytes:
-    length = struct.unpack("<I", data[-8:-4])[0]
-    at = rng.randrange(max(4, len(data) - 8 - length), len(data) - 8)
-    return data[:at] + rng.randbytes(1) + data[at + 1 :]
-
-
-_PARQUET: dict[str, Mutation] = {
-    "the footer changed": _footer_changed,
-    "another length of the footer": lambda data, rng: (
-        data[:-8] + struct.pack("<I", rng.choice((0, 1, len(data), 2**31, 2**32 - 1))) + data[-4:]
-    ),
-    "pages of zeros": lambda data, rng: data[:4] + bytes(rng.randrange(1, len(data) - 12)) + data[-8:],
-    "no magic at the end": lambda data, _: data[:-4] + b"PARX",
-    "an encrypted one": lambda data, _: b"PARE" + data[4:-4] + b"PARE",
-}
-
 OF_KIND: dict[Kind, dict[str, Mutation]] = {
-    "csv": _CSV,
-    "json": _JSON,
-    "jsonl": {**{f"{name} in a line": _in_a_line(change) for name, change in _JSON.items()}, **_OF_LINES},
-    "zip": _ZIP,
-    "parquet": _PARQUET,
+    "csv": CSV,
+    "json": JSON,
+    "jsonl": {**{f"{name} in a line": in_a_line(change) for name, change in JSON.items()}, **LINES},
+    "zip": ZIP,
+    "parquet": PARQUET,
 }
 
 
@@ -436,8 +159,8 @@ NEUTRAL: dict[Kind, dict[str, Mutation]] = {
         "no spaces": _each_line(lambda found: json.dumps(found, separators=(",", ":"), ensure_ascii=False)),
     },
     "zip": {
-        "stored": lambda data, _: _packed(list(_members(data).items()), zipfile.ZIP_STORED),
-        "deflated": lambda data, _: _packed(list(_members(data).items())),
+        "stored": lambda data, _: packed(list(members_of(data).items()), zipfile.ZIP_STORED),
+        "deflated": lambda data, _: packed(list(members_of(data).items())),
     },
     "txt": {"a mark in front": _TEXT["a mark in front"], "as it is": _TEXT["as it is"]},
     "zstandard": {"as it is": lambda data, _: data},

@@ -3,32 +3,28 @@
 A target is a command line in a folder of files, of which one at a time is changed.
 """
 
-import json
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
-from assay import examples
-from assay.analyses.compare import compare
-from assay.analyses.power import power
-from assay.analyses.rank import rank
-from assay.certificate.issue import certify
-from assay.certificate.signing import generate_keys
-from assay.data.writing import copy_columns
-from assay.examples.tuning import RUNS
-from tests.data.survey import surveys
-from tests.data.token_runs import story
-from tests.data.token_runs import write_run as write_tokens
 from tests.fuzz.mutations import Kind
-
-HARNESS = Path(__file__).parents[1] / "data" / "harness"
-Files = Mapping[str, bytes]  # relative name → content
+from tests.fuzz.seeds import (
+    Files,
+    certificate_files,
+    generations,
+    harness_files,
+    renamed_samples,
+    repeated,
+    result_files,
+    run_files,
+    survey_files,
+    text_files,
+    training_files,
+    training_run_files,
+    two_losses,
+    two_scores,
+    written_by,
+)
 
 
 @dataclass(frozen=True)
@@ -50,238 +46,6 @@ class Target:
         return {"tsv": "csv", "eval": "zip", "key": "pem", "pub": "pem", "txt": "txt"}.get(suffix, suffix)  # type: ignore[return-value]
 
 
-# --------------------------------------------------------------------------------------------------------------- tables
-
-
-def _scores(n: int = 40, seed: int = 0, shift: float = 0.0) -> dict[str, list[Any]]:
-    rng = np.random.default_rng([seed, 7])
-    own = np.random.default_rng([seed, round(shift * 100) % 1000])
-    base = rng.random(n)
-    return {
-        "item": [f"q{i}" for i in range(n)],
-        "score": np.round(np.clip(base + shift + own.normal(0, 0.1, n), 0, 1), 4).tolist(),
-        "cluster": [f"c{i // 4}" for i in range(n)],
-    }
-
-
-def _losses(n: int = 40, seed: int = 0, shift: float = 0.0) -> dict[str, list[Any]]:
-    rng = np.random.default_rng([seed, 3])
-    return {
-        "window": [f"w{i:03}" for i in range(n)],
-        "tokens": [64] * n,
-        "loss": np.round(2 + shift + rng.normal(0, 0.3, n), 5).tolist(),
-        "document": [f"d{i // 5}" for i in range(n)],
-    }
-
-
-def _csv(columns: Mapping[str, list[Any]]) -> bytes:
-    rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
-    return ("\n".join(rows) + "\n").encode()
-
-
-def _jsonl(columns: Mapping[str, list[Any]]) -> bytes:
-    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
-def _parquet(columns: Mapping[str, list[Any]]) -> bytes:
-    arrays = {
-        name: np.array(values, dtype=object if isinstance(values[0], str) else type(values[0]))
-        for name, values in columns.items()
-    }
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "a.parquet"
-        copy_columns(arrays, path)
-        return path.read_bytes()
-
-
-@cache
-def two_scores() -> Files:
-    return {
-        "a.tsv": _csv(_scores()),
-        "a.csv": _csv(_scores()),
-        "b.csv": _csv(_scores(shift=-0.1)),
-        "c.csv": _csv(_scores(shift=0.05)),
-    }
-
-
-@cache
-def two_losses() -> Files:
-    a, b = _losses(), _losses(shift=0.02)
-    return {"a.jsonl": _jsonl(a), "b.jsonl": _jsonl(b), "a.parquet": _parquet(a), "b.parquet": _parquet(b)}
-
-
-@cache
-def repeated() -> Files:
-    runs = [_scores(20, seed=run) for run in range(3)]
-    columns = {name: [value for run in runs for value in run[name]] for name in ("item", "score")}
-    return {"runs.csv": _csv({**columns, "run": [str(run) for run in range(3) for _ in range(20)]})}
-
-
-def _folder(*names: str) -> Callable[[], Files]:
-    return lambda: {
-        str(path.relative_to(HARNESS)): path.read_bytes()
-        for name in names
-        for path in ([HARNESS / name] if (HARNESS / name).is_file() else sorted((HARNESS / name).rglob("*")))
-        if path.is_file()
-    }
-
-
-def _written(write: Callable[[Path], object]) -> Callable[[], Files]:
-    """What a function writes into an empty folder."""
-
-    @cache
-    def files() -> Files:
-        with TemporaryDirectory() as name:
-            folder = Path(name)
-            write(folder)
-            return {
-                str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
-            }
-
-    return files
-
-
-# ------------------------------------------------------------------------------------------------ runs and certificates
-
-
-def _runs(folder: Path) -> None:
-    """Two runs with windows and tokens, as `assay score --keep-tokens` writes them."""
-    for name, shift in (("a", 0.0), ("b", 0.1)):
-        run = write_tokens(folder / name, story(1, 12, shift=shift), shards=1, called=name)
-        columns = _losses(12, shift=shift)
-        arrays = {
-            key: np.array(value, dtype=object if isinstance(value[0], str) else type(value[0]))
-            for key, value in columns.items()
-        }
-        copy_columns(arrays, run / "windows-00000.parquet")
-
-
-def _certificate(folder: Path) -> None:
-    for name, content in two_losses().items():
-        if name.endswith("jsonl"):
-            (folder / name).write_bytes(content)
-    generate_keys(folder / "key")
-    certify(folder / "a.jsonl", folder / "b.jsonl", folder / "cert.json", sign_with=folder / "key")
-    (folder / "policy.json").write_text('{"max_ratio": 1.5, "min_windows": 10}', encoding="utf-8")
-    (folder / "policy.toml").write_text("max_ratio = 1.5\nmin_windows = 10\n", encoding="utf-8")
-
-
-def _results(folder: Path) -> None:
-    for name, content in two_scores().items():
-        (folder / name).write_bytes(content)
-    found = {
-        "comparison": compare(folder / "a.csv", folder / "b.csv"),
-        "leaderboard": rank(folder / "a.csv", folder / "b.csv", folder / "c.csv"),
-        "power": power(folder / "a.csv", folder / "b.csv", items=100),
-    }
-    for name, result in found.items():
-        (folder / f"{name}.json").write_text(json.dumps(result.to_dict()), encoding="utf-8")
-
-
-# ------------------------------------------------------------------------------------------------- training and surveys
-
-
-def _training(folder: Path) -> None:
-    rng = np.random.default_rng(0)
-    for arm in ("full", "lora"):
-        steps = [
-            {
-                "step": 5 * i,
-                "loss": round(3 / i**0.3 + float(rng.normal(0, 0.02)), 4),
-                "grad_norm": 1.0,
-                "learning_rate": 1e-4,
-                "epoch": i / 10,
-            }
-            for i in range(1, 31)
-        ]
-        evals = [{"step": 50 * i, "eval_loss": 2.0 - 0.1 * i, "eval_runtime": 1.0} for i in range(1, 4)]
-        history = [*steps, *evals, {"train_runtime": 10.0, "train_loss": 2.0, "step": 150}]
-        state = {"log_history": history, "global_step": 150, "max_steps": 150, "num_input_tokens_seen": 1000}
-        (folder / f"{arm}-state.json").write_text(json.dumps(state), encoding="utf-8")
-        metrics = [
-            {"step": i, "train loss": 3 / i, "valid accuracy": 0.5, "train total tokens": 10 * i} for i in range(1, 20)
-        ]
-        info = {
-            "metrics": metrics,
-            "status": "success",
-            "train_time": 5.0,
-            "num_total_params": 100,
-            "num_trainable_params": 10,
-            "accelerator_memory_max": 1000,
-        }
-        run = {"experiment_name": arm, "train_config": {"seed": 0, "max_steps": 19}, "total_time": 7.0}
-        (folder / f"{arm}-peft.json").write_text(json.dumps({"train_info": info, "run_info": run}), encoding="utf-8")
-        table = {"step": [row["step"] for row in steps], "loss": [row["loss"] for row in steps]}
-        (folder / f"{arm}.csv").write_bytes(_csv(table))
-        (folder / f"{arm}.jsonl").write_bytes(_jsonl(table))
-    (folder / "targets.json").write_text('{"perplexity": 20, "kanji": 0.5}', encoding="utf-8")
-    (folder / "targets.toml").write_text("perplexity = 20\nkanji = 0.5\n", encoding="utf-8")
-
-
-def _training_runs() -> Files:
-    names = ("full-0", "lora-0")
-    return {
-        f"{name}/{path.relative_to(RUNS / name)}": path.read_bytes()
-        for name in names
-        for path in sorted((RUNS / name).rglob("*"))
-        if path.is_file()
-    }
-
-
-def _survey(folder: Path) -> None:
-    surveys.write(folder, "survey.json", surveys.survey())
-    for segment in surveys.SEGMENTS:
-        answers: dict[str, dict[str, str | None]] = {
-            question: {
-                model: json.dumps(surveys.truth_of(segment, question)[::turn])
-                for model, turn in (("one", 1), ("two", -1))
-            }
-            for question in surveys.OPTIONS
-        }
-        surveys.write(folder, f"results/{segment.replace(':', '-')}.json", surveys.result(segment, answers))
-    truth = ["question,segment,n,o1,o2,o3"]
-    predicted = ["model,question,segment,o1,o2,o3"]
-    for entry in surveys.survey()["segments"]:
-        for response in entry["responses"]:
-            cells = [*map(str, response["distribution"]), ""][:3]
-            truth.append(",".join([response["questionId"], entry["id"], str(entry["sampleSize"]), *cells]))
-            for model in ("one", "two"):
-                turned = cells if model == "one" else [*cells[:2][::-1], *cells[2:]]
-                predicted.append(",".join([model, response["questionId"], entry["id"], *turned]))
-    scores = [{"segmentId": "town", "avgCoverageExtent": 0.5, "promptCount": 3}]
-    found = [{"modelId": model, "overallScore": 0.7, "segmentScores": scores} for model in ("one", "two")]
-    slopes = {"models": [{"modelId": "one", "overallSlope": 0.01}]}
-    summary = {
-        "surveyId": "made-up",
-        "baselines": {"uniform": 0.6},
-        "aggregation": {"modelResults": found, "contextAnalysis": slopes},
-    }
-    surveys.write(folder, "summary.json", summary)
-    surveys.write(folder, "prior.json", surveys.survey())
-    (folder / "truth.csv").write_text("\n".join(truth) + "\n", encoding="utf-8")
-    (folder / "predicted.csv").write_text("\n".join(predicted) + "\n", encoding="utf-8")
-
-
-@cache
-def _renamed_samples() -> Files:
-    found = {path.parent.name: path.read_bytes() for path in sorted(HARNESS.rglob("samples_tiny_sky_*.jsonl"))}
-    return {"base.jsonl": found["stories260K-hf"], "int4.jsonl": found["stories15M-hf"]}
-
-
-def _texts() -> Files:
-    text = "In the beginning was the word.\n\nAnd the word was é, 日本語.\n" * 5
-    return {"text.txt": text.encode(), "text.jsonl": _jsonl({"text": text.splitlines()})}
-
-
-def _generations() -> Files:
-    lines = examples.path("generations.csv").read_text(encoding="utf-8").splitlines()
-    plain = [line for line in lines[1:] if line.count(",") == 3 and '"' not in line]
-    items = Counter(line.split(",")[1] for line in plain)
-    kept = [line for line in plain if items[line.split(",")[1]] == max(items.values())]
-    return {"generations.csv": ("\n".join([lines[0], *kept]) + "\n").encode()}
-
-
 # ------------------------------------------------------------------------------------------------------------- registry
 
 
@@ -294,8 +58,8 @@ _SKY = "samples_tiny_sky_2026-11-15T23-56-35.923687.jsonl"
 _HELM = "helm/tiny_choices_model-huggingface_stories"
 _WRITTEN = "2026-11-16T00-04-35.293129"
 _DETAILS = f"lighteval/details/stories15M-hf/{_WRITTEN}/details_tiny_choices_0_{_WRITTEN}.parquet"
-_survey_files, _training_files = _written(_survey), _written(_training)
-_certificate_files, _run_files = _written(_certificate), _written(_runs)
+_survey_files, _training_files = written_by(survey_files), written_by(training_files)
+_certificate_files, _run_files = written_by(certificate_files), written_by(run_files)
 
 _STORIES = "tiny_stories_model-huggingface_stories"
 
@@ -309,7 +73,7 @@ TARGETS: tuple[Target, ...] = (
     _target("power, a pilot", "power a.csv b.csv --items 100 --json", two_scores, "b.csv"),
     _target("reliability, CSV", "reliability runs.csv --json", repeated, "runs.csv"),
     _target("context, a run", "context a b --json", _run_files, "b/run.json", "b/tokens-00000.parquet"),
-    _target("japanese, CSV", "japanese generations.csv --json", _generations, "generations.csv"),
+    _target("japanese, CSV", "japanese generations.csv --json", generations, "generations.csv"),
     _target("certify, JSON lines", "certify a.jsonl b.jsonl -o new.json --json", two_losses, "b.jsonl", same=False),
     _target(
         "certify, a policy",
@@ -352,7 +116,7 @@ TARGETS: tuple[Target, ...] = (
     _target(
         "compare, lm-eval",
         f"compare {_LM[0]} {_LM[1]} --task tiny_sky --metric acc --json",
-        _folder(*_LM),
+        harness_files(*_LM),
         f"{_LM[1]}/{_SKY}",
         f"{_LM[1]}/results_2026-11-15T23-56-35.923687.json",
         rows=8,
@@ -360,60 +124,60 @@ TARGETS: tuple[Target, ...] = (
     _target(
         "rank, inspect",
         "rank a=inspect/small-deflate.eval b=inspect/small.eval c=inspect/large.eval --json",
-        _folder("inspect"),
+        harness_files("inspect"),
         "inspect/small-deflate.eval",
         "inspect/small.eval",
     ),
     _target(
         "compare, inspect JSON",
         "compare inspect/small.json inspect/large.eval --json",
-        _folder("inspect"),
+        harness_files("inspect"),
         "inspect/small.json",
     ),
     _target(
         "compare, lighteval",
         "compare lighteval --a stories260K-hf --b stories15M-hf --metric acc --json",
-        _folder("lighteval"),
+        harness_files("lighteval"),
         _DETAILS,
         f"lighteval/results/stories15M-hf/results_{_WRITTEN}.json",
     ),
     _target(
         "compare, HELM",
         f"compare {_HELM}260K-hf {_HELM}15M-hf --metric exact_match --json",
-        _folder(f"{_HELM}260K-hf", f"{_HELM}15M-hf"),
+        harness_files(f"{_HELM}260K-hf", f"{_HELM}15M-hf"),
         f"{_HELM}15M-hf/per_instance_stats.json",
         f"{_HELM}15M-hf/run_spec.json",
     ),
     _target(
         "compare, lm-eval losses",
         f"compare {_LM[0]} {_LM[1]} --task tiny_stories --json",
-        _folder(*_LM),
+        harness_files(*_LM),
         f"{_LM[0]}/samples_tiny_stories_2026-11-15T23-56-01.024053.jsonl",
         rows=6,
     ),
     _target(
         "rank, renamed lm-eval",
         "rank base.jsonl int4.jsonl --metric acc --json",
-        _renamed_samples,
+        renamed_samples,
         "int4.jsonl",
         rows=8,
     ),
     _target(
         "compare, HELM losses",
         f"compare helm/{_STORIES}260K-hf helm/{_STORIES}15M-hf --metric bits_per_byte --json",
-        _folder(f"helm/{_STORIES}260K-hf", f"helm/{_STORIES}15M-hf"),
+        harness_files(f"helm/{_STORIES}260K-hf", f"helm/{_STORIES}15M-hf"),
         f"helm/{_STORIES}15M-hf/per_instance_stats.json",
     ),
     _target(
         "compare, responses",
         "compare responses/base-echo.jsonl responses/int4-echo.jsonl --json",
-        _folder("responses"),
+        harness_files("responses"),
         "responses/int4-echo.jsonl",
     ),
     _target(
         "rank, a batch",
         "rank one=responses/base-batch.jsonl two=responses/base-batch.jsonl --json",
-        _folder("responses"),
+        harness_files("responses"),
         "responses/base-batch.jsonl",
     ),
     _target(
@@ -433,7 +197,9 @@ TARGETS: tuple[Target, ...] = (
         "survey, another round", "survey survey.json results --prior prior.json --json", _survey_files, "prior.json"
     ),
     _target("survey, tables", "survey truth.csv predicted.csv --json", _survey_files, "truth.csv", "predicted.csv"),
-    _target("tune, a run", "tune full-0 lora-0 --json", _training_runs, "full-0/training.json", "lora-0/events.jsonl"),
+    _target(
+        "tune, a run", "tune full-0 lora-0 --json", training_run_files, "full-0/training.json", "lora-0/events.jsonl"
+    ),
     _target(
         "tune, the Trainer", "tune full=full-state.json lora=lora-state.json --json", _training_files, "full-state.json"
     ),
@@ -454,17 +220,21 @@ TARGETS: tuple[Target, ...] = (
         same=False,
     ),
     _target(
-        "report, a comparison", "report comparison.json -o page.md", _written(_results), "comparison.json", json=False
+        "report, a comparison",
+        "report comparison.json -o page.md",
+        written_by(result_files),
+        "comparison.json",
+        json=False,
     ),
     _target(
         "report, a leaderboard",
         "report leaderboard.json",
-        _written(_results),
+        written_by(result_files),
         "leaderboard.json",
         json=False,
     ),
-    _target("the texts of score", "texts text.txt", _texts, "text.txt"),
-    _target("the texts of score, JSON lines", "texts text.jsonl text", _texts, "text.jsonl"),
-    _target("report, power", "report power.json", _written(_results), "power.json", json=False),
+    _target("the texts of score", "texts text.txt", text_files, "text.txt"),
+    _target("the texts of score, JSON lines", "texts text.jsonl text", text_files, "text.jsonl"),
+    _target("report, power", "report power.json", written_by(result_files), "power.json", json=False),
     _target("report, a certificate", "report cert.json", _certificate_files, "cert.json", json=False, same=False),
 )
