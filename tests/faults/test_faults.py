@@ -18,13 +18,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="handles are nam
 
 #: How many operations of each command `make test` tries; dear commands fewer.
 SAMPLE = {
-    "certify": 30,
+    "certify": 33,
     "certify over another": 30,
     "rank": 12,
-    "report": 12,
+    "report": 3,
     "report --chart-format": 1,
     "survey": 2,
-    "keygen": 20,
+    "keygen": 26,
     "score": 16,
     "score --overwrite": 16,
     "tune run": 5,

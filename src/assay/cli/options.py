@@ -66,7 +66,7 @@ Stride = Annotated[
 ]
 Field = Annotated[str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=TEXT)]
 RunFolder = Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there, when the new one is complete.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there by a complete one.")]
 Markdown = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=OUTPUT)
 ]
