@@ -5,8 +5,8 @@
 
 Each case is one command on files that ship with the package or are made here. Its exit code, its text and the leaves of
 its JSON are stored. Differences that are intended stand in tests/golden/INTENDED.md, each with its reason; the
-files are then written anew in the same commit. The values hold for one kind of machine: another processor may differ in the last
-digit, so this is a tool and not a test.
+files are then written anew in the same commit. The values hold for one kind of machine: another processor may differ
+in the last digit, so this is a tool and not a test.
 """
 
 import json
