@@ -31,6 +31,7 @@ from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.effects import Arms, effect_sizes
 from assay.stats.records import Estimate, Fallback, Test
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Units, standard_error
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
@@ -215,7 +216,7 @@ def _computed(found: _Found, binary: Binary | None, differences: Differences) ->
         found.interval.source,
         found.interval.resamples,
         test_p=found.test_p,
-        interval_p=found.interval.own_p,
+        interval_p=None if found.interval.own_p is None else max(found.interval.own_p, SMALLEST_P),
         design_effect=None if plain or binary is None else binary.counts.deff,
         degrees_of_freedom=None if plain or binary is None else binary.counts.df,
         rounded=differences.rounded,

@@ -101,7 +101,7 @@ class Comparison(Result):
         return rows
 
     def _evidence_rows(self) -> list[Row]:
-        rows = [(f"test ({self.test.name})", _p_text(self.test))]
+        rows = [(f"test ({self.test.name})", self._p_text())]
         for name, estimate in self.effect_sizes.items():
             rows.append((f"effect size {name}", _with_interval(estimate, sign=True)))
         pairs = wording.count(self.n_pairs, self.unit)
@@ -113,6 +113,14 @@ class Comparison(Result):
         if self.kind == "losses":
             rows.append(("scheme", f"{self.computed.scheme}: {self.computed.scheme_reason}"))
         return rows
+
+    def _p_text(self) -> str:
+        """The p-value of the verdict; where the interval raised it, the test's own beside it."""
+        if self.test.p_value is None:
+            return f"undefined: {self.test.reason}"
+        alone, shown = self.computed.test_p, wording.p_value(self.test.p_value)
+        raised = alone is not None and wording.p_value(alone) != shown
+        return f"{shown}, the interval's; {wording.p_value(alone)} by the test alone" if raised and alone else shown
 
     def _how(self) -> str:
         level, limits, computed = wording.percent(self.design.level), self.difference.interval, self.computed
@@ -207,7 +215,3 @@ def _with_interval(estimate: Estimate, *, sign: bool = False) -> str:
     if estimate.value is None or estimate.interval is None:
         return f"undefined: {estimate.reason}"
     return wording.estimate(estimate.value, estimate.interval, sign=sign)
-
-
-def _p_text(test: Test) -> str:
-    return f"undefined: {test.reason}" if test.p_value is None else wording.p_value(test.p_value)
