@@ -66,9 +66,9 @@ class House:
         for node in ast.iter_child_nodes(tree):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names if alias.name in self.trees)
-            elif isinstance(node, ast.ImportFrom) and node.module in self.trees:
-                inner = [f"{node.module}.{alias.name}" for alias in node.names]
-                yield from (found if found in self.trees else node.module for found in inner)
+            elif isinstance(node, ast.ImportFrom) and (module := node.module or "") in self.trees:
+                inner = [f"{module}.{alias.name}" for alias in node.names]
+                yield from (found if found in self.trees else module for found in inner)
             else:
                 yield from self._imported(name, node)
 
