@@ -112,7 +112,7 @@ def test_help_has_the_options_in_a_panel_of_their_own(shell: Shell) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        [*BOTH, "--task", "tiny_choices", "--metric", "acc", "--cluster", "topic"],
+        [*BOTH, "--task", "tiny_choices", "--metric", "acc"],
         [*BOTH, "--task", "tiny_stories"],
         [f"small={INSPECT / 'small.eval'}", f"large={INSPECT / 'large.eval'}"],
         [str(LM_EVAL), *MODELS, "--task", "tiny_animals", "--metric", "acc_norm"],
@@ -124,6 +124,15 @@ def test_a_certificate_of_a_harness_s_results_passes_and_is_true(shell: Shell, a
     assert (issued.exit_code, issued.err) == (0, "")
     checked = shell("verify", "c.json")
     assert (checked.exit_code, checked.err) == (0, "")
+    assert "The certificate is true." in checked.out
+
+
+def test_two_clusters_do_not_pass_a_gate_and_the_certificate_that_says_so_is_true(shell: Shell) -> None:
+    issued = shell("certify", *BOTH, "--task", "tiny_choices", "--metric", "acc", "--cluster", "topic", "-o", "c.json")
+    assert (issued.exit_code, issued.err) == (1, "")
+    assert issued.out.startswith("Insufficient evidence")
+    checked = shell("verify", "c.json")
+    assert (checked.exit_code, checked.err) == (1, "")
     assert "The certificate is true." in checked.out
 
 
