@@ -30,8 +30,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--fuzz", type=int, default=2000, metavar="N", help="mutated files (default: 2000; 0: none)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables to a file as well")
     asked = parser.parse_args(arguments)
-    tallies = list(_tallies(asked.only, _samples(asked.sample or [])))
-    blocks = [_faults_table(tallies)] if tallies else []
+    tallies = list(_tallies(asked.only, samples(asked.sample or [])))
+    blocks = [faults_table(tallies)] if tallies else []
     if asked.fuzz:
         warm()
         found = list(outcomes(range(asked.fuzz)))
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     return sum(len(tally.faults) for tally in tallies)
 
 
-def _samples(texts: Sequence[str]) -> dict[str, int]:
+def samples(texts: Sequence[str]) -> dict[str, int]:
     """COMMAND=N and, for all others, N."""
     pairs = (text.rpartition("=") for text in texts)
     return {name: int(number) for name, _, number in pairs}
@@ -68,7 +68,7 @@ ABOUT = (
 )
 
 
-def _faults_table(tallies: Sequence[Tally]) -> str:
+def faults_table(tallies: Sequence[Tally]) -> str:
     rows = [
         f"| `assay {t.command}` | {FAULTS[t.kind]} | {t.points} | {t.tried} | {t.held} of {t.tried} |" for t in tallies
     ]

@@ -76,3 +76,19 @@ def test_a_demo_that_is_stopped_says_so(number: signal.Signals, code: int, tmp_p
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert (process.returncode, said.count("\n")) == (code, 1), said
+
+
+@POSIX
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_server_that_is_stopped_says_by_what(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*ASSAY, "report", "--serve", ".", "--port", "0"],
+        cwd=tmp_path,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("Showing . at http://127.0.0.1:")
+    process.send_signal(number)
+    assert (process.communicate(timeout=60)[1], process.returncode) == ("Stopped.\n", code)
