@@ -8,6 +8,7 @@ Commands are those of `tests/faults`, files those of `tests/fuzz`.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -77,4 +78,6 @@ def faults_table(tallies: Sequence[Tally]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(sys.argv[1:]), 1))
+    code = min(main(sys.argv[1:]), 1)
+    sys.stdout.flush()
+    os._exit(code)  # without the complaints of libraries that were forked
