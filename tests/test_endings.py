@@ -17,9 +17,10 @@ from assay.errors import AssayError, InputError, UsageError, WriteError, cannot_
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and devices are others there")
 
 WAITS = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from assay.endings import ended
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests in the background has it ignored
 def run():
     part = Path(sys.argv[1])
     part.touch()

@@ -17,7 +17,9 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and pipes are others
 PRINTING = pytest.mark.parametrize(
     "arguments", [["compare", "a.csv", "a.csv"], ["compare", "a.csv", "a.csv", "--json"], ["--help"]]
 )
-ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
+# Tests that run in the background have SIGINT ignored, and so would what they start.
+HEARS_SIGINT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+ASSAY = [sys.executable, "-c", f"{HEARS_SIGINT}; from assay.cli.main import main; main()"]
 
 
 def printed_to(stdout: IO[bytes] | int, folder: Path, *arguments: str) -> tuple[int, str]:

@@ -55,7 +55,7 @@ def rank(
     >>> board.tiers
     (('good', 'fair'), ('poor',))
     >>> board.sentence
-    'good and fair cannot be told apart (p = 0.5, adjusted); both are better than poor.'
+    'good and fair cannot be told apart (p = 0.25, adjusted); both are better than poor.'
 
     Holm (1979) controls the probability of any false claim at 1 − level. If it holds, all true ranks are within
     [1 + #better, k − #worse] (Mogstad, Romano, Shaikh and Wilhelm 2024).

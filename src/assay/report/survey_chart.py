@@ -54,14 +54,16 @@ def scores_chart(sections: Sections) -> "alt.TopLevelMixin | None":
     y = alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, grid=False, ticks=False, domain=False))
     x = alt.X("score:Q", title="score (1 − √JSD), higher is better", scale=alt.Scale(zero=False, padding=16))
     base = _data(rows, height)
-    layers: list[Any] = [
-        base.mark_rule(strokeWidth=2, color=_BLUE).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=False, shape="diamond", size=56, color=_BLUE, opacity=1).encode(y=y, x="corrected:Q"),
-        base.mark_point(filled=True, size=56, color="#000", opacity=1).encode(y=y, x=x),
-    ]
+    layers: list[Any] = [base.mark_point(filled=True, size=56, color="#000", opacity=1).encode(y=y, x=x)]
+    corrected = any(row["corrected"] is not None for row in rows)  # withheld of models above the ceiling
+    if corrected:
+        diamonds = base.mark_point(filled=False, shape="diamond", size=56, color=_BLUE, opacity=1)
+        layers.insert(0, diamonds.encode(y=y, x="corrected:Q"))
+        layers.insert(0, base.mark_rule(strokeWidth=2, color=_BLUE).encode(y=y, x=alt.X("low:Q"), x2="high:Q"))
     lines = _lines(sections)
     layers += [layer for i, line in enumerate(lines) for layer in _marked(line, len(lines) - i, height)]
-    about = ["Dots: scores as published. Open diamonds: without the noise of the respondents, with its interval."]
+    about = ["Dots: scores as published."]
+    about[0] += " Open diamonds: without the noise of the respondents, with its interval." if corrected else ""
     about += ["Lines: " + "; ".join(f"{line['name']} {line['score']:.3f}" for line in lines) + "."] if lines else []
     return finished(alt.layer(*layers), "Scores between baselines and ceiling", about)
 
