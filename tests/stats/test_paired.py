@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay.stats.paired import t_test, wilcoxon
-from assay.stats.permutation import SMALLEST_P
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats, Units
 
 

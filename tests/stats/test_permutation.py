@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
 from assay.stats import permutation
-from assay.stats.permutation import SMALLEST_P, STAND_IN_FLIPS, by_random_flips, sign_flip
+from assay.stats.permutation import STAND_IN_FLIPS, by_random_flips, sign_flip
 from assay.stats.records import Fallback
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats
 
 Path = Callable[[Floats, float], float | None]

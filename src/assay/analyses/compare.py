@@ -171,7 +171,7 @@ def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree:
         computed=_computed(found, binary, differences),
         signature=_signature(panel, design, found),
         measure=panel.metric.name,
-        picture=picture_of(panel, found.drawn.units, design, _shown_method(found)) if picture else None,
+        picture=picture_of(panel, found.drawn.units, design, found.interval.interval.method) if picture else None,
     )
 
 
@@ -209,7 +209,7 @@ def _with_limits(estimate: Estimate, test: Test | None) -> Estimate:
 
 
 def _computed(found: _Found, binary: Binary | None, differences: Differences) -> Computed:
-    plain = binary is None or binary.plain
+    shrunk = None if binary is None or binary.plain else binary.counts
     return Computed(
         found.drawn.scheme,
         found.drawn.reason,
@@ -217,14 +217,10 @@ def _computed(found: _Found, binary: Binary | None, differences: Differences) ->
         found.interval.resamples,
         test_p=found.test_p,
         interval_p=None if found.interval.own_p is None else max(found.interval.own_p, SMALLEST_P),
-        design_effect=None if plain or binary is None else binary.counts.deff,
-        degrees_of_freedom=None if plain or binary is None else binary.counts.df,
+        design_effect=None if shrunk is None else shrunk.deff,
+        degrees_of_freedom=None if shrunk is None else shrunk.df,
         rounded=differences.rounded,
     )
-
-
-def _shown_method(found: _Found) -> str:
-    return found.interval.interval.method
 
 
 def _estimate(whole: Units, found: IntervalResult) -> Estimate:

@@ -25,6 +25,13 @@ class Shown:
     b: float | None
     difference: Estimate
 
+    @property
+    def both(self) -> tuple[float, float]:
+        """The two values of a comparison that has pairs."""
+        assert self.a is not None
+        assert self.b is not None
+        return self.a, self.b
+
     def to_dict(self) -> dict[str, Any]:
         return {"a": self.a, "b": self.b, "difference": self.difference.to_dict()}
 

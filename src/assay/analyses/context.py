@@ -12,13 +12,13 @@ import numpy as np
 from assay.analyses import context_wording as wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
+from assay.analyses.interval_by_design import interval_by_design
 from assay.analyses.verdict import agreed
 from assay.analyses.wording import count
 from assay.data.panel import Floats
 from assay.data.positions import Bin, PositionSums, TokenRun, check_plans, check_tokens, open_tokens, read_positions
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import UsageError
-from assay.stats.bootstrap import interval
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference
 from assay.stats.simultaneous import FEWEST, Family, Simultaneous, simultaneous
@@ -106,15 +106,7 @@ class _Bands:
         assert units is not None  # bins without tokens were left out
         if units.n < 2:
             return Estimate(units.estimate, None, None, 1, "only one document or window has these positions"), None
-        asked = self.design
-        found = interval(
-            units,
-            method=asked.method,
-            confidence_level=asked.level,
-            n_resamples=asked.resamples,
-            seed=asked.seed,
-            own_p=True,
-        )
+        found = interval_by_design(units, self.design)
         self.fallbacks += found.fallbacks
         return Estimate(units.estimate, found.interval, standard_error(units), units.n), found.own_p
 

@@ -1,4 +1,4 @@
-"""The record of a comparison that has no pair: every number is ``None``, and the reason beside it (P4)."""
+"""The record of a comparison that has no pair: every number is ``None``, and the reason beside it."""
 
 from assay.analyses.comparison import Comparison, Computed, Shown
 from assay.data import Dropped, Metric, Table

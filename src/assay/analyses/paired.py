@@ -10,16 +10,18 @@ from math import inf
 
 import numpy as np
 
+from assay.analyses import wording
+from assay.analyses.interval_by_design import interval_by_design
 from assay.data import Panel
 from assay.data.panel import Floats
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
-from assay.stats.bootstrap import IntervalResult, interval
+from assay.stats.bootstrap import IntervalResult
 from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import sign_flip
 from assay.stats.proportions import Effective, effective_counts, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.records import Fallback, Interval, Test
-from assay.stats.rounding import TOLERANCE, snapped, without_noise, without_residue
+from assay.stats.rounding import snapped, without_noise, without_residue
 from assay.stats.student import SMALLEST_P, critical_values
 from assay.stats.units import Units, design_effect, mean_of_draws
 
@@ -34,15 +36,11 @@ class Differences:
 
     @property
     def note(self) -> tuple[str, ...]:
-        if not self.rounded:
-            return ()
-        count = "1 difference is" if self.rounded == 1 else f"{self.rounded:,} differences are"
-        counts = "counts" if self.rounded == 1 else "count"
-        return (f"{count} rounding, at most {TOLERANCE:g} of the values that were subtracted, and {counts} as 0",)
+        return (wording.rounded_off(self.rounded),) if self.rounded else ()
 
 
 def differences_of(panel: Panel) -> Differences:
-    """B − A without rounding. Where all are equal up to rounding they are made equal: noise must not decide P4."""
+    """B − A without rounding. Where all are equal up to rounding they are made equal, so that they have no spread."""
     values, rounded = snapped(panel.numerators)
     single = values[:, 1] - values[:, 0]
     sums = panel.cluster_sums()
@@ -88,10 +86,6 @@ class Binary:
     counts: Effective
     plain: bool  # neither clusters nor weights
 
-    @property
-    def reach_df(self) -> float:
-        return inf if self.plain else self.counts.df
-
 
 def binary_of(panel: Panel, found: Differences) -> Binary | None:
     """``None`` where the scores are not 0/1, or where a single cluster leaves nothing to draw."""
@@ -109,8 +103,8 @@ def binary_of(panel: Panel, found: Differences) -> Binary | None:
 
 
 def _tango(binary: Binary, level: float) -> IntervalResult:
-    """Its own p is the test's: none that could be raised."""
-    counts, reach = binary.counts, critical_values(level, binary.reach_df)
+    """It has no p-value of its own: McNemar's test alone decides."""
+    counts, reach = binary.counts, critical_values(level, binary.counts.df)
     low, high = tango_limits(counts.b / counts.deff, counts.c / counts.deff, counts.n / counts.deff, reach)
     return IntervalResult(Interval(float(low[0]), float(high[0]), level, "tango"), "closed form", None)
 
@@ -134,14 +128,7 @@ def paired_interval(drawn: Units, binary: Binary | None, design: Design) -> Inte
     """The interval that the design asks for, with its own p-value."""
     if binary is not None and design.method in ("auto", "tango"):
         return _tango(binary, design.level)
-    return interval(
-        drawn,
-        method=design.method,
-        confidence_level=design.level,
-        n_resamples=design.resamples,
-        seed=design.seed,
-        own_p=True,
-    )
+    return interval_by_design(drawn, design)
 
 
 def paired_test(whole: Units, binary: Binary | None, design: Design) -> tuple[Test, tuple[Fallback, ...]]:
@@ -150,10 +137,15 @@ def paired_test(whole: Units, binary: Binary | None, design: Design) -> tuple[Te
         return t_test(whole), ()
     if design.test == "wilcoxon":
         return wilcoxon(whole.numerators / whole.denominators), ()
-    if design.test in ("mcnemar", "mcnemar-midp") and (binary is None or not binary.plain):
-        raise UsageError(
-            f"{design.test} needs 0/1 scores without weights and clusters; leave --test out, or choose sign-flip."
-        )
+    check_test(design, plain=binary is not None and binary.plain)
     if binary is not None and design.test != "sign-flip":
         return _mcnemar(binary, exact=design.test == "mcnemar"), ()
     return sign_flip(whole.numerators, seed=design.seed)
+
+
+def check_test(design: Design, *, plain: bool) -> None:
+    """Refuse McNemar's test by name where scores are not 0/1, or come with weights or clusters."""
+    if design.test in ("mcnemar", "mcnemar-midp") and not plain:
+        raise UsageError(
+            f"{design.test} needs 0/1 scores without weights and clusters; leave --test out, or choose sign-flip."
+        )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.analyses import wording
 from assay.data import Metric, Table
 from assay.data.arms import Arm, arms_of
 from assay.data.columns import listed
@@ -16,7 +17,7 @@ from assay.data.panel import Floats, Integers, Texts, numbered
 from assay.data.readers.source import UNNAMED
 from assay.errors import InputError, UsageError
 from assay.stats.grid import Grid, Truths
-from assay.stats.rounding import TOLERANCE, snapped
+from assay.stats.rounding import snapped
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,5 @@ def without_rounding(answers: Answers) -> Answers:
     values, changed = snapped(grid.values)
     if not changed:
         return answers
-    what, counts = ("1 difference is", "counts") if changed == 1 else (f"{changed:,} differences are", "count")
-    note = f"{what} rounding, at most {TOLERANCE:g} of the values that were subtracted, and {counts} as 0"
-    return replace(answers, grid=Grid(values, grid.weights, grid.clusters), notes=(*answers.notes, note))
+    notes = (*answers.notes, wording.rounded_off(changed))
+    return replace(answers, grid=Grid(values, grid.weights, grid.clusters), notes=notes)

@@ -10,12 +10,14 @@ from math import inf
 
 import numpy as np
 
+from assay.analyses.interval_by_design import interval_by_design
+from assay.analyses.paired import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
 from assay.stats.agreement import joint_p
 from assay.stats.all_shares import Counts, counts_of
 from assay.stats.allpairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
-from assay.stats.bootstrap import interval
+from assay.stats.bootstrap import NO_TANGO
 from assay.stats.grid import Truths
 from assay.stats.records import Fallback
 from assay.stats.student import critical_values, two_sided
@@ -65,10 +67,7 @@ def _tests(pairs: Pairs, counts: Counts | None, design: Design) -> PairTests:
         return t_tests(pairs)
     if design.test == "wilcoxon":
         return wilcoxon_tests(pairs)
-    if design.test in ("mcnemar", "mcnemar-midp") and (counts is None or not counts.plain):
-        raise UsageError(
-            f"{design.test} needs 0/1 scores without weights and clusters; leave --test out, or choose sign-flip."
-        )
+    check_test(design, plain=counts is not None and counts.plain)
     if counts is None or design.test == "sign-flip":
         return sign_flips(pairs, n_resamples=design.resamples, seed=design.seed)
     exact = design.test == "mcnemar"
@@ -83,19 +82,19 @@ def _limits(
 ) -> tuple[Floats, Floats, Floats, str, list[Fallback]]:
     """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
     if design.method == "tango" and counts is None:
-        raise UsageError("tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca.")
+        raise UsageError(NO_TANGO)
     fallbacks: list[Fallback] = []
-    method = "t"
+    method: str = "t"
     if counts is not None and design.method in ("auto", "tango"):
         parts, method = (*counts.limits(level), counts.own_p()), "tango"
     elif design.method == "t" or not _quick(pairs, design):
         parts = _closed_form(pairs, level)
     elif level > design.level and (design.resamples or inf) * (1 - level) < 2 * _FEWEST_BEYOND:
         why = f"{design.resamples:,} resamples are too few for intervals that hold for all pairs at once"
-        parts, fallbacks = _closed_form(pairs, level), [Fallback(_name(design), "t", why)]
+        parts, fallbacks = _closed_form(pairs, level), [Fallback(design.resampling, "t", why)]
     else:
         parts, fallbacks = _one_by_one(pairs, design, level)
-        method = _name(design)
+        method = design.resampling
     low, high, own = (np.where(pairs.groups > 1, part, np.nan) for part in parts)
     return low, high, own, method, fallbacks
 
@@ -121,24 +120,13 @@ def _one_by_one(pairs: Pairs, design: Design, level: float) -> tuple[tuple[Float
     found = np.full((3, len(pairs.units)), np.nan)
     fallbacks: dict[Fallback, None] = {}
     for r in np.flatnonzero(pairs.groups > 1).tolist():
-        one = interval(
-            drawn_units(pairs.grid.pair(*pairs.index[:, r].tolist())),
-            method=design.method,
-            confidence_level=level,
-            n_resamples=design.resamples,
-            seed=design.seed,
-            own_p=True,
-        )
+        one = interval_by_design(drawn_units(pairs.grid.pair(*pairs.index[:, r].tolist())), design, level)
         low, high = one.interval.low, one.interval.high
         if one.degenerate:  # exactly the difference: sums in another order would not be
             low = high = float(pairs.difference[r])
         found[:, r] = low, high, np.nan if one.own_p is None else one.own_p
         fallbacks.update(dict.fromkeys(f for f in one.fallbacks if not one.degenerate))
     return (found[0], found[1], found[2]), list(fallbacks)
-
-
-def _name(design: Design) -> str:
-    return "bca" if design.method == "auto" else design.method
 
 
 def drawn_units(whole: Units) -> Units:

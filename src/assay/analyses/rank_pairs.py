@@ -56,9 +56,7 @@ class Decided:
     low: Floats  # (P,) limits of i less j, which leave out 0 where the pair is told apart; NaN where there are none
     high: Floats  # (P,)
     method: str  # of the limits
-    family: (
-        str | None
-    )  # how the limits hold for all pairs at once: "bonferroni", "max-t"; None: each for its pair alone
+    family: str | None  # how limits hold for all pairs at once: "bonferroni", "max-t"; None: for each pair alone
     design: Design
 
     @property
@@ -146,14 +144,13 @@ def _adjusted(p: Floats, adjust: Adjust) -> Floats:
 
 def _max_t(evidence: Evidence, found: Fitted, design: Design) -> tuple[Floats, Floats, Floats, str]:
     """Step-down p-values, and limits as far as the largest of all pairs reaches by chance."""
-    pairs, counts = evidence.pairs, evidence.counts
+    pairs, tango = evidence.pairs, evidence.counts if design.method in ("auto", "tango") else None
     flips = Flips.of(pairs.grid, seed=design.seed)
     largest = maxima(flips, pairs.evidence, pairs.norm, design.resamples or DEFAULT_RESAMPLES)
     adjusted = np.where(np.isnan(evidence.test_p), np.nan, step_down(largest, pairs.evidence))
-    tango = counts is not None and design.method in ("auto", "tango")
-    reach, method = _reach(found, largest, design, plain=tango and counts is not None and counts.plain)
-    if tango and counts is not None:
-        low, high = counts.limits_at(np.full(len(counts.b), reach))
+    reach, method = _reach(found, largest, design, plain=tango is not None and tango.plain)
+    if tango is not None:
+        low, high = tango.limits_at(np.full(len(tango.b), reach))
         defined = pairs.groups > 1
         return adjusted, np.where(defined, low, np.nan), np.where(defined, high, np.nan), "tango"
     wide = reach * pairs.standard_error

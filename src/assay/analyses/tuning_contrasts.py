@@ -12,16 +12,16 @@ from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
 from assay.analyses.tuning_arms import Trained, exponential
 from assay.analyses.tuning_baseline import stops
-from assay.analyses.tuning_records import Better, Contrast, SourceFormulas
+from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Better, Contrast, SourceFormulas
 from assay.analyses.tuning_trend import seed_difference
 from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
 from assay.data.training_logs import Floats
 from assay.design import Design
 from assay.errors import InputError
-from assay.stats.permutation import SMALLEST_P
 from assay.stats.records import Estimate, Test
 from assay.stats.special import normal_quantile, t_cdf
+from assay.stats.student import SMALLEST_P
 
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
 ONE_SEED = "one seed: a difference between these two models, not between the two ways to train"
@@ -170,10 +170,10 @@ def _ratios(
     if is_language_model(a, b):
         return {"perplexity": perplexity_ratio(windows, seeds)} | found
     loss, _ = _over_seeds(a, b, lambda run: _log(run.validation_loss), level, paired=paired)
-    return {"perplexity": Estimate(None, None, None, 0, _OTHER), "validation_loss": exponential(loss)} | found
-
-
-_OTHER = "no log says that the loss is a language model's"
+    return {
+        "perplexity": Estimate(None, None, None, 0, NO_LANGUAGE_MODEL),
+        "validation_loss": exponential(loss),
+    } | found
 
 
 def _log(value: float | None) -> float | None:

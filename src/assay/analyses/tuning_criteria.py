@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.analyses import wording
 from assay.analyses.tuning_baseline import stops
-from assay.analyses.tuning_records import Arm, Contrast, Criterion, Group, Status
+from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Arm, Contrast, Criterion, Group, Status
 from assay.data.columns import nearest
 from assay.data.json_text import read_json
 from assay.data.opening import SETTINGS, read_bytes
@@ -92,7 +92,7 @@ def _fair(contrast: Contrast, open_ends: Sequence[str]) -> Contrast:
 
 def _arm_targets(arm: Arm, targets: Targets) -> list[Criterion]:
     missing = Estimate(None, None, None, 0, "not measured")
-    other = Estimate(None, None, None, 0, "no log says that the loss is a language model's")
+    other = Estimate(None, None, None, 0, NO_LANGUAGE_MODEL)
     perplexity = arm.quality.get("perplexity", missing if arm.language_model else other)
     found = [_below("perplexity", "target", arm.name, perplexity, targets.perplexity)]
     for name in ("character_accuracy", "hiragana", "katakana", "kanji"):

@@ -12,6 +12,8 @@ Resting = Literal["flat", "still falling", "rising", "not shown", "not measured"
 Shown = Literal["shown", "not shown", "not measured"]
 Better = Literal["better", "worse", "no difference shown", "not measured"]
 
+NO_LANGUAGE_MODEL = "no log says that the loss is a language model's"
+
 
 @dataclass(frozen=True, slots=True)
 class Plateau:

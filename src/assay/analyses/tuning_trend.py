@@ -7,9 +7,9 @@ import numpy as np
 
 from assay.analyses.tuning_noise import error_of
 from assay.data.training_logs import Floats, Series
-from assay.stats.permutation import SMALLEST_P
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.special import t_cdf, t_quantile
+from assay.stats.student import SMALLEST_P
 
 WINDOW = 50  # logged points that are averaged (T4)
 

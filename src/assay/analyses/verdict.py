@@ -119,7 +119,8 @@ def _finding(panel: Panel, value: Shown, ratio: Estimate | None) -> str:
     shift = wording.placed(value.difference.value or 0.0, wording.decimals(value.difference.interval), sign=True)
     what = f"mean {panel.metric.name}" if ratio is None else "mean loss"
     what = what if panel.metric.name == "score" else panel.metric.name
-    return f"{what} {wording.number(value.a or 0.0)} → {wording.number(value.b or 0.0)}, {shift}"
+    a, b = map(wording.number, value.both)
+    return f"{what} {a} → {b}, {shift}"
 
 
 def _evidence(panel: Panel, value: Shown, ratio: Estimate | None, test: Test) -> str:

@@ -3,6 +3,7 @@
 from math import floor, log10
 
 from assay.stats.records import Interval
+from assay.stats.rounding import TOLERANCE
 
 SMALLEST_SHOWN_P = 1e-299
 
@@ -66,3 +67,10 @@ def percent(level: float) -> str:
 def count(n: int, what: str) -> str:
     """``1,319 items``; ``1 item``."""
     return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
+def rounded_off(differences: int) -> str:
+    """What became of differences that are nothing but rounding."""
+    some, verb, each = ("difference", "is", "counts") if differences == 1 else ("differences", "are", "count")
+    what = f"rounding, at most {TOLERANCE:g} of the values that were subtracted"
+    return f"{differences:,} {some} {verb} {what}, and {each} as 0"

@@ -213,7 +213,9 @@ def _gap_rows(fairness: Fairness) -> list[dict[str, Any]]:
                     "high": limits.high,
                     "published": gap.gap,
                     "expected": None if gap.expected is None else gap.expected.mean,
-                    "verdict": "shown" if (gap.p_adjusted or 1.0) <= 1 - fairness.level else "not shown",
+                    "verdict": "shown"
+                    if gap.p_adjusted is not None and gap.p_adjusted <= 1 - fairness.level
+                    else "not shown",
                 }
             )
     return rows

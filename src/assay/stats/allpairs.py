@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from assay.stats.grid import Grid
 from assay.stats.paired import wilcoxon
-from assay.stats.permutation import SMALLEST_P, sign_flip
+from assay.stats.permutation import sign_flip
 from assay.stats.proportions import mcnemar_p
 from assay.stats.records import Fallback
 from assay.stats.resampling import Engine
-from assay.stats.rounding import TOLERANCE, without_residue
+from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.shared_signs import Flips, count_reached, share_reached
 from assay.stats.special import normal_cdf
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats
 
 Integers = NDArray[np.int64]
@@ -38,7 +39,6 @@ _PER_PAIR, _PER_GROUP = 2e-3, 7e-7  # seconds of an exact test: 3 ms at 1,000 gr
 _COMPILE_ABOVE = 2e8  # squares
 _HEAVIEST = 0.25 / normal_cdf(-sqrt(2))  # Bentkus and Dzindzalieta's constant, 3.178
 _FEW_REACHED = 100  # flips: fewer, and their share is uncertain by more than a tenth
-_EPSILON = 8 * float(np.finfo(np.float64).eps)
 _CLEAR = 1e-3  # a bound this small, times the number of pairs, needs no further digit
 
 
@@ -126,7 +126,7 @@ def _pairs(grid: Grid, counts: tuple[Integers, Integers, Floats], sums: tuple[Fl
         spread = np.sqrt(apart / mass * units / (units - 1))
     largest = np.abs(np.where(grid.present, grid.values, 0.0)).max(axis=0)
     i, j = np.triu_indices(grid.k, 1)
-    subtracted = _EPSILON * (largest[i] + largest[j])
+    subtracted = NOISE * (largest[i] + largest[j])
     rounding = np.maximum(1e-12 * np.abs(difference), subtracted)  # less is what rounding leaves of equal differences
     error, spread = (np.where(values <= rounding, 0.0, values) for values in (error, spread))
     return Pairs(grid, units, groups, difference, error, total, np.sqrt(norm), spread)

@@ -54,7 +54,7 @@ def score_interval(
     confidence_level: float = 0.95,
 ) -> Found:
     """The interval of ``score(*sums)``, of one system or of a difference of two, from its replicates (B,)."""
-    method = _named(method)
+    method = "bca" if method == "auto" else method
     n, totals = len(columns[0]), [part.sum(axis=0) for part in columns]
     value = float(score(*totals))
     if not np.isfinite(value):
@@ -77,11 +77,6 @@ def score_interval(
         moved = Interval(limits.low + shift, limits.high + shift, limits.level, "t")
         return Found(Estimate(value, moved, standard_error(linear), n), (), t_own_p(linear))
     return _from_replicates(value, linear, Replicates(np.sort(kept)), method, confidence_level)
-
-
-def _named(method: IntervalMethod) -> IntervalMethod:
-    """What auto is where scores are not 0/1."""
-    return "bca" if method == "auto" else method
 
 
 def _from_replicates(value: float, linear: Units, drawn: Replicates, method: str, level: float) -> Found:

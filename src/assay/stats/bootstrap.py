@@ -19,6 +19,7 @@ from assay.stats.units import Shape, Units, shape, standard_error
 from assay.stats.zero import bca_own_p, studentized_own_p, t_own_p
 
 IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
+NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca."
 
 STAND_IN_RESAMPLES = 10_000  # where the exact distribution cannot be had and no number was asked for
 
@@ -57,7 +58,7 @@ def interval(
     ('lattice', 2.7, 5.6)
     """
     if method == "tango":
-        raise UsageError("tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca.")
+        raise UsageError(NO_TANGO)
     method = "bca" if method == "auto" else method
     if engine == "compiled" and not own_p and n_resamples is None and method not in ("t", "studentized"):
         found = _compiled(units, method, confidence_level)

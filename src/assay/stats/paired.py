@@ -4,8 +4,8 @@ from math import isfinite
 
 import numpy as np
 
-from assay.stats.permutation import SMALLEST_P
 from assay.stats.records import Test
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats, Units, standard_error
 
 

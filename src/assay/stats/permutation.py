@@ -25,6 +25,7 @@ from assay.stats.records import Fallback, Test
 from assay.stats.roots import increasing_root
 from assay.stats.series import BLOCK, CHUNK, DECAYED, LONGEST, WORK, Complexes, last_revival, powers_of
 from assay.stats.streams import signs, stream_key
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats
 
 _MOST_COUNTED = 1 << 16  # sign vectors
@@ -38,7 +39,6 @@ _MOST_LATTICE = 1 << 18  # points
 _MOST_FACTORS = 1 << 22  # points × distinct sizes
 _MOST_SMOOTHED = 0.06  # s × kernel width: its square, halved, is the relative bias of p
 STAND_IN_FLIPS = 20_000
-SMALLEST_P = 1e-300  # p is never 0, not even by underflow
 
 
 def sign_flip(differences: Floats, *, seed: int = 0, name: str = "sign-flip") -> tuple[Test, tuple[Fallback, ...]]:

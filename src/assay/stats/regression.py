@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from assay.stats.agreement import agreeing
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.special import t_cdf, t_quantile
-from assay.stats.student import critical_values
+from assay.stats.student import SMALLEST_P, critical_values
 from assay.stats.units import Floats
 
 Integers = NDArray[np.int64]
 
-_SMALLEST_P = 1e-300
 _ROUNDING = 1e-12
 
 
@@ -115,7 +114,7 @@ def _tested(
         test = Test("t", None, 1.0 if none else None, groups, reason)
         return Slope(Estimate(b, limits, error, n, reason), test, explained)
     reach = t_quantile(0.5 + level / 2, groups - 1) * error
-    p = max(min(1.0, 2 * t_cdf(-abs(b / error), groups - 1)), _SMALLEST_P)
+    p = max(min(1.0, 2 * t_cdf(-abs(b / error), groups - 1)), SMALLEST_P)
     low, high = agreeing(b - reach, b + reach, p, 1 - level, b)
     limits = Interval(float(low), float(high), level, "cluster-robust t")
     return Slope(Estimate(b, limits, error, n), Test("t", b / error, p, groups), explained)

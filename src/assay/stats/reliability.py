@@ -16,11 +16,11 @@ import numpy as np
 
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.special import normal_quantile
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats
 
 ICC_NAMES = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
-_SMALLEST_P = 1e-300
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 Factors = tuple[int, ...]
@@ -248,7 +248,7 @@ def run_effect(values: Floats) -> Test:
 
     statistic = table.raters / table.error
     p = float(fdtrc(table.k - 1, (table.n - 1) * (table.k - 1), statistic))
-    return Test(name, statistic, max(p, _SMALLEST_P), table.n)
+    return Test(name, statistic, max(p, SMALLEST_P), table.n)
 
 
 # ------------------------------------------------------------------------------------------ standard deviations

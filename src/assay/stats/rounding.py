@@ -13,7 +13,7 @@ from assay.stats.units import Units
 
 Floats = NDArray[np.float64]
 
-_NOISE = 8 * float(np.finfo(np.float64).eps)
+NOISE = 8 * float(np.finfo(np.float64).eps)  # of a few operations
 TOLERANCE = 1e-12  # of the larger of the two values that are subtracted
 
 
@@ -77,7 +77,7 @@ def _joined(ranked: Floats) -> NDArray[np.bool_]:
 
 def without_noise(units: Units, sizes: Floats) -> Units:
     """One ratio for all units whose ratios differ by rounding only; ``sizes`` are |values| that were subtracted."""
-    noise = _NOISE * float((sizes / units.denominators).max())
+    noise = NOISE * float((sizes / units.denominators).max())
     if float(np.ptp(units.numerators / units.denominators)) > noise:
         return units
     return Units(units.estimate * units.denominators, units.denominators)

@@ -21,13 +21,13 @@ from assay.errors import UsageError
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.resampling import Engine, resampled_sums
 from assay.stats.special import t_cdf, t_quantile
+from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats, Units, shape, standard_error
 
 FEWEST = 10  # clusters: below, too many resamples hold one cluster only, and have no standard error
 MOST_GROUPS = 2_000  # more clusters are drawn in so many groups, whose sums have the same skewness in total
 _LOST = 0.02  # of 1 − level: the share of resamples without spread up to which a ratio can be resampled
 _COMPILE_ABOVE = 3e7  # draws × columns
-_SMALLEST_P = 1e-300
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -147,7 +147,7 @@ def _adjusted(ratio: _Ratio, reach: float, p: float, method: str, level: float) 
     assert ratio.value is not None
     assert ratio.error is not None
     limits = Interval(ratio.value - reach * ratio.error, ratio.value + reach * ratio.error, level, method)
-    p = min(1.0, max(p, _SMALLEST_P))
+    p = min(1.0, max(p, SMALLEST_P))
     return Estimate(ratio.value, limits, ratio.error, ratio.n), Test(method, ratio.statistic, p, ratio.n)
 
 

@@ -13,13 +13,13 @@ from typing import Literal
 
 import numpy as np
 
+from assay.analyses.interval_by_design import interval_by_design
 from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
 from assay.analyses.verdict import moved_limits
 from assay.data.panel import Floats
 from assay.data.survey import ERROR, OK
 from assay.design import Design
 from assay.stats.agreement import joint_p
-from assay.stats.bootstrap import IntervalResult, interval
 from assay.stats.effects import Arms, effect_sizes
 from assay.stats.grid import Grid
 from assay.stats.paired import t_test, wilcoxon
@@ -135,7 +135,7 @@ def _untested(pair: _Pair) -> Against:
 def _tested(pair: _Pair, family: int, design: Design) -> Against:
     units, grid = pair.units, pair.grid
     assert grid is not None
-    found = [_interval(units, count, design) for count in (1, family)]
+    found = [interval_by_design(units, design, 1 - (1 - design.level) / count) for count in (1, family)]
     test = _test(units, found[0].own_p or 0.0, design)
     alone, together = (
         _agreeing(one.interval, test.p_value, count, units.estimate, design.level)
@@ -165,18 +165,6 @@ def _test(units: Units, own_p: float, design: Design) -> Test:
     else:
         found = sign_flip(units.numerators, seed=design.seed)[0]
     return found if found.p_value is None else replace(found, p_value=float(joint_p(found.p_value, own_p)))
-
-
-def _interval(units: Units, family: int, design: Design) -> IntervalResult:
-    """Of one of a family of differences."""
-    return interval(
-        units,
-        method=design.method,
-        confidence_level=1 - (1 - design.level) / family,
-        n_resamples=design.resamples,
-        seed=design.seed,
-        own_p=True,
-    )
 
 
 def _agreeing(limits: Interval, p: float | None, family: int, estimate: float, level: float) -> Interval:
