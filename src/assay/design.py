@@ -189,7 +189,7 @@ class Policy:
             self,
             tier=self.tier or "balanced",
             profile=self.profile or "dev",
-            level=DEFAULT_LEVEL if self.level is None else self.level,
+            level=self.design().level,
             seed=self.seed or 0,
         )
         weaker = ["level"] if filled.design().level < DEFAULT_LEVEL else []  # a lower level makes gates easier to pass

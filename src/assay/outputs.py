@@ -60,7 +60,7 @@ class _Batch:
                 del self.parts[path]
                 os.close(handle)
             for path in self.removed:
-                path.unlink(missing_ok=True)
+                _remove(path)
 
     def undo(self) -> None:
         with held():
@@ -130,9 +130,16 @@ def staged(path: Path) -> Path:
 def remove_whole(path: Path) -> None:
     """Remove a file; inside `together`, when the others have appeared."""
     if (batch := _open.get()) is None:
-        path.unlink(missing_ok=True)
+        _remove(path)
     else:
         batch.removed.append(path)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error, "remove it, it does not belong to what was written", how="removed") from error
 
 
 def write_new(path: Path, data: bytes, mode: int) -> None:

@@ -4,23 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from assay.certificate.measure import PICKS
 from assay.data.readers import one_line, shown
-from assay.design import DEFAULT_LEVEL, OF_THE_TIER, STRICTNESS, Policy
+from assay.design import OF_THE_TIER, STRICTNESS, Policy
 
-_MEASURE = ("task", "metric", "filter", "scorer")
 _KINDS = {"max_ratio": "perplexity", "max_drop": "scores"}
 NOT_STATED = "not stated"
 
 
 def applied(own: Policy, stated: Policy) -> Policy:
     """The issuer's policy with the verifier's numbers in place; the level is a floor, 0.95 unless the verifier says."""
-    floor = DEFAULT_LEVEL if own.level is None else own.level
     fixed = {name: own.fixed(name) for name in (*OF_THE_TIER, "tier", "seed")}
     fixed["replicates"] = max(stated.limits.replicates, fixed["replicates"] or 0)
     return replace(
         stated,
         **{name: value for name, value in fixed.items() if value is not None},
-        level=max(stated.design().level, floor),
+        level=max(stated.design().level, own.design().level),
         note=stated.note or "the verifier's own limits",
     ).complete()
 
@@ -41,7 +40,7 @@ def _choices_unmet(own: Policy, document: dict[str, Any]) -> Iterator[str]:
     here, there = ("max_drop", "max_ratio") if metric["kind"] == "score" else ("max_ratio", "max_drop")
     if own.fixed(here) is None and own.fixed(there) is not None:
         yield f"about {_KINDS[here]}, and the policy limits {_KINDS[there]} only ({there}); {here} required"
-    floor = DEFAULT_LEVEL if own.level is None else own.level
+    floor = own.design().level
     if stated["level"] < floor:
         yield f"intervals at the level {stated['level']}, at least {floor} required"
     if metric["lower_is_better"] is not direction(own, metric):
@@ -51,7 +50,7 @@ def _choices_unmet(own: Policy, document: dict[str, Any]) -> Iterator[str]:
     if own.cluster is not None and cluster != own.cluster:
         had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
         yield f"issued {had}, {shown(own.cluster)} required"
-    for name in _MEASURE:
+    for name in PICKS:
         wanted, found = getattr(own, name), document["measure"][name]
         if wanted is not None and wanted != found:
             yield f"{name} {NOT_STATED if found is None else shown(found)}, {shown(wanted)} required"

@@ -86,11 +86,12 @@ def _limits(estimate: Estimate) -> list[float]:
 def _primary_metric(compared: Compared) -> dict[str, Any]:
     found, windows = compared.random, compared.windows
     mean, ci = rounded(found.difference.value or 0.0), _limits(found.difference)
+    _, subject = found.value.both
     return {
         "kind": "perplexity" if compared.losses else "score",
         "lower_is_better": found.lower_is_better,
         "preview": None if windows.preview is None else rounded_exp(windows.preview.estimate(1)),
-        "final": rounded_exp(_known(found.value.b)) if compared.losses else rounded(_known(found.value.b)),
+        "final": rounded_exp(subject) if compared.losses else rounded(subject),
         "ratio_vs_baseline": rounded_exp(mean) if compared.losses else None,
         "difference_vs_baseline": mean,
         "standard_error": _standard_error(found),
@@ -99,11 +100,6 @@ def _primary_metric(compared: Compared) -> dict[str, Any]:
         "p_value": _optional(found.p_value),
         "test": found.test.name,
     }
-
-
-def _known(value: float | None) -> float:
-    assert value is not None  # a panel has at least one unit
-    return value
 
 
 def _standard_error(found: Comparison) -> float | None:
@@ -204,10 +200,10 @@ def _exact(metric: dict[str, Any], compared: Compared) -> dict[str, Any]:
 def _bits(shown: Shown | None) -> dict[str, Any] | None:
     if shown is None:
         return None
-    difference = shown.difference.value or 0.0
+    difference, (baseline, subject) = shown.difference.value or 0.0, shown.both
     return {
-        "baseline": rounded(_known(shown.a)),
-        "subject": rounded(_known(shown.b)),
+        "baseline": rounded(baseline),
+        "subject": rounded(subject),
         "difference": rounded(difference),
         "ci": _limits(shown.difference),
     }

@@ -9,18 +9,18 @@ from assay.data.pairing import direction_of
 from assay.design import Policy
 from assay.errors import UsageError
 
-_PICKS = ("task", "metric", "filter", "scorer")
+PICKS = ("task", "metric", "filter", "scorer")
 
 
 def policy_with(policy: Policy, selection: Selection | None, **asked: Any) -> Policy:
     """The policy with what was asked for beside it, which may not contradict it."""
-    picked = {name: getattr(selection, name) for name in _PICKS} if selection is not None else {}
+    picked = {name: getattr(selection, name) for name in PICKS} if selection is not None else {}
     return policy.with_options(**picked, **asked)
 
 
 def selection_with(policy: Policy, selection: Selection | None) -> Selection:
     """What to read of a harness: what the policy names is picked."""
-    return replace(selection or Selection(), **{name: getattr(policy, name) for name in _PICKS})
+    return replace(selection or Selection(), **{name: getattr(policy, name) for name in PICKS})
 
 
 def measure_of(tables: Sequence[Table], policy: Policy) -> dict[str, Any]:

@@ -99,13 +99,7 @@ def withdraw_envelope(path: Path, certificate: bytes) -> str | None:
         return f"{path.name} still fits: these are the bytes that were signed"
     if found is None:
         return f"not signed; {path.name} is not an envelope of ours and was left as it is"
-    try:
-        remove_whole(path)
-    except OSError as error:
-        raise InputError(
-            f"{path}: the signature of the certificate that was replaced cannot be removed ({error.strerror}); "
-            "remove it, it does not fit any more."
-        ) from error
+    remove_whole(path)
     return f"not signed; removed {path.name}, the signature of the certificate that was replaced (--sign KEY signs)"
 
 
