@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from assay.data.panel import UNITS
 from assay.data.tables import Table
-from assay.outputs import make_folder, write_bytes, write_whole
-
-__all__ = ["copy_columns", "make_folder", "write_bytes", "write_tables", "write_whole"]
+from assay.outputs import write_whole
 
 
 def write_tables(path: Path, tables: Mapping[str, Table]) -> int:
