@@ -3,12 +3,12 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from assay.analyses import wording
 from assay.analyses.picture import Picture
 from assay.analyses.result import Result, Row
 from assay.data import Dropped, Kind
 from assay.design import Design
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import TOLERANCE
 
@@ -111,9 +111,9 @@ class Comparison(Result):
         rows = [(f"test ({self.test.name})", self._p_text())]
         for name, estimate in self.effect_sizes.items():
             rows.append((f"effect size {name}", _with_interval(estimate, sign=True)))
-        pairs = wording.count(self.n_pairs, self.unit)
+        pairs = words.count(self.n_pairs, self.unit)
         clusters = (
-            "" if self.n_clusters is None else f" in {wording.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
+            "" if self.n_clusters is None else f" in {words.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
         )
         rows.append(("pairs", pairs + clusters))
         rows.append(("interval", self._how()))
@@ -125,12 +125,12 @@ class Comparison(Result):
         """The p-value of the verdict; where the interval raised it, the test's own beside it."""
         if self.test.p_value is None:
             return f"undefined: {self.test.reason}"
-        alone, shown = self.computed.test_p, wording.p_value(self.test.p_value)
-        raised = alone is not None and wording.p_value(alone) != shown
-        return f"{shown}, the interval's; {wording.p_value(alone)} by the test alone" if raised and alone else shown
+        alone, shown = self.computed.test_p, words.p_value(self.test.p_value)
+        raised = alone is not None and words.p_value(alone) != shown
+        return f"{shown}, the interval's; {words.p_value(alone)} by the test alone" if raised and alone else shown
 
     def _how(self) -> str:
-        level, limits, computed = wording.percent(self.design.level), self.difference.interval, self.computed
+        level, limits, computed = words.percent(self.design.level), self.difference.interval, self.computed
         sources = {
             "closed form": "closed form",
             "resampling": f"{computed.resamples or 0:,} random resamples, seed {self.design.seed}",
@@ -215,10 +215,10 @@ class Comparison(Result):
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None else wording.number(value, 6)
+    return "undefined" if value is None else words.number(value, 6)
 
 
 def _with_interval(estimate: Estimate, *, sign: bool = False) -> str:
     if estimate.value is None or estimate.interval is None:
         return f"undefined: {estimate.reason}"
-    return wording.estimate(estimate.value, estimate.interval, sign=sign)
+    return words.estimate(estimate.value, estimate.interval, sign=sign)

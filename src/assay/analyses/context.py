@@ -14,11 +14,11 @@ from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
 from assay.analyses.interval_by_design import interval_by_design
 from assay.analyses.verdict import agreed
-from assay.analyses.wording import count
 from assay.data.panel import Floats
 from assay.data.positions import Bin, PositionSums, TokenRun, check_plans, check_tokens, open_tokens, read_positions
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import UsageError
+from assay.results.words import count
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference
 from assay.stats.simultaneous import FEWEST, Family, Simultaneous, simultaneous

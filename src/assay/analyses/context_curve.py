@@ -4,12 +4,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.analyses import context_tables as tables
-from assay.analyses import wording
 from assay.analyses.context_points import ModelCurve, PairCurve
 from assay.analyses.result import Result, Row
 from assay.analyses.sheet import Sheet
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.records import Fallback
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ContextCurve(Result):
     signature: str
 
     def sheets(self) -> list[Sheet]:
-        level = wording.percent(self.design.level)
+        level = words.percent(self.design.level)
         sheets = []
         for model in self.models:
             sheets.append(tables.loss_sheet(model, level))
@@ -43,9 +43,9 @@ class ContextCurve(Result):
 
     def evidence(self) -> list[Row]:
         resamples = self.design.resamples or DEFAULT_RESAMPLES
-        one = f"{wording.percent(self.design.level)} {self.design.resampling}"
+        one = f"{words.percent(self.design.level)} {self.design.resampling}"
         return [
-            ("clusters", wording.count(self.n_clusters, self.cluster_by)),
+            ("clusters", words.count(self.n_clusters, self.cluster_by)),
             ("one bin", f"{one} interval, right for each bin alone"),
             ("all bins", f"max-T, right for all bins at once; {resamples:,} resamples, seed {self.design.seed}"),
             *[("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks],

@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
-from assay.analyses import wording
 from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
 from assay.analyses.sheet import Sheet
+from assay.results import words
 from assay.stats.records import Estimate, Interval, Test
 
 
@@ -37,20 +37,20 @@ def gap_sheet(pair: PairCurve, level: str) -> Sheet:
 def _shown(estimate: Estimate | None, *, sign: bool = False) -> str:
     if estimate is None or estimate.value is None:
         return "undefined"
-    value = wording.placed(estimate.value, _places(estimate.interval), sign=sign)
+    value = words.placed(estimate.value, _places(estimate.interval), sign=sign)
     return value if estimate.interval is None else f"{value} {_limits(estimate.interval, sign=sign)}"
 
 
 def _limits(limits: Interval | None, *, sign: bool) -> str:
     if limits is None:
         return "undefined"
-    low, high = (wording.placed(limit, _places(limits), sign=sign) for limit in (limits.low, limits.high))
+    low, high = (words.placed(limit, _places(limits), sign=sign) for limit in (limits.low, limits.high))
     return f"[{low} to {high}]"
 
 
 def _places(limits: Interval | None) -> int | None:
     """One decimal place fewer than a sentence has, so that a line fits into 80 columns."""
-    places = wording.decimals(limits)
+    places = words.decimals(limits)
     return None if places is None else max(places - 1, 0)
 
 

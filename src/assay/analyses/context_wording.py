@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.analyses import wording
 from assay.analyses.context_points import Gap, Point
+from assay.results import words
 from assay.stats.records import Estimate, Test
 
 
@@ -43,8 +43,8 @@ def _bracketed(text: str) -> str:
 def _with_limits(estimate: Estimate) -> str:
     assert estimate.value is not None
     assert estimate.interval is not None
-    value = wording.placed(estimate.value, wording.decimals(estimate.interval))
-    return f"{value} nats above what follows, {wording.interval(estimate.interval)}"
+    value = words.placed(estimate.value, words.decimals(estimate.interval))
+    return f"{value} nats above what follows, {words.interval(estimate.interval)}"
 
 
 def _beyond(slope: Estimate) -> str:
@@ -60,9 +60,9 @@ def _beyond(slope: Estimate) -> str:
 def _slope(slope: Estimate) -> str:
     if slope.value is None or slope.interval is None:
         return ""
-    value = wording.placed(slope.value, wording.decimals(slope.interval), sign=True)
-    limits = wording.interval(slope.interval, sign=True)
-    return f"slope {value} nats per doubling, {wording.percent(slope.interval.level)} interval {limits}"
+    value = words.placed(slope.value, words.decimals(slope.interval), sign=True)
+    limits = words.interval(slope.interval, sign=True)
+    return f"slope {value} nats per doubling, {words.percent(slope.interval.level)} interval {limits}"
 
 
 def pair_sentence(names: tuple[str, str], gaps: Sequence[Gap]) -> str:
@@ -73,9 +73,9 @@ def pair_sentence(names: tuple[str, str], gaps: Sequence[Gap]) -> str:
     found = [f"{word} at {_ranges(gaps, part)} ({_largest(part)})" for word, part in shown if part]
     a, b = names
     if not found:
-        return f"No difference shown between {a} and {b} at any position ({wording.count(len(gaps), 'bin')}, adjusted)."
+        return f"No difference shown between {a} and {b} at any position ({words.count(len(gaps), 'bin')}, adjusted)."
     rest = "" if len(better) + len(worse) == len(gaps) else "; no difference shown elsewhere"
-    return f"{b} against {a}: {' and '.join(found)}{rest} ({wording.count(len(gaps), 'bin')}, adjusted)."
+    return f"{b} against {a}: {' and '.join(found)}{rest} ({words.count(len(gaps), 'bin')}, adjusted)."
 
 
 def _ranges(gaps: Sequence[Gap], chosen: Sequence[Gap]) -> str:
@@ -95,6 +95,6 @@ def _largest(gaps: Sequence[Gap]) -> str:
     gap = max(gaps, key=lambda g: abs(g.adjusted.value or 0.0))
     assert gap.adjusted.interval is not None
     assert gap.adjusted.value is not None
-    value = wording.placed(gap.adjusted.value, wording.decimals(gap.adjusted.interval), sign=True)
+    value = words.placed(gap.adjusted.value, words.decimals(gap.adjusted.interval), sign=True)
     at = "" if len(gaps) == 1 else f"most at {gap.bin}: "
-    return f"{at}{value} nats per token, {wording.interval(gap.adjusted.interval, sign=True)}"
+    return f"{at}{value} nats per token, {words.interval(gap.adjusted.interval, sign=True)}"

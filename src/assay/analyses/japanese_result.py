@@ -4,13 +4,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.analyses import japanese_tables as tables
-from assay.analyses import wording
 from assay.analyses.japanese_parts import Pair, System
 from assay.analyses.result import Result, Row
 from assay.analyses.sheet import Sheet
 from assay.data.scripts import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.records import Fallback
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Japanese(Result):
     signature: str
 
     def sheets(self) -> list[Sheet]:
-        level = wording.percent(self.design.level)
+        level = words.percent(self.design.level)
         sheets: list[Sheet] = []
         for system in self.systems:
             scores = tables.score_sheet(system, level)
@@ -54,7 +54,7 @@ class Japanese(Result):
         ranges = {"source": "as the source", "wide": "wide"}[self.scripts]
         return [
             (f"{self.unit}s", f"{self.n_units:,}"),
-            ("intervals", f"{wording.percent(self.design.level)} {self.design.resampling}: {exact}{drawn}"),
+            ("intervals", f"{words.percent(self.design.level)} {self.design.resampling}: {exact}{drawn}"),
             ("scripts", f"{ranges}; normalization: {self.normalize}"),
             *[("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks],
             *[("note", note) for note in self.notes],

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from assay.analyses import wording
 from assay.analyses.japanese_parts import Gap, Pair, Quantity, System, Value
 from assay.analyses.japanese_wording import number, scaled, with_unit
 from assay.analyses.sheet import Sheet
+from assay.results import words
 from assay.stats.records import Estimate, Test
 
 
@@ -60,9 +60,9 @@ def _shown(quantity: Quantity, estimate: Estimate, *, difference: bool = False) 
     _, limits = scaled(quantity, estimate)
     if limits is None:
         return f"{text} (no interval: {estimate.reason})"
-    places = wording.decimals(limits)
+    places = words.decimals(limits)
     places = None if places is None else max(places - 1, 0)
-    low, high = (wording.placed(limit, places, sign=difference) for limit in (limits.low, limits.high))
+    low, high = (words.placed(limit, places, sign=difference) for limit in (limits.low, limits.high))
     return f"{text} [{low} to {high}]"
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from assay.analyses import wording
 from assay.analyses.japanese_parts import Gap, Quantity, System, Value
 from assay.analyses.verdict import FEW, verdict_of
 from assay.design import Design
+from assay.results import words
 from assay.stats.records import Estimate, Interval
 
 
@@ -21,8 +21,8 @@ def number(quantity: Quantity, estimate: Estimate, *, sign: bool = False, fewer:
     value, limits = scaled(quantity, estimate)
     if value is None:
         return "undefined"
-    places = wording.decimals(limits)
-    return wording.placed(value, places if places is None else max(places - fewer, 0), sign=sign)
+    places = words.decimals(limits)
+    return words.placed(value, places if places is None else max(places - fewer, 0), sign=sign)
 
 
 def with_unit(quantity: Quantity, text: str, *, difference: bool = False) -> str:
@@ -38,7 +38,7 @@ def system_sentence(system: System, unit: str, n: int) -> str:
         return _generated(system, unit, n)
     accuracy, bits = system.value("accuracy"), system.value("bits")
     scripts = ", ".join(f"{v.quantity.part} {_plain(v)}" for v in _scripts(system) if v.estimate.value is not None)
-    of = f"{accuracy.characters or 0:,} characters in {wording.count(n, unit)}"
+    of = f"{accuracy.characters or 0:,} characters in {words.count(n, unit)}"
     return (
         f"{system.name} would have written {_plain(accuracy)} of the characters ({_limits(accuracy)}{scripts}; {of}), "
         f"at {number(bits.quantity, bits.estimate)} bits per character{_few(n)}."
@@ -52,7 +52,7 @@ def _scripts(system: System) -> list[Value]:
 def _generated(system: System, unit: str, n: int) -> str:
     shown = [v for v in system.values if v.quantity.key in ("cer", "chrf") or v.quantity.key.startswith("bleu/")]
     parts = ", ".join(f"{value.quantity.label} {_plain(value)} ({_limits(value).rstrip('; ')})" for value in shown)
-    return f"{system.name}: {parts}; {wording.count(n, unit)}{_few(n)}."
+    return f"{system.name}: {parts}; {words.count(n, unit)}{_few(n)}."
 
 
 def _plain(value: Value) -> str:
@@ -63,7 +63,7 @@ def _limits(value: Value) -> str:
     _, limits = scaled(value.quantity, value.estimate)
     if limits is None:
         return ""
-    return f"{wording.percent(limits.level)} interval {wording.interval(limits)}; "
+    return f"{words.percent(limits.level)} interval {words.interval(limits)}; "
 
 
 def _few(n: int) -> str:
@@ -87,9 +87,9 @@ def _evidence(gap: Gap, unit: str) -> str:
     _, limits = scaled(gap.quantity, gap.difference)
     parts = []
     if limits is not None:
-        parts.append(f"{wording.percent(limits.level)} interval {wording.interval(limits, sign=True)}")
+        parts.append(f"{words.percent(limits.level)} interval {words.interval(limits, sign=True)}")
     if gap.randomization.p_value is not None:
-        parts.append(wording.p_value(gap.randomization.p_value))
+        parts.append(words.p_value(gap.randomization.p_value))
     n = gap.difference.n
-    parts.append(wording.count(n, unit) + _few(n))
+    parts.append(words.count(n, unit) + _few(n))
     return f"{value} ({', '.join(parts)})"

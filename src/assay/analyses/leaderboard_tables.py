@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import wording
 from assay.analyses.leaderboard_parts import Pair, Ranks, Reweighting, Standing
 from assay.analyses.sheet import Sheet
+from assay.results import words
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ NUMBERS = frozenset({"rank", "best", "p", "adjusted", "n"})  # columns of them, 
 
 def model_sheet(board: "Leaderboard") -> Sheet:
     """Rank, tier, name, estimate and probability of being the best."""
-    level = wording.percent(board.design.level)
+    level = words.percent(board.design.level)
     what = "loss" if board.metric == "losses" else "score"
     holes = board.n_complete < board.n_units
     header = [
@@ -47,7 +47,7 @@ def model_sheet(board: "Leaderboard") -> Sheet:
             limits,
         ]
         if model.perplexity is not None:
-            row.append("–" if model.perplexity.value is None else wording.number(model.perplexity.value))
+            row.append("–" if model.perplexity.value is None else words.number(model.perplexity.value))
         row += [f"{model.answered:,}"] if holes else []
         cells.append([*row, chance(model.probability_best), "yes" if model.in_confidence_set else ""])
     return Sheet(("models", ""), header, cells)
@@ -55,7 +55,7 @@ def model_sheet(board: "Leaderboard") -> Sheet:
 
 def pair_sheet(board: "Leaderboard", pairs: Sequence[Pair]) -> Sheet:
     """Difference, p-value and adjusted p-value of pairs."""
-    level = wording.percent(board.design.level)
+    level = words.percent(board.design.level)
     signs = {"better": ">", "worse": "<", "not told apart": "≈"}
     places = shared_places([pair.difference for pair in pairs])
     which = "interval" if len(board.pairs) == 1 else "all pairs" if board.computed.simultaneous else "unadjusted"
@@ -120,20 +120,20 @@ def _cut(name: str, width: int, head: int) -> str:
 
 def shared_places(estimates: Sequence[Estimate], digits: int = 2) -> int | None:
     """Decimal places that suit all: those at which the narrowest interval has so many digits."""
-    found = [wording.decimals(e.interval) for e in estimates if e.interval is not None]
+    found = [words.decimals(e.interval) for e in estimates if e.interval is not None]
     places = [place for place in found if place is not None]
     return max(max(places) - 3 + digits, 0) if places else None
 
 
 def _value(estimate: Estimate, places: int | None, *, sign: bool = False) -> str:
-    return "–" if estimate.value is None else wording.placed(estimate.value, places, sign=sign)
+    return "–" if estimate.value is None else words.placed(estimate.value, places, sign=sign)
 
 
 def _limits(estimate: Estimate, places: int | None, *, sign: bool = False) -> str:
     limits = estimate.interval
     if limits is None:
         return "–"
-    return wording.limits_at(limits, places, sign=sign)
+    return words.limits_at(limits, places, sign=sign)
 
 
 def _p(p: float | None) -> str:
@@ -164,8 +164,8 @@ def letters_text(model: Standing) -> str:
 
 def standing_text(model: Standing) -> str:
     limits = model.estimate.interval
-    value = "undefined" if model.estimate.value is None else wording.number(model.estimate.value)
-    shown = value if limits is None or model.estimate.value is None else wording.estimate(model.estimate.value, limits)
+    value = "undefined" if model.estimate.value is None else words.number(model.estimate.value)
+    shown = value if limits is None or model.estimate.value is None else words.estimate(model.estimate.value, limits)
     return (
         f"{shown}, ranks {ranks_text(model.ranks)}, tier {model.tier} ({letters_text(model)}), "
         f"best {chance(model.probability_best)}"
@@ -175,19 +175,19 @@ def standing_text(model: Standing) -> str:
 def top_text(board: "Leaderboard") -> str:
     top = board.top
     corrected, limits = top.corrected.value, top.corrected.interval
-    places = wording.decimals(limits)
+    places = words.decimals(limits)
     if corrected is None or limits is None:
-        return f"{top.name} {wording.number(top.estimate)}"
+        return f"{top.name} {words.number(top.estimate)}"
     return (
-        f"{top.name} {wording.placed(top.estimate, places)}; corrected for being the best of {len(board.models)}: "
-        f"{wording.estimate(corrected, limits)}"
+        f"{top.name} {words.placed(top.estimate, places)}; corrected for being the best of {len(board.models)}: "
+        f"{words.estimate(corrected, limits)}"
     )
 
 
 def set_text(board: "Leaderboard") -> str:
     names = board.confidence_set
     who = wording_list(names, 6)
-    return f"{who} ({wording.percent(board.design.level)} model confidence set)"
+    return f"{who} ({words.percent(board.design.level)} model confidence set)"
 
 
 def wording_list(names: Sequence[str], most: int) -> str:
@@ -200,7 +200,7 @@ def wording_list(names: Sequence[str], most: int) -> str:
 def tier_text(board: "Leaderboard") -> str:
     apart = sum(pair.verdict != "not told apart" for pair in board.pairs)
     count = len(board.tiers)
-    pairs = wording.count(len(board.pairs), "pair")
+    pairs = words.count(len(board.pairs), "pair")
     return f"{count}; {apart:,} of {pairs} told apart; those that share a letter are not"
 
 
@@ -218,35 +218,35 @@ def test_text(board: "Leaderboard") -> str:
         "none": "not adjusted",
     }[board.adjust]
     name = board.pairs[0].test.name
-    return f"{name} ({how}), {adjusted}, at {wording.number(1 - board.design.level)}"
+    return f"{name} ({how}), {adjusted}, at {words.number(1 - board.design.level)}"
 
 
 def data_text(board: "Leaderboard") -> str:
-    units = wording.count(board.n_units, board.unit)
+    units = words.count(board.n_units, board.unit)
     holes = "" if board.n_complete == board.n_units else f", {board.n_complete:,} of them answered by all"
     if board.n_clusters is None:
         return units + holes
-    return f"{units} in {wording.count(board.n_clusters, 'cluster')} ({board.cluster_by}){holes}"
+    return f"{units} in {words.count(board.n_clusters, 'cluster')} ({board.cluster_by}){holes}"
 
 
 def interval_text(board: "Leaderboard") -> str:
-    level, computed = wording.percent(board.design.level), board.computed
+    level, computed = words.percent(board.design.level), board.computed
     return f"{level} {computed.intervals} of models; differences {computed.pair_intervals}"
 
 
 def reweighting_text(board: "Leaderboard", other: Reweighting) -> str:
     """``sqrt, n ≥ 30 (312 items): τ = 0.97, 2 models move (x 3 → 4, y 4 → 3), no pair told apart changes order``."""
     named = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}[other.weights]
-    least = "" if other.min_n is None else f", n ≥ {other.min_n:,} ({wording.count(other.units, board.unit)})"
+    least = "" if other.min_n is None else f", n ≥ {other.min_n:,} ({words.count(other.units, board.unit)})"
     tau = "τ undefined" if other.tau is None else f"τ = {other.tau:.3g}"
     if not other.moves:
         return f"{named}{least}: {tau} with equal weights, no model moves"
     moves = ", ".join(f"{move.name} {move.rank} → {move.to}" for move in other.moves[:4])
     more = f" and {len(other.moves) - 4} more" if len(other.moves) > 4 else ""
-    pairs = "no pair" if not other.reversed else wording.count(other.reversed, "pair")
+    pairs = "no pair" if not other.reversed else words.count(other.reversed, "pair")
     change = "change" if other.reversed > 1 else "changes"
     return (
-        f"{named}{least}: {tau} with equal weights, {wording.count(len(other.moves), 'model')} moved "
+        f"{named}{least}: {tau} with equal weights, {words.count(len(other.moves), 'model')} moved "
         f"({moves}{more}); {pairs} told apart {change} order"
     )
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from assay.analyses import wording
 from assay.analyses.leaderboard_parts import Pair, Standing
 from assay.analyses.leaderboard_tables import wording_list
+from assay.results import words
 
 _MOST_NAMED = 4
 
@@ -17,7 +17,7 @@ def sentence_of(models: Sequence[Standing], pairs: Sequence[Pair]) -> str:
     rest = [name for name, pair in own.items() if pair.verdict == "better"]
     if len(level) == 1:
         largest = max(pair.p_adjusted or 0.0 for pair in own.values())
-        evidence = wording.p_value(largest) if len(rest) == 1 else f"largest {wording.p_value(largest)}"
+        evidence = words.p_value(largest) if len(rest) == 1 else f"largest {words.p_value(largest)}"
         return f"{first} is better than {_others(rest)} ({evidence}, adjusted)."
     found = f"{_level(level)} ({_evidence(level, own)})"
     if not rest:
@@ -35,7 +35,7 @@ def _evidence(level: Sequence[str], own: dict[str, Pair]) -> str:
     known = [p for name in level[1:] if (p := own[name].p_adjusted) is not None]
     if not known:
         return "no test"
-    return f"{wording.p_value(known[0]) if len(level) == 2 else 'smallest ' + wording.p_value(min(known))}, adjusted"
+    return f"{words.p_value(known[0]) if len(level) == 2 else 'smallest ' + words.p_value(min(known))}, adjusted"
 
 
 def _against(level: Sequence[str], rest: Sequence[str], pairs: Sequence[Pair]) -> str:

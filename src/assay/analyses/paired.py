@@ -10,12 +10,12 @@ from math import inf
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.interval_by_design import interval_by_design
 from assay.data import Panel
 from assay.data.panel import Floats
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
+from assay.results import words
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import sign_flip
@@ -36,7 +36,7 @@ class Differences:
 
     @property
     def note(self) -> tuple[str, ...]:
-        return (wording.rounded_off(self.rounded),) if self.rounded else ()
+        return (words.rounded_off(self.rounded),) if self.rounded else ()
 
 
 def differences_of(panel: Panel) -> Differences:

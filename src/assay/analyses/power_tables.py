@@ -3,10 +3,10 @@
 from math import exp
 from typing import TYPE_CHECKING
 
-from assay.analyses import wording
 from assay.analyses.power_pilot import Pilot
 from assay.analyses.reliability_tables import percent_of
 from assay.analyses.result import Row
+from assay.results import words
 
 if TYPE_CHECKING:
     from assay.analyses.power_result import CurvePoint, Power
@@ -34,24 +34,24 @@ _EVERY = 8  # of the curve's points: from a quarter of the items to four times a
 
 def sentence_of(found: "Power") -> str:
     """One sentence that a person can paste in a plan."""
-    items = wording.count(found.items, found.unit)
+    items = words.count(found.items, found.unit)
     if found.clusters is not None:
-        items += f" in {wording.count(round(found.clusters), 'cluster')}"
+        items += f" in {words.count(round(found.clusters), 'cluster')}"
     power = percent_of(found.power if found.power is not None else found.goal.power)
     if found.question == "items":
-        power = wording.percent(found.goal.power)
+        power = words.percent(found.goal.power)
     if found.difference is None:
         return f"{items} do not detect any difference that is possible with {power} power{_beside(found)}."
     if found.goal.margin is not None:
-        inside = f"±{wording.number(found.goal.margin)}{scale(found)}"
-        true = f"if the true difference is {wording.number(found.difference)}"
+        inside = f"±{words.number(found.goal.margin)}{scale(found)}"
+        true = f"if the true difference is {words.number(found.difference)}"
         return f"{items} show equivalence within {inside} with {power} power {true}{_beside(found)}."
     return f"{items} detect a difference of {_difference(found)} with {power} power{_beside(found)}."
 
 
 def _difference(found: "Power") -> str:
     assert found.difference is not None
-    shown = wording.number(found.difference, 4 if found.question != "difference" else 3)
+    shown = words.number(found.difference, 4 if found.question != "difference" else 3)
     ratio = f" (perplexity × {exp(found.difference):.6g})" if scale(found) else ""
     return shown + scale(found) + ratio
 
@@ -67,8 +67,8 @@ def _beside(found: "Power") -> str:
     limits = found.answer.interval
     if limits is not None and found.pilot is not None:
         low, high = (answer_text(found, limit) for limit in (limits.low, limits.high))
-        pilot = wording.count(found.pilot.n, found.unit)
-        parts.append(f"by a pilot of {pilot}: {low} to {high}, {wording.percent(limits.level)} interval")
+        pilot = words.count(found.pilot.n, found.unit)
+        parts.append(f"by a pilot of {pilot}: {low} to {high}, {words.percent(limits.level)} interval")
     if found.goal.comparisons > 1:
         parts.append(f"each of {found.goal.comparisons:,} comparisons at {_each(found)}")
     return f" ({'; '.join(parts)})" if parts else ""
@@ -82,11 +82,11 @@ def answer_text(found: "Power", value: float) -> str:
     """The answer as its question wants it."""
     if found.question == "items":
         return f"{value:,.0f}"
-    return wording.number(value, 3) if found.question == "difference" else percent_of(value)
+    return words.number(value, 3) if found.question == "difference" else percent_of(value)
 
 
 def answer_rows(found: "Power") -> list[Row]:
-    shown = "none" if found.difference is None else wording.number(found.difference, 6) + scale(found)
+    shown = "none" if found.difference is None else words.number(found.difference, 6) + scale(found)
     rows = [
         (f"{found.unit}s", f"{found.items:,}"),
         ("difference", shown),
@@ -95,26 +95,26 @@ def answer_rows(found: "Power") -> list[Row]:
         ("level", _level(found)),
     ]
     if found.goal.margin is not None:
-        rows.insert(2, ("margin", f"±{wording.number(found.goal.margin, 6)}{scale(found)}"))
+        rows.insert(2, ("margin", f"±{words.number(found.goal.margin, 6)}{scale(found)}"))
     return rows
 
 
 def _level(found: "Power") -> str:
-    text = f"{wording.percent(found.goal.level)}, two-sided"
+    text = f"{words.percent(found.goal.level)}, two-sided"
     if found.goal.comparisons == 1:
         return text
     return f"{text}; {_each(found)} error for each of {found.goal.comparisons:,} comparisons (Bonferroni)"
 
 
 def assumption_rows(found: "Power") -> list[Row]:
-    return [(_NAMES[name], wording.number(value, 6)) for name, value in found.assumptions.items()]
+    return [(_NAMES[name], words.number(value, 6)) for name, value in found.assumptions.items()]
 
 
 def pilot_rows(pilot: Pilot) -> list[Row]:
     unit = "window" if pilot.kind == "losses" else "item"
-    clusters = "" if pilot.n_clusters is None else f" in {wording.count(pilot.n_clusters, 'cluster')}"
-    rows = [("pilot", f"{' and '.join(pilot.systems)} on {wording.count(pilot.n, unit)}{clusters}")]
-    rows.append(("sd of a difference", wording.number(pilot.sd)))
+    clusters = "" if pilot.n_clusters is None else f" in {words.count(pilot.n_clusters, 'cluster')}"
+    rows = [("pilot", f"{' and '.join(pilot.systems)} on {words.count(pilot.n, unit)}{clusters}")]
+    rows.append(("sd of a difference", words.number(pilot.sd)))
     if pilot.discordant is not None:
         limits = f"{100 * pilot.limits.low:.1f} to {100 * pilot.limits.high:.1f}"
         rows.append(("items that differ", f"{100 * pilot.discordant:.1f}  [{limits}] %"))
@@ -125,7 +125,7 @@ def pilot_rows(pilot: Pilot) -> list[Row]:
         shown = "over 0.999" if high else f"{pilot.correlation:.3f}"
         rows.append(("correlation", f"{shown} of A and B over {unit}s"))
     if pilot.sd_within is not None and pilot.runs is not None:
-        a, b = (wording.number(value, 3) for value in pilot.sd_within)
+        a, b = (words.number(value, 3) for value in pilot.sd_within)
         rows.append(("sd between runs", f"{a} in A, {b} in B, of single items; {pilot.runs:.3g} runs each"))
     return rows
 
@@ -133,7 +133,7 @@ def pilot_rows(pilot: Pilot) -> list[Row]:
 def curve_rows(found: "Power") -> list[Row]:
     """The table of the curve, by doublings."""
     name = "detectable difference" if found.question == "difference" else "power"
-    level = "" if found.pilot is None else f" [{wording.percent(found.goal.level)} by the pilot]"
+    level = "" if found.pilot is None else f" [{words.percent(found.goal.level)} by the pilot]"
     points = [point for point in found.curve if point.value is not None]
     middle = next((i for i, point in enumerate(points) if point.items == found.items), 0)
     chosen = points[middle % _EVERY :: _EVERY]
@@ -149,4 +149,4 @@ def _cell(found: "Power", point: "CurvePoint") -> str:
 
 
 def _value(found: "Power", value: float) -> str:
-    return wording.number(value, 3) if found.question == "difference" else f"{value:.3f}"
+    return words.number(value, 3) if found.question == "difference" else f"{value:.3f}"

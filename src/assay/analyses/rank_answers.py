@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.data import Metric, Table
 from assay.data.arms import Arm, arms_of
 from assay.data.columns import listed
@@ -16,6 +15,7 @@ from assay.data.pairing import check_tables, clustered_by, direction_of, notes_o
 from assay.data.panel import Floats, Integers, Texts, numbered
 from assay.data.readers.source import UNNAMED
 from assay.errors import InputError, UsageError
+from assay.results import words
 from assay.stats.grid import Grid, Truths
 from assay.stats.rounding import snapped
 
@@ -213,5 +213,5 @@ def without_rounding(answers: Answers) -> Answers:
     values, changed = snapped(grid.values)
     if not changed:
         return answers
-    notes = (*answers.notes, wording.rounded_off(changed))
+    notes = (*answers.notes, words.rounded_off(changed))
     return replace(answers, grid=Grid(values, grid.weights, grid.clusters), notes=notes)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.rank_answers import Answers
 from assay.analyses.rank_pairs import Adjust, Decided
 from assay.analyses.verdict import FEW
+from assay.results import words
 from assay.stats.shared_signs import MOST_ENUMERATED
 
 
@@ -19,7 +19,7 @@ def notes_of(answers: Answers, decided: Decided, adjust: Adjust, order: Sequence
         notes.append(_about_holes(answers))
     contradicted = sum(decided.better[b, a] for place, a in enumerate(order) for b in order[place + 1 :])
     if contradicted:
-        pairs = wording.count(int(contradicted), "pair")
+        pairs = words.count(int(contradicted), "pair")
         notes.append(f"{pairs} told apart the other way round than the ranks, on the {unit}s that both answered")
     if grid.groups < FEW:
         notes.append(f"{_groups(answers)}, too few to rely on")
@@ -32,7 +32,7 @@ def notes_of(answers: Answers, decided: Decided, adjust: Adjust, order: Sequence
 
 def _groups(answers: Answers) -> str:
     grid = answers.grid
-    return wording.count(grid.groups, answers.metric.unit if grid.clusters is None else "cluster")
+    return words.count(grid.groups, answers.metric.unit if grid.clusters is None else "cluster")
 
 
 def _about_holes(answers: Answers) -> str:
@@ -55,15 +55,15 @@ def _attainable(answers: Answers, decided: Decided, adjust: Adjust) -> list[str]
     mid = name == "mcnemar-midp"  # which counts half of the observed counts
     least, pairs = 2.0 ** (-groups if mid else 1 - groups), int((~np.isnan(decided.adjusted)).sum())
     have = "" if mid else f" have {2**groups:,} sign flips"
-    found = f"{_groups(answers)}{have}: no p-value can be below {wording.number(least, 2)}"
+    found = f"{_groups(answers)}{have}: no p-value can be below {words.number(least, 2)}"
     smallest = min(least * pairs, 1.0) if adjust == "holm" else least
     if smallest <= alpha:
         return [found]
     if least > alpha:
-        return [f"{found}, so that no pair can be told apart at {wording.number(alpha)}"]
-    adjusted = f"nor below {wording.number(smallest, 2)} when adjusted for {wording.count(pairs, 'pair')}"
+        return [f"{found}, so that no pair can be told apart at {words.number(alpha)}"]
+    adjusted = f"nor below {words.number(smallest, 2)} when adjusted for {words.count(pairs, 'pair')}"
     advice = "--adjust max-t depends less on the number of pairs"
-    return [f"{found}, {adjusted}, so that no pair can be told apart at {wording.number(alpha)}; {advice}"]
+    return [f"{found}, {adjusted}, so that no pair can be told apart at {words.number(alpha)}; {advice}"]
 
 
 def _undecided(decided: Decided) -> list[str]:
@@ -72,7 +72,7 @@ def _undecided(decided: Decided) -> list[str]:
     lone = ~told & (decided.adjusted_test <= 1 - decided.design.level)
     notes = []
     if lone.any():
-        pairs = wording.count(int(lone.sum()), "pair")
+        pairs = words.count(int(lone.sum()), "pair")
         have = "has" if lone.sum() == 1 else "have"
         notes.append(f"{pairs} that the {decided.tests.name} test alone would tell apart {have} 0 in the interval")
     return notes

@@ -4,12 +4,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.analyses import reliability_tables as tables
-from assay.analyses import wording
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns
 from assay.analyses.result import Result, Row
 from assay.analyses.sheet import Sheet
 from assay.data import Dropped, Kind
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.power_plans import Goal
 from assay.stats.records import Estimate
 
@@ -50,8 +50,8 @@ class Reliability(Result):
         rows = [(f"noise of a {tables.quantity(self.kind)}", noise), *self._detectable_rows()]
         if self.across is not None:
             rows += tables.stability_rows(self.across)
-        clusters = "" if self.n_clusters is None else f" in {wording.count(self.n_clusters, 'cluster')}"
-        rows.append((f"{self.unit}s", f"{wording.count(self.n, self.unit)}{clusters} in every run"))
+        clusters = "" if self.n_clusters is None else f" in {words.count(self.n_clusters, 'cluster')}"
+        rows.append((f"{self.unit}s", f"{words.count(self.n, self.unit)}{clusters} in every run"))
         rows += [("note", note) for note in self.notes]
         return [*rows, ("signature", self.signature)]
 
@@ -61,7 +61,7 @@ class Reliability(Result):
             return [("detectable", f"undefined: {found.reason}")]
         one = tables.with_limits(found.one_run, found.one_run_limits)
         several = tables.with_limits(found.all_runs, found.all_runs_limits)
-        power = wording.percent(goal.power)
+        power = words.percent(goal.power)
         return [
             ("detectable", f"{one} by single runs, {power} power"),
             ("detectable", f"{several} by means of {found.n_runs} runs"),

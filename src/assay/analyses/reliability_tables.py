@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from assay.analyses import wording
 from assay.analyses.reliability_parts import Across, ModelRuns, Pair
 from assay.analyses.result import Row
 from assay.analyses.sheet import Sheet
 from assay.data import Kind
+from assay.results import words
 from assay.stats.power_plans import Goal
 from assay.stats.rank_stability import RankStability
 from assay.stats.records import Estimate, Interval
@@ -24,7 +24,7 @@ def quantity(kind: Kind) -> str:
 
 def sheets(kind: Kind, models: Sequence[ModelRuns], across: Across | None, goal: Goal) -> list[Sheet]:
     """What a person reads, in the order of the questions."""
-    level = wording.percent(goal.level)
+    level = words.percent(goal.level)
     found = [_runs_sheet(models, level, quantity(kind))]
     if across is None:
         found.append(_icc_sheet(("items repeat?", "targets: items, raters: runs"), models[0].icc, level))
@@ -40,7 +40,7 @@ def _runs_sheet(models: Sequence[ModelRuns], level: str, what: str) -> Sheet:
         (
             model.name,
             str(len(model.runs)),
-            wording.number(model.score),
+            words.number(model.score),
             _shown(model.run_sd),
             _number(model.expected_run_sd),
             _number(model.item_sd.value),
@@ -67,7 +67,7 @@ def _icc_sheet(title: Row, icc: dict[str, Estimate], level: str) -> Sheet:
 
 def _components_sheet(components: Sequence[Component]) -> Sheet:
     header = ("source", "share", "sd", "variance, as estimated")
-    estimated = [wording.number(c.estimated, 3) for c in components]
+    estimated = [words.number(c.estimated, 3) for c in components]
     width = max(map(len, [*header, *estimated]))
     cells = [
         (c.source, _share(c), _number(c.variance**0.5), text.rjust(width))
@@ -83,7 +83,7 @@ def _share(component: Component) -> str:
 def _pairs_sheet(pairs: Sequence[Pair], level: str) -> Sheet:
     header = ("ahead, behind", "difference", f"order repeats [{level}]", "detectable, new items")
     cells = [
-        (f"{p.ahead}, {p.behind}", wording.number(p.difference, 3), _percent(p.repeats), _number(p.detectable))
+        (f"{p.ahead}, {p.behind}", words.number(p.difference, 3), _percent(p.repeats), _number(p.detectable))
         for p in pairs
     ]
     return Sheet(("order repeats?", "neighbours, the better one first"), header, cells)
@@ -98,7 +98,7 @@ def neighbours(across: Across) -> list[Pair]:
 def run_noise(run_sd: Estimate, rests_on: str, unit: str) -> str:
     if run_sd.value is None:
         return f"undefined: {run_sd.reason}"
-    limits = "" if run_sd.interval is None else f"  [{wording.interval(run_sd.interval)}]"
+    limits = "" if run_sd.interval is None else f"  [{words.interval(run_sd.interval)}]"
     source = f"{unit}s and runs pooled" if rests_on == "items and runs" else "from the runs' scores"
     return f"±{_number(run_sd.value)}{limits}, one sd, {source}" if run_sd.value else f"±0{limits}, one sd"
 
@@ -106,8 +106,8 @@ def run_noise(run_sd: Estimate, rests_on: str, unit: str) -> str:
 def with_limits(value: float, limits: Interval | None) -> str:
     """0.0788 [0.056 to 0.13]."""
     if limits is None:
-        return wording.number(value, 3)
-    return f"{wording.number(value, 3)} [{wording.number(limits.low, 2)} to {wording.number(limits.high, 2)}]"
+        return words.number(value, 3)
+    return f"{words.number(value, 3)} [{words.number(limits.low, 2)} to {words.number(limits.high, 2)}]"
 
 
 def stability_rows(across: Across) -> list[Row]:
@@ -116,7 +116,7 @@ def stability_rows(across: Across) -> list[Row]:
     if found.tau_mean is not None and found.tau_min is not None:
         tau = f"mean {found.tau_mean:.3f}, least {found.tau_min:.3f}"
     reason = "" if found.reason is None else f" ({found.reason})"
-    pairs = wording.count(found.pairs_of_runs, "pair")
+    pairs = words.count(found.pairs_of_runs, "pair")
     return [
         ("Kendall's τ", f"{tau}, over {pairs} of runs{reason}"),
         ("whole order", whole_order(found)),
@@ -147,18 +147,18 @@ def _percent(estimate: Estimate) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None else wording.number(value, 3)
+    return "undefined" if value is None else words.number(value, 3)
 
 
 def _shown(estimate: Estimate) -> str:
     if estimate.value is None:
         return "undefined"
     if estimate.interval is None:
-        return wording.number(estimate.value, 3)
-    places = wording.decimals(estimate.interval)
+        return words.number(estimate.value, 3)
+    places = words.decimals(estimate.interval)
     places = None if places is None else max(places - 1, 0)  # fewer than in a sentence, to fit into 80 columns
-    low, high = (wording.placed(limit, places) for limit in (estimate.interval.low, estimate.interval.high))
-    return f"{wording.placed(estimate.value, places)} [{low} to {high}]"
+    low, high = (words.placed(limit, places) for limit in (estimate.interval.low, estimate.interval.high))
+    return f"{words.placed(estimate.value, places)} [{low} to {high}]"
 
 
 def frame_rows(models: Sequence[ModelRuns], across: Across | None) -> list[dict[str, Any]]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from assay.analyses import wording
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns
 from assay.analyses.reliability_tables import neighbours, percent_of, quantity, whole_order
 from assay.data import Panel
+from assay.results import words
 from assay.stats.power_plans import Goal
 from assay.stats.records import Estimate
 
@@ -23,8 +23,8 @@ def sentence_of(
     if across is not None:
         parts.append(_order(across))
     elif detectable.one_run is not None:
-        least = wording.number(detectable.one_run, 2)
-        parts.append(f"two single runs show a difference of {least} with {wording.percent(goal.power)} power")
+        least = words.number(detectable.one_run, 2)
+        parts.append(f"two single runs show a difference of {least} with {words.percent(goal.power)} power")
     return "; ".join(parts) + "."
 
 
@@ -32,13 +32,13 @@ def _noise(panel: Panel, models: Sequence[ModelRuns], run_sd: Estimate) -> str:
     what, who = quantity(panel.metric.kind), models[0].name if len(models) == 1 else "every model"
     counts = sorted({len(model.runs) for model in models})
     runs = f"{counts[0]} runs" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
-    based = f"{runs} of {wording.count(panel.n, panel.metric.unit)}"
+    based = f"{runs} of {words.count(panel.n, panel.metric.unit)}"
     if not run_sd.value and any(model.item_sd.value for model in models):
         return f"The {what} of {who} is the same in every run, although single answers change ({based})"
     if not run_sd.value:
         return f"No run-to-run noise: {who} has the same answers in every run ({based})"
     whose = f"the {what} of {who}" if len(models) == 1 else f"a {what}"
-    return f"Run-to-run noise moves {whose} by ±{wording.number(run_sd.value, 2)} (one standard deviation, {based})"
+    return f"Run-to-run noise moves {whose} by ±{words.number(run_sd.value, 2)} (one standard deviation, {based})"
 
 
 def _order(across: Across) -> str:

@@ -7,7 +7,6 @@ from os import PathLike
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.tuning_advice import advice_of
 from assay.analyses.tuning_arms import Trained, arm_of, sensitivity_of
 from assay.analyses.tuning_baseline import baseline_of, divergences, stops
@@ -20,6 +19,7 @@ from assay.data.training_logs import TrainingLog
 from assay.data.training_validation import judged_by, note_of
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
+from assay.results import words
 
 
 def tune(
@@ -134,7 +134,7 @@ def _sentence(arms: Sequence[Arm], found: Sequence[str]) -> str:
     arm = arms[0]
     run = arm.runs[0]
     said = (
-        f"{arm.name}: final training loss {wording.number(run.final_loss.value or 0.0)}, "
+        f"{arm.name}: final training loss {words.number(run.final_loss.value or 0.0)}, "
         f"{run.plateau.verdict} at the end, overfitting {run.overfitting.verdict}, gradients {run.gradients.verdict}"
     )
     return "; ".join([said, *stops(arm.name, arm.runs)]) + "."

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from assay.analyses import wording
 from assay.analyses.tuning_baseline import divergences, stops
 from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, RunSummary, Sensitivity
+from assay.results import words
 from assay.stats.records import Estimate
 
 Reason = Callable[[RunSummary], str | None]
@@ -73,7 +73,7 @@ def _of_arm(arm: Arm) -> Iterator[Recommendation]:
     if len(arm.runs) < _SEEDS:
         yield Recommendation(
             f"Train {arm.name} with at least {_SEEDS} seeds.",
-            f"it has {wording.count(len(arm.runs), 'run')}: what another seed would give is not known",
+            f"it has {words.count(len(arm.runs), 'run')}: what another seed would give is not known",
         )
     yield from _runs(arm, "Lower the learning rate of {} or warm it up.", _divergence)
     yield from _runs(arm, "Train {} longer.", _falling)
@@ -85,7 +85,7 @@ def _runs(arm: Arm, text: str, reason: Reason) -> Iterator[Recommendation]:
     """One recommendation for all runs of an arm that share a reason."""
     found = [(run, why) for run in arm.runs if (why := reason(run))]
     if found:
-        share = f"{len(found)} of {wording.count(len(arm.runs), 'run')}; " if len(arm.runs) > 1 else ""
+        share = f"{len(found)} of {words.count(len(arm.runs), 'run')}; " if len(arm.runs) > 1 else ""
         yield Recommendation(text.format(arm.name), share + found[0][1])
 
 
@@ -127,5 +127,5 @@ def shown(estimate: Estimate) -> str:
     if estimate.value is None:
         return "not measured"
     if estimate.interval is None:
-        return wording.number(estimate.value)
-    return wording.estimate(estimate.value, estimate.interval, sign=False).replace("  ", " ")
+        return words.number(estimate.value)
+    return words.estimate(estimate.value, estimate.interval, sign=False).replace("  ", " ")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
 from assay.analyses.tuning_arms import Trained, exponential
@@ -19,6 +18,7 @@ from assay.data.tables import Table
 from assay.data.training_logs import Floats
 from assay.design import Design
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.records import Estimate, Test
 from assay.stats.special import normal_quantile, t_cdf
 from assay.stats.student import SMALLEST_P
@@ -236,7 +236,7 @@ def _sentence(
     elif fewest == 1:
         parts.append(ONE_SEED)
     if windows is not None:
-        parts.append(wording.count(windows.n_pairs, "window"))
+        parts.append(words.count(windows.n_pairs, "window"))
     return heads[verdict] + (f" ({'; '.join(parts)})" if parts else "")
 
 
@@ -244,9 +244,9 @@ def _size(found: Estimate, *, language_model: bool) -> Iterator[str]:
     """The ratio of perplexities, or the difference of losses that are not a language model's, with its interval."""
     if found.value is None or found.interval is None:
         return
-    sign, places = not language_model, wording.decimals(found.interval)
-    limits = f"{wording.percent(found.interval.level)} interval {wording.interval(found.interval, sign=sign)}"
-    value = wording.placed(found.value, places, sign=sign)
+    sign, places = not language_model, words.decimals(found.interval)
+    limits = f"{words.percent(found.interval.level)} interval {words.interval(found.interval, sign=sign)}"
+    value = words.placed(found.value, places, sign=sign)
     yield f"perplexity × {value}, {limits}" if language_model else f"validation loss {value}, {limits}"
 
 
@@ -254,4 +254,4 @@ def _accuracies(a: Sequence[Trained], b: Sequence[Trained]) -> Iterator[str]:
     measure = accuracy_of(a, b)
     if measure is not None:
         first, second = (float(np.mean([run.log.scores[measure] for run in arm])) for arm in (a, b))
-        yield f"{measure} {wording.number(first)} → {wording.number(second)}"
+        yield f"{measure} {words.number(first)} → {words.number(second)}"

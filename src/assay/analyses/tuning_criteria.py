@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from assay.analyses import wording
 from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Arm, Contrast, Criterion, Group, Status
 from assay.data.columns import nearest
 from assay.data.json_text import read_json
 from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.records import Estimate, Interval
 
 #: Perplexity in words (T14).
@@ -194,7 +194,7 @@ def _convergence(arm: Arm) -> Criterion:
     status: Status = "not met" if faults else "met" if len(measured) == len(arm.runs) else "not measured"
     value = None if status == "not measured" else 1 - len(faults) / len(arm.runs)
     why = "; ".join(dict.fromkeys(faults)) or (
-        "no gradient norms in the log" if status == "not measured" else wording.count(len(arm.runs), "run")
+        "no gradient norms in the log" if status == "not measured" else words.count(len(arm.runs), "run")
     )
     estimate = Estimate(value, None, None, len(arm.runs), why)
     return Criterion("stable_convergence", "secondary", arm.name, "every run", status, estimate, why)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from assay.analyses import wording
 from assay.analyses.sheet import Sheet, lines_of
 from assay.analyses.tuning_advice import shown
 from assay.analyses.tuning_records import Arm, Contrast, Criterion, RunSummary
+from assay.results import words
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _bracket(text: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else wording.number(value)
+    return "–" if value is None else words.number(value)
 
 
 def cost_sheet(arms: Sequence[Arm]) -> Sheet:
@@ -131,11 +131,11 @@ def significance_sheet(contrast: Contrast) -> Sheet:
     if contrast.windows is not None:
         found = contrast.windows
         p = "–" if found.p_value is None else f"{found.p_value:.2g}"
-        what = f"{wording.count(found.n_pairs, 'window')}: other text?"
+        what = f"{words.count(found.n_pairs, 'window')}: other text?"
         cells.append((what, shown(found.difference), p, _cell(found.effect_sizes.get("d_z"))))
     if contrast.seeds.value is not None:
         p = "–" if contrast.seeds_test.p_value is None else f"{contrast.seeds_test.p_value:.2g}"
-        cells.append((f"{wording.count(contrast.seeds.n, 'seed')}: other seeds?", shown(contrast.seeds), p, "–"))
+        cells.append((f"{words.count(contrast.seeds.n, 'seed')}: other seeds?", shown(contrast.seeds), p, "–"))
     if contrast.source is not None:
         source = contrast.source
         limits = f"[{_number(source.low)} to {_number(source.high)}], of single windows"

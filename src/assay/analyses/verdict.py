@@ -8,10 +8,10 @@ shown as computed, and both are needed.
 from dataclasses import dataclass, replace
 from math import isnan, nan
 
-from assay.analyses import wording
 from assay.analyses.comparison import Shown, Verdict
 from assay.data import Panel
 from assay.design import Design
+from assay.results import words
 from assay.stats.agreement import agreeing, joint_p
 from assay.stats.records import Estimate, Interval, Test
 
@@ -53,7 +53,7 @@ def _what_was_done(limits: Interval, test: Test, own_p: float | None) -> tuple[s
     excludes = leaves_out_zero(limits)
     if excludes == rejects or test.p_value is None:
         return ()
-    shown = wording.p_value(test.p_value)
+    shown = words.p_value(test.p_value)
     if excludes:
         return (
             f"the interval alone leaves out 0, the {test.name} test does not reject ({shown}): a limit is set to 0",
@@ -101,7 +101,7 @@ def sentence_of(
     heads = {
         "better": f"{b} is better than {a}",
         "worse": f"{b} is worse than {a}",
-        "equivalent": f"{b} is equivalent to {a} within ±{wording.number(design.margin or 0)} {_scale(panel)}",
+        "equivalent": f"{b} is equivalent to {a} within ±{words.number(design.margin or 0)} {_scale(panel)}",
         "no difference shown": f"No difference shown between {a} and {b}",
     }
     return f"{heads[verdict]}: {_finding(panel, value, ratio)} ({_evidence(panel, value, ratio, test)})."
@@ -115,11 +115,11 @@ def _scale(panel: Panel) -> str:
 
 def _finding(panel: Panel, value: Shown, ratio: Estimate | None) -> str:
     if ratio is not None and ratio.value is not None:
-        return f"perplexity × {wording.placed(ratio.value, wording.decimals(ratio.interval))}"
-    shift = wording.placed(value.difference.value or 0.0, wording.decimals(value.difference.interval), sign=True)
+        return f"perplexity × {words.placed(ratio.value, words.decimals(ratio.interval))}"
+    shift = words.placed(value.difference.value or 0.0, words.decimals(value.difference.interval), sign=True)
     what = f"mean {panel.metric.name}" if ratio is None else "mean loss"
     what = what if panel.metric.name == "score" else panel.metric.name
-    a, b = map(wording.number, value.both)
+    a, b = map(words.number, value.both)
     return f"{what} {a} → {b}, {shift}"
 
 
@@ -129,13 +129,13 @@ def _evidence(panel: Panel, value: Shown, ratio: Estimate | None, test: Test) ->
     if shown.interval is not None and shown.interval.method == "degenerate":
         parts += ["all differences are equal"] if value.difference.n > 1 else []  # no interval that p could contradict
     elif shown.interval is not None:
-        limits = wording.interval(shown.interval, sign=shown is not ratio)
-        parts.append(f"{wording.percent(shown.interval.level)} interval {limits}")
+        limits = words.interval(shown.interval, sign=shown is not ratio)
+        parts.append(f"{words.percent(shown.interval.level)} interval {limits}")
     if test.p_value is not None:
-        parts.append(wording.p_value(test.p_value))
+        parts.append(words.p_value(test.p_value))
     groups = panel.n_clusters
-    units = wording.count(panel.n, panel.metric.unit)
-    parts.append(units if groups is None else f"{units} in {wording.count(groups, 'cluster')}")
+    units = words.count(panel.n, panel.metric.unit)
+    parts.append(units if groups is None else f"{units} in {words.count(groups, 'cluster')}")
     if (groups or panel.n) < FEW:
         parts.append("too few to rely on")
     return ", ".join(parts)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.compare import compare_panel
 from assay.analyses.comparison import Comparison, Shown
 from assay.certificate.canonical import rounded, rounded_exp
@@ -15,6 +14,7 @@ from assay.certificate.drift import drift
 from assay.certificate.rules import rules_of
 from assay.design import Policy
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.records import Estimate, Interval
 from assay.stats.units import Units, weighted_deviation
 
@@ -245,16 +245,16 @@ def _sentence(decided: Decided, metric: dict[str, Any], compared: Compared) -> s
     low, high = metric["display_ci"]
     limits = Interval(low, high, found.design.level, "")
     if compared.losses:
-        finding = f"perplexity × {wording.placed(metric['ratio_vs_baseline'], wording.decimals(limits))}"
-        shown, limit = wording.interval(limits), f"× {wording.number(decided.limit, 6)}"
+        finding = f"perplexity × {words.placed(metric['ratio_vs_baseline'], words.decimals(limits))}"
+        shown, limit = words.interval(limits), f"× {words.number(decided.limit, 6)}"
     else:
-        shift = wording.placed(metric["difference_vs_baseline"], wording.decimals(limits), sign=True)
+        shift = words.placed(metric["difference_vs_baseline"], words.decimals(limits), sign=True)
         finding, worse = f"mean score {shift}", "rise" if found.lower_is_better else "fall"
-        shown, limit = wording.interval(limits, sign=True), f"a {worse} of {wording.number(decided.limit, 6)}"
+        shown, limit = words.interval(limits, sign=True), f"a {worse} of {words.number(decided.limit, 6)}"
     where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decided.verdict]
     if metric["standard_error"] is None:
         where = "from a single unit, which shows no spread, for"
     unit = found.unit
-    more = "" if decided.needed is None else f"; about {wording.count(decided.needed, unit)} would settle it"
-    level, n = wording.percent(found.design.level), wording.count(found.n_pairs, unit)
+    more = "" if decided.needed is None else f"; about {words.count(decided.needed, unit)} would settle it"
+    level, n = words.percent(found.design.level), words.count(found.n_pairs, unit)
     return f"{heads[decided.verdict]}: {finding}, {level} interval {shown}, {where} the limit of {limit} ({n}){more}."

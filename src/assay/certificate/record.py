@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.analyses import wording
 from assay.analyses.result import Result, Row
+from assay.results import words
 from assay.stats.records import Interval
 
 
@@ -41,7 +41,7 @@ class Issued(Result):
 def certificate_rows(document: dict[str, Any], whose: str | None = None) -> list[Row]:
     """What a person looks for in a certificate; ``whose`` limit it was judged by, if not the issuer's."""
     policy, boot = document["policy"], document["dataset"]["windows"]["stats"]["bootstrap"]
-    level, limit = wording.percent(policy["level"]), wording.number(document["decision"]["limit"], 6)
+    level, limit = words.percent(policy["level"]), words.number(document["decision"]["limit"], 6)
     rows = [
         *_measure_rows(document["measure"]),
         *_metric_rows(document),
@@ -73,7 +73,7 @@ def _measure_rows(measure: dict[str, Any]) -> list[Row]:
     if measure["task"] is None and measure["metric"] in (None, "perplexity"):
         return []
     named = [f"{name} {measure[name]}" for name in ("metric", "task", "filter", "scorer") if measure[name] is not None]
-    several = f" ({wording.count(len(measure['tasks']), 'task')})" if len(measure["tasks"]) > 1 else ""
+    several = f" ({words.count(len(measure['tasks']), 'task')})" if len(measure["tasks"]) > 1 else ""
     return [("measure", ", ".join(named) + several)]
 
 
@@ -82,14 +82,14 @@ def _metric_rows(document: dict[str, Any]) -> list[Row]:
     scores = metric["ratio_vs_baseline"] is None
     value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
     limits, exact = (interval_of(part["display_ci"], level) for part in (metric, document["exact"]))
-    rows = [("score difference" if scores else "perplexity ratio", wording.estimate(value, limits, sign=scores))]
+    rows = [("score difference" if scores else "perplexity ratio", words.estimate(value, limits, sign=scores))]
     if document["dataset"]["windows"]["stats"]["bootstrap"]["replicates"] is not None:
-        rows.append(("with all resamples", f"[{wording.interval(exact, sign=scores)}]"))
+        rows.append(("with all resamples", f"[{words.interval(exact, sign=scores)}]"))
     for label in ("bits_per_byte", "bits_per_character"):
         bits = document[label]
         if bits is not None:
-            change = wording.estimate(bits["difference"], interval_of(bits["ci"], level), sign=True)
-            values = f"{wording.number(bits['baseline'], 6)} → {wording.number(bits['subject'], 6)}"
+            change = words.estimate(bits["difference"], interval_of(bits["ci"], level), sign=True)
+            values = f"{words.number(bits['baseline'], 6)} → {words.number(bits['subject'], 6)}"
             rows.append((label.replace("_", " "), f"{values}, {change}"))
     return rows
 
@@ -104,5 +104,5 @@ def _drift_rows(drift: dict[str, Any] | None) -> list[Row]:
     if drift is None:
         return []
     alarm = "more than sampling noise" if drift["alarm"] else "within sampling noise"
-    shown = f"× {wording.number(drift['ratio'], 4)}, {wording.p_value(drift['p_value'])}: {alarm}"
+    shown = f"× {words.number(drift['ratio'], 4)}, {words.p_value(drift['p_value'])}: {alarm}"
     return [("preview → final drift", shown)]

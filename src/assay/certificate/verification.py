@@ -4,12 +4,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.analyses import wording
 from assay.analyses.result import Result, Row
 from assay.certificate.acceptance import in_words
 from assay.certificate.faults import Fault
 from assay.certificate.record import certificate_rows
 from assay.design import Policy
+from assay.results import words
 
 RECOMPUTED = "evidence digest, and every field recomputed from the evidence"
 
@@ -54,7 +54,7 @@ class Verification(Result):
         own, issuers = self.policy.fixed("max_drop" if scores else "max_ratio"), self.document["decision"]["limit"]
         if own is None:
             return None
-        return "yours and the issuer's" if own == issuers else f"yours; the issuer's is {wording.number(issuers, 6)}"
+        return "yours and the issuer's" if own == issuers else f"yours; the issuer's is {words.number(issuers, 6)}"
 
     def rows(self) -> list[Row]:
         rows: list[Row] = [("checked", check) for check in self.checks]

@@ -144,7 +144,7 @@ def score(
 def _summary(panel: "Panel") -> str:
     from math import exp
 
-    from assay.analyses.wording import count
+    from assay.results.words import count
 
     loss, tokens = panel.estimate(0), int(panel.denominators.sum())
     counts = f"{count(panel.n, 'window')} of {count(panel.n_clusters or 0, 'document')}, {count(tokens, 'token')}"

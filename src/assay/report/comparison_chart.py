@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import wording
 from assay.analyses.comparison import Comparison
 from assay.analyses.picture import Picture
 from assay.report.charts import COLOURS, LINE, TEXT, finished
 from assay.report.document import Gauge
+from assay.results import words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -87,8 +87,8 @@ def distribution_chart(found: Comparison, picture: Picture) -> "alt.TopLevelMixi
     histogram = _data(bars, 220).mark_bar(binSpacing=0, opacity=0.85)
     x = alt.X("low:Q", title=f"B − A, {_unit(found)}", scale=alt.Scale(zero=False), axis=alt.Axis(grid=False))
     lines = [
-        {"place": limits.low, "line": f"{wording.percent(limits.level)} limit"},
-        {"place": limits.high, "line": f"{wording.percent(limits.level)} limit"},
+        {"place": limits.low, "line": f"{words.percent(limits.level)} limit"},
+        {"place": limits.high, "line": f"{words.percent(limits.level)} limit"},
         {"place": value, "line": "difference"},
     ]
     layers = [
@@ -107,7 +107,7 @@ def distribution_chart(found: Comparison, picture: Picture) -> "alt.TopLevelMixi
     ]
     how = "all resamples" if found.computed.resamples is None else f"{found.computed.resamples:,} random resamples"
     about = [
-        f"The bootstrap distribution ({how}). Orange: {wording.percent(limits.level)} {limits.method} limits.",
+        f"The bootstrap distribution ({how}). Orange: {words.percent(limits.level)} {limits.method} limits.",
         "Solid line: the difference that was found. Dashed: no difference.",
     ]
     return finished(alt.layer(*layers), "Where the difference would fall again", about)

@@ -6,11 +6,11 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.analyses import wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import ModelCurve, PairCurve
 from assay.data.positions import Bin
 from assay.report.charts import COLOURS, finished, write_chart
+from assay.results import words
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class _Shown:
 def _legend(shown: _Shown) -> list[str]:
     """What the marks mean, in words."""
     curve = shown.curve
-    level, clusters = wording.percent(curve.design.level), wording.count(curve.n_clusters, curve.cluster_by)
+    level, clusters = words.percent(curve.design.level), words.count(curve.n_clusters, curve.cluster_by)
     lines = [
         f"Bands: {level} intervals of single bins ({clusters}).",
         "Solid line: context still helps. Dashed: no further improvement is shown.",

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import wording
 from assay.analyses.japanese_parts import System
 from assay.analyses.japanese_result import Japanese
 from assay.report.charts import COLOURS, TEXT, finished, write_chart
+from assay.results import words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -80,7 +80,7 @@ def _key(names: list[str]) -> "alt.Legend | None":
 
 def _legend(found: Japanese) -> list[str]:
     """What the marks mean, in words."""
-    level, units = wording.percent(found.design.level), wording.count(found.n_units, found.unit)
+    level, units = words.percent(found.design.level), words.count(found.n_units, found.unit)
     what = {
         "characters": "Characters that the model would have written next, given the true text before them.",
         "generations": "Characters of the references that an alignment of least edits finds in the generated text.",

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import wording
 from assay.analyses.power_result import Power
 from assay.analyses.power_tables import scale
 from assay.report.charts import COLOURS, TEXT, finished, write_chart
+from assay.results import words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -51,7 +51,7 @@ def _answer(found: Power, x: "alt.X", y: "alt.Y") -> list[Any]:
     if value is None:
         return []
     falls = found.question == "difference"
-    label = wording.number(value, 3) if falls else f"{found.items:,} {found.unit}s"
+    label = words.number(value, 3) if falls else f"{found.items:,} {found.unit}s"
     chart = _chart([{"items": found.items, "value": value, "text": label}])
     return [
         chart.mark_rule(strokeDash=[4, 4], color=_GREY).encode(x=x),
@@ -89,10 +89,10 @@ def _axis_y(found: Power) -> "alt.Y":
 
 def _title(found: Power) -> str:
     if found.question == "difference":
-        return f"Difference that is detected with {wording.percent(found.goal.power)} power"
+        return f"Difference that is detected with {words.percent(found.goal.power)} power"
     if found.goal.margin is not None:
-        return f"Power to show equivalence within ±{wording.number(found.goal.margin)}{scale(found)}"
-    return f"Power to detect a difference of {wording.number(found.difference or 0.0)}{scale(found)}"
+        return f"Power to show equivalence within ±{words.number(found.goal.margin)}{scale(found)}"
+    return f"Power to detect a difference of {words.number(found.difference or 0.0)}{scale(found)}"
 
 
 _TESTS = {
@@ -110,7 +110,7 @@ def _legend(found: Power) -> list[str]:
     level = f"{100 * (1 - found.goal.adjusted_level):.3g} %"
     lines = [f"{test[0].upper()}{test[1:]}, two-sided at {level}."]
     if found.pilot is not None:
-        pilot = wording.count(found.pilot.n, found.unit)
-        interval = wording.percent(found.pilot.limits.level)
+        pilot = words.count(found.pilot.n, found.unit)
+        interval = words.percent(found.pilot.limits.level)
         lines.append(f"Band: what the pilot of {pilot} leaves possible ({interval} interval of the spread).")
     return lines

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import wording
 from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.leaderboard_tables import chance, letters_text, ranks_text
 from assay.report.charts import COLOURS, finished, write_chart
+from assay.results import words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -97,10 +97,10 @@ def _corrected(board: Leaderboard, row_height: int, count: int, order: list[str]
 
 def _legend(board: Leaderboard) -> list[str]:
     """What the marks mean, in words."""
-    level = wording.percent(board.design.level)
-    groups = "" if board.n_clusters is None else f" in {wording.count(board.n_clusters, 'cluster')}"
+    level = words.percent(board.design.level)
+    groups = "" if board.n_clusters is None else f" in {words.count(board.n_clusters, 'cluster')}"
     return [
-        f"Lines: {level} intervals of single models ({wording.count(board.n_units, board.unit)}{groups}).",
+        f"Lines: {level} intervals of single models ({words.count(board.n_units, board.unit)}{groups}).",
         "Colour and shape: tiers. Models that share a letter are not told apart.",
         f"Open diamond: the top score corrected for being the best of {len(board.models)}.",
     ]

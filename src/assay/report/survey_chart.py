@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import wording
 from assay.analyses.survey.baselines import Baselines, Null
 from assay.analyses.survey.context import Context, ContextSlope
 from assay.analyses.survey.fairness import Fairness
@@ -12,6 +11,7 @@ from assay.analyses.survey.noise import Noise
 from assay.analyses.survey.scores import Scores
 from assay.analyses.survey.section import Section
 from assay.report.charts import COLOURS, finished
+from assay.results import words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -151,7 +151,7 @@ def _histogram(null: Null) -> Any:
     spread = null.standard_deviation is not None and null.standard_deviation > _NO_SPREAD
     x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=False, padding=8), axis=alt.Axis(tickCount=4))
     y = alt.Y("count:Q", title=None, axis=None)
-    p = "" if null.p_adjusted is None else f", {wording.p_value(null.p_adjusted)} adjusted"
+    p = "" if null.p_adjusted is None else f", {words.p_value(null.p_adjusted)} adjusted"
     title = alt.TitleParams(f"{null.model}{p}", fontSize=10, fontWeight="normal", anchor="start", limit=180)
     histogram = alt.Chart(alt.InlineData(values=bars), width=180, height=80, title=title)
     score = alt.Chart(alt.InlineData(values=[{"low": null.observed}]), width=180, height=80)
@@ -189,7 +189,7 @@ def gap_chart(sections: Sections) -> "alt.TopLevelMixin | None":
         base.mark_tick(color="#000", thickness=2, size=10).encode(y=y, x="published:Q"),
         base.mark_point(shape="triangle-up", filled=False, size=36, color=_GREY, opacity=1).encode(y=y, x="expected:Q"),
     )
-    level = wording.percent(fairness.level)
+    level = words.percent(fairness.level)
     about = [
         f"Points and lines: the true gap at equal numbers of respondents, with its {level} interval for all at once.",
         "Orange squares: unequal accuracy is shown (adjusted for all); blue circles: it is not.",
@@ -261,7 +261,7 @@ def _slope_label(one: ContextSlope) -> str:
     value = one.slope.estimate.value
     if value is None or one.p_adjusted is None:
         return f"{one.model}: no slope"
-    return f"{one.model}: {value:+.4f}, {wording.p_value(one.p_adjusted)}"
+    return f"{one.model}: {value:+.4f}, {words.p_value(one.p_adjusted)}"
 
 
 Draw = Callable[[Sections], "alt.TopLevelMixin | None"]

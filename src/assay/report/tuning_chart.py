@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import wording
 from assay.analyses.tuning_records import Arm, Curve
 from assay.analyses.tuning_report import TuningReport
 from assay.report.charts import COLOURS, finished, write_chart
+from assay.results import words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -50,7 +50,7 @@ def _panels(report: TuningReport) -> list[tuple[str, str, "alt.LayerChart | alt.
 
 
 def _about(report: TuningReport) -> str:
-    level = wording.percent(report.design.level)
+    level = words.percent(report.design.level)
     return f"Bands and bars: {level} intervals over seeds; of a single run, of its smoothed loss."
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.analyses import wording
 from assay.analyses.survey.baselines import Baselines
 from assay.analyses.survey.fairness import Fairness
 from assay.analyses.survey.intervals import Intervals
@@ -15,6 +14,7 @@ from assay.analyses.survey.repeats import Repeats
 from assay.analyses.survey.scores import NOTABLE, Scores
 from assay.analyses.survey.section import Section
 from assay.analyses.survey.weighting import Weighting
+from assay.results import words
 
 HIGH_ENOUGH = 0.9  # of the cells should be able to reach the threshold
 MANY_SMALL = 0.25  # of the segments: more than that should not be small
@@ -40,7 +40,7 @@ def _from_scores(section: Section) -> Iterator[Advice]:
         worst = max(bad, key=lambda model: model.failed)
         yield Advice(
             "Repair the answers that could not be read before models are compared, or report the honest score.",
-            f"{wording.count(len(bad), 'model')} failed in 1 % of the answers or more, {worst.model} in "
+            f"{words.count(len(bad), 'model')} failed in 1 % of the answers or more, {worst.model} in "
             f"{100 * worst.failed:.1f} %.",
         )
 
@@ -104,7 +104,7 @@ def _from_pairs(section: Section) -> Iterator[Advice]:
         yield Advice(
             "Publish tiers instead of ranks.",
             f"{open_pairs} of {len(board.pairs)} pairs of models are not told apart; {len(board.models)} models form "
-            f"{wording.count(len(board.tiers), 'tier')}.",
+            f"{words.count(len(board.tiers), 'tier')}.",
         )
 
 
@@ -118,7 +118,7 @@ def _from_weighting(section: Section) -> Iterator[Advice]:
     if reversed_pairs:
         yield Advice(
             "Weight segments by √n or n, and say how; small segments are mostly noise.",
-            f"{numbers}, and reverse up to {wording.count(reversed_pairs, 'pair')} of models that are told apart.",
+            f"{numbers}, and reverse up to {words.count(reversed_pairs, 'pair')} of models that are told apart.",
         )
     else:
         yield Advice(

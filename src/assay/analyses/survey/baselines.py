@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.against import MARGIN, Against, Place, against_baselines, placed
 from assay.analyses.survey.loaded import LEFT_OUT, NOBODY_ELSE, POOLED, Survey
@@ -19,6 +18,7 @@ from assay.data.panel import Floats
 from assay.data.survey import matched
 from assay.data.survey.truth import Truths
 from assay.design import Design
+from assay.results import words
 from assay.stats.multiplicity import holm
 
 DEFAULT_PERMUTATIONS = 2_000
@@ -87,7 +87,7 @@ class Baselines(Section):
         ]
 
     def _against_sheet(self, baselines: Sequence[str]) -> Sheet:
-        level = wording.percent(self.level)
+        level = words.percent(self.level)
         difference = f"difference [{level}, simultaneous]"
         header = ["model − baseline", "baseline", difference, "d_z", "p, adjusted", "the model is"]
         cells = []
@@ -124,11 +124,11 @@ class Baselines(Section):
         total = sum(map(len, places.values()))
         margin = next((one.margin for one in self.against if one.baseline == baseline), MARGIN)
         paired = "paired by question, adjusted for all models and baselines"
-        for place, words in _PLACES.items():
+        for place, phrase in _PLACES.items():
             if places[place]:
                 how = f"within ±{margin:g}, or the same to a percentage point" if place == "equal" else paired
-                what = f"{words} the baseline “{baseline}” ({how})"
-                who = f"{len(places[place])} of {wording.count(total, 'model')}, {_names(places[place])}"
+                what = f"{phrase} the baseline “{baseline}” ({how})"
+                who = f"{len(places[place])} of {words.count(total, 'model')}, {_names(places[place])}"
                 more = self._too_few(baseline) if place == "not told apart" else ""
                 yield Statement(f"{what}: {who}{more}.", holds=place != "not told apart")
 
@@ -140,13 +140,13 @@ class Baselines(Section):
         least = min(1.0, family * 2.0 ** (1 - questions))
         if not own or least <= 1 - self.level:
             return ""
-        return f"; {wording.count(questions, 'question')} cannot tell any, as the smallest adjusted p is {least:.2g}"
+        return f"; {words.count(questions, 'question')} cannot tell any, as the smallest adjusted p is {least:.2g}"
 
     def _about_shuffled(self) -> list[Statement]:
         tested = [n for n in self.shuffled[1:] if n.p_adjusted is not None]
         known = [str(n.model) for n in tested if n.p_adjusted is not None and n.p_adjusted <= 1 - self.level]
         lacking = [str(n.model) for n in tested if str(n.model) not in known]
-        how = f"({self.permutations:,} permutations, Holm-adjusted over {wording.count(len(tested), 'model')})"
+        how = f"({self.permutations:,} permutations, Holm-adjusted over {words.count(len(tested), 'model')})"
         said = []
         if known:
             said.append(

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses import wording
 from assay.analyses.records import renamed, restored_fields
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.carried import SlopeNoise, slope_noise
@@ -16,6 +15,7 @@ from assay.analyses.survey.section import Section, Statement
 from assay.data.panel import Floats
 from assay.data.survey.predictions import UNKNOWN_CONTEXT
 from assay.design import Design
+from assay.results import words
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate, Interval
 from assay.stats.regression import Slope, slope, slope_limits, within_items
@@ -138,7 +138,7 @@ def _adjusted(slopes: Sequence[ContextSlope], level: float) -> list[ContextSlope
 
 def _sheet(category: str | None, slopes: Sequence[ContextSlope], level: float) -> Sheet:
     about = "all segments" if category is None else category
-    percent = wording.percent(level)
+    percent = words.percent(level)
     drawn = f"without noise, these questions [{percent}]"
     header = ("model", "levels", f"slope per question [{percent}, simultaneous]", drawn, "R²", "p, adjusted")
     cells = [
@@ -158,7 +158,7 @@ def _sheet(category: str | None, slopes: Sequence[ContextSlope], level: float) -
 def _estimate(estimate: Estimate) -> str:
     if estimate.value is None or estimate.interval is None:
         return f"undefined: {estimate.reason}"
-    return wording.estimate(estimate.value, estimate.interval, sign=True)
+    return words.estimate(estimate.value, estimate.interval, sign=True)
 
 
 def _about_all(slopes: Sequence[ContextSlope], level: float) -> Iterator[Statement]:
@@ -168,13 +168,11 @@ def _about_all(slopes: Sequence[ContextSlope], level: float) -> Iterator[Stateme
         if found.p_adjusted is None or within is None or estimate.value is None:
             yield Statement(f"Nothing is said of context for {found.model}: {found.slope.test.reason}.", holds=False)
             continue
-        limits = wording.interval(within, sign=True)
-        numbers = (
-            f"{wording.percent(level)} simultaneous interval {limits}, adjusted {wording.p_value(found.p_adjusted)}"
-        )
+        limits = words.interval(within, sign=True)
+        numbers = f"{words.percent(level)} simultaneous interval {limits}, adjusted {words.p_value(found.p_adjusted)}"
         if found.p_adjusted <= 1 - level:
             change = "improve" if estimate.value > 0 else "get worse"
-            value = wording.placed(estimate.value, wording.decimals(within), sign=True)
+            value = words.placed(estimate.value, words.decimals(within), sign=True)
             yield Statement(
                 f"Predictions of {found.model} {change} with context: {value} per context question ({numbers}).",
                 holds=True,

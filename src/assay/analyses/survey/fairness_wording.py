@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.analyses import wording
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.fairness_parts import Category, CategoryGap
 from assay.analyses.survey.section import Statement
+from assay.results import words
 from assay.stats.records import Estimate
 
 
@@ -15,15 +15,15 @@ def sheet_of(category: Category, level: float) -> Sheet:
     thin = "–".join(str(n) for n in dict.fromkeys(category.equal_n))
     about = f"{category.name}: {len(category.segments)} segments of {least} to {most}, thinned to {thin} respondents"
     if category.left_out:
-        about += f", without {wording.count(category.left_out, 'question')} that defines them"
+        about += f", without {words.count(category.left_out, 'question')} that defines them"
     header = (
         "model",
         "gap",
-        f"without noise, these questions [{wording.percent(level)}]",
+        f"without noise, these questions [{words.percent(level)}]",
         "expected if equal",
         "at equal n",
         "expected if equal",
-        f"true gap [{wording.percent(level)}, simultaneous]",
+        f"true gap [{words.percent(level)}, simultaneous]",
         "p, adjusted",
     )
     cells = [
@@ -67,7 +67,7 @@ def statements_of(category: Category, level: float) -> Iterator[Statement]:
         yield Statement(_withheld(category, rest), holds=False)
     for reason in dict.fromkeys(gap.test.reason for gap in category.gaps if gap.p_adjusted is None):
         own = [gap.model for gap in category.gaps if gap.p_adjusted is None and gap.test.reason == reason]
-        who = own[0] if len(own) == 1 else wording.count(len(own), "model")
+        who = own[0] if len(own) == 1 else words.count(len(own), "model")
         yield Statement(f"Nothing is said of the gap in {category.name} of {who}: {reason}.", holds=False)
     if category.perfect_gap >= 0.005:
         least, most = category.respondents
@@ -85,8 +85,8 @@ def _shown(category: Category, gap: CategoryGap, level: float) -> str:
     return (
         f"{gap.model} predicts segments of {category.name} unequally well: at equal numbers of respondents "
         f"{gap.equal_worst} scores {_three(gap.equal_gap)} below {gap.equal_best}, the true gap being "
-        f"{_three(limits.low)} to {_three(limits.high)} ({wording.percent(level)} simultaneous interval; adjusted "
-        f"{wording.p_value(gap.p_adjusted)})."
+        f"{_three(limits.low)} to {_three(limits.high)} ({words.percent(level)} simultaneous interval; adjusted "
+        f"{words.p_value(gap.p_adjusted)})."
     )
 
 

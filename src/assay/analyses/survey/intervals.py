@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of, weights_within
@@ -16,6 +15,7 @@ from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
 from assay.data.panel import Floats
 from assay.design import Design
+from assay.results import words
 from assay.stats.records import Estimate, Interval
 
 
@@ -52,7 +52,7 @@ class Intervals(Section):
     level: float
 
     def sheets(self) -> list[Sheet]:
-        level = wording.percent(self.level)
+        level = words.percent(self.level)
         header = [
             "model",
             "score",

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.against import against_baselines
 from assay.analyses.survey.beyond import beyond_ceiling
@@ -16,6 +15,7 @@ from assay.analyses.survey.section import Section, Statement
 from assay.analyses.verdict import moved_limits
 from assay.data.panel import Floats
 from assay.design import Design
+from assay.results import words
 from assay.stats.bootstrap import interval
 from assay.stats.records import Estimate
 from assay.stats.units import Units, standard_error
@@ -87,7 +87,7 @@ class Noise(Section):
             [one.model, shown(one.score), shown(one.marginal), shown(one.ceiling), _fraction(one.fraction)]
             for one in self.models
         ]
-        head = ["model", "score", "marginal", "ceiling", f"of the range [{wording.percent(self.level)}]"]
+        head = ["model", "score", "marginal", "ceiling", f"of the range [{words.percent(self.level)}]"]
         return [
             Sheet(("noise", "what a perfect prediction would score"), header, cells),
             Sheet(("reachable range", f"from “{self.reference}” to the ceiling{self._why()}"), head, models),
@@ -135,7 +135,7 @@ class Noise(Section):
         if value is None or limits is None:
             yield Statement(f"What {best.model} covers of {between} is not said: {best.fraction.reason}.", holds=False)
             return
-        inside = f"{wording.percent(limits.level)} interval {_percent(limits.low)} to {_percent(limits.high)}"
+        inside = f"{words.percent(limits.level)} interval {_percent(limits.low)} to {_percent(limits.high)}"
         found = f"{_percent(value)} of {between} ({inside})"
         if limits.low > 0:
             yield Statement(f"{who.capitalize()}, {best.model}, covers {found}.", holds=True)

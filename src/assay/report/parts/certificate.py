@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from assay.analyses import wording
 from assay.certificate.acceptance import in_words
 from assay.certificate.record import certificate_rows, interval_of
 from assay.certificate.verification import Verification
@@ -10,6 +9,7 @@ from assay.report.comparison_chart import interval_chart
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.methods import Method
 from assay.report.parts.common import chart_of, facts_of, notes_of
+from assay.results import words
 
 _STATUS: dict[str, Status] = {"pass": "good", "regression": "bad", "insufficient evidence": "unsure"}
 _RULES = Method("What the policy asks of the evidence before an interval is looked at.", "gate-in-ci.md")
@@ -83,9 +83,9 @@ def _gauge(document: dict[str, Any]) -> Gauge:
     value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
     limits, limit = interval_of(metric["display_ci"], level), document["decision"]["limit"]
     limit = limit if lower else -limit  # a fall of 0.02 is a difference of -0.02
-    marks = (Mark(0.0 if scores else 1.0, "no change"), Mark(limit, f"limit {wording.number(limit, 6)}"))
+    marks = (Mark(0.0 if scores else 1.0, "no change"), Mark(limit, f"limit {words.number(limit, 6)}"))
     label = "score, subject − baseline" if scores else "perplexity, subject / baseline"
-    text = wording.estimate(value, limits, sign=scores)
+    text = words.estimate(value, limits, sign=scores)
     return Gauge(label, value, limits.low, limits.high, marks, "lower" if lower else "higher", text)
 
 

@@ -1,9 +1,9 @@
 """A comparison as a part of a document."""
 
-from assay.analyses import wording
 from assay.analyses.comparison import Comparison, Verdict
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status
 from assay.report.parts.common import chart_of, facts_of, notes_of
+from assay.results import words
 
 _STATUS: dict[Verdict, Status] = {
     "better": "good",
@@ -42,7 +42,7 @@ def gauge_of(found: Comparison) -> Gauge | None:
     marks = [Mark(centre, "no difference")]
     margin = found.design.margin
     if margin is not None and found.ratio is None:
-        marks += [Mark(-margin, f"−{wording.number(margin)}"), Mark(margin, f"+{wording.number(margin)}")]
+        marks += [Mark(-margin, f"−{words.number(margin)}"), Mark(margin, f"+{words.number(margin)}")]
     label = f"difference in {found.measure}, B − A" if found.ratio is None else "perplexity, B / A"
     return Gauge(
         label,
@@ -51,13 +51,13 @@ def gauge_of(found: Comparison) -> Gauge | None:
         shown.interval.high,
         tuple(marks),
         "lower" if found.lower_is_better else "higher",
-        wording.estimate(shown.value, shown.interval, sign=found.ratio is None),
+        words.estimate(shown.value, shown.interval, sign=found.ratio is None),
     )
 
 
 def _compared(found: Comparison) -> tuple[Fact, ...]:
-    pairs = wording.count(found.n_pairs, found.unit)
-    clusters = "" if found.n_clusters is None else f" in {wording.count(found.n_clusters, 'cluster')}"
+    pairs = words.count(found.n_pairs, found.unit)
+    clusters = "" if found.n_clusters is None else f" in {words.count(found.n_clusters, 'cluster')}"
     return (Fact("A", found.systems[0]), Fact("B", found.systems[1]), Fact("on", pairs + clusters))
 
 

@@ -1,12 +1,12 @@
 """A leaderboard as a part of a document."""
 
 from assay.analyses import leaderboard_tables as tables
-from assay.analyses import wording
 from assay.analyses.leaderboard import Leaderboard
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Table
 from assay.report.methods import Method
 from assay.report.parts.common import chart_of, facts_of, notes_of
 from assay.report.rank_chart import rank_chart
+from assay.results import words
 
 _MOST_PAIRS = 2_000  # whose numbers a page carries
 
@@ -26,7 +26,7 @@ def leaderboard_part(board: Leaderboard) -> Part:
     """Models with tiers, and pairs."""
     return Part(
         kind="leaderboard",
-        name=wording.count(len(board.models), "model"),
+        name=words.count(len(board.models), "model"),
         title="Which models can be told apart?",
         sentence=board.sentence,
         status="good" if len(board.confidence_set) == 1 else "unsure",
@@ -53,7 +53,7 @@ def _gauge(board: Leaderboard) -> Gauge | None:
         found.interval.high,
         (Mark(0.0, "no difference"),),
         "lower" if board.lower_is_better else "higher",
-        wording.estimate(found.value, found.interval, sign=True),
+        words.estimate(found.value, found.interval, sign=True),
     )
 
 

@@ -1,6 +1,5 @@
 """Results that are tables and a chart: context curves, Japanese, repeated runs, power."""
 
-from assay.analyses import wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.japanese_result import Japanese
 from assay.analyses.japanese_wording import scaled
@@ -12,6 +11,7 @@ from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status,
 from assay.report.japanese_chart import japanese_chart
 from assay.report.parts.common import chart_of, facts_of, notes_of
 from assay.report.power_chart import power_chart
+from assay.results import words
 from assay.stats.records import Estimate
 
 
@@ -24,7 +24,7 @@ def context_part(curve: ContextCurve) -> Part:
         title="Does longer context still help?",
         sentence=curve.sentence,
         status="plain",
-        compared=_systems(names, wording.count(curve.n_clusters, curve.cluster_by)),
+        compared=_systems(names, words.count(curve.n_clusters, curve.cluster_by)),
         signature=curve.signature,
         facts=facts_of(curve.evidence()),
         groups=_groups("By position", (chart_of("context", context_chart, curve),), curve),
@@ -43,7 +43,7 @@ def japanese_part(found: Japanese) -> Part:
         title="How well is Japanese written, script by script?",
         sentence=found.sentence,
         status=_judged(gauge),
-        compared=_systems(names, wording.count(found.n_units, found.unit)),
+        compared=_systems(names, words.count(found.n_units, found.unit)),
         signature=found.signature,
         gauge=gauge,
         facts=facts_of(found.evidence()),
@@ -69,7 +69,7 @@ def _japanese_gauge(found: Japanese) -> Gauge | None:
         limits.high,
         (Mark(0.0, "no difference"),),
         "lower" if gap.quantity.lower_is_better else "higher",
-        wording.estimate(value, limits, sign=True),
+        words.estimate(value, limits, sign=True),
     )
 
 
@@ -91,7 +91,7 @@ def reliability_part(found: Reliability) -> Part:
         title="Do the results repeat?",
         sentence=found.sentence,
         status="plain",
-        compared=_systems(names, f"{wording.count(found.n, found.unit)} in every run"),
+        compared=_systems(names, f"{words.count(found.n, found.unit)} in every run"),
         signature=found.signature,
         facts=facts_of(found.evidence()),
         groups=_groups("Runs", (), found),
@@ -110,7 +110,7 @@ def power_part(found: Power) -> Part:
         title="How many items does it take?",
         sentence=found.sentence,
         status="plain",
-        compared=() if found.pilot is None else (Fact("pilot", wording.count(found.pilot.n, found.unit)),),
+        compared=() if found.pilot is None else (Fact("pilot", words.count(found.pilot.n, found.unit)),),
         signature=found.signature,
         gauge=_answer(found.answer),
         facts=facts_of(before),
@@ -132,7 +132,7 @@ def _answer(found: Estimate) -> Gauge | None:
     if found.value is None or found.interval is None:
         return None
     limits = found.interval
-    text = wording.estimate(found.value, limits)
+    text = words.estimate(found.value, limits)
     return Gauge("answer, with what the pilot leaves open", found.value, limits.low, limits.high, (), None, text)
 
 

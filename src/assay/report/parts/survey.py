@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from assay.analyses import wording
 from assay.analyses.survey.advice import advice
 from assay.analyses.survey.against import Against
 from assay.analyses.survey.baselines import Baselines
@@ -14,6 +13,7 @@ from assay.report.methods import Method
 from assay.report.parts.common import chart_of
 from assay.report.survey_chart import CHARTS
 from assay.report.survey_reading import READING, TITLES
+from assay.results import words
 
 _MARGINALS = (LEFT_OUT, POOLED)  # the one that was asked for is tested
 
@@ -59,7 +59,7 @@ def _gauge(best: Against | None) -> Gauge | None:
         limits.high,
         (Mark(0.0, "no better than the marginal"),),
         "higher",
-        wording.estimate(value, limits, sign=True),
+        words.estimate(value, limits, sign=True),
     )
 
 

@@ -1,6 +1,5 @@
 """A tuning report as a part of a document."""
 
-from assay.analyses import wording
 from assay.analyses.tuning_records import Better
 from assay.analyses.tuning_report import TuningReport
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
@@ -8,6 +7,7 @@ from assay.report.methods import Method
 from assay.report.parts.common import chart_of
 from assay.report.parts.comparison import gauge_of
 from assay.report.tuning_chart import panel_charts
+from assay.results import words
 
 _STATUS: dict[Better, Status] = {
     "better": "good",
@@ -33,7 +33,7 @@ def tuning_part(report: TuningReport) -> Part:
         title="Which way to train is better, and what does it cost?",
         sentence=report.sentence,
         status=_status(report),
-        compared=(Fact("arms", ", ".join(names)), Fact("runs", wording.count(runs, "run"))),
+        compared=(Fact("arms", ", ".join(names)), Fact("runs", words.count(runs, "run"))),
         signature=report.signature,
         gauge=_gauge(report),
         groups=(
@@ -70,5 +70,5 @@ def _gauge(report: TuningReport) -> Gauge | None:
         ratio.interval.high,
         (Mark(1.0, "no difference"),),
         "lower",
-        wording.estimate(ratio.value, ratio.interval),
+        words.estimate(ratio.value, ratio.interval),
     )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analyses import wording
+from assay.results import words
 from assay.stats.records import Interval
 
 
@@ -21,7 +21,7 @@ from assay.stats.records import Interval
     ],
 )
 def test_significant_digits(value: float, digits: int, text: str) -> None:
-    assert wording.number(value, digits) == text
+    assert words.number(value, digits) == text
 
 
 @pytest.mark.parametrize(
@@ -38,18 +38,18 @@ def test_significant_digits(value: float, digits: int, text: str) -> None:
     ],
 )
 def test_intervals_show_three_digits_of_their_width(low: float, high: float, sign: bool, text: str) -> None:
-    assert wording.interval(Interval(low, high, 0.95, "bca"), sign=sign) == text
+    assert words.interval(Interval(low, high, 0.95, "bca"), sign=sign) == text
 
 
 def test_a_rounded_zero_has_no_sign() -> None:
-    assert wording.placed(-0.0001, 2, sign=True) == "0.00"
-    assert wording.placed(0.0001, 2, sign=True) == "0.00"
+    assert words.placed(-0.0001, 2, sign=True) == "0.00"
+    assert words.placed(0.0001, 2, sign=True) == "0.00"
 
 
 @given(st.floats(-1e12, 1e12), st.floats(1e-12, 1e12))
 def test_an_interval_is_readable_and_close(low: float, width: float) -> None:
     limits = Interval(low, low + width, 0.95, "bca")
-    shown = [float(part) for part in wording.interval(limits).split(" to ")]
+    shown = [float(part) for part in words.interval(limits).split(" to ")]
     reach = max(0.006 * (limits.high - limits.low), 6e-6 * max(abs(limits.low), abs(limits.high)))
     assert shown == pytest.approx([limits.low, limits.high], abs=reach)
 
@@ -58,22 +58,22 @@ def test_an_interval_is_readable_and_close(low: float, width: float) -> None:
     ("p", "text"), [(1.0, "p = 1"), (0.0456, "p = 0.046"), (3.14e-90, "p = 3.1e-90"), (1e-300, "p < 1e-299")]
 )
 def test_p_is_two_digits_and_never_zero(p: float, text: str) -> None:
-    assert wording.p_value(p) == text
+    assert words.p_value(p) == text
 
 
 @pytest.mark.parametrize(("level", "text"), [(0.95, "95 %"), (0.999, "99.9 %"), (0.5, "50 %")])
 def test_percent(level: float, text: str) -> None:
-    assert wording.percent(level) == text
+    assert words.percent(level) == text
 
 
 @pytest.mark.parametrize(("n", "text"), [(0, "0 items"), (1, "1 item"), (1319, "1,319 items")])
 def test_counts(n: int, text: str) -> None:
-    assert wording.count(n, "item") == text
+    assert words.count(n, "item") == text
 
 
 def test_a_limit_next_to_zero_does_not_look_like_zero() -> None:
     """A step-down test may tell two apart whose interval ends just beside 0: printed as 0 it would say the opposite."""
-    assert wording.interval(Interval(1e-11, 0.03, 0.95, "tango"), sign=True) == ">0 to +0.0300"
-    assert wording.interval(Interval(-0.03, -1e-11, 0.95, "tango"), sign=True) == "-0.0300 to <0"
-    assert wording.interval(Interval(0.0, 0.03, 0.95, "tango"), sign=True) == "0.0000 to +0.0300"
-    assert wording.interval(Interval(1e-11, 0.03, 0.95, "t")) == "0.0000 to 0.0300"
+    assert words.interval(Interval(1e-11, 0.03, 0.95, "tango"), sign=True) == ">0 to +0.0300"
+    assert words.interval(Interval(-0.03, -1e-11, 0.95, "tango"), sign=True) == "-0.0300 to <0"
+    assert words.interval(Interval(0.0, 0.03, 0.95, "tango"), sign=True) == "0.0000 to +0.0300"
+    assert words.interval(Interval(1e-11, 0.03, 0.95, "t")) == "0.0000 to 0.0300"

@@ -1,0 +1,1 @@
+"""What every answer is made of: numbers in words, tables, figures, and the record itself."""
