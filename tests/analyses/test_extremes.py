@@ -12,8 +12,10 @@ import pytest
 from assay import Comparison, Design, compare
 from assay.analyses.context import context
 from assay.analyses.japanese import japanese
+from assay.analyses.rank import rank
+from assay.analyses.reliability import reliability
 from assay.analyses.result import plain_html
-from assay.errors import NoPairsError
+from assay.errors import InputError, NoPairsError
 from tests.analyses.evidence import limits, losses, scores, value
 from tests.analyses.test_japanese import counts
 from tests.data.token_runs import story, write_run
@@ -27,6 +29,16 @@ def strict(found: Comparison) -> Any:
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert Comparison.from_dict(data) == found
     return data
+
+
+def runs(values: Any) -> dict[str, Any]:
+    """(n, k) scores of n items in k runs, as a table."""
+    n, k = values.shape
+    return {
+        "item": [f"q{i:03d}" for i in range(n) for _ in range(k)],
+        "run": [run for _ in range(n) for run in range(k)],
+        "score": values.ravel().tolist(),
+    }
 
 
 def test_losses_an_ulp_apart_are_equal() -> None:
@@ -89,6 +101,23 @@ def test_bits_per_character_an_ulp_apart_are_equal() -> None:
     )
     (bits,) = (gap for gap in found.differences[0].gaps if gap.quantity.key == "bits")
     assert (bits.difference.value, bits.randomization.p_value) == (0, 1)
+
+
+def test_runs_an_ulp_apart_have_no_noise() -> None:
+    """0.1 * 3 is not 0.3: the noise was ±4.5e-17."""
+    found = reliability(runs(np.array([[0.3, 0.1 * 3, 0.1 * 3, 0.3]] * 30)))
+    assert found.sentence.startswith("No run-to-run noise: the model has the same answers in every run")
+    assert found.run_sd.value == found.models[0].item_sd.value == 0
+    assert found.notes[0].startswith("60 differences are rounding")
+
+
+def test_runs_a_constant_apart_leave_no_noise_of_items() -> None:
+    """0, 0.1, 0.2 and 0.3 in every item: what items add was 6e-18, and so the lower limit of the noise."""
+    found = reliability(runs(np.array([[0.0, 0.1, 0.2, 0.3]] * 30)))
+    assert found.models[0].expected_run_sd == 0
+    assert found.run_sd.value == pytest.approx(np.std([0, 0.1, 0.2, 0.3], ddof=1))
+    assert found.run_sd.interval is not None
+    assert found.run_sd.interval.low == 0
 
 
 # ------------------------------------------------------------------------------------------------------ no pair at all
@@ -154,3 +183,67 @@ def test_weights_of_600_orders_of_magnitude_give_no_warnings(span: int, method: 
         share = np.asarray(weight)[heavy] / np.asarray(weight)[heavy].sum()
         expected = float((share * (b.astype(float) - a.astype(float))[heavy]).sum())
         assert value(found) == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("score", [0.0, 0.3, 1.0, 7.3, -2.2])
+@pytest.mark.parametrize("adjust", ["holm", "max-t"])
+def test_a_leaderboard_of_constant_scores_is_whole_json(score: float, adjust: Any) -> None:
+    """0.3 forty times had a top score of "[nan to 0.3]"."""
+    tables = [scores([value] * 40) for value in (score, score, score - 0.1 if score > 1 else score)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        board = rank(*tables, names=["A", "B", "C"], adjust=adjust)
+    json.dumps(board.to_dict(), allow_nan=False)
+    found = board.top.corrected.interval
+    assert found is not None
+    assert found.low - 1e-12 <= score <= found.high + 1e-12
+
+
+def rank_of(*values: Any) -> Any:
+    return rank(*(scores(part.tolist()) for part in values), names=[f"m{i}" for i in range(len(values))])
+
+
+def reliability_of_columns(*values: Any) -> Any:
+    return reliability(runs(np.column_stack(values)))
+
+
+@pytest.mark.parametrize("verb", [rank_of, reliability_of_columns])
+@pytest.mark.parametrize(
+    ("scale", "says"), [(1e200, "too large"), (1e61, "too large"), (1e-300, "too small"), (1e-62, "too small")]
+)
+def test_scores_that_cannot_be_squared_are_refused(verb: Any, scale: float, says: str) -> None:
+    """Ranks of 1e200 were warnings and a fault; runs of 1e-300 had "the same answers"."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match=f"^the scores of .* are {says} .*give them in another unit"):
+            verb(*(RNG.normal(size=(3, 20)) * scale))
+
+
+@pytest.mark.parametrize("verb", [rank_of, reliability_of_columns])
+def test_differences_that_cannot_be_squared_are_refused(verb: Any) -> None:
+    """20 items differ by 1e-300: ranks said "cannot be told apart (p = 1.8e-12)"."""
+    a, b = np.ones((2, 40))
+    a[:20], b[:20] = 1e-300, 2e-300
+    with pytest.raises(InputError, match=r"the scores of .* and .* differ by 1e-300 at most, too little"):
+        verb(a, b)
+
+
+@pytest.mark.parametrize("scale", [1e-58, 1e-9, 1e9, 1e58])
+def test_the_largest_and_the_smallest_scores_scale(scale: float) -> None:
+    values = RNG.normal(size=(3, 20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        board, noise = rank_of(*values * scale), reliability_of_columns(*values * scale)
+    json.dumps([board.to_dict(), noise.to_dict()], allow_nan=False)
+    one, still = rank_of(*values), reliability_of_columns(*values)
+    assert board.sentence == one.sentence
+    assert board.top.corrected.value == pytest.approx(one.top.corrected.value * scale)
+    assert noise.run_sd.value == pytest.approx(still.run_sd.value * scale)
+
+
+def test_probabilities_of_long_answers_are_ranked() -> None:
+    """1e-300 beside 0.9: nothing to refuse."""
+    rng = np.random.default_rng(3)
+    a, b = 10.0 ** rng.uniform(-300, 0, (2, 40))
+    a[:9], b[:9] = rng.uniform(0, 1, (2, 9))
+    json.dumps(rank_of(a, b).to_dict(), allow_nan=False)

@@ -40,6 +40,14 @@ def test_three_systems_in_any_order_and_a_hole() -> None:
     np.testing.assert_array_equal(found, [[b, 5.0, b, np.nan], [np.nan, b, b, 5.0]])
 
 
+def test_equal_values_above_the_least_follow_it() -> None:
+    """0.3 in one run and 0.1 + 0.2 in three: the second and the third of them stayed as they were."""
+    values = np.array([[0.1 + 0.2, 0.3, 0.1 + 0.2, 0.1 + 0.2], [1.0, 2.0, 2.0, 1.0]])
+    found, changed = snapped(values)
+    assert changed == 3
+    np.testing.assert_array_equal(found, [[0.3] * 4, [1.0, 2.0, 2.0, 1.0]])
+
+
 @pytest.mark.parametrize("values", [np.zeros((3, 2)), np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[1.0], [2.0]])])
 def test_what_is_far_apart_is_given_back(values: np.ndarray) -> None:
     found, changed = snapped(values)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.binomial import clopper_pearson, share_limits
+from assay.stats.binomial import beta_quantile, clopper_pearson, share_limits
 from assay.stats.grid import Grid
 from assay.stats.ranking import fitted
 from assay.stats.units import Floats
@@ -38,6 +38,25 @@ def test_share_limits_against_scipy(count: int, n: int) -> None:
         assert clopper_pearson(count, n, level) == pytest.approx((exact.low, exact.high), abs=1e-12)
     low, high = (scipy_stats.binomtest(count, n).proportion_ci(level, "exact") for level in (0.98, 0.9))
     assert share_limits(count, n, 0.01, 0.05) == pytest.approx((low.low, high.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(("a", "b"), [(4e6, 7e6), (2e4, 2e7), (3e7, 30.5), (2.5, 1.5e7), (9999.0, 2e7)])
+@pytest.mark.parametrize("p", [0.001, 0.025, 0.5, 0.975, 0.999])
+def test_large_beta_quantiles_against_scipy(a: float, b: float, p: float) -> None:
+    """Just beyond the size at which they are no longer inverted, while scipy still can."""
+    exact = float(scipy_stats.beta.ppf(p, a, b))
+    assert scipy_stats.beta.cdf(exact, a, b) == pytest.approx(p, rel=1e-6)  # scipy's own inverse has failed before
+    assert beta_quantile(a, b, p) == pytest.approx(exact, abs=2e-3 * scipy_stats.beta.std(a, b))
+
+
+@pytest.mark.parametrize("n", [1e9, 1e15, 1e33])
+@pytest.mark.parametrize("share", [1e-6, 0.3, 0.999])
+def test_limits_of_countless_items_against_the_normal(n: float, share: float) -> None:
+    """They were NaN from 1e19 items on, and 28 standard deviations off at 1,000 of 1e9."""
+    low, high = share_limits(share * n, n, 0.0125, 0.025)
+    error = np.sqrt(share * (1 - share) / n)
+    reach = np.array([-scipy_stats.norm.isf(0.0125), scipy_stats.norm.isf(0.025)]) * error
+    assert (low, high) == pytest.approx((share + reach).tolist(), abs=float(0.1 * error + 1e-16))
 
 
 @pytest.mark.parametrize("k", [2, 7, 20])
@@ -180,3 +199,28 @@ def test_models_without_spread() -> None:
     assert constant.low == pytest.approx((0.05 / 6) ** (1 / 30))  # all of 30 right: p³⁰ = α/(2k)
     still = top_of(plain(np.column_stack([np.full(30, 7.0), np.random.default_rng(0).normal(size=30)])), bounded=False)
     assert still.low <= still.value <= still.high
+
+
+@pytest.mark.parametrize("score", [0.3, 0.7, 0.1 + 0.2])
+@pytest.mark.parametrize("holes", [False, True])
+def test_constant_scores_are_as_many_right_of_all_items_against_scipy(score: float, *, holes: bool) -> None:
+    """The lower limit was NaN: the rounding of a mean of 40 times 0.3 looked like a variance of 1e-33."""
+    values = np.full((40, 3), score)
+    if holes:
+        values[0, 0] = values[1, 1] = np.nan
+    found = top_of(plain(values))
+    n = 40 * (scipy_stats.norm.isf(0.025) / scipy_stats.t.isf(0.025, 39)) ** 2  # Korn and Graubard's degrees of freedom
+    rare = scipy_stats.beta.ppf(0.05 / 6, n * score, n * (1 - score) + 1)
+    own = scipy_stats.beta.isf(0.025, n * score + 1, n * (1 - score))
+    assert (found.low, found.high) == pytest.approx((rare, own), rel=1e-9)
+    assert found.low < found.value <= score + 1e-12
+    assert found.value == pytest.approx(score, abs=0.02)  # models that are the same item by item had no luck
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 4), st.integers(2, 30), st.floats(0, 1), st.floats(-16, 0), st.integers(0, 99))
+def test_scores_that_hardly_vary_have_limits(k: int, n: int, score: float, size: float, seed: int) -> None:
+    values = np.clip(score + 10.0**size * np.random.default_rng(seed).uniform(-1, 1, (n, k)), 0, 1)
+    found = top_of(plain(values))
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.low <= float(values.mean(axis=0).max()) + 1e-15

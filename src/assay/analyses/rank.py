@@ -14,6 +14,7 @@ from assay.analyses.rank_notes import notes_of
 from assay.analyses.rank_pairs import Adjust, Decided, check_adjust, decide, pair_records
 from assay.analyses.rank_weights import Weighting, check_weights, place_of, reweighted, reweightings
 from assay.data import Selection, read_tables
+from assay.data.magnitudes import check_differences, check_largest
 from assay.data.panel import Floats
 from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError
@@ -106,6 +107,10 @@ def rank_answers(
 
 def _check_answers(answers: Answers) -> None:
     grid = answers.grid
+    for name, values in zip(answers.systems, grid.values.T, strict=True):
+        check_largest(f"the {answers.metric.kind} of {name!r}", values)
+    check_largest("weights", grid.weights)
+    check_differences([repr(name) for name in answers.systems], grid.products / grid.weights.max())
     if grid.groups < 2:
         unit = answers.metric.unit if grid.clusters is None else "cluster"
         raise InputError(f"rank needs at least two {unit}s, but there is one; nothing can be said from it.")

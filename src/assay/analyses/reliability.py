@@ -8,12 +8,14 @@ from math import sqrt
 
 import numpy as np
 
+from assay.analyses import wording
 from assay.analyses.compare import Source
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns, Pair
 from assay.analyses.reliability_result import Reliability
 from assay.analyses.reliability_tables import quantity
 from assay.analyses.reliability_wording import sentence_of
 from assay.data import Panel, Selection, read_tables
+from assay.data.magnitudes import check_differences, check_largest
 from assay.data.panel import Floats, Integers
 from assay.data.repeats import Repeats, repeats_of
 from assay.data.tables import check_used, read_models
@@ -25,6 +27,7 @@ from assay.stats.power_plans import Goal
 from assay.stats.rank_stability import order_repeats, rank_stability
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
+from assay.stats.rounding import snapped
 from assay.stats.run_noise import RunNoise, Spread, item_spread, run_noise
 from assay.stats.units import Units, standard_error
 
@@ -70,9 +73,8 @@ def reliability(
 
 def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
     """The same, of runs that have been read."""
+    read, repeats = repeats, _computable(repeats)
     panel = repeats.panel
-    if panel.n < 2:
-        raise InputError(f"only one {panel.metric.unit} is in every run; how far runs agree takes at least two.")
     models = tuple(_model(repeats, model, goal.level) for model in range(len(repeats.models)))
     noise = _noise(repeats, models, goal.level)
     across, note = _across(repeats, models, goal) if len(models) > 1 else (None, None)
@@ -93,8 +95,24 @@ def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
         dropped=panel.dropped,
         notes=(*repeats.notes, *([note] if note else []), *_notes(panel, models, across, noise)),
         goal=goal,
-        signature=_signature(repeats, goal),
+        signature=_signature(read, goal),
     )
+
+
+def _computable(repeats: Repeats) -> Repeats:
+    """The runs with answers made equal that differ by rounding only; refused where they have no variance to compute."""
+    panel = repeats.panel
+    if panel.n < 2:
+        raise InputError(f"only one {panel.metric.unit} is in every run; how far runs agree takes at least two.")
+    for model, name in enumerate(repeats.models):
+        check_largest(f"the {panel.metric.kind} of {name!r}", repeats.values(repeats.columns(model)))
+    check_largest("tokens" if panel.metric.kind == "losses" else "weights", panel.denominators)
+    numerators, changed = snapped(panel.numerators)
+    check_differences(panel.systems, numerators / panel.denominators.max())
+    if not changed:
+        return repeats
+    notes = (*repeats.notes, wording.rounded_off(changed))
+    return replace(repeats, panel=replace(panel, numerators=numerators), notes=notes)
 
 
 def _model(repeats: Repeats, model: int, level: float) -> ModelRuns:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from assay.stats.grid import Grid
 from assay.stats.resampling import Engine, resampled_sums
+from assay.stats.rounding import without_residue
 from assay.stats.simultaneous import MOST_GROUPS
 from assay.stats.units import Floats
 
@@ -61,7 +62,8 @@ def fitted(grid: Grid) -> Fitted:
     if grid.whole:
         whole = float(grid.mass.sum())
         estimates = grid.sums.sum(axis=0) / whole
-        return Fitted(estimates, (grid.sums - estimates * grid.mass[:, None]) / whole)
+        pull = grid.sums - estimates * grid.mass[:, None]
+        return Fitted(estimates, without_residue(pull, np.abs(grid.sums)) / whole)
     return _with_unit_effects(grid)
 
 
@@ -79,7 +81,8 @@ def _with_unit_effects(grid: Grid) -> Fitted:
     residuals = present * (values - systems - units[:, None]) * weights[:, None]
     pull = residuals @ inverse
     pull += (weights * (units - level) / whole - pull @ share.sum(axis=0) / whole)[:, None]
-    return Fitted(systems + level, grid.grouped(pull))
+    sizes = (np.abs(values).max(axis=1) * weights / whole)[:, None]
+    return Fitted(systems + level, without_residue(grid.grouped(pull), grid.grouped(sizes)))
 
 
 def deviations(found: Fitted, n_resamples: int, seed: int = 0, engine: Engine = "auto") -> Floats:

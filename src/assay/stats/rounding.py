@@ -33,17 +33,18 @@ def snapped(values: Floats) -> tuple[Floats, int]:
     order = np.argsort(values, axis=1, kind="stable")
     ranked = np.take_along_axis(values, order, axis=1)
     joined = _joined(ranked)
-    rows = np.flatnonzero(joined.any(axis=1))
+    rows = np.flatnonzero((joined & (ranked[:, 1:] != ranked[:, :-1])).any(axis=1))
     if not len(rows):
         return values, 0
     made = ranked[rows]
     for column in range(1, values.shape[1]):
         made[:, column] = np.where(joined[rows, column - 1], made[:, column - 1], made[:, column])
+    changed = int((joined[rows] & (made[:, 1:] != ranked[rows, 1:])).sum())
     out = values.copy()
     part = np.empty_like(made)
     np.put_along_axis(part, order[rows], made, axis=1)
     out[rows] = part
-    return out, int(joined.sum())
+    return out, changed
 
 
 def difference(a: Floats, b: Floats) -> Floats:
@@ -68,11 +69,11 @@ def _far_apart(values: Floats) -> bool:
 
 
 def _joined(ranked: Floats) -> NDArray[np.bool_]:
-    """(n, k − 1) Whether a value differs from the one before it, but only by rounding."""
+    """(n, k − 1) Whether a value differs from the one before it by rounding only, or not at all."""
     before, after = ranked[:, :-1], ranked[:, 1:]
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = after - before
-        return np.asarray((gaps > 0) & (gaps <= TOLERANCE * np.maximum(np.abs(before), np.abs(after))))
+        return np.asarray(gaps <= TOLERANCE * np.maximum(np.abs(before), np.abs(after)))
 
 
 def without_noise(units: Units, sizes: Floats) -> Units:

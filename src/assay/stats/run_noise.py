@@ -19,6 +19,7 @@ from math import sqrt
 import numpy as np
 
 from assay.stats.records import Estimate, Interval
+from assay.stats.rounding import without_residue
 from assay.stats.units import Floats
 
 POOL_ABOVE = 0.25  # the p-value of the F test up to which runs count as differing
@@ -57,6 +58,7 @@ def item_spread(numerators: Floats, denominators: Floats) -> Spread:
     total = float(denominators.sum())
     residual = numerators - numerators.mean(axis=1, keepdims=True)
     residual = residual - denominators[:, None] * (residual.sum(axis=0) / total)
+    residual = without_residue(residual, np.abs(numerators).max(axis=1, keepdims=True))  # runs a constant apart
     own = (residual**2).sum(axis=1) / (runs - 1)  # (G,) the variance of each unit between runs
     variance, most = float(own.sum()) / total**2 * groups / (groups - 1), (groups - 1.0) * (runs - 1)
     spread, mean = float(own.var()), float(own.mean())

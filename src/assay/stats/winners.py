@@ -131,7 +131,8 @@ def _correlation(found: Fitted, close: Floats, first: int) -> float:
     size = np.sqrt((found.influence**2).sum(axis=0))
     product = size * size[first]
     shared = (found.influence[:, [first]] * found.influence).sum(axis=0)
-    alike = np.divide(shared, product, out=np.zeros(len(size)), where=product > 0)
+    neither = (size == 0) & (size[first] == 0)  # without spread: nothing that could have told them apart
+    alike = np.divide(shared, product, out=np.where(neither, 1.0, 0.0), where=product > 0)
     rivals = close.copy()
     rivals[first] = 0.0
     mean = float((rivals * alike).sum() / rivals.sum()) if rivals.sum() > 0 else 0.0
