@@ -8,7 +8,6 @@ from math import sqrt
 
 import numpy as np
 
-from assay.analyses import wording
 from assay.analyses.compare import Source
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns, Pair
 from assay.analyses.reliability_result import Reliability
@@ -21,6 +20,7 @@ from assay.data.repeats import Repeats, repeats_of
 from assay.data.tables import check_used, read_models
 from assay.design import signature
 from assay.errors import InputError, UsageError
+from assay.results import words
 from assay.stats.bootstrap import interval
 from assay.stats.power import detectable_shift
 from assay.stats.power_plans import Goal
@@ -111,7 +111,7 @@ def _computable(repeats: Repeats) -> Repeats:
     check_differences(panel.systems, numerators / panel.denominators.max())
     if not changed:
         return repeats
-    notes = (*repeats.notes, wording.rounded_off(changed))
+    notes = (*repeats.notes, words.rounded_off(changed))
     return replace(repeats, panel=replace(panel, numerators=numerators), notes=notes)
 
 
