@@ -147,6 +147,15 @@ def test_differences_over_seeds_against_scipy(paired: bool) -> None:
     assert (found.interval.low, found.interval.high) == pytest.approx((limits.low, limits.high))
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_seeds_that_differ_by_rounding_do_not_differ(paired: bool) -> None:
+    a = np.array([3.1, 3.4, 3.2, 3.3]) if paired else np.full(4, 3.1)
+    b = a + np.array([1, 2, 1, 3]) * np.spacing(a)
+    found, test = seed_difference(a, b, 0.95, paired=paired)
+    assert (found.value, found.standard_error) == (0, 0)
+    assert (test.p_value, test.reason) == (None, "the seeds do not differ")
+
+
 def test_one_seed_has_no_interval_and_no_test() -> None:
     for paired in (True, False):
         found, test = seed_difference(np.array([3.0]), np.array([2.5]), 0.95, paired=paired)

@@ -69,6 +69,17 @@ def test_a_loss_that_is_no_number_is_a_divergence(tmp_path: Path) -> None:
     assert (log.diverged_at, len(log.loss), log.valid.last) == (3, 2, 1.5)
 
 
+@pytest.mark.parametrize("huge", ["1e400", "1" + "0" * 400, "-1" + "0" * 400, "Infinity", '"inf"'])
+def test_a_loss_too_large_for_a_float_is_infinite_and_a_divergence(tmp_path: Path, huge: str) -> None:
+    path = tmp_path / "trainer_state.json"
+    path.write_text(f'{{"log_history": [{{"step": 1, "loss": 2}}, {{"step": 2, "loss": {huge}}}]}}')
+    (log,) = read_logs([path])
+    assert (log.diverged_at, len(log.loss)) == (2, 2)
+    (tmp_path / "x.csv").write_text(f"step,loss\n1,2.0\n2,{huge.strip(chr(34))}\n")
+    (log,) = read_logs([tmp_path / "x.csv"])
+    assert (log.diverged_at, len(log.loss)) == (2, 2)
+
+
 def test_a_trainers_state(tmp_path: Path) -> None:
     history = [
         {"epoch": 0.1, "step": 10, "loss": 2.0, "learning_rate": 1e-4, "grad_norm": 0.5},
@@ -111,6 +122,15 @@ def test_a_peft_method_comparison(tmp_path: Path) -> None:
         ("a.json", '{"log_history": []}', "the log has no steps"),
         ("a.json", '{"log_history": [{"step": 1, "lo', "not JSON"),
         ("a.json", "{}", "neither a trainer_state.json"),
+        ("a.json", '{"log_history": [{"step": 1, "loss": 2}, {"step": 1e400, "loss": 1}]}', "entry 2 .* but got 'inf'"),
+        ("a.json", f'{{"log_history": [{{"step": 1{"0" * 400}, "loss": 1}}]}}', "entry 1 .* but got '1000"),
+        ("a.json", '{"log_history": [{"step": 1, "loss": 2}, {"loss": 1}]}', "entry 2 .* but there is none"),
+        ("a.json", '{"log_history": [{"step": 1, "loss": [2]}]}', "entry 1 of the log: the loss is not a number"),
+        (
+            "a.json",
+            '{"log_history": [{"step": 1, "loss": 2}, {"step": 1, "train_runtime": 1e400}]}',
+            "'train_runtime' must be a finite number from 0 on, but got 'inf'",
+        ),
         ("a.csv", "loss\n1\n", "no column 'step'"),
         ("a.csv", "step,x\n1,2\n", "no column 'loss'"),
         ("a.csv", "step,loss\n1,2\n,3\n", "line 3: no step"),
@@ -248,6 +268,7 @@ WRONG: dict[str, tuple[dict[str, object], list[str]]] = {
     "seconds that are a list": ({"step_seconds": [1]}, ["line 2", "'step_seconds' must be a finite number"]),
     "seconds that are negative": ({"step_seconds": -1}, ["line 2", "'step_seconds'"]),
     "too many steps": ({"steps": 10**9}, ["line 2", "'steps' must be a whole number from 1 to 1,000,000"]),
+    "a loss that is a word": ({"loss": "low"}, ["line 2", "'loss' must be a number"]),
     "tokens that are a text": ({"tokens": "many"}, ["line 2", "'tokens'"]),
 }
 

@@ -101,12 +101,19 @@ def _falling(run: RunSummary) -> str | None:
 
 def _overfitting(run: RunSummary) -> str | None:
     found = run.overfitting
-    if found.verdict != "shown":
-        return None
-    return (
-        f"from step {found.first_step:,} on validation changed by {shown(found.valid_change)} and training by "
-        f"{shown(found.train_change)} nats; the best validation loss was at step {found.best_step:,}"
-    )
+    validation, training = shown(found.valid_change), shown(found.train_change)
+    best = f"the best validation loss was at step {found.best_step or 0:,}"
+    if found.verdict == "shown":
+        return (
+            f"from step {found.first_step:,} on validation changed by {validation} and training by {training} nats; "
+            f"{best}"
+        )
+    if found.verdict == "seen but not tested":
+        return (
+            f"validation rose at each of its {found.valid_change.n} evaluations, by {validation} nats in all, while "
+            f"training changed by {training}: a description, not a test; {best}"
+        )
+    return None
 
 
 def _gradients(run: RunSummary) -> str | None:

@@ -10,6 +10,7 @@ from assay.analyses.tuning_records import Curve, Gradients, Overfitting, Plateau
 from assay.analyses.tuning_trend import change_of, from_zero_on, mean_of, smoothed, window_of
 from assay.data.training_logs import Floats, Series, TrainingLog
 from assay.stats.records import Estimate
+from assay.stats.rounding import difference, levelled
 from assay.stats.special import t_quantile
 
 _WITHIN = 0.01  # of the last value: converged; of the whole improvement: flat
@@ -19,6 +20,7 @@ _MANY_SPIKES = 0.01  # of the steps
 _WILD = 1.0  # standard deviation over mean
 _DRAWN = 120  # points of a curve
 _FEWEST_RISES, _NOTABLE_RISE = 3, 0.05  # validation points, and by how much of the first they rise
+_ORDER: tuple[Shown, ...] = ("shown", "seen but not tested", "not shown", "not measured")  # what is said first
 _TO_SIGMA = 1.4826  # the median absolute deviation of normal values, as a standard deviation
 
 
@@ -66,7 +68,7 @@ def _final(tail: Floats, diverged: int | None, level: float) -> Estimate:
 
 def _steps_to(steps: Floats, calm: Floats, part: float) -> int | None:
     """The first step at which this part of the final improvement is reached."""
-    gain = calm[0] - calm[-1] if len(calm) else 0.0
+    gain = float(difference(calm[-1], calm[0])) if len(calm) else 0.0
     if gain <= 0:
         return None
     return int(steps[int(np.argmax(calm <= calm[0] - part * gain))])
@@ -90,7 +92,7 @@ def plateau_of(loss: Series, window: int, level: float, diverged: int | None = N
         return Plateau("not measured", Estimate(None, None, None, n, why), 0, None)
     tail = Series(loss.steps[-size:], loss.values[-size:])
     change, calm = change_of(tail, level), smoothed(loss.values, window)
-    tolerance = _WITHIN * abs(float(calm[0] - calm[-1]))
+    tolerance = _WITHIN * abs(float(difference(calm[-1], calm[0])))
     return Plateau(_resting(change, tolerance), change, int(tail.steps[0]), tolerance)
 
 
@@ -98,7 +100,7 @@ def _resting(change: Estimate, tolerance: float) -> Resting:
     limits = change.interval
     if limits is None:
         return "not measured"
-    if -tolerance < limits.low and limits.high < tolerance:
+    if -tolerance <= limits.low and limits.high <= tolerance:  # both are 0 where the loss never changed
         return "flat"
     if limits.high < 0:
         return "still falling"
@@ -108,8 +110,9 @@ def _resting(change: Estimate, tolerance: float) -> Resting:
 def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
     """Validation up and training down, over the second half of the validation points or over all of them.
 
-    Neither stretch is chosen by looking at the losses; each has half of the error. Few points that rise one after the
-    other from the first on, by more than 5 % in all, show it too: no line through them has an error to speak of.
+    Neither stretch is chosen by looking at the losses; each has half of the error. Validation that rises at every point
+    from the first on, by more than 5 % in all, is said where no interval shows it: few points cannot, on a curve. That
+    describes these points and is no test: three points of noise alone are in rising order in one log of six.
     """
     each = 1 - (1 - level) / 2
     half = Series(valid.steps[len(valid) // 2 :], valid.values[len(valid) // 2 :])
@@ -117,19 +120,14 @@ def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
     if _rises(valid):
         rise = Estimate(float(valid.values[-1] - valid.values[0]), None, None, len(valid), "it rose every time")
         stretches.append(_stretch(loss, valid, rise, each))
-    chosen = next((found for found in stretches if found.verdict == "shown"), _first_measured(stretches))
-    return _with_best(chosen, valid)
-
-
-def _first_measured(stretches: Sequence[Overfitting]) -> Overfitting:
-    return next((found for found in stretches if found.verdict != "not measured"), stretches[0])
+    return _with_best(min(stretches, key=lambda found: _ORDER.index(found.verdict)), valid)
 
 
 def _rises(valid: Series) -> bool:
     """Whether every point is above the one before it, and the last well above the first."""
     values = valid.values
     return len(values) >= _FEWEST_RISES and bool(
-        (np.diff(values) > 0).all() and values[-1] - values[0] > _NOTABLE_RISE * abs(values[0])
+        (difference(values[:-1], values[1:]) > 0).all() and values[-1] - values[0] > _NOTABLE_RISE * abs(values[0])
     )
 
 
@@ -143,16 +141,20 @@ def _stretch(loss: Series, part: Series, rising: Estimate, level: float) -> Over
 def _with_best(found: Overfitting, valid: Series) -> Overfitting:
     if not len(valid):
         return found
-    best = int(np.argmin(valid.values))
-    low = float(valid.values[best])
-    return replace(found, best_step=int(valid.steps[best]), best_loss=low, rise=float(valid.values[-1]) - low)
+    low = valid.values.min()
+    above = difference(np.full(len(valid), low), valid.values)
+    best = int(np.argmin(above))  # the first of those that are equal
+    return replace(found, best_step=int(valid.steps[best]), best_loss=float(low), rise=float(above[-1]))
 
 
 def _overfits(rising: Estimate, falling: Estimate) -> Shown:
     if rising.value is None or falling.interval is None:
         return "not measured"
-    up = rising.value > 0 if rising.interval is None else rising.interval.low > 0
-    return "shown" if up and falling.interval.high < 0 else "not shown"
+    if not falling.interval.high < 0:
+        return "not shown"
+    if rising.interval is None:
+        return "seen but not tested"
+    return "shown" if rising.interval.low > 0 else "not shown"
 
 
 def gradients_of(norms: Series) -> Gradients:
@@ -221,8 +223,9 @@ def _band(runs: Sequence[Series], rows: Floats, level: float, *, smooth: bool) -
         return np.asarray(t_quantile(0.5 + level / 2, len(runs) - 1) * rows.std(axis=0, ddof=1) / np.sqrt(len(runs)))
     if not smooth:
         return np.zeros(rows.shape[1])
-    window = window_of(len(runs[0]))
-    squares = smoothed(runs[0].values ** 2, window) - smoothed(runs[0].values, window) ** 2
+    window, values = window_of(len(runs[0])), levelled(runs[0].values)
+    values = values - values.mean()  # squares of small numbers: their rounding is small, too
+    squares = smoothed(values**2, window) - smoothed(values, window) ** 2
     count = np.minimum(np.arange(1, rows.shape[1] + 1), window)
     reach = np.sqrt(np.maximum(squares, 0) / np.maximum(count - 1, 1))
     return np.asarray(t_quantile(0.5 + level / 2, max(window - 1, 1)) * reach)

@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.data.training_logs import Floats
 from assay.stats.roots import increasing_root
+from assay.stats.rounding import TOLERANCE
 
 BLOCKS = 30
 _NODES = 64
@@ -45,7 +46,7 @@ def _mixture(design: Floats, values: Floats, column: int) -> tuple[Floats, Float
     solved = np.linalg.solve(gram, cross[:, :, None])[:, :, 0]
     rest = white_y - np.einsum("gik,gk->gi", white_x, solved)
     squares, df = np.einsum("gi,gi->g", rest, rest), len(values) - design.shape[1]
-    if squares.max() <= len(values) * (1e-12 * np.abs(values).max()) ** 2:  # a line without noise
+    if squares.max() <= len(values) * (TOLERANCE * np.abs(values).max()) ** 2:  # a line without noise
         return weight, np.zeros(_NODES)
     log_likelihood = 0.5 * np.log(1 - rho**2) - 0.5 * np.linalg.slogdet(gram)[1] - 0.5 * df * np.log(squares)
     likely = weight * np.exp(log_likelihood - log_likelihood.max())

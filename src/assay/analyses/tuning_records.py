@@ -9,7 +9,7 @@ from assay.stats.records import Estimate, Test
 Status = Literal["met", "not met", "not measured"]
 Group = Literal["target", "primary", "secondary"]
 Resting = Literal["flat", "still falling", "rising", "not shown", "not measured"]
-Shown = Literal["shown", "not shown", "not measured"]
+Shown = Literal["shown", "seen but not tested", "not shown", "not measured"]
 Better = Literal["better", "worse", "no difference shown", "not measured"]
 
 NO_LANGUAGE_MODEL = "no log says that the loss is a language model's"
@@ -27,7 +27,10 @@ class Plateau:
 
 @dataclass(frozen=True, slots=True)
 class Overfitting:
-    """Validation rises while training falls, over the second half of the validation points or over all of them."""
+    """Validation rises while training falls, over the second half of the validation points or over all of them.
+
+    Seen but not tested: validation rose at every evaluation, too few to show it by an interval.
+    """
 
     verdict: Shown
     valid_change: Estimate  # nats

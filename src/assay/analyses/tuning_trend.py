@@ -8,6 +8,7 @@ import numpy as np
 from assay.analyses.tuning_noise import error_of
 from assay.data.training_logs import Floats, Series
 from assay.stats.records import Estimate, Interval, Test
+from assay.stats.rounding import difference, levelled
 from assay.stats.special import t_cdf, t_quantile
 from assay.stats.student import SMALLEST_P
 
@@ -21,10 +22,13 @@ def window_of(points: int) -> int:
 
 def smoothed(values: Floats, window: int) -> Floats:
     """The mean of each point and those before it, at most ``window`` in all."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
+    if not len(values):
+        return values
+    first = values[0]  # sums of what is left are small, and those of a level loss 0
+    sums = np.concatenate([[0.0], np.cumsum(values - first)])
     stop = np.arange(1, len(values) + 1)
     start = np.maximum(stop - window, 0)
-    return np.asarray((sums[stop] - sums[start]) / (stop - start), dtype=np.float64)
+    return np.asarray(first + (sums[stop] - sums[start]) / (stop - start), dtype=np.float64)
 
 
 def mean_of(values: Floats, level: float) -> Estimate:
@@ -32,16 +36,22 @@ def mean_of(values: Floats, level: float) -> Estimate:
     n = len(values)
     if n < 3:
         return Estimate(float(values.mean()) if n else None, None, None, n, f"{n} points: no spread to measure")
-    return _estimate(float(values.mean()), np.arange(n, dtype=np.float64), values, 0, level)
+    values = levelled(values)
+    mean = float(values[0] + (values - values[0]).mean())
+    return _estimate(mean, np.arange(n, dtype=np.float64), values, 0, level)
 
 
 def change_of(series: Series, level: float) -> Estimate:
-    """How much a straight line through the points rises or falls from the first step to the last."""
+    """How much a straight line through the points rises or falls from the first step to the last.
+
+    Points that differ by rounding only do not change.
+    """
     n, span = len(series), float(np.ptp(series.steps)) if len(series) else 0.0
     if n < 3 or span <= 0:
         return Estimate(None, None, None, n, "fewer than three points")
     x = (series.steps - series.steps.mean()) / span  # a slope per span is the change
-    return _estimate(float(x @ series.values / (x @ x)), x, series.values, 1, level)
+    values = levelled(series.values)
+    return _estimate(float(x @ (values - values[0]) / (x @ x)), x, values, 1, level)
 
 
 def _estimate(value: float, x: Floats, values: Floats, column: int, level: float) -> Estimate:
@@ -77,9 +87,10 @@ def seed_difference(a: Floats, b: Floats, level: float, *, paired: bool) -> tupl
     """The mean of B − A over seeds and its t-test: seed by seed where both have the same, else by Welch."""
     name = "t over seeds" if paired else "Welch t over seeds"
     if paired:
-        found, df = over_seeds(b - a, level), float(len(a) - 1)
+        apart = levelled(difference(a, b), np.maximum(np.abs(a), np.abs(b)))
+        found, df = over_seeds(apart, level), float(len(a) - 1)
     else:
-        found, df = _welch(a, b, level)
+        found, df = _welch(levelled(a), levelled(b), level)
     if found.value is None or not found.standard_error:
         return found, Test(name, None, None, found.n, found.reason or "the seeds do not differ")
     statistic = found.value / found.standard_error
@@ -87,7 +98,7 @@ def seed_difference(a: Floats, b: Floats, level: float, *, paired: bool) -> tupl
 
 
 def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
-    value, fewest = float(b.mean() - a.mean()), min(len(a), len(b))
+    value, fewest = float(difference(a.mean(), b.mean())), min(len(a), len(b))
     if fewest < 2:
         return Estimate(value, None, None, fewest, "one seed in an arm: nothing says what another would give"), 0.0
     parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)

@@ -1,7 +1,7 @@
 """The two files of a training run of ours, read and checked: its manifest, and its events, one JSON object a line."""
 
 from collections.abc import Callable, Mapping
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,14 @@ class NoStepsError(InputError):
 
 
 def number_of(value: Any) -> float | None:
-    """A number of a log: also ``"nan"`` and ``"inf"``, as JSON has none."""
+    """A number of a log: also ``"nan"`` and ``"inf"``, as JSON has none; one too large for a float is infinite."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         return float(value)
-    except (ValueError, OverflowError):
+    except OverflowError:
+        return inf if value > 0 else -inf  # type: ignore[operator]  # only integers overflow
+    except ValueError:
         return None
 
 
@@ -48,6 +50,7 @@ def _is_amount(value: Any) -> bool:
 _TEXT: Check = (lambda value: isinstance(value, str), "a text")
 _COUNT: Check = (_is_count, "a whole number from 0 on")
 _AMOUNT: Check = (_is_amount, "a finite number from 0 on")
+_NUMBER: Check = (lambda value: number_of(value) is not None, "a number")
 _SEED: Check = (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number")
 _STEPS: Check = (lambda value: _is_count(value, _MOST_STEPS) and value > 0, f"a whole number from 1 to {_MOST_STEPS:,}")
 _OBJECT: Check = (lambda value: isinstance(value, dict), "an object")
@@ -65,8 +68,8 @@ _OF_MANIFEST: Mapping[str, Check] = {
 }
 _OF_PARAMETERS: Mapping[str, Check] = {"total": _COUNT, "trainable": _COUNT}
 _OF_EVENT: Mapping[str, Mapping[str, Check]] = {
-    "step": {"step_seconds": _AMOUNT, "steps": _STEPS, "tokens": _COUNT},
-    "validation": {"digest": _TEXT},
+    "step": {"loss": _NUMBER, "step_seconds": _AMOUNT, "steps": _STEPS, "tokens": _COUNT},
+    "validation": {"loss": _NUMBER, "digest": _TEXT},
     "resume": {},
     "end": {"wall": _AMOUNT},
 }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.json_text import read_json
-from assay.data.readers.source import exists, named, one_line
+from assay.data.readers.source import exists, named, one_line, shown
 from assay.data.training_events import LAST_STEP, NoStepsError, number_of
 from assay.data.training_logs import (
     Series,
@@ -141,7 +141,34 @@ def _document(path: Path, name: str | None) -> TrainingLog:
 
 def _pairs_of(rows: Sequence[Mapping[str, Any]], column: str) -> list[tuple[float, float]]:
     pairs = ((number_of(row.get("step")), number_of(row.get(column))) for row in rows)
-    return [(step, value) for step, value in pairs if step is not None and isfinite(step) and value is not None]
+    return [(step, value) for step, value in pairs if step is not None and value is not None]
+
+
+def _losses(path: Path, rows: Sequence[Mapping[str, Any]], column: str) -> Series:
+    """The training losses; a step or a loss that is not a number is refused, for without it the log is another."""
+    for place, row in enumerate(rows, start=1):
+        loss, step = row.get(column), number_of(row.get("step"))
+        if loss is not None and number_of(loss) is None:
+            raise InputError(
+                f"{one_line(str(path))}, entry {place:,} of the log: the loss is not a number ({shown(str(loss))}); "
+                "write a number, NaN, or nothing where there is none."
+            )
+        if loss is not None and (step is None or not isfinite(step)):
+            found = f"but got {shown(str(row['step']))}" if "step" in row else "but there is none"
+            raise InputError(
+                f"{one_line(str(path))}, entry {place:,} of the log: the step must be a whole number, {found}."
+            )
+    return training_losses(str(path), _pairs_of(rows, column))
+
+
+def _amount(path: Path, record: Mapping[str, Any], name: str) -> float | None:
+    """A quantity that a log may state: time, memory, a rate."""
+    found = number_of(record.get(name))
+    if found is not None and not (isfinite(found) and found >= 0):
+        raise InputError(
+            f"{one_line(str(path))}: {name!r} must be a finite number from 0 on, but got {shown(str(record[name]))}."
+        )
+    return found
 
 
 def _series(rows: Sequence[Mapping[str, Any]], column: str) -> Series:
@@ -162,7 +189,7 @@ def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     end = next((row for row in reversed(rows) if "train_runtime" in row), {})
     sets = _named_sets(rows)
     valid, decides = deciding(_series(rows, "eval_loss"), sets)
-    loss, tokens = training_losses(str(path), _pairs_of(rows, "loss")), number_of(data.get("num_input_tokens_seen"))
+    loss, tokens = _losses(path, rows, "loss"), _amount(path, data, "num_input_tokens_seen")
     last_step = _whole(data.get("global_step")) or int(loss.steps[-1])
     max_steps = max(_whole(data.get("max_steps")) or 0, 0) or None
     reached = max_steps is not None and last_step >= max_steps  # the state of a checkpoint never has a last line
@@ -182,8 +209,8 @@ def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         valid_name=decides,
         language_model=predicts_tokens(key for row in rows for key in row),
         row_weighted=bool(len(valid)),
-        seconds=number_of(end.get("train_runtime")),
-        wall=number_of(end.get("train_runtime")),
+        seconds=_amount(path, end, "train_runtime"),
+        wall=_amount(path, end, "train_runtime"),
         tokens=_whole(tokens) or None,
         last_step=last_step,
         max_steps=max_steps,
@@ -212,11 +239,11 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     metrics = info.get("metrics")
     rows = [row for row in metrics if isinstance(row, dict)] if isinstance(metrics, list) else []
     config = _dict(run.get("train_config"))
-    peak = number_of(info.get("accelerator_memory_max") or info.get("cuda_memory_max"))
+    peak = _amount(path, info, "accelerator_memory_max") or _amount(path, info, "cuda_memory_max")
     seed = _whole(config.get("seed"))
     stated = "" if seed is None else str(run.get("experiment_name") or "")  # without a seed, alike is not a seed more
     scores = _last_of(rows, {name: name for name in ("test accuracy", "valid accuracy", "forgetting")})
-    last = training_losses(str(path), _pairs_of(rows, "train loss"))
+    last = _losses(path, rows, "train loss")
     tokens = _series(rows, "train total tokens").last
     return TrainingLog(
         label=str(path),
@@ -224,8 +251,8 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         kind="peft",
         loss=last,
         language_model=_dict(run.get("peft_config")).get("task_type") == "CAUSAL_LM" or None,
-        seconds=number_of(info.get("train_time")),
-        wall=number_of(run.get("total_time")),
+        seconds=_amount(path, info, "train_time"),
+        wall=_amount(path, run, "total_time"),
         tokens=_whole(tokens),
         last_step=int(last.steps[-1]),
         max_steps=_whole(config.get("max_steps")),
@@ -234,7 +261,7 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         total=_whole(info.get("num_total_params")),
         trainable=_whole(info.get("num_trainable_params")),
         seed=seed,
-        learning_rate=number_of(_dict(config.get("optimizer_kwargs")).get("lr")),
+        learning_rate=_amount(path, _dict(config.get("optimizer_kwargs")), "lr"),
         scores=scores,
         finished=info.get("status") == "success",
         notes=() if info.get("status") == "success" else (f"its status is {info.get('status')!r}",),

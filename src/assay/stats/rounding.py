@@ -62,6 +62,19 @@ def without_residue(sums: Floats, sizes: Floats) -> Floats:
     return np.where(np.abs(sums) <= TOLERANCE * sizes, 0.0, sums)
 
 
+def levelled(values: Floats, sizes: Floats | None = None) -> Floats:
+    """(n,) A series of one value where its values differ by rounding only; ``sizes``: what they were subtracted from.
+
+    >>> import numpy as np
+    >>> levelled(np.array([0.1 + 0.2, 0.3, 0.3])).tolist()
+    [0.3, 0.3, 0.3]
+    """
+    size = float(np.abs(values if sizes is None else sizes).max(initial=0.0))
+    if not len(values) or float(np.ptp(values)) > TOLERANCE * size:
+        return values
+    return np.full(len(values), values.min())
+
+
 def _far_apart(values: Floats) -> bool:
     """Whole numbers (0/1 scores, counts) below 1e12 cannot be closer than the tolerance without being equal."""
     with np.errstate(invalid="ignore"):
