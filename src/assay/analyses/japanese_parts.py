@@ -121,4 +121,4 @@ class Pair:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Pair":
         gaps = tuple(Gap.from_dict(gap) for gap in data["gaps"])
-        return cls(data["a"], data["b"], gaps, data["sentence"], data.get("headline"))
+        return cls(data["a"], data["b"], gaps, data["sentence"], data["headline"])

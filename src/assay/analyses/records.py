@@ -1,6 +1,6 @@
 """Frozen records as plain data and back, by their types: for results that are made of many small records."""
 
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
@@ -39,12 +39,6 @@ def restored(kind: Any, data: Any) -> Any:
 
 
 def restored_fields(kind: Any, data: Any) -> Any:
-    """A record from its fields; one with a default may be younger than the file."""
+    """A record from its fields, all of which `plain_fields` wrote; KeyError where one is missing."""
     hints, make = get_type_hints(kind), cast("type[Any]", kind)
-    known = [field for field in fields(kind) if field.name in data or field.default is MISSING]
-    return make(**{field.name: restored(hints[field.name], data[field.name]) for field in known})
-
-
-def renamed(data: dict[str, Any], old: str, new: str) -> dict[str, Any]:
-    """A record of a file that was written when a field had another name."""
-    return {new if key == old and new not in data else key: value for key, value in data.items()}
+    return make(**{field.name: restored(hints[field.name], data[field.name]) for field in fields(kind)})

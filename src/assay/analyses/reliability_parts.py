@@ -121,6 +121,6 @@ class Detectable:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Detectable":
-        limits = {name: data.get(name) for name in ("one_run_limits", "all_runs_limits")}
+        limits = {name: data[name] for name in ("one_run_limits", "all_runs_limits")}
         found = {name: None if limit is None else Interval.from_dict(limit) for name, limit in limits.items()}
         return cls(**(data | found))

@@ -103,5 +103,8 @@ def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) ->
     except (InputError, WriteError):
         raise
     except (UsageError, *_DAMAGE, _refusal()) as error:  # a setting that no command would have taken is damage too
-        what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise InputError(f"{path}: a damaged result of schema {data['schema']!r} ({what}); save it again.") from error
+        what = f"no field {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"{path}: a damaged result of schema {data['schema']!r}, or one of another version of Assay "
+            f"({what.partition(chr(10))[0]}); save it again."
+        ) from error

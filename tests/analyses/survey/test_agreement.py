@@ -14,6 +14,7 @@ from assay.analyses.survey.fairness import fairness
 from assay.analyses.survey.intervals import intervals
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noise import noise
+from assay.analyses.survey.pairs import pairs
 from assay.analyses.survey.report import report_of
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
@@ -89,12 +90,15 @@ def test_permutations_are_as_many_as_the_level_needs_or_it_is_said() -> None:
     )
 
 
-def test_records_with_another_name_for_the_adjusted_p_are_read() -> None:
+@pytest.mark.parametrize("name", ["p_adjusted", "together"])
+def test_records_that_lack_a_field_are_not_read(name: str) -> None:
     survey = made(1, contexts=(0, 3), questions=8)
-    for found in (fairness(survey, Design(resamples=999)), context(survey, Design(resamples=200))):
-        text = json.dumps(found.to_dict()).replace('"p_adjusted"', '"holm"')
-        old = type(found).from_dict(json.loads(text))
-        assert old == found
+    made_by = (fairness(survey, Design(resamples=999)), context(survey, Design(resamples=200)))
+    for found in (*made_by, baselines(survey, Design(resamples=1_000))):
+        text = json.dumps(found.to_dict())
+        assert type(found).from_dict(json.loads(text)) == found
+        with pytest.raises(KeyError, match=name):
+            type(found).from_dict(json.loads(text.replace(f'"{name}"', '"other"')))
 
 
 def test_too_few_questions_to_show_anything_are_said() -> None:
@@ -124,6 +128,33 @@ def test_a_rounded_baseline_is_equal_to_it(decimals: int) -> None:
     section = baselines(written, Design())
     said = [one.text for one in section.sentences() if one.holds]
     assert any(text.startswith("Equal to the baseline “marginal, left out” (within ±0.001") for text in said)
+
+
+@pytest.mark.parametrize("name", ["uniform", "marginal", "marginal, left out"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_baseline_up_to_rounding_has_no_difference_to_it(name: str, seed: int) -> None:
+    """Shares that are off by ulps, all questions the same way: equal, with p = 1 and no width."""
+    survey = made(seed, questions=30)
+    shares = survey.baselines[name]
+    off = shares * (1 + np.random.default_rng(seed).integers(0, 9, shares.shape) * np.finfo(float).eps)
+    written = _predicting(survey, {"off": off, "again": shares})
+    for one in against(written, {name: written.baseline_scores[name]}, Design()):
+        assert one.place == "equal"
+        assert (one.difference.value, one.test.p_value, one.p_adjusted) == (0, 1, 1)
+        assert one.together is not None
+        assert (one.together.low, one.together.high) == (0, 0)
+    board = pairs(written, Design()).leaderboard
+    assert board is not None
+    assert [(pair.difference.value, pair.test.p_value) for pair in board.pairs] == [(0, 1)]
+
+
+def test_the_true_answers_up_to_rounding_score_the_same() -> None:
+    """Near a score of 1 the root makes 1e-8 of what rounding leaves of the divergence."""
+    survey = made(2, questions=30)
+    off = survey.truth.shares * (1 + np.random.default_rng(2).integers(-9, 9, survey.truth.shares.shape) * 1e-16)
+    written = _predicting(survey, {"off": off / off.sum(axis=1, keepdims=True)})
+    found = against(written, {"truth": np.ones(len(survey.truth))}, Design())[0]
+    assert (found.difference.value, found.p_adjusted, found.place) == (0, 1, "equal")
 
 
 def _one(low: float, high: float, p: float, margin: float = 0.001) -> Against:

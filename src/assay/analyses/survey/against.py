@@ -25,6 +25,7 @@ from assay.stats.grid import Grid
 from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Interval, Test
+from assay.stats.rounding import TOLERANCE
 from assay.stats.units import Units, standard_error
 
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
@@ -44,19 +45,14 @@ class Against:
     p_adjusted: float | None  # Bonferroni's, over all models and baselines
     effect_sizes: dict[str, Estimate]
     n_questions: int
-    margin: float = MARGIN
-    together: Interval | None = None  # of the difference, for all models and baselines at once: agrees with p_adjusted
-    same: bool = False  # every predicted share is the baseline's, to a percentage point
-
-    @property
-    def limits(self) -> Interval | None:
-        """What the verdict is from."""
-        return self.together or self.difference.interval
+    margin: float
+    together: Interval | None  # of the difference, for all models and baselines at once: agrees with p_adjusted
+    same: bool  # every predicted share is the baseline's, to a percentage point
 
     @property
     def place(self) -> Place:
         """Where the model is shown to be. Equal comes first: a difference within the margin is none, however sure."""
-        limits = self.limits
+        limits = self.together
         if limits is not None and self._equal(limits):
             return "equal"
         if limits is None or self.p_adjusted is None or self.p_adjusted > 1 - limits.level:
@@ -102,14 +98,23 @@ def against(survey: Survey, baselines: dict[str, Floats], design: Design) -> tup
     """Every model against every baseline (C,); p-values and limits allow for their number."""
     pairs = [_pair(survey, m, name, own) for name, own in baselines.items() for m in range(len(survey.models))]
     family = sum(pair.reason is None for pair in pairs)
-    return tuple(_untested(pair) if pair.reason is not None else _tested(pair, family, design) for pair in pairs)
+    return tuple(_tested(pair, family, design) if pair.reason is None else _untested(pair, design) for pair in pairs)
 
 
 def _pair(survey: Survey, m: int, name: str, baseline: Floats) -> _Pair:
-    values = np.column_stack([survey.scores[:, m], baseline])
+    values = np.column_stack([survey.scores[:, m], _levelled(baseline, survey.scores[:, m])])
     both = np.asarray(~np.isnan(values).any(axis=1))
     grid = survey.grid(np.where(both[:, None], values, np.nan)) if both.any() else None
     return _Pair(survey.models[m], name, int(both.sum()), grid, _same(survey, m, name))
+
+
+def _levelled(baseline: Floats, scores: Floats) -> Floats:
+    """(C,) The baseline's scores, with the model's where they differ by rounding only.
+
+    Rounding is in the divergence, a sum of terms up to 1 in size; its root makes more of it the nearer a score is to 1.
+    """
+    close = np.abs((1 - baseline) ** 2 - (1 - scores) ** 2) <= TOLERANCE
+    return np.where(close, scores, baseline)
 
 
 def _same(survey: Survey, m: int, name: str) -> bool:
@@ -125,11 +130,12 @@ def _same(survey: Survey, m: int, name: str) -> bool:
     return bool(there.any() and (np.minimum(*off)[there] <= _POINT).all())
 
 
-def _untested(pair: _Pair) -> Against:
+def _untested(pair: _Pair, design: Design) -> Against:
     value = None if pair.grid is None else pair.units.estimate
     nothing = Estimate(value, None, None, pair.cells, pair.reason)
     test = Test("sign-flip", None, None, pair.cells, pair.reason)
-    return Against(pair.model, pair.baseline, nothing, test, None, {}, 0 if pair.grid is None else 1)
+    questions, margin = 0 if pair.grid is None else 1, design.margin or MARGIN
+    return Against(pair.model, pair.baseline, nothing, test, None, {}, questions, margin, None, pair.same)
 
 
 def _tested(pair: _Pair, family: int, design: Design) -> Against:

@@ -94,7 +94,7 @@ class Baselines(Section):
         for one in self.against:
             if one.baseline not in baselines:
                 continue
-            limits = one.limits
+            limits = one.together
             value = one.difference.value
             text = "–" if value is None else f"{value:+.4f}"
             if value is not None and limits is not None:

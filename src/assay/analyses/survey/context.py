@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.records import renamed, restored_fields
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.carried import SlopeNoise, slope_noise
 from assay.analyses.survey.loaded import Survey
@@ -55,12 +54,6 @@ class Context(Section):
         if self.reason is not None:
             return [Statement(f"Nothing is said of the use of context: {self.reason}.", holds=False)]
         return [*_about_all(self.slopes, self.level), *_about_categories(self.slopes, self.level)]
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        slopes = [renamed(one, "holm", "p_adjusted") for one in data["slopes"]]
-        found: Self = restored_fields(cls, {**data, "slopes": slopes})
-        return found
 
 
 def context(survey: Survey, design: Design) -> Context:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses.records import renamed, restored_fields
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.carried import SegmentNoise, segment_noise
@@ -40,14 +39,6 @@ class Fairness(Section):
 
     def sentences(self) -> list[Statement]:
         return [said for category in self.categories for said in statements_of(category, self.level)]
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        categories = [
-            {**one, "gaps": [renamed(gap, "holm", "p_adjusted") for gap in one["gaps"]]} for one in data["categories"]
-        ]
-        found: Self = restored_fields(cls, {**data, "categories": categories})
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,9 @@ def _best_against_marginal(sections: Mapping[str, Section]) -> Against | None:
 
 
 def _gauge(best: Against | None) -> Gauge | None:
-    if best is None or best.difference.value is None or best.limits is None:
+    if best is None or best.difference.value is None or best.together is None:
         return None
-    value, limits = best.difference.value, best.limits
+    value, limits = best.difference.value, best.together
     return Gauge(
         f"score of {best.model} − the population marginal",
         value,
@@ -64,7 +64,7 @@ def _gauge(best: Against | None) -> Gauge | None:
 
 
 def _status(best: Against | None) -> Status:
-    if best is None or best.limits is None:
+    if best is None or best.together is None:
         return "plain"
     return "good" if best.place == "above" else "bad" if best.place == "below" else "unsure"
 
