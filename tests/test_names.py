@@ -6,7 +6,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.names import one_line, shown, visible, visible_json
+from assay.names import listed, nearest, one_line, shown, visible, visible_json
 
 BIDI = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}  # Unicode's own classes, without L and R
 
@@ -34,3 +34,14 @@ def test_a_message_stays_one_line_of_printable_text(text: str) -> None:
 def test_line_ends_of_windows_are_line_ends() -> None:
     assert visible("a\r\nb\tc") == "a\nb\tc"
     assert visible("a\rb\x1b[2J\x9b1m") == "a�b�[2J�1m"
+
+
+def test_a_list_of_names_is_cut_and_stays_one_line_by_hand() -> None:
+    assert listed(["a", "b\nc", ""]) == r"a, b\nc, (no name)"
+    assert listed("abcd", limit=2) == "a, b and 2 more"
+    assert listed(["x" * 200]) == "x" * 150 + "…"
+
+
+def test_the_nearest_name_whatever_the_case_by_hand() -> None:
+    assert nearest("scroe", ["item", "Score"]) == "Score"
+    assert nearest("weight", ["item", "Score"]) is None

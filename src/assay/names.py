@@ -1,8 +1,15 @@
-"""Texts from files and servers, made safe to show: what steers a terminal or a page instead of being read is replaced.
+"""Names and texts from files and servers, as messages and pages show them.
 
-Everything that is printed goes through one of these: `one_line` and `shown` inside messages, `visible` for what verbs
-print and for pages, `visible_json` for JSON, in which every character must survive.
+What would steer a terminal or a page instead of being read is replaced. Everything that is printed goes through one of
+these: `one_line`, `shown` and `listed` inside messages, `visible` for what verbs print and for pages, `visible_json`
+for JSON, in which every character must survive.
 """
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+#: Characters of a name that a list in a message shows.
+_LONGEST = 150
 
 _SIGN = "\N{REPLACEMENT CHARACTER}"
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))  # they reorder text, numbers included
@@ -40,3 +47,17 @@ def one_line(text: str) -> str:
 def shown(text: str) -> str:
     """A cell in a message: quoted, on one line, not too long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The most similar of some names, whatever the case."""
+    folded = {other.casefold(): other for other in names}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
+    return folded[close[0]] if close else None
+
+
+def listed(names: Iterable[str], limit: int = 12) -> str:
+    """Names for a message, the first ones if there are many."""
+    every = [name if 0 < len(name) <= _LONGEST else f"{name[:_LONGEST]}…" if name else "(no name)" for name in names]
+    more = f" and {len(every) - limit} more" if len(every) > limit else ""
+    return one_line(", ".join(every[:limit]) + more)

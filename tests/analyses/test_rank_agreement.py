@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from assay.analyses.compare import compare
 from assay.analyses.leaderboard import Leaderboard
-from assay.analyses.leaderboard_parts import Pair
+from assay.analyses.leaderboard_parts import Adjust, Pair
 from assay.analyses.rank import rank
-from assay.analyses.rank_pairs import Adjust
 from assay.design import Design
 from assay.stats.units import Floats
 from tests.analyses.test_rank import names, tables

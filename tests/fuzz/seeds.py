@@ -16,7 +16,7 @@ from assay.analyses.power import power
 from assay.analyses.rank import rank
 from assay.certificate.issue import certify
 from assay.certificate.signing import generate_keys
-from assay.data.writing import copy_columns
+from assay.data.database import copy_columns
 from assay.examples.tuning import RUNS
 from tests.data.survey import surveys
 from tests.data.token_runs import story

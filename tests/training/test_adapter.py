@@ -16,8 +16,12 @@ from assay.data.training_formats import read_logs  # noqa: E402
 from assay.errors import InputError, UsageError  # noqa: E402
 from assay.scoring.hf import Scorer  # noqa: E402
 from assay.scoring.specs import ModelSpec  # noqa: E402
-from assay.training.adapter import with_adapter  # noqa: E402
-from assay.training.fitting import Settings, batches_of_rows, fit  # noqa: E402
+from assay.training.fitting import (  # noqa: E402
+    Settings,
+    batches_of_rows,
+    fit,
+    with_adapter,
+)
 from assay.training.recorder import Schedule  # noqa: E402
 from tests.training.runs import one_thread  # noqa: E402
 from tests.training.test_fit import TRAIN, VALID, VOCABULARY, tiny  # noqa: E402

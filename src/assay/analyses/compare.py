@@ -24,7 +24,7 @@ from assay.analyses.verdict import agreed, disagreement, moved_limits, sentence_
 from assay.data import Panel, Selection, Table, pair
 from assay.data.panel import Floats
 from assay.data.rates import Size, bits_per
-from assay.data.readers.source import UNNAMED
+from assay.data.readers import UNNAMED
 from assay.data.tables import check_used, one_model, read_models
 from assay.design import Design, signature
 from assay.errors import InputError, NoPairsError, UsageError

@@ -4,11 +4,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.analyses import leaderboard_tables as tables
-from assay.analyses.leaderboard_parts import Computed, Pair, Reweighting, Standing, TopScore
-from assay.analyses.rank_pairs import Adjust
-from assay.analyses.result import Result, Row
+from assay.analyses.leaderboard_parts import Board, Computed, Pair, Reweighting, Standing, TopScore
+from assay.analyses.result import Row
 from assay.analyses.sheet import Sheet
-from assay.data import Kind
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.records import Fallback
@@ -21,45 +19,8 @@ MOST_NOTES = 5  # shown; `notes` has all
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard(Result):
+class Leaderboard(Board):
     """k models in their order, what tells them apart, and how far the order can be relied on."""
-
-    metric: Kind
-    unit: str  # "window", "item"
-    lower_is_better: bool
-    sentence: str
-    models: tuple[Standing, ...]  # the best first
-    pairs: tuple[Pair, ...]  # every pair, in the order of the ranks
-    top: TopScore
-    adjust: Adjust
-    reweightings: tuple[Reweighting, ...]
-    n_units: int
-    n_complete: int  # units that every model has answered
-    n_clusters: int | None
-    cluster_by: str | None
-    fallbacks: tuple[Fallback, ...]
-    notes: tuple[str, ...]
-    design: Design
-    computed: Computed
-    signature: str
-
-    @property
-    def tiers(self) -> tuple[tuple[str, ...], ...]:
-        """The names of the models in each tier."""
-        count = self.models[-1].tier
-        return tuple(tuple(m.name for m in self.models if m.tier == tier) for tier in range(1, count + 1))
-
-    @property
-    def confidence_set(self) -> tuple[str, ...]:
-        """The models that hold the best one at the level of the design."""
-        return tuple(model.name for model in self.models if model.in_confidence_set)
-
-    def pair(self, a: str, b: str) -> Pair:
-        """The record of two models, whichever is ranked first."""
-        for found in self.pairs:
-            if {found.a, found.b} == {a, b}:
-                return found
-        raise InputError(f"no pair {a!r} and {b!r} among the models {', '.join(m.name for m in self.models)}.")
 
     def __str__(self) -> str:
         return self.to_text()

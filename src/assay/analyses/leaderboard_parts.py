@@ -3,8 +3,13 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from assay.stats.records import Estimate, Test
+from assay.analyses.result import Result
+from assay.data import Kind
+from assay.design import Design
+from assay.errors import InputError
+from assay.stats.records import Estimate, Fallback, Test
 
+Adjust = Literal["holm", "bh", "max-t", "none"]
 PairVerdict = Literal["better", "worse", "not told apart"]
 Ranks = tuple[int, int]
 
@@ -126,3 +131,45 @@ class Computed:
     pair_intervals: str  # of differences: the method, and whether they hold for all pairs at once
     resamples: int  # bootstrap replicates of all models together
     simultaneous: bool = False  # whether the intervals of differences hold for all pairs at once
+
+
+@dataclass(frozen=True, slots=True)
+class Board(Result):
+    """What `rank` found: the facts of a leaderboard, without how they are shown."""
+
+    metric: Kind
+    unit: str  # "window", "item"
+    lower_is_better: bool
+    sentence: str
+    models: tuple[Standing, ...]  # the best first
+    pairs: tuple[Pair, ...]  # every pair, in the order of the ranks
+    top: TopScore
+    adjust: Adjust
+    reweightings: tuple[Reweighting, ...]
+    n_units: int
+    n_complete: int  # units that every model has answered
+    n_clusters: int | None
+    cluster_by: str | None
+    fallbacks: tuple[Fallback, ...]
+    notes: tuple[str, ...]
+    design: Design
+    computed: Computed
+    signature: str
+
+    @property
+    def tiers(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the models in each tier."""
+        count = self.models[-1].tier
+        return tuple(tuple(m.name for m in self.models if m.tier == tier) for tier in range(1, count + 1))
+
+    @property
+    def confidence_set(self) -> tuple[str, ...]:
+        """The models that hold the best one at the level of the design."""
+        return tuple(model.name for model in self.models if model.in_confidence_set)
+
+    def pair(self, a: str, b: str) -> Pair:
+        """The record of two models, whichever is ranked first."""
+        for found in self.pairs:
+            if {found.a, found.b} == {a, b}:
+                return found
+        raise InputError(f"no pair {a!r} and {b!r} among the models {', '.join(m.name for m in self.models)}.")

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from assay.analyses.leaderboard_parts import Pair, Ranks, Reweighting, Standing
+from assay.analyses.leaderboard_parts import Board, Pair, Ranks, Reweighting, Standing
 from assay.analyses.sheet import Sheet
 from assay.results import words
 from assay.stats.records import Estimate
-
-if TYPE_CHECKING:
-    from assay.analyses.leaderboard import Leaderboard
 
 WIDTH = 80
 FEW_PAIRS = 10  # up to so many are all shown without being asked for
@@ -20,7 +17,7 @@ _NAMES = frozenset({"model", "A", "B"})  # columns that may be shortened
 NUMBERS = frozenset({"rank", "best", "p", "adjusted", "n"})  # columns of them, lined up to the right
 
 
-def model_sheet(board: "Leaderboard") -> Sheet:
+def model_sheet(board: Board) -> Sheet:
     """Rank, tier, name, estimate and probability of being the best."""
     level = words.percent(board.design.level)
     what = "loss" if board.metric == "losses" else "score"
@@ -53,7 +50,7 @@ def model_sheet(board: "Leaderboard") -> Sheet:
     return Sheet(("models", ""), header, cells)
 
 
-def pair_sheet(board: "Leaderboard", pairs: Sequence[Pair]) -> Sheet:
+def pair_sheet(board: Board, pairs: Sequence[Pair]) -> Sheet:
     """Difference, p-value and adjusted p-value of pairs."""
     level = words.percent(board.design.level)
     signs = {"better": ">", "worse": "<", "not told apart": "≈"}
@@ -69,7 +66,7 @@ def pair_sheet(board: "Leaderboard", pairs: Sequence[Pair]) -> Sheet:
     return Sheet(("pairs", ""), header, cells)
 
 
-def shown_pairs(board: "Leaderboard", *, all_pairs: bool) -> Sequence[Pair]:
+def shown_pairs(board: Board, *, all_pairs: bool) -> Sequence[Pair]:
     """All pairs if they are few or asked for, else the neighbours in the ranking if these are few."""
     if all_pairs or len(board.pairs) <= FEW_PAIRS:
         return board.pairs
@@ -172,7 +169,7 @@ def standing_text(model: Standing) -> str:
     )
 
 
-def top_text(board: "Leaderboard") -> str:
+def top_text(board: Board) -> str:
     top = board.top
     corrected, limits = top.corrected.value, top.corrected.interval
     places = words.decimals(limits)
@@ -184,7 +181,7 @@ def top_text(board: "Leaderboard") -> str:
     )
 
 
-def set_text(board: "Leaderboard") -> str:
+def set_text(board: Board) -> str:
     names = board.confidence_set
     who = wording_list(names, 6)
     return f"{who} ({words.percent(board.design.level)} model confidence set)"
@@ -197,14 +194,14 @@ def wording_list(names: Sequence[str], most: int) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def tier_text(board: "Leaderboard") -> str:
+def tier_text(board: Board) -> str:
     apart = sum(pair.verdict != "not told apart" for pair in board.pairs)
     count = len(board.tiers)
     pairs = words.count(len(board.pairs), "pair")
     return f"{count}; {apart:,} of {pairs} told apart; those that share a letter are not"
 
 
-def test_text(board: "Leaderboard") -> str:
+def test_text(board: Board) -> str:
     computed = board.computed
     how = {
         "exact": "exact",
@@ -221,7 +218,7 @@ def test_text(board: "Leaderboard") -> str:
     return f"{name} ({how}), {adjusted}, at {words.number(1 - board.design.level)}"
 
 
-def data_text(board: "Leaderboard") -> str:
+def data_text(board: Board) -> str:
     units = words.count(board.n_units, board.unit)
     holes = "" if board.n_complete == board.n_units else f", {board.n_complete:,} of them answered by all"
     if board.n_clusters is None:
@@ -229,12 +226,12 @@ def data_text(board: "Leaderboard") -> str:
     return f"{units} in {words.count(board.n_clusters, 'cluster')} ({board.cluster_by}){holes}"
 
 
-def interval_text(board: "Leaderboard") -> str:
+def interval_text(board: Board) -> str:
     level, computed = words.percent(board.design.level), board.computed
     return f"{level} {computed.intervals} of models; differences {computed.pair_intervals}"
 
 
-def reweighting_text(board: "Leaderboard", other: Reweighting) -> str:
+def reweighting_text(board: Board, other: Reweighting) -> str:
     """``sqrt, n ≥ 30 (312 items): τ = 0.97, 2 models move (x 3 → 4, y 4 → 3), no pair told apart changes order``."""
     named = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}[other.weights]
     least = "" if other.min_n is None else f", n ≥ {other.min_n:,} ({words.count(other.units, board.unit)})"

@@ -10,11 +10,11 @@ Benjamini and Hochberg's p-values have no such intervals: beside them each inter
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
-from assay.analyses.leaderboard_parts import Pair, PairVerdict
+from assay.analyses.leaderboard_parts import Adjust, Pair, PairVerdict
 from assay.analyses.rank_evidence import Evidence, evidence_of
 from assay.analyses.verdict import moved_limits
 from assay.design import DEFAULT_RESAMPLES, Design
@@ -29,8 +29,6 @@ from assay.stats.records import Estimate, Interval, Test
 from assay.stats.shared_signs import Flips, Maxima, critical_value, maxima, quantile_of, step_down
 from assay.stats.special import t_quantile
 from assay.stats.units import Floats
-
-Adjust = Literal["holm", "bh", "max-t", "none"]
 
 MOST_WITH_EFFECT_INTERVALS = 300  # pairs; an interval of an effect size takes 2 ms
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Arm, Contrast, Criterion, Group, Status
-from assay.data.columns import nearest
 from assay.data.json_text import read_json
 from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError
+from assay.names import nearest
 from assay.results import words
 from assay.stats.records import Estimate, Interval
 

@@ -1,18 +1,20 @@
 """The record that `tune` returns."""
 
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import Any
 
 from assay.analyses import tuning_tables as tables
 from assay.analyses.records import plain, restored
 from assay.analyses.result import Result, Row
-from assay.analyses.sheet import Sheet
+from assay.analyses.sheet import Sheet, lines_of
 from assay.analyses.tuning_criteria import Targets
 from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, Sensitivity
 from assay.design import Design
 from assay.errors import InputError
 
 SCHEMA = "assay/tuning/1"
+_WIDE = 110  # columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +38,32 @@ class TuningReport(Result):
         return next(arm for arm in self.arms if arm.name == name)
 
     def sheets(self) -> list[Sheet]:
-        return tables.sheets_of(self)
+        """Everything but the recommendations, in the order of the source's report (T13)."""
+        sheets = [tables.cost_sheet(self.arms), tables.quality_sheet(self.arms), tables.run_sheet(self.arms)]
+        sheets += [tables.gain_sheet(contrast) for contrast in self.contrasts]
+        sheets += [tables.significance_sheet(contrast) for contrast in self.contrasts]
+        sheets += [tables.rate_sheet(one) for one in self.sensitivity]
+        sheets.append(tables.criteria_sheet(self.criteria))
+        return [sheet for sheet in sheets if sheet.cells]
 
     def evidence(self) -> list[Row]:
         rows = [("do", f"{one.text} Because {one.because}.") for one in self.recommendations]
         return [*rows, *[("note", note) for note in self.notes], ("signature", self.signature)]
 
     def __str__(self) -> str:
-        return tables.text_of(self)
+        """For a terminal: every table with widths of its own, long lines folded."""
+        blocks = [self.sentence]
+        for sheet in self.sheets():
+            rows = lines_of(sheet)
+            width = max(len(label) for label, _ in rows)
+            title = ": ".join(part for part in sheet.title if part)
+            blocks.append("\n".join([title, *(f"  {label:<{width}}  {value}".rstrip() for label, value in rows)]))
+        if self.recommendations:
+            advice = [_folded(f"- {one.text} Because {one.because}.") for one in self.recommendations]
+            blocks.append("\n".join(["what to do", *advice]))
+        if self.notes:
+            blocks.append("\n".join(["notes", *(_folded(f"- {note}") for note in self.notes)]))
+        return "\n\n".join([*blocks, f"signature  {self.signature}"])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact and versioned: `from_dict` gives the same record back."""
@@ -81,3 +101,7 @@ class TuningReport(Result):
             design=Design(**data["design"]),
             signature=data["signature"],
         )
+
+
+def _folded(text: str) -> str:
+    return fill(text, _WIDE, initial_indent="  ", subsequent_indent="    ", break_long_words=False)

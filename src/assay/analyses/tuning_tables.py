@@ -1,34 +1,21 @@
-"""A tuning report as tables, for a terminal, for Markdown and for HTML."""
+"""The tables of a tuning report, for a terminal, for Markdown and for HTML."""
 
 from collections.abc import Sequence
-from textwrap import fill
-from typing import TYPE_CHECKING
 
-from assay.analyses.sheet import Sheet, lines_of
+from assay.analyses.sheet import Sheet
 from assay.analyses.tuning_advice import shown
-from assay.analyses.tuning_records import Arm, Contrast, Criterion, RunSummary
+from assay.analyses.tuning_records import Arm, Contrast, Criterion, RunSummary, Sensitivity
 from assay.results import words
 from assay.stats.records import Estimate
 
-if TYPE_CHECKING:
-    from assay.analyses.tuning_report import TuningReport
-
 _MEMORY = ("parameters", "gradients", "optimizer", "activations", "training", "peak", "reserved", "resident")
 _TIME = ("seconds", "seconds_per_step", "steps_per_hour", "tokens_per_second")
-_WIDE = 110  # columns
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
-def sheets_of(report: "TuningReport") -> list[Sheet]:
-    """Everything but the recommendations, in the order of the source's report (T13)."""
-    sheets = [cost_sheet(report.arms), quality_sheet(report.arms), run_sheet(report.arms)]
-    sheets += [gain_sheet(contrast) for contrast in report.contrasts]
-    sheets += [significance_sheet(contrast) for contrast in report.contrasts]
-    for one in report.sensitivity:
-        cells = [(f"{p.rate:g}", _number(p.loss) if not p.diverged else "diverged", str(p.n)) for p in one.points]
-        sheets.append(Sheet(("learning rates", one.sentence), ("rate", "held-out loss", "runs"), cells))
-    sheets.append(criteria_sheet(report.criteria))
-    return [sheet for sheet in sheets if sheet.cells]
+def rate_sheet(found: Sensitivity) -> Sheet:
+    cells = [(f"{p.rate:g}", _number(p.loss) if not p.diverged else "diverged", str(p.n)) for p in found.points]
+    return Sheet(("learning rates", found.sentence), ("rate", "held-out loss", "runs"), cells)
 
 
 def criteria_sheet(criteria: Sequence[Criterion]) -> Sheet:
@@ -43,26 +30,6 @@ def criteria_sheet(criteria: Sequence[Criterion]) -> Sheet:
         if missing:
             cells.append((f"not measured: {len(missing)}", arm, "", "", ", ".join(missing)))
     return Sheet(("criteria", ""), ("criterion", "arm", "wanted", "found", "status"), cells)
-
-
-def text_of(report: "TuningReport") -> str:
-    """For a terminal: every table with widths of its own, long lines folded."""
-    blocks = [report.sentence]
-    for sheet in sheets_of(report):
-        rows = lines_of(sheet)
-        width = max(len(label) for label, _ in rows)
-        title = ": ".join(part for part in sheet.title if part)
-        blocks.append("\n".join([title, *(f"  {label:<{width}}  {value}".rstrip() for label, value in rows)]))
-    if report.recommendations:
-        advice = [_folded(f"- {one.text} Because {one.because}.") for one in report.recommendations]
-        blocks.append("\n".join(["what to do", *advice]))
-    if report.notes:
-        blocks.append("\n".join(["notes", *(_folded(f"- {note}") for note in report.notes)]))
-    return "\n\n".join([*blocks, f"signature  {report.signature}"])
-
-
-def _folded(text: str) -> str:
-    return fill(text, _WIDE, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
 
 
 def _bracket(text: str) -> str:

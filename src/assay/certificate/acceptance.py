@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from assay.certificate.measure import PICKS
-from assay.data.readers import one_line, shown
 from assay.design import OF_THE_TIER, STRICTNESS, Policy
+from assay.names import one_line, shown
 
 _KINDS = {"max_ratio": "perplexity", "max_drop": "scores"}
 NOT_STATED = "not stated"

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from assay.data.readers import one_line
+from assay.names import one_line
 
 TOLERANCE = 1e-9  # relative: recomputed on another machine the last printed digits may differ
 _LONGEST = 160  # characters of a value in a message

@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assay.data.json_text import parse_json
 from assay.data.opening import SETTINGS, read_bytes
-from assay.data.readers import one_line
 from assay.design import DEFAULT_LEVEL, MOST_REPLICATES, Policy, Profile, TierName
 from assay.errors import InputError, UsageError
+from assay.names import one_line
 
 SCHEMA = "assay/policy/1"
 _LONGEST_NUMBER = 40  # characters

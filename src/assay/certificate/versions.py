@@ -6,9 +6,9 @@ from typing import Any
 
 from assay.certificate.issue import evidence_path
 from assay.certificate.schema import SCHEMA
-from assay.data.readers import shown
 from assay.design import OF_THE_TIER
 from assay.errors import InputError
+from assay.names import shown
 
 #: It has neither task nor metric, and its intervals of 0/1 scores are those of an earlier rule.
 _FIRST = "assay/certificate/1"

@@ -126,7 +126,7 @@ def japanese(
 
 def _is_model(first: str) -> bool:
     """A folder, or what is no file and not called like a table: the name of a model on the hub."""
-    from assay.data.readers.source import exists, named
+    from assay.data.readers.registry import exists, named
 
     path = named(first)[1]
     if path.is_dir():

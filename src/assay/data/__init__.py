@@ -3,7 +3,8 @@
 from assay.data.columns import parse_columns
 from assay.data.pairing import pair, panel_of
 from assay.data.panel import Dropped, Kind, Metric, Panel, Sums
-from assay.data.readers import Selection, open_sources
+from assay.data.readers import Selection
+from assay.data.readers.registry import open_sources
 from assay.data.tables import Table, read_table, read_tables
 
 __all__ = [

@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.labels import Labels
 from assay.data.panel import Floats, Integers, Texts
-from assay.data.readers import Source, shown
+from assay.data.readers import Source
 from assay.errors import InputError
-
-if TYPE_CHECKING:
-    from assay.data.tables import Labels
+from assay.names import shown
 
 SPLITS = ("preview", "final")
 NAMED = 3  # how many of the rows that repeat an id a message names
@@ -83,7 +81,7 @@ def check_split(source: Source, column: str, names: tuple[str, ...], codes: Inte
         raise _refused(source, row, column, what, "correct the cell")
 
 
-def check_unique(source: Source, column: str, ids: Texts, groups: "Mapping[str, Labels | None]") -> None:
+def check_unique(source: Source, column: str, ids: Texts, groups: Mapping[str, Labels | None]) -> None:
     """Refuse ids that are there twice within the same model, split and run (``None``: not in the file)."""
     if len(set(ids)) == len(ids):
         return
@@ -106,7 +104,7 @@ def _repeated(
     source: Source,
     column: str,
     ids: Texts,
-    groups: "Mapping[str, Labels | None]",
+    groups: Mapping[str, Labels | None],
     pairs: list[tuple[int, int]],
     many: int,
 ) -> InputError:
@@ -123,7 +121,7 @@ def _repeated(
     return InputError(f"{source.label}, {here}, column {column!r}: {name} is in {there} already{also}; {then}.")
 
 
-def _within(groups: "Mapping[str, Labels | None]", row: int) -> str:
+def _within(groups: Mapping[str, Labels | None], row: int) -> str:
     """Of which model, split and run."""
     told = [f"{name} {shown(labels.names[labels.codes[row]])}" for name, labels in groups.items() if labels is not None]
     return f" of {', '.join(told)}" if told else ""

@@ -3,11 +3,10 @@
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from assay.data.panel import UNITS, Kind
-from assay.data.readers import one_line
 from assay.errors import InputError, UsageError
+from assay.names import listed, nearest, one_line
 
 REQUIRED: dict[Kind, tuple[str, ...]] = {"losses": ("window", "tokens", "loss"), "scores": ("item", "score")}
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
@@ -20,10 +19,6 @@ OURS = tuple(dict.fromkeys(name for kind in UNITS for name in REQUIRED[kind] + O
 
 #: A name this similar to one of ours is taken for a slip of the pen, not for a column of the user's own.
 SIMILAR = 0.8
-
-
-#: Characters of a name that a list in a message shows.
-_LONGEST = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +77,6 @@ def check_once(label: str, columns: tuple[str, ...], taken: Iterable[str]) -> No
     for name in taken:
         if columns.count(name) > 1:
             raise InputError(f"{label}: {columns.count(name)} columns are called {name!r}; rename all but one.")
-
-
-def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The most similar of some names, whatever the case."""
-    folded = {other.casefold(): other for other in names}
-    close = get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
-    return folded[close[0]] if close else None
-
-
-def listed(names: Iterable[str], limit: int = 12) -> str:
-    """Names for a message, the first ones if there are many."""
-    every = [name if 0 < len(name) <= _LONGEST else f"{name[:_LONGEST]}…" if name else "(no name)" for name in names]
-    more = f" and {len(every) - limit} more" if len(every) > limit else ""
-    return one_line(", ".join(every[:limit]) + more)
 
 
 def check_keys(mapping: Mapping[str, str], names: Sequence[str] = OURS) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from assay.data.checks import check_texts, check_unique
-from assay.data.columns import check_keys, check_once, listed, nearest
+from assay.data.columns import check_keys, check_once
+from assay.data.labels import Labels
 from assay.data.panel import Texts
-from assay.data.readers import Source, one_line, open_source, shown
-from assay.data.readers.source import named
-from assay.data.tables import Labels
+from assay.data.readers import Source
+from assay.data.readers.registry import named, open_source
 from assay.errors import InputError, UsageError
+from assay.names import listed, nearest, one_line, shown
 
 REQUIRED = ("item", "prediction", "reference")
 OPTIONAL = ("model", "cluster")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from assay.data.opening import DOCUMENT, Limit, pointer_fault, read_bytes
-from assay.data.readers.source import one_line
 from assay.errors import InputError
+from assay.names import one_line
 
 #: Lists and objects within each other; logs of harnesses have about twenty levels.
 DEEPEST = 100

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from assay.data.readers.source import one_line
 from assay.errors import InputError
+from assay.names import one_line
 
 
 @dataclass(frozen=True, slots=True)

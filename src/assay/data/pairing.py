@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from assay.data.arms import Arm, arms_of
 from assay.data.checks import SPLITS
-from assay.data.columns import listed
 from assay.data.panel import Dropped, Floats, Integers, Metric, Panel, numbered
-from assay.data.readers.selection import FILTER_WORDS
+from assay.data.readers import FILTER_WORDS
 from assay.data.tables import Table
 from assay.errors import InputError, NoPairsError, UsageError
+from assay.names import listed
 
 _SIZES = ("bytes", "chars")
 

@@ -15,12 +15,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.database import identifier, literal_path, private_database
 from assay.data.opening import TABLE, check_file
 from assay.data.panel import Floats, Integers, Texts
-from assay.data.readers.duck import REFUSALS, identifier, literal_path, private_database
-from assay.data.readers.source import one_line
+from assay.data.readers.duck import REFUSALS
 from assay.data.store import Run, open_run
 from assay.errors import InputError, UsageError
+from assay.names import one_line
 
 Cluster = Literal["document", "window"]
 

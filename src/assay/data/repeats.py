@@ -8,13 +8,12 @@ from pathlib import PurePath
 
 import numpy as np
 
-from assay.data.columns import listed
 from assay.data.pairing import panel_of
 from assay.data.panel import Floats, Integers, Panel, Texts
-from assay.data.readers import one_line
-from assay.data.readers.source import UNNAMED
+from assay.data.readers import UNNAMED
 from assay.data.tables import Table
 from assay.errors import InputError
+from assay.names import listed, one_line
 
 _NO_NAME = "the model"  # what the runs of a model without a name are called
 

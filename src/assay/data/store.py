@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.database import copy_columns
 from assay.data.json_text import read_json
 from assay.data.replacing import Owner, check_replaceable, discard, recover, replacement, swap
-from assay.data.writing import copy_columns
 from assay.errors import InputError
 from assay.outputs import make_folder, remove_parts, together, write_bytes, write_whole
 from assay.places import is_run

@@ -10,35 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.checks import check_number, check_split, check_texts, check_unique
-from assay.data.columns import GROUPS, Layout, layout_of, listed, nearest
+from assay.data.columns import GROUPS, Layout, layout_of
+from assay.data.labels import Labels
 from assay.data.panel import UNITS, Floats, Integers, Kind, Texts
-from assay.data.readers import Reading, Selection, Source, open_source, open_sources, row_places
+from assay.data.readers import Reading, Selection, Source, row_places
 from assay.data.readers.memory import MemorySource
+from assay.data.readers.registry import open_source, open_sources
 from assay.data.wide import columns_by_model
 from assay.errors import InputError, UsageError
-from assay.names import one_line
+from assay.names import listed, nearest, one_line
 
 _NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
 _NOT_CLUSTERS = _NUMBERS | {"model"}  # as labels they would no longer be read as what they are
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Labels:
-    """A column of repeated texts: each once, sorted, and which one every row has."""
-
-    names: tuple[str, ...]
-    codes: Integers  # (rows,)
-
-    @classmethod
-    def of(cls, texts: Texts) -> "Labels":
-        names = sorted(set(texts))
-        codes = {name: code for code, name in enumerate(names)}
-        return cls(tuple(names), np.fromiter(map(codes.__getitem__, texts), np.int64, len(texts)))
-
-    def where(self, rows: NDArray[Any]) -> "Labels":
-        """The labels of some of the rows, without those that no row has any more."""
-        kept, codes = np.unique(self.codes[rows], return_inverse=True)
-        return Labels(tuple(self.names[code] for code in kept.tolist()), codes.astype(np.int64, copy=False))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.data.json_text import parse_json, read_json
 from assay.data.opening import DOCUMENT, read_bytes
-from assay.data.readers.source import one_line, shown
 from assay.errors import InputError
+from assay.names import one_line, shown
 
 MANIFEST = "training.json"
 EVENTS = "events.jsonl"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.json_text import read_json
-from assay.data.readers.source import exists, named, one_line, shown
+from assay.data.readers.registry import exists, named
 from assay.data.training_events import LAST_STEP, NoStepsError, number_of
 from assay.data.training_logs import (
     Series,
@@ -23,6 +23,7 @@ from assay.data.training_names import names_of
 from assay.data.training_tables import SUFFIXES, read_log_table
 from assay.data.training_validation import deciding, predicts_tokens, set_name
 from assay.errors import InputError
+from assay.names import one_line, shown
 
 _STATE = "trainer_state.json"
 

@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.readers.source import one_line
 from assay.data.training_events import EVENTS, MANIFEST, NoStepsError, number_of, read_events, read_manifest
 from assay.errors import InputError
+from assay.names import one_line
 
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
 

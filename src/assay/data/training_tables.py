@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from assay.data.columns import check_once
-from assay.data.readers.source import Source, open_source, shown
+from assay.data.readers import Source
+from assay.data.readers.registry import open_source
 from assay.data.training_logs import EMPTY, Series, TrainingLog, training_losses
 from assay.data.training_validation import deciding, predicts_tokens, set_name
 from assay.errors import InputError
+from assay.names import shown
 
 SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"})
 

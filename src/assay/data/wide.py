@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from assay.data.columns import listed
 from assay.errors import InputError
+from assay.names import listed
 
 _WHOLE = ("item", "cluster", "weight", "run", "model", "doc_hash")  # columns that are no model's under our own names
 

@@ -1,13 +1,12 @@
 """Tables written back as Parquet."""
 
 from collections.abc import Mapping
-from errno import EIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.database import copy_columns
 from assay.data.panel import UNITS
 from assay.data.tables import Table
 from assay.outputs import write_whole
@@ -54,21 +53,3 @@ def _order(table: Table) -> NDArray[np.int64]:
     keys.append(ids)
     keys += [table.labels[name].codes for name in ("split",) if name in table.labels]
     return np.lexsort(keys)
-
-
-def copy_columns(columns: Mapping[str, NDArray[Any]], part: Path) -> None:
-    """Write columns as Parquet, the same columns always as the same bytes."""
-    from duckdb import Error  # late: duckdb
-
-    from assay.data.readers.duck import identifier, private_database, quoted
-
-    with private_database() as database:
-        database.execute("SET threads = 1")  # several would write the row groups in any order
-        database.register("columns", dict(columns))
-        names = ", ".join(identifier(name) for name in columns)
-        try:
-            # Into the file that is there: DuckDB would write beside it, to a name that we could not tidy up.
-            options = "FORMAT parquet, USE_TMP_FILE false"
-            database.execute(f"COPY (SELECT {names} FROM columns) TO {quoted(str(part))} ({options})")
-        except Error as error:  # a full disk, which must look like one
-            raise OSError(EIO, str(error).partition("\n")[0]) from error

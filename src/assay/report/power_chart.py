@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses.power_result import Power
-from assay.analyses.power_tables import scale
+from assay.analyses.power_result import Power, scale
 from assay.report.charts import COLOURS, TEXT, finished, write_chart
 from assay.results import words
 

@@ -5,10 +5,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.data.columns import listed
 from assay.data.json_text import read_json
 from assay.errors import InputError
-from assay.names import one_line
+from assay.names import listed, one_line
 
 _SIZES = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
 # Masks and angles that older versions saved with the weights and newer ones compute.

@@ -21,8 +21,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.columns import listed
 from assay.errors import InputError, UsageError
+from assay.names import listed
 from assay.scoring.dialects import WAYS, Dialect, OtherTokensError, Reply, ReplyError, Spellings, Way, prompt_tokens
 from assay.scoring.loading import load_tokenizer
 from assay.scoring.specs import ModelSpec

@@ -131,7 +131,8 @@ def load_model(spec: ModelSpec) -> Any:
             check_shapes(folder_of(spec.name), config)
             raise
     check_loaded(spec.name, model, info)
-    check_causal(model.eval(), spec.name)
+    with refusing(spec.name, "the model cannot be run"):
+        check_causal(model.eval(), spec.name)
     return model if spec.adapter is None else _adapted(model, spec.adapter)
 
 

@@ -14,13 +14,10 @@ _TOKENS = 12
 @torch.no_grad()  # not inference_mode: buffers made on the way may be trained with
 def check_causal(model: Any, name: str) -> None:
     """Refuse a model that sees what it predicts: change the last token, and no earlier log-probability may move."""
-    from assay.scoring.loading import refusing
-
-    with refusing(name, "the model cannot be run"):
-        size = model.get_input_embeddings().weight.shape[0]
-        row = [(7 * place + 3) % size for place in range(_TOKENS)]
-        other = [*row[:-1], (row[-1] + max(1, size // 2)) % size]
-        first, second = (_log_probabilities(model, ids) for ids in (row, other))
+    size = model.get_input_embeddings().weight.shape[0]
+    row = [(7 * place + 3) % size for place in range(_TOKENS)]
+    other = [*row[:-1], (row[-1] + max(1, size // 2)) % size]
+    first, second = (_log_probabilities(model, ids) for ids in (row, other))
     moved = float((first[:-1] - second[:-1]).abs().max())
     if not moved <= _rounding(model.dtype) * max(1.0, float(first.abs().max())):
         raise InputError(_not_causal(model, name, moved))

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from assay.data.opening import Limit, read_bytes
-from assay.data.readers import open_source
+from assay.data.readers.registry import open_source
 from assay.errors import InputError, UsageError
 
 _TEXT = Limit(4_000_000_000, "a text", "split it into several files")

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from assay.data.readers.duck import DuckSource, literal_path, quoted
-from assay.data.readers.source import shown
+from assay.data.database import literal_path, quoted
+from assay.data.readers.duck import DuckSource
 from assay.errors import InputError
+from assay.names import shown
 
 _DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 

@@ -11,7 +11,8 @@ from typing import Any
 import duckdb
 from numpy.typing import NDArray
 
-from assay.data.readers.source import Reading, row_places
+from assay.data.database import private_database
+from assay.data.readers import Reading, row_places
 from assay.errors import InputError
 
 # A damaged file can surface as any of these.
@@ -25,42 +26,10 @@ _QUERIES = 32
 LARGE = 16_000_000
 
 
-def private_database() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(
-        config={
-            # Reading a file must never reach for the network.
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            # Rows are counted in what comes back.
-            "preserve_insertion_order": True,
-            "threads": min(4, os.cpu_count() or 1),
-        }
-    )
-
-
 @cache
 def _shared_database(_process: int) -> duckdb.DuckDBPyConnection:
     """One per process, as opening it takes longer than reading a small file; never one from before a fork."""
     return private_database()
-
-
-def quoted(text: str) -> str:
-    """A text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """A column name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal_path(path: Path) -> str:
-    """The path as an SQL literal that names this one file, even if it holds *, ? or [."""
-    # Absolute, so that nothing in the name can be read as the scheme of an address.
-    absolute = str(path.absolute())
-    if not any(wild in absolute for wild in "*?["):
-        return quoted(absolute)
-    return quoted("".join(f"[{c}]" if c in "*?[" else c for c in absolute))
 
 
 class DuckSource(ABC):

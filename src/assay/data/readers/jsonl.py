@@ -6,10 +6,11 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.data.database import identifier, literal_path, quoted
 from assay.data.json_text import parse_json
-from assay.data.readers.duck import REFUSALS, DuckSource, identifier, literal_path, quoted
-from assay.data.readers.source import shown
+from assay.data.readers.duck import REFUSALS, DuckSource
 from assay.errors import InputError
+from assay.names import shown
 
 _BOM = b"\xef\xbb\xbf"
 _FORMAT = "format='newline_delimited', hive_partitioning=false"

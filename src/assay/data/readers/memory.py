@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.readers.source import Reading, row_places
+from assay.data.readers import Reading, row_places
 from assay.errors import InputError
 
 _TRUTHS = {"true": 1.0, "false": 0.0}

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.data.readers.duck import REFUSALS, DuckSource, identifier, literal_path
+from assay.data.database import identifier, literal_path
+from assay.data.readers.duck import REFUSALS, DuckSource
 
 # Exact as doubles, or rounded once. DuckDB divides a decimal by a power of ten, so that goes through its text.
 _NUMBERS = frozenset(

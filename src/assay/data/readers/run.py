@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.data.database import literal_path
 from assay.data.opening import TABLE, check_file
-from assay.data.readers.duck import literal_path
 from assay.data.readers.parquet import Parquet
 from assay.data.store import open_run
 

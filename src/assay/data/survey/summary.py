@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.json_text import read_json
-from assay.data.readers import one_line
 from assay.data.survey.documents import field, finite_numbers, optional
 from assay.data.survey.result_file import model_name
 from assay.errors import InputError
+from assay.names import one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.json_text import read_json
-from assay.data.readers import one_line
 from assay.data.survey.counts import check_counts, counts_in
 from assay.data.survey.documents import field, finite_numbers
 from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
 from assay.errors import InputError
+from assay.names import one_line
 
 
 def read_survey(path: Path) -> Truth:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.columns import check_once, listed
+from assay.data.columns import check_once
 from assay.data.panel import Floats, Texts
-from assay.data.readers import Reading, Source, open_source, shown
+from assay.data.readers import Reading, Source
+from assay.data.readers.registry import open_source
 from assay.data.survey.parsing import shares_of
 from assay.data.survey.predictions import (
     OK,
@@ -36,6 +37,7 @@ from assay.data.survey.truth import (
     truth_of,
 )
 from assay.errors import InputError
+from assay.names import listed, shown
 
 _TRUTH = ("question", "segment", "category", "n")
 _PREDICTED = ("model", "question", "segment", "context", "run")

@@ -3,8 +3,7 @@
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.japanese_result import Japanese
 from assay.analyses.japanese_wording import scaled
-from assay.analyses.power_result import Power
-from assay.analyses.power_tables import curve_rows
+from assay.analyses.power_result import Power, curve_rows
 from assay.analyses.reliability_result import Reliability
 from assay.report.context_chart import context_chart
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table

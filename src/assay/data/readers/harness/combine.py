@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.columns import listed, nearest
 from assay.data.panel import UNITS
+from assay.data.readers import Selection
 from assay.data.readers.harness.log import Log, Rows
 from assay.data.readers.memory import MemorySource
-from assay.data.readers.selection import Selection
-from assay.data.readers.source import one_line
 from assay.errors import InputError
+from assay.names import listed, nearest, one_line
 
 _PLACES_SHOWN = 6
 _TWICE_SHOWN = 3

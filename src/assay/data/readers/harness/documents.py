@@ -6,8 +6,8 @@ from typing import Any
 
 from assay.data.json_text import parse_json
 from assay.data.opening import DOCUMENT, LINES, cannot_open, megabytes, opened
-from assay.data.readers.source import one_line, shown
 from assay.errors import InputError
+from assay.names import one_line, shown
 
 _MARK = b"\xef\xbb\xbf"
 

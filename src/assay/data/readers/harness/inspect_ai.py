@@ -6,14 +6,14 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from assay.data.columns import listed
 from assay.data.json_text import parse_json, read_json
 from assay.data.opening import ARCHIVE
 from assay.data.opening import opened as opened_file
+from assay.data.readers import Selection
 from assay.data.readers.harness.archive import Archive, first_name, opened
 from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
-from assay.data.readers.selection import Selection
 from assay.errors import InputError
+from assay.names import listed
 
 #: The keys of a .json log, and of its header or the first entry of its journal saved by themselves.
 KEYS = (frozenset({"status", "eval"}), frozenset({"plan", "eval"}))

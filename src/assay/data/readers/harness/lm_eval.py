@@ -12,9 +12,9 @@ from sys import intern
 from typing import Any
 
 from assay.data.json_text import read_json
+from assay.data.readers import Selection
 from assay.data.readers.harness.documents import read_lines
 from assay.data.readers.harness.log import Log, Measure, Rows, chosen, field_of, label_of, number, scored, shown_value
-from assay.data.readers.selection import Selection
 from assay.errors import InputError
 
 #: The keys of a row of samples, and of a file of results.

@@ -10,11 +10,10 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from assay.data.columns import listed, nearest
 from assay.data.panel import Kind
-from assay.data.readers.selection import FILTER_WORDS, Format, Selection
-from assay.data.readers.source import one_line, shown
+from assay.data.readers import FILTER_WORDS, Format, Selection
 from assay.errors import InputError
+from assay.names import listed, nearest, one_line, shown
 
 
 @dataclass(frozen=True, slots=True)

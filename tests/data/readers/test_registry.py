@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from assay.data import read_table
 from assay.data.readers import duck
 from assay.data.readers.delimited import Delimited
-from assay.data.readers.files import open_file
+from assay.data.readers.registry import open_file
 from tests.data.files import FORMATS, assert_refused, write_rows
 
 GOOD = {"item": ["007", "1e5"], "score": [0.5, 1.0]}

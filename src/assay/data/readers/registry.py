@@ -1,0 +1,238 @@
+"""The reader of everything a user names: a table in memory, a file by its content, a run of ours, logs of a harness."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from os import PathLike, fspath, sep
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.data.opening import TABLE, cannot_open, head_of, opened
+from assay.data.readers import UNNAMED, Format, Selection, Source
+from assay.data.readers.memory import MemorySource
+from assay.data.store import MANIFEST
+from assay.data.training_names import names_of
+from assay.errors import InputError, UsageError
+from assay.names import listed, one_line
+
+if TYPE_CHECKING:
+    from assay.data.readers.duck import DuckSource
+    from assay.data.readers.harness.combine import Entry, HarnessSource
+    from assay.data.readers.harness.log import Log
+
+_HEAD = 1 << 16
+_JSON = frozenset({".jsonl", ".ndjson", ".json"})
+_PARQUET = frozenset({".parquet", ".pq"})
+_WRITE = "write it as CSV, TSV, JSONL or Parquet"
+
+# What people hand over by mistake, by the first bytes.
+_OTHER_FORMATS = {
+    b"\x1f\x8b": "it is compressed with gzip; unpack it first",
+    b"(\xb5/\xfd": "it is compressed with zstandard; unpack it first",
+    b"PK\x03\x04": f"it is a ZIP archive or an Excel workbook; {_WRITE}",
+    b"PARE": f"it is an encrypted Parquet file; {_WRITE} without encryption",
+    b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
+}
+#: How a file begins that a harness may have written: an archive, Parquet, JSON.
+_STARTS = (b"PK\x03\x04", b"PAR1", b"{", b"[")
+
+
+def open_source(source: object, *, name: str | None = None) -> Source:
+    """The reader of a path, of a mapping from names to columns, or of a data frame."""
+    if isinstance(source, str | PathLike):
+        return open_file(source)
+    if isinstance(source, Mapping) or (hasattr(source, "columns") and hasattr(source, "__getitem__")):
+        return MemorySource(source, name or UNNAMED)
+    raise UsageError(f"a table must be a path, a mapping of columns or a data frame, but got {type(source).__name__}.")
+
+
+def open_sources(
+    paths: Sequence[str | PathLike[str]],
+    selection: Selection | None = None,
+    *,
+    cluster: str | None = None,
+    models: Sequence[str] = (),
+) -> list[Source]:
+    """The readers of files and folders: one for each table, and one for each model of a harness's output.
+
+    A path may be NAME=PATH, which says what the model is called. ``cluster`` names what the items of a harness shall be
+    clustered by, a field of their documents or ``task``; it becomes a column of that name. Where there are logs of some
+    of the ``models``, those of others are not looked at.
+    """
+    return open_paths(paths, selection or Selection(), cluster, models)
+
+
+def named(path: str | PathLike[str]) -> tuple[str | None, Path]:
+    """NAME=PATH taken apart; a file that is called so is that file.
+
+    >>> named("7b=runs/a.csv") == ("7b", Path("runs/a.csv"))
+    True
+    """
+    text = fspath(path)
+    name, equals, rest = text.partition("=")
+    if not equals or not name.strip() or not rest or exists(Path(text)):
+        return None, Path(text)
+    if sep in name and not exists(Path(rest)):
+        return None, Path(text)  # more likely a folder with = in its name that is not there
+    return one_line(name.strip()), Path(rest)
+
+
+def exists(path: Path) -> bool:
+    """Whether there is such a file; a name that no system allows is none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def open_file(source: str | PathLike[str]) -> "DuckSource":
+    """The reader for a file, or an error that says why there is none."""
+    from assay.data.readers.parquet import Parquet  # late, here and below: they load duckdb
+    from assay.data.readers.run import RunFolder
+
+    path = Path(source)
+    label = one_line(str(source))
+    if _is_run(path):
+        return RunFolder(path, label)
+    head = _head(path, label)
+    if head.startswith(b"PAR1"):
+        return Parquet(path, label)
+    if path.suffix.lower() in _PARQUET:
+        raise InputError(f"{label}: not a Parquet file, for it does not begin with PAR1; write or copy it again.")
+    _refuse_binary(head, label)
+    return _text_file(path, label, head)
+
+
+def _is_run(path: Path) -> bool:
+    try:
+        return (path / MANIFEST).is_file()
+    except OSError:  # a name too long, a loop of links: what is wrong is said when the file is opened
+        return False
+
+
+def _text_file(path: Path, label: str, head: bytes) -> "DuckSource":
+    from assay.data.readers.delimited import Delimited
+    from assay.data.readers.jsonl import JsonLines
+
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start:
+        raise InputError(f"{label}: the file is empty; check what should have written it.")
+    if start.startswith(b"[") and path.suffix.lower() in _JSON:
+        raise InputError(f"{label}: one JSON array; write one object per line instead (JSONL).")
+    if start.startswith(b"{") or path.suffix.lower() in _JSON:
+        return JsonLines(path, label)
+    return Delimited(path, label, head)
+
+
+def _head(path: Path, label: str) -> bytes:
+    """The first bytes of a file that is there and can be read."""
+    try:
+        if path.is_dir():
+            raise InputError(
+                f"{label}: a directory with no run and no logs of a harness; name a CSV, TSV, JSONL or Parquet file."
+            )
+        if not path.exists():
+            raise InputError(f"{label}: no such file; {_nearest(path)}")
+        with opened(path, TABLE, label=label) as file:
+            return file.read(_HEAD)
+    except (OSError, ValueError) as error:
+        raise cannot_open(label, error) from error
+
+
+def _nearest(path: Path) -> str:
+    try:
+        names = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return f"nor is there a directory {str(path.parent)!r}; check the path."
+    close = get_close_matches(path.name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else "check the path."
+
+
+def _refuse_binary(head: bytes, label: str) -> None:
+    for magic, what in _OTHER_FORMATS.items():
+        if head.startswith(magic):
+            raise InputError(f"{label}: {what}.")
+    if b"\0" in head:
+        raise InputError(f"{label}: a binary file, not a table; {_WRITE}.")
+
+
+def open_paths(
+    paths: Sequence[str | PathLike[str]], selection: Selection, cluster: str | None, models: Sequence[str]
+) -> list[Source]:
+    """A source for each table and for each model of the logs, those of the logs last."""
+    tables: list[Source] = []
+    logs: list[tuple[str | None, Path, list[Log]]] = []
+    for name, path in map(named, paths):
+        found = _logs(path, selection.format)
+        if found is None:
+            tables.append(_table(name, path))
+        else:
+            _check_name(name, path, found)
+            logs.append((name, path, found))
+    return [*tables, *_harness_sources(logs, selection, cluster, models)] if logs else tables
+
+
+def _check_name(name: str | None, path: Path, found: "list[Log]") -> None:
+    names = sorted({log.model for log in found})
+    if name is not None and len(names) > 1:
+        raise UsageError(f"{name}=… renames one model, but {path} holds {len(names)}: {listed(names)}.")
+
+
+def _harness_sources(
+    logs: "list[tuple[str | None, Path, list[Log]]]", selection: Selection, cluster: str | None, models: Sequence[str]
+) -> "list[HarnessSource]":
+    from assay.data.readers.harness.combine import Entry, sources_of  # late: most people bring tables
+
+    entries = _told_apart([Entry(name, one_line(str(path)), log) for name, path, found in logs for log in found])
+    return sources_of([entry for entry in entries if entry.model in models] or entries, selection, cluster)
+
+
+def _told_apart(entries: "list[Entry]") -> "list[Entry]":
+    """Renamed files called after what tells their paths apart: runs/base/out.jsonl and runs/int4/out.jsonl."""
+    files = list({entry.log.files[0]: None for entry in entries if not entry.log.task and entry.name is None})
+    if not files:
+        return entries
+    taken = {entry.model for entry in entries if entry.log.task or entry.name is not None}
+    names = dict(zip(files, names_of(files, taken), strict=True))
+    return [
+        replace(entry, log=replace(entry.log, model=names[entry.log.files[0]]))
+        if entry.name is None and entry.log.files[0] in names
+        else entry
+        for entry in entries
+    ]
+
+
+def _logs(path: Path, asked: Format | None) -> "list[Log] | None":
+    """The logs that a path holds; ``None`` where it is a table or a run of ours, or nothing that can be read."""
+    if asked == "table" or not exists(path) or not (path.is_dir() or path.is_file()):
+        return None
+    if asked is None and not _may_hold_logs(path):
+        return None
+    from assay.data.readers.harness.recognise import files_in, logs_in  # late, likewise
+
+    if asked is not None and path.is_file():
+        return logs_in({asked: [path]}, asked)
+    files = files_in(path)
+    formats = sorted({"lm-eval" if kind == "lm-eval results" else kind for kind in files})
+    if asked is not None:
+        if asked not in formats:
+            raise InputError(
+                f"{one_line(str(path))}: no file of the format {asked}, only of {listed(formats) or 'none'}."
+            )
+        return logs_in(files, asked)
+    if len(formats) > 1:
+        raise InputError(f"{one_line(str(path))}: files of {listed(formats)}; choose one with --format.")
+    return logs_in(files, formats[0]) if formats else None
+
+
+def _may_hold_logs(path: Path) -> bool:
+    if path.is_dir():
+        return not (path / MANIFEST).is_file()
+    return head_of(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_STARTS)
+
+
+def _table(name: str | None, path: Path) -> Source:
+    source = open_file(path)
+    source.name = name
+    return source
