@@ -36,6 +36,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"level": 1.0}, "level must be at least 0.5 and below 1, but got 1.0; 0.95 is usual."),
     ({"level": nan}, "level must be at least 0.5 and below 1, but got nan; 0.95 is usual."),
     ({"resamples": 99}, "resamples must be at least 100, but got 99; leave it out for the exact interval."),
+    (
+        {"resamples": 1_000_001},
+        "resamples must be at most 1,000,000, but got 1000001; leave it out for the exact interval.",
+    ),
     ({"resamples": 0}, "resamples must be at least 100, but got 0; leave it out for the exact interval."),
     ({"seed": -1}, "seed must be an integer from 0 to 2^64 - 1, but got -1."),
     ({"seed": 2**64}, "seed must be an integer from 0 to 2^64 - 1, but got 18446744073709551616."),

@@ -16,6 +16,9 @@ from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
 from assay.analyses.result import plain_html
 from assay.errors import InputError, NoPairsError
+from assay.report.page.gauge import gauge_html
+from assay.report.parts.comparison import comparison_part
+from assay.results import words
 from tests.analyses.evidence import limits, losses, scores, value
 from tests.analyses.test_japanese import counts
 from tests.data.token_runs import story, write_run
@@ -66,6 +69,24 @@ def test_scores_of_1e15_and_0_or_1_are_equal() -> None:
     one = (RNG.random(200) < 0.5).astype(np.float64)
     found = compare(scores([1e15] * 200), scores((1e15 + one).tolist()))
     assert (value(found), found.p_value, found.computed.rounded) == (0, 1, int(one.sum()))
+
+
+@pytest.mark.parametrize("size", [1e-7, 1e-9, 1e-11])
+def test_a_ratio_next_to_1_is_not_printed_as_1(size: float) -> None:
+    """It was "worse: perplexity × 1 (95 % interval 1 to 1)"; text, Markdown and page say the same numbers."""
+    shift = size * np.random.default_rng(1).uniform(0.8, 1.2, 50)
+    found = compare(losses(LOSSES.tolist(), 1), losses((LOSSES + shift).tolist(), 1))
+    assert (found.verdict, found.ratio is None) == ("worse", False)
+    assert found.ratio is not None
+    assert found.ratio.interval is not None
+    shown = words.interval(found.ratio.interval, null=1.0)
+    assert all(float(text) > 1 for text in shown.split(" to "))
+    part = comparison_part(found)
+    assert part.gauge is not None
+    page = part.gauge.text, str(found), found.sentence, plain_html(found), gauge_html(part.gauge, "g")
+    assert all(shown in text for text in page)
+    a, b = (line.split()[-1] for line in str(found).splitlines() if line.startswith("loss (nats per token)"))
+    assert a != b
 
 
 def test_a_real_difference_beside_rounding_is_found() -> None:

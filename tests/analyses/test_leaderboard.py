@@ -119,9 +119,7 @@ def told(a: str, b: str, p: float | None, verdict: Any) -> Pair:
 
 
 YES, NO = "better", "not told apart"
-LEVEL_WITH_W = (
-    "x and y cannot be told apart from w (smallest p = 0.3, adjusted); w is better than z, the 2 beside it are not all."
-)
+LEVEL_WITH_W = "x and y cannot be told apart from w (smallest p = 0.3, adjusted); w is better than z; so is x; y is not shown to be."
 
 
 @pytest.mark.parametrize(
@@ -138,7 +136,7 @@ LEVEL_WITH_W = (
         (
             "xyz",
             [("x", "y", 0.4, NO), ("x", "z", 0.01, YES), ("y", "z", 0.2, NO)],
-            "x and y cannot be told apart (p = 0.4, adjusted); x is better than z, y is not.",
+            "x and y cannot be told apart (p = 0.4, adjusted); x is better than z; y is not shown to be.",
         ),
         (
             "xyz",
@@ -165,12 +163,34 @@ LEVEL_WITH_W = (
                 ("y", "v", 0.2, NO),
                 ("y", "z", 0.02, YES),
             ],
-            "x and y cannot be told apart (p = 0.4, adjusted); x is better than v and z, y than 1 of them.",
+            "x and y cannot be told apart (p = 0.4, adjusted); x is better than v and z; y is better only than z.",
         ),
     ],
 )
 def test_sentences_say_what_the_pairs_show(models: str, pairs: list[Any], expected: str) -> None:
     assert sentence_of([standing(name) for name in models], [told(*pair) for pair in pairs]) == expected
+
+
+def test_models_beside_the_first_are_named_with_whom_they_are_better_than() -> None:
+    """It was "the 2 beside it than at least 1 of them"."""
+    level, rest = "ABCDE", "vwxyz"
+    better = {"A": rest, "B": rest, "C": "yz", "D": "yz", "E": ""}
+    pairs = [told("A", name, 0.2, NO) for name in level[1:]]
+    pairs += [told(a, b, 0.01, YES if b in better[a] else NO) for a in level for b in rest]
+    models = [standing(name) for name in level + rest]
+    head = (
+        "B, C, D and E cannot be told apart from A (smallest p = 0.2, adjusted); A is better than the other 5 models; "
+    )
+    tail = "E is not shown to be better than any of them."
+    assert sentence_of(models, pairs) == f"{head}so is B; C and D are better only than y and z; {tail}"
+    pairs.append(told("D", "x", 0.01, YES))
+    assert sentence_of(models, pairs) == f"{head}so is B; C and D are better than some of them; {tail}"
+
+
+def test_p_values_that_are_not_adjusted_are_not_called_so() -> None:
+    models = [standing(name) for name in "xy"]
+    assert sentence_of(models, [told("x", "y", 0.4, NO)], adjusted=False) == "x and y cannot be told apart (p = 0.4)."
+    assert sentence_of(models, [told("x", "y", 0.01, YES)], adjusted=False) == "x is better than y (p = 0.01)."
 
 
 def test_lists_of_names_end_with_how_many_more() -> None:

@@ -428,6 +428,8 @@ def test_options_that_make_no_sense_are_refused() -> None:
         rank(*parts, names=names(2), adjust="max-t", design=Design(test="t"))
     with pytest.raises(UsageError, match="resamples must be at least 1,000 at this level, but got 500"):
         rank(*parts, names=names(2), adjust="max-t", design=Design(level=0.999, resamples=500))
+    with pytest.raises(UsageError, match="resamples must be at least 100,000 at this level, but got 10,000"):
+        rank(*parts, names=names(2), adjust="max-t", design=Design(level=0.99999))
     with pytest.raises(UsageError, match="mcnemar needs 0/1 scores"):
         rank(*parts, names=names(2), design=Design(test="mcnemar"))
 

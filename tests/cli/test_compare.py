@@ -165,6 +165,7 @@ BAD_OPTIONS: list[tuple[list[str], list[str]]] = [
     (["--test", "z"], ["--test", "'z'", "'wilcoxon'"]),
     (["--split", "test"], ["--split", "'test'", "'preview'"]),
     (["--resamples", "10"], ["resamples", "at least 100", "10"]),
+    (["--resamples", "999999999999"], ["resamples", "at most 1,000,000", "999999999999"]),
     (["--resamples", "1e4"], ["--resamples", "integer"]),
     (["--seed", "-1"], ["seed", "-1"]),
     (["--seed", "1.5"], ["--seed", "integer"]),

@@ -94,3 +94,12 @@ def test_a_server_that_is_stopped_says_by_what(number: signal.Signals, code: int
     assert process.stdout.readline().startswith("Showing . at http://127.0.0.1:")
     process.send_signal(number)
     assert (process.communicate(timeout=60)[1], process.returncode) == ("Stopped.\n", code)
+
+
+@pytest.mark.parametrize("verb", ["compare", "rank", "context", "japanese", "survey"])
+def test_more_resamples_than_fit_into_memory_are_a_usage_error(shell: Shell, verb: str) -> None:
+    """They ended as a fault of ours, in a MemoryError."""
+    a, b = shell.write("a.csv", SCORES), shell.write("b.csv", SCORES)
+    ran = shell(verb, a, b, "--resamples", "999999999999")
+    assert ran.exit_code == 2
+    assert ran.err.startswith("assay: resamples must be at most 1,000,000, but got 999999999999; ")

@@ -61,7 +61,9 @@ def test_p_is_two_digits_and_never_zero(p: float, text: str) -> None:
     assert words.p_value(p) == text
 
 
-@pytest.mark.parametrize(("level", "text"), [(0.95, "95 %"), (0.999, "99.9 %"), (0.5, "50 %")])
+@pytest.mark.parametrize(
+    ("level", "text"), [(0.95, "95 %"), (0.999, "99.9 %"), (0.5, "50 %"), (0.07, "7 %"), (1.0, "100 %")]
+)
 def test_percent(level: float, text: str) -> None:
     assert words.percent(level) == text
 
@@ -76,4 +78,49 @@ def test_a_limit_next_to_zero_does_not_look_like_zero() -> None:
     assert words.interval(Interval(1e-11, 0.03, 0.95, "tango"), sign=True) == ">0 to +0.0300"
     assert words.interval(Interval(-0.03, -1e-11, 0.95, "tango"), sign=True) == "-0.0300 to <0"
     assert words.interval(Interval(0.0, 0.03, 0.95, "tango"), sign=True) == "0.0000 to +0.0300"
+    assert words.interval(Interval(0.00003, 0.03, 0.95, "tango"), sign=True) == "+0.00003 to +0.0300"
     assert words.interval(Interval(1e-11, 0.03, 0.95, "t")) == "0.0000 to 0.0300"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1.00004, 1.03, "1.00004 to 1.0300"),
+        (1 + 1e-11, 1.03, ">1 to 1.0300"),
+        (0.97, 0.99999, "0.9700 to 0.99999"),
+        (0.97, 1 - 1e-11, "0.9700 to <1"),
+        (1.0, 1.03, "1.0000 to 1.0300"),
+        (0.99999, 1.03, "1.0000 to 1.0300"),  # it has 1 in it, and looks so
+        (1 + 9.6e-12, 1 + 1.02e-11, "1.000000000009600 to 1.000000000010200"),
+    ],
+)
+def test_a_ratio_that_is_not_1_does_not_look_like_1(low: float, high: float, text: str) -> None:
+    """1.0000000000096 to 1.0000000000102 was "1 to 1", beside "worse"."""
+    assert words.interval(Interval(low, high, 0.95, "bca"), null=1.0) == text
+
+
+@given(st.floats(-16, 1), st.floats(-16, 0), st.sampled_from([-1, 1]), st.sampled_from([0.0, 1.0]))
+def test_an_interval_that_leaves_out_the_null_looks_so(near: float, width: float, side: int, null: float) -> None:
+    ends = sorted((null + side * 10**near, null + side * (10**near + 10**width)))
+    limits = Interval(ends[0], ends[1], 0.95, "bca")
+    shown = words.interval(limits, sign=null == 0, null=null).split(" to ")
+    for text, limit in zip(shown, ends, strict=True):
+        if limit != null and text[0] not in "<>":
+            assert (float(text) > null) == (limit > null)
+            assert (float(text) < null) == (limit < null)
+        elif limit != null:
+            assert text == f"{'>' if limit > null else '<'}{null:g}"
+
+
+@given(st.floats(0.5, 1, exclude_max=True))
+def test_a_level_below_1_is_never_100_percent(level: float) -> None:
+    text = words.percent(level).removesuffix(" %")
+    assert float(text) < 100
+    assert float(text) == pytest.approx(100 * level, rel=1e-5)
+
+
+@given(st.floats(0, 10), st.floats(0, 10))
+def test_two_numbers_look_different_if_they_are(a: float, b: float) -> None:
+    first, second = words.apart(a, b)
+    assert (first == second) == (a == b)
+    assert float(first) == pytest.approx(a, rel=1e-3)

@@ -98,13 +98,14 @@ class Comparison(Result):
 
     def _main_rows(self) -> list[Row]:
         name = "loss (nats per token)" if self.kind == "losses" else self.measure
-        rows = [(f"{name}, A", _number(self.value.a)), (f"{name}, B", _number(self.value.b))]
+        a, b = _both(self.value)
+        rows = [(f"{name}, A", a), (f"{name}, B", b)]
         rows.append(("difference B − A", _with_interval(self.difference, sign=True)))
         if self.ratio is not None:
-            rows.append(("perplexity B / A", _with_interval(self.ratio)))
+            rows.append(("perplexity B / A", _with_interval(self.ratio, null=1.0)))
         for label, shown in self.sizes.items():
-            values = f"{_number(shown.a)} → {_number(shown.b)}, "
-            rows.append((label.replace("_", " "), values + _with_interval(shown.difference, sign=True)))
+            values = " → ".join(_both(shown))
+            rows.append((label.replace("_", " "), f"{values}, " + _with_interval(shown.difference, sign=True)))
         return rows
 
     def _evidence_rows(self) -> list[Row]:
@@ -214,11 +215,11 @@ class Comparison(Result):
         )
 
 
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else words.number(value, 6)
+def _both(shown: Shown) -> tuple[str, str]:
+    return ("undefined", "undefined") if shown.a is None or shown.b is None else words.apart(shown.a, shown.b, 6)
 
 
-def _with_interval(estimate: Estimate, *, sign: bool = False) -> str:
+def _with_interval(estimate: Estimate, *, sign: bool = False, null: float | None = None) -> str:
     if estimate.value is None or estimate.interval is None:
         return f"undefined: {estimate.reason}"
-    return words.estimate(estimate.value, estimate.interval, sign=sign)
+    return words.estimate(estimate.value, estimate.interval, sign=sign, null=null)

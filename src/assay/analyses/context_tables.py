@@ -44,8 +44,7 @@ def _shown(estimate: Estimate | None, *, sign: bool = False) -> str:
 def _limits(limits: Interval | None, *, sign: bool) -> str:
     if limits is None:
         return "undefined"
-    low, high = (words.placed(limit, _places(limits), sign=sign) for limit in (limits.low, limits.high))
-    return f"[{low} to {high}]"
+    return f"[{words.limits_at(limits, _places(limits), sign=sign)}]"
 
 
 def _places(limits: Interval | None) -> int | None:

@@ -62,8 +62,7 @@ def _shown(quantity: Quantity, estimate: Estimate, *, difference: bool = False) 
         return f"{text} (no interval: {estimate.reason})"
     places = words.decimals(limits)
     places = None if places is None else max(places - 1, 0)
-    low, high = (words.placed(limit, places, sign=difference) for limit in (limits.low, limits.high))
-    return f"{text} [{low} to {high}]"
+    return f"{text} [{words.limits_at(limits, places, sign=difference)}]"
 
 
 def value_row(system: System, value: Value) -> dict[str, Any]:

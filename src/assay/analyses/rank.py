@@ -146,7 +146,7 @@ class _Board:
             metric=answers.metric.kind,
             unit=answers.metric.unit,
             lower_is_better=answers.metric.lower_is_better,
-            sentence=sentence_of(models, pairs),
+            sentence=sentence_of(models, pairs, adjusted=self.adjust != "none"),
             models=models,
             pairs=pairs,
             top=self._top(),

@@ -39,8 +39,12 @@ def check_adjust(adjust: str, design: Design) -> None:
     if adjust == "max-t" and design.test in ("t", "wilcoxon"):
         raise UsageError(f"max-t is of sign flips, but the test is {design.test}; adjust that with holm or bh.")
     least = round(1 / (1 - design.level))
-    if adjust == "max-t" and (design.resamples or DEFAULT_RESAMPLES) < least:
-        raise UsageError(f"resamples must be at least {least:,} at this level, but got {design.resamples:,}.")
+    resamples = design.resamples or DEFAULT_RESAMPLES
+    if adjust == "max-t" and resamples < least:
+        raise UsageError(
+            f"resamples must be at least {least:,} at this level, but got {resamples:,}; raise --resamples, or lower "
+            "the level."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,4 +135,4 @@ def shown(estimate: Estimate) -> str:
         return "not measured"
     if estimate.interval is None:
         return words.number(estimate.value)
-    return words.estimate(estimate.value, estimate.interval, sign=False).replace("  ", " ")
+    return words.estimate(estimate.value, estimate.interval, null=0.0).replace("  ", " ")

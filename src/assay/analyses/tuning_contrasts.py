@@ -244,9 +244,9 @@ def _size(found: Estimate, *, language_model: bool) -> Iterator[str]:
     """The ratio of perplexities, or the difference of losses that are not a language model's, with its interval."""
     if found.value is None or found.interval is None:
         return
-    sign, places = not language_model, words.decimals(found.interval)
-    limits = f"{words.percent(found.interval.level)} interval {words.interval(found.interval, sign=sign)}"
-    value = words.placed(found.value, places, sign=sign)
+    sign, null, places = not language_model, 1.0 if language_model else 0.0, words.decimals(found.interval)
+    limits = f"{words.percent(found.interval.level)} interval {words.interval(found.interval, sign=sign, null=null)}"
+    value = words.placed(found.value, places, sign=sign, null=null)
     yield f"perplexity × {value}, {limits}" if language_model else f"validation loss {value}, {limits}"
 
 

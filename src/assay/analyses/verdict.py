@@ -115,11 +115,11 @@ def _scale(panel: Panel) -> str:
 
 def _finding(panel: Panel, value: Shown, ratio: Estimate | None) -> str:
     if ratio is not None and ratio.value is not None:
-        return f"perplexity × {words.placed(ratio.value, words.decimals(ratio.interval))}"
+        return f"perplexity × {words.placed(ratio.value, words.decimals(ratio.interval), null=1.0)}"
     shift = words.placed(value.difference.value or 0.0, words.decimals(value.difference.interval), sign=True)
     what = f"mean {panel.metric.name}" if ratio is None else "mean loss"
     what = what if panel.metric.name == "score" else panel.metric.name
-    a, b = map(words.number, value.both)
+    a, b = words.apart(*value.both)
     return f"{what} {a} → {b}, {shift}"
 
 
@@ -129,7 +129,7 @@ def _evidence(panel: Panel, value: Shown, ratio: Estimate | None, test: Test) ->
     if shown.interval is not None and shown.interval.method == "degenerate":
         parts += ["all differences are equal"] if value.difference.n > 1 else []  # no interval that p could contradict
     elif shown.interval is not None:
-        limits = words.interval(shown.interval, sign=shown is not ratio)
+        limits = words.interval(shown.interval, sign=shown is not ratio, null=1.0 if shown is ratio else None)
         parts.append(f"{words.percent(shown.interval.level)} interval {limits}")
     if test.p_value is not None:
         parts.append(words.p_value(test.p_value))

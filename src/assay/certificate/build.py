@@ -245,12 +245,13 @@ def _sentence(decided: Decided, metric: dict[str, Any], compared: Compared) -> s
     low, high = metric["display_ci"]
     limits = Interval(low, high, found.design.level, "")
     if compared.losses:
-        finding = f"perplexity × {words.placed(metric['ratio_vs_baseline'], words.decimals(limits))}"
-        shown, limit = words.interval(limits), f"× {words.number(decided.limit, 6)}"
+        finding = f"perplexity × {words.placed(metric['ratio_vs_baseline'], words.decimals(limits), null=1.0)}"
+        shown, limit = words.interval(limits, null=decided.limit), f"× {words.number(decided.limit, 6)}"
     else:
         shift = words.placed(metric["difference_vs_baseline"], words.decimals(limits), sign=True)
-        finding, worse = f"mean score {shift}", "rise" if found.lower_is_better else "fall"
-        shown, limit = words.interval(limits, sign=True), f"a {worse} of {words.number(decided.limit, 6)}"
+        worse, null = ("rise", decided.limit) if found.lower_is_better else ("fall", -decided.limit)
+        finding = f"mean score {shift}"
+        shown, limit = words.interval(limits, sign=True, null=null), f"a {worse} of {words.number(decided.limit, 6)}"
     where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decided.verdict]
     if metric["standard_error"] is None:
         where = "from a single unit, which shows no spread, for"

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assay.data.json_text import parse_json
 from assay.data.opening import SETTINGS, read_bytes
-from assay.design import DEFAULT_LEVEL, MOST_REPLICATES, Policy, Profile, TierName
+from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, Policy, Profile, TierName
 from assay.errors import InputError, UsageError
 from assay.names import one_line
 
@@ -45,7 +45,7 @@ class PolicyFile(BaseModel):
         None, ge=1, le=10**9, description="Least number of windows in each split; for scores: of items."
     )
     replicates: int | None = Field(
-        None, ge=100, le=MOST_REPLICATES, description="Least number of random replicates, where an interval has any."
+        None, ge=100, le=MOST_RESAMPLES, description="Least number of random replicates, where an interval has any."
     )
     seed: int | None = Field(None, ge=0, le=2**64 - 1, description="Seed of the random replicates.")
     level: float | None = Field(

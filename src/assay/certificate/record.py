@@ -82,9 +82,10 @@ def _metric_rows(document: dict[str, Any]) -> list[Row]:
     scores = metric["ratio_vs_baseline"] is None
     value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
     limits, exact = (interval_of(part["display_ci"], level) for part in (metric, document["exact"]))
-    rows = [("score difference" if scores else "perplexity ratio", words.estimate(value, limits, sign=scores))]
+    shown = words.estimate(value, limits, sign=scores, null=0.0 if scores else 1.0)
+    rows = [("score difference" if scores else "perplexity ratio", shown)]
     if document["dataset"]["windows"]["stats"]["bootstrap"]["replicates"] is not None:
-        rows.append(("with all resamples", f"[{words.interval(exact, sign=scores)}]"))
+        rows.append(("with all resamples", f"[{words.interval(exact, sign=scores, null=0.0 if scores else 1.0)}]"))
     for label in ("bits_per_byte", "bits_per_character"):
         bits = document[label]
         if bits is not None:

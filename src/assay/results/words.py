@@ -1,5 +1,6 @@
 """Numbers as people write them. One home, so that every sentence and table says the same thing the same way."""
 
+from decimal import Decimal
 from math import floor, log10
 
 from assay.stats.records import Interval
@@ -7,13 +8,28 @@ from assay.stats.rounding import TOLERANCE
 
 SMALLEST_SHOWN_P = 1e-299
 
+_MOST_DIGITS = 17  # significant ones: no float64 has more
+_MOST_PLACES = 6  # of a limit that is next to the null
 
-def number(value: float, digits: int = 4) -> str:
-    """``digits`` significant digits, without an exponent where that stays short."""
+
+def number(value: float, digits: int = 4, *, null: float | None = None) -> str:
+    """``digits`` significant digits, without an exponent where that stays short; more where it would look like null."""
     if value == 0:
         return "0"
     text = f"{value:.{digits}g}"
+    if value != null and float(text) == null and digits < _MOST_DIGITS:
+        return number(value, digits + 1, null=null)
     return f"{value:.{digits - 1}e}" if "e" not in text and abs(value) < 1e-4 else text
+
+
+def apart(a: float, b: float, digits: int = 4) -> tuple[str, str]:
+    """Two numbers at so many significant digits, or as many more as it takes to make those look different that are.
+
+    >>> apart(0.52, 0.61), apart(0.99999, 1.0)
+    (('0.52', '0.61'), ('0.99999', '1'))
+    """
+    shown = ((number(a, more), number(b, more)) for more in range(digits, _MOST_DIGITS + 1))
+    return next((pair for pair in shown if a == b or pair[0] != pair[1]), (str(a), str(b)))
 
 
 def decimals(limits: Interval | None) -> int | None:
@@ -22,37 +38,54 @@ def decimals(limits: Interval | None) -> int | None:
     ``None`` where it has no width, or one that only an exponent can show.
     """
     width = 0.0 if limits is None else limits.high - limits.low
-    places = 2 - floor(log10(width)) if width > 0 else None
-    return max(places, 0) if places is not None and -6 <= places <= 12 else None
+    if limits is None or width <= 0:
+        return None
+    places = 2 - floor(log10(width))
+    most = 12 if min(abs(limits.low), abs(limits.high)) < 0.1 else 15  # no exponent shows how far a ratio is from 1
+    return max(places, 0) if -6 <= places <= most else None
 
 
-def placed(value: float, places: int | None, *, sign: bool = False) -> str:
+def placed(value: float, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
     """A number at so many decimal places, or at six significant digits where an interval does not say."""
     if places is None:
-        text = number(value, 6)
+        text = number(value, 6, null=null)
         return f"+{text}" if sign and value > 0 else text
     text = f"{value:+.{places}f}" if sign else f"{value:.{places}f}"
     return text if float(text) else text.lstrip("+-")
 
 
-def interval(limits: Interval, *, sign: bool = False) -> str:
+def interval(limits: Interval, *, sign: bool = False, null: float | None = None) -> str:
     """``low to high``."""
-    return limits_at(limits, decimals(limits), sign=sign)
+    return limits_at(limits, decimals(limits), sign=sign, null=null)
 
 
-def limits_at(limits: Interval, places: int | None, *, sign: bool = False) -> str:
-    """``low to high`` at so many places; a limit of a difference that is next to 0, and not 0, is ``>0`` or ``<0``."""
-    low, high = (placed(limit, places, sign=sign) for limit in (limits.low, limits.high))
-    if sign and limits.low > 0 and not float(low):
-        low = ">0"
-    if sign and limits.high < 0 and not float(high):
-        high = "<0"
+def limits_at(limits: Interval, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
+    """``low to high`` at so many places.
+
+    An interval that leaves out the ``null`` (0 of a difference, which has a ``sign``; 1 of a ratio) never looks as if
+    it had it: a limit next to it has more places, six at the most, or is ``>0``, ``<1``.
+    """
+    null = 0.0 if sign and null is None else null
+    low, high = (placed(limit, places, sign=sign, null=null) for limit in (limits.low, limits.high))
+    if null is not None and limits.low > null and float(low) <= null:
+        low = _beside(limits.low, places, null, sign=sign)
+    if null is not None and limits.high < null and float(high) >= null:
+        high = _beside(limits.high, places, null, sign=sign)
     return f"{low} to {high}"
 
 
-def estimate(value: float, limits: Interval, *, sign: bool = False) -> str:
+def _beside(limit: float, places: int | None, null: float, *, sign: bool) -> str:
+    for more in range((places or 0) + 1, _MOST_PLACES + 1):
+        text = placed(limit, more, sign=sign)
+        if float(text) != null:
+            return text
+    return f"{'>' if limit > null else '<'}{null:g}"
+
+
+def estimate(value: float, limits: Interval, *, sign: bool = False, null: float | None = None) -> str:
     """``value  [low to high]``."""
-    return f"{placed(value, decimals(limits), sign=sign)}  [{interval(limits, sign=sign)}]"
+    places = decimals(limits)
+    return f"{placed(value, places, sign=sign, null=null)}  [{limits_at(limits, places, sign=sign, null=null)}]"
 
 
 def p_value(p: float) -> str:
@@ -61,7 +94,16 @@ def p_value(p: float) -> str:
 
 
 def percent(level: float) -> str:
-    return f"{100 * level:g} %"
+    """A level or a power; below 1 it is never ``100 %``.
+
+    >>> percent(0.95), percent(0.9999999999)
+    ('95 %', '99.99999999 %')
+    """
+    for digits in range(6, _MOST_DIGITS + 1):
+        text = f"{float(Decimal(repr(level)) * 100):.{digits}g}"
+        if (float(text) < 100) == (level < 1):
+            break
+    return f"{text} %"
 
 
 def count(n: int, what: str) -> str:

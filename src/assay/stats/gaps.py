@@ -187,19 +187,19 @@ def _flipped(pairs: _Pairs, n_resamples: int, seed: int, purpose: str) -> tuple[
     return studentized, _largest(flips[:_EXPECTED_FROM], widened)
 
 
-def _largest(flips: Floats, columns: Floats) -> Floats:
+def _largest(flips: Truths, columns: Floats) -> Floats:
     """(B,) The largest |Σ ±x| of a column."""
     out, batch = np.empty(len(flips)), max(1, _BATCH // columns.shape[1])
     for first in range(0, len(flips), batch):
-        sums = flips[first : first + batch] @ columns
+        sums = np.where(flips[first : first + batch], 1.0, -1.0) @ columns
         out[first : first + batch] = np.maximum(sums.max(axis=1), -sums.min(axis=1))
     return out
 
 
 @lru_cache(maxsize=4)
-def _signs(n: int, n_resamples: int, seed: int, purpose: str) -> Floats:
-    """(B, n) Random ±1; the same for all models, so that they are kept."""
-    found = np.where(signs(stream_key(seed, purpose), 0, n_resamples, n), 1.0, -1.0)
+def _signs(n: int, n_resamples: int, seed: int, purpose: str) -> Truths:
+    """(B, n) Random signs, whether +1; the same for all models, so that they are kept, a byte each."""
+    found = signs(stream_key(seed, purpose), 0, n_resamples, n)
     found.setflags(write=False)
     return found
 
@@ -244,5 +244,5 @@ def expected_gap(
     residual = np.nan_to_num(residual - np.nanmean(residual, axis=0), nan=0.0)
     scale = np.sqrt(count / np.maximum(count - 1, 1)) / count
     flips = _signs(len(scores), min(n_resamples, _EXPECTED_FROM), seed, purpose)
-    gaps = np.ptp(advantage + (flips @ residual) * scale, axis=1)
+    gaps = np.ptp(advantage + (np.where(flips, 1.0, -1.0) @ residual) * scale, axis=1)
     return Expected(float(gaps.mean()), float(np.quantile(gaps, confidence_level)))

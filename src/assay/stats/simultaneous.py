@@ -162,7 +162,10 @@ def critical_value_of(largest: Floats, alpha: float) -> float:
     place = ceil((1 - alpha) * (len(largest) + 1) - 1e-9)
     if place > len(largest):
         least = ceil((1 - alpha) / alpha)
-        raise UsageError(f"resamples must be at least {least:,} at this level, but got {len(largest):,}.")
+        raise UsageError(
+            f"resamples must be at least {least:,} at this level, but got {len(largest):,}; raise --resamples, or "
+            "lower the level."
+        )
     return float(largest[place - 1])
 
 

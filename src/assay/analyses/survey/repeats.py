@@ -13,6 +13,7 @@ from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
 from assay.design import Design
 from assay.errors import InputError
+from assay.results import words
 from assay.stats.power_plans import Goal
 
 _ONCE = "every answer was given once; ask several times, or at temperature 0, where answers repeat"
@@ -41,7 +42,7 @@ class Repeats(Section):
             said.append(
                 Statement(
                     f"Between single runs, differences of scores below {least:.4f} are within run-to-run noise "
-                    f"({100 * self.found.goal.power:g} % power).",
+                    f"({words.percent(self.found.goal.power)} power).",
                     holds=True,
                 )
             )

@@ -85,7 +85,7 @@ def _gauge(document: dict[str, Any]) -> Gauge:
     limit = limit if lower else -limit  # a fall of 0.02 is a difference of -0.02
     marks = (Mark(0.0 if scores else 1.0, "no change"), Mark(limit, f"limit {words.number(limit, 6)}"))
     label = "score, subject − baseline" if scores else "perplexity, subject / baseline"
-    text = words.estimate(value, limits, sign=scores)
+    text = words.estimate(value, limits, sign=scores, null=marks[0].place)
     return Gauge(label, value, limits.low, limits.high, marks, "lower" if lower else "higher", text)
 
 

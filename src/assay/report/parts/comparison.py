@@ -51,7 +51,7 @@ def gauge_of(found: Comparison) -> Gauge | None:
         shown.interval.high,
         tuple(marks),
         "lower" if found.lower_is_better else "higher",
-        words.estimate(shown.value, shown.interval, sign=found.ratio is None),
+        words.estimate(shown.value, shown.interval, sign=found.ratio is None, null=centre),
     )
 
 

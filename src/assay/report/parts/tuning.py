@@ -70,5 +70,5 @@ def _gauge(report: TuningReport) -> Gauge | None:
         ratio.interval.high,
         (Mark(1.0, "no difference"),),
         "lower",
-        words.estimate(ratio.value, ratio.interval),
+        words.estimate(ratio.value, ratio.interval, null=1.0),
     )
