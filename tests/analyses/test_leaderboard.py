@@ -119,7 +119,8 @@ def told(a: str, b: str, p: float | None, verdict: Any) -> Pair:
 
 
 YES, NO = "better", "not told apart"
-LEVEL_WITH_W = "x and y cannot be told apart from w (smallest p = 0.3, adjusted); w is better than z; so is x; y is not shown to be."
+LEVEL_WITH_W = "x and y cannot be told apart from w (smallest p = 0.3, adjusted); "
+LEVEL_WITH_W += "w is better than z; so is x; y is not shown to be."
 
 
 @pytest.mark.parametrize(
