@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,51 @@ def test_a_file_is_removed_with_the_others(tmp_path: Path) -> None:
         assert names(tmp_path)[-1] == "old"
     assert names(tmp_path) == ["new"]
     remove_whole(tmp_path / "new")
+    assert names(tmp_path) == []
+
+
+def stuck(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
+    """A file that cannot be removed."""
+    plain = Path.unlink
+
+    def unlink(self: Path, *, missing_ok: bool = False) -> None:
+        if self.name == name:
+            raise OSError(number, os.strerror(number), str(self))
+        plain(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize(
+    ("number", "error", "says"),
+    [
+        (errno.EPERM, InputError, "remove it, it does not belong to what was written"),
+        (errno.EIO, WriteError, "make room, then run the same command again"),
+    ],
+)
+def test_a_file_that_cannot_be_removed_is_named_with_what_to_do(
+    number: int, error: type[Exception], says: str, *, batch: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written with it has appeared by then, and nothing temporary is left."""
+    (tmp_path / "old").write_bytes(b"of before")
+    stuck(monkeypatch, "old", number)
+
+    def remove() -> None:
+        with together() if batch else nullcontext():
+            write_bytes(tmp_path / "new", b"x")
+            remove_whole(tmp_path / "old")
+
+    with pytest.raises(error) as caught:
+        remove()
+    assert str(caught.value) == f"{tmp_path / 'old'}: cannot be removed ({os.strerror(number)}); {says}."
+    assert names(tmp_path) == ["new", "old"]
+
+
+def test_a_file_that_is_gone_needs_no_removing(tmp_path: Path) -> None:
+    remove_whole(tmp_path / "gone")
+    with together():
+        remove_whole(tmp_path / "gone")
     assert names(tmp_path) == []
 
 

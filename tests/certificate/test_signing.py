@@ -1,7 +1,9 @@
 """Signatures against the `cryptography` package and the published DSSE encoding; each fault is told apart."""
 
 import base64
+import errno
 import json
+import os
 import stat
 import sys
 from collections.abc import Callable
@@ -290,3 +292,24 @@ def test_on_the_command_line_what_became_of_a_signature_is_said_with_json_too(si
     ran = assay("certify", tmp_path / "a.csv", tmp_path / "b.csv", "-o", signed, "--json")
     assert json.loads(ran.out)["schema"] == "assay/certificate/2"
     assert ran.err.startswith("signature: not signed; removed c.dsse.json")
+
+
+def test_a_signature_that_cannot_be_withdrawn_is_an_error_that_names_it(
+    signed: Path, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new certificate is there; the old signature beside it does not fit, and must not pass for its own."""
+    before, plain = signed.read_bytes(), Path.unlink
+
+    def unlink(self: Path, *, missing_ok: bool = False) -> None:
+        if self == envelope_of(signed):
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(self))
+        plain(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    with pytest.raises(InputError) as caught:
+        certify(losses(20), losses(20, 3), signed)
+    why = "cannot be removed (Operation not permitted); remove it, it does not belong to what was written"
+    assert str(caught.value) == f"{envelope_of(signed)}: {why}."
+    assert signed.read_bytes() != before
+    assert sorted(path.name for path in signed.parent.glob("c.*")) == ["c.dsse.json", "c.evidence.parquet", "c.json"]
+    assert fault(signed, key) == "the signed payload is not this certificate"

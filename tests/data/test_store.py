@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.data.store import MANIFEST, Run, create_or_resume, finish, open_run
+from assay.data.store import MANIFEST, Run, create_or_resume, finish, open_run, owned_files
 from assay.errors import InputError, UsageError
 
 COLUMNS = {"window": np.array(["w1"], dtype=object), "loss": np.array([1.0])}
@@ -119,3 +119,27 @@ def test_a_manifest_that_was_being_written_is_no_obstacle(tmp_path: Path) -> Non
     assert names(folder) == ["run.json", "windows-00000.parquet", "windows-00001.parquet"]
     assert json.loads((folder / MANIFEST).read_text())["shards"] == 2
     assert os.listdir(tmp_path) == ["run"]  # noqa: PTH208 - hidden names, too
+
+
+@pytest.mark.parametrize("shards", [100_000, 100_001, 1_000_000])
+def test_a_run_of_very_many_shards_owns_all_of_them(shards: int, tmp_path: Path) -> None:
+    """From 100,000 on none was known to be the run's own, and it could not be overwritten."""
+    run = create_or_resume(tmp_path / "run", about("many") | {"shards": shards})
+    for number in (0, 99_999, shards - 1):
+        run.write_shard(number, COLUMNS)
+    mine = {path.name for path in run.folder.iterdir()}
+    assert owned_files(run.folder) == mine
+    for foreign in (f"windows-{shards:05d}", "windows-000001", "windows-1", "other-00000"):
+        (run.folder / f"{foreign}.parquet").touch()
+    assert owned_files(run.folder) == mine
+    with pytest.raises(InputError, match="holds files that are not of the run"):
+        create_or_resume(run.folder, about("new"), overwrite=True)
+
+
+@pytest.mark.parametrize("shards", [-1, 1_000_001, True, "2", None, 1e5])
+def test_a_number_of_shards_that_none_has_owns_nothing_and_is_refused(shards: object, old: Path) -> None:
+    path = old / MANIFEST
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"shards": shards}))
+    assert owned_files(old) == {MANIFEST}
+    with pytest.raises(InputError, match="'shards' must be a whole number up to 1,000,000"):
+        open_run(old)

@@ -5,10 +5,11 @@ is resumed by writing the missing shards, so that the folder ends up with the sa
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ SCHEMA = "assay/run/1"
 _MOST_SHARDS = 1_000_000
 _OLD_CUT = "fresh"  # how windows were cut before runs said so
 KINDS = ("windows", "tokens")  # of shards
+_SHARD = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{5,9}})\.parquet")
 
 Columns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]
 
@@ -43,7 +45,7 @@ class Run:
         return int(self.manifest["shards"])
 
     def shard(self, number: int, kind: str = "windows") -> Path:
-        return self.folder / f"{kind}-{number:05d}.parquet"
+        return self.folder / _shard_name(kind, number)
 
     def missing(self) -> list[int]:
         """Shards that have not been written."""
@@ -120,12 +122,25 @@ def _anything_in(folder: Path) -> bool:
 
 
 def owned_files(folder: Path) -> set[str] | None:
-    """The files of a run, from its manifest; ``None`` if the manifest is not ours."""
+    """The files of a run that are there and that its manifest accounts for; ``None`` if the manifest is not ours."""
     if not is_run(folder, MANIFEST):
         return None
     shards = json.loads((folder / MANIFEST).read_bytes()).get("shards")
-    known = shards if isinstance(shards, int) and 0 <= shards < 100_000 else 0
-    return {MANIFEST, *(f"{kind}-{number:05d}.parquet" for kind in KINDS for number in range(known))}
+    known = shards if _is_shard_count(shards) else 0
+    return {MANIFEST, *(path.name for path in folder.iterdir() if _is_shard(path.name, known))}
+
+
+def _is_shard(name: str, shards: int) -> bool:
+    found = _SHARD.fullmatch(name)
+    return found is not None and int(found[2]) < shards and name == _shard_name(found[1], int(found[2]))
+
+
+def _shard_name(kind: str, number: int) -> str:
+    return f"{kind}-{number:05d}.parquet"
+
+
+def _is_shard_count(shards: object) -> TypeGuard[int]:
+    return isinstance(shards, int) and not isinstance(shards, bool) and 0 <= shards <= _MOST_SHARDS
 
 
 _OURS = Owner("run", owned_files)
@@ -151,7 +166,7 @@ def _check(manifest: dict[str, Any], path: Path) -> None:
     """Refuse a manifest without what every run has, or with a part of another type."""
     again = "score again with --overwrite"
     shards = manifest.get("shards")
-    if isinstance(shards, bool) or not isinstance(shards, int) or not 0 <= shards <= _MOST_SHARDS:
+    if not _is_shard_count(shards):
         raise InputError(f"{path}: 'shards' must be a whole number up to {_MOST_SHARDS:,}; {again}.")
     for name in ("model", "layout", "text"):
         if not isinstance(manifest.get(name, {}), dict):
