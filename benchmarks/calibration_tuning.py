@@ -20,7 +20,8 @@ import numpy as np
 
 from assay.analyses.tuning_curves import overfitting_of
 from assay.analyses.tuning_trend import change_of, mean_of
-from assay.data.training_logs import Floats, Series
+from assay.data.training_logs import Series
+from assay.stats.units import Floats
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.losses import NOISES, losses, spread_of_change
 from benchmarks.simulation.tables import table

@@ -5,10 +5,13 @@ from importlib.metadata import version
 from math import inf, nan
 from typing import Any
 
+import numpy as np
 import pytest
 
-from assay.design import DESIGN_EFFECT_LIMIT, Design, signature
+from assay.design import DESIGN_EFFECT_LIMIT, Design, Method, signature
 from assay.errors import AssayError, UsageError
+from assay.stats.bootstrap import interval
+from assay.stats.units import Units
 
 
 def test_the_defaults_are_those_the_documentation_names() -> None:
@@ -90,3 +93,13 @@ def test_the_signature_is_the_version_what_was_estimated_and_every_part() -> Non
 
 def test_the_signature_leaves_out_what_is_none_but_not_what_is_zero() -> None:
     assert signature("difference", clusters=None, seed=0, n=3).endswith("|difference|seed:0|n:3")
+
+
+@pytest.mark.parametrize("method", ["auto", "bca", "percentile", "t", "studentized"])
+@pytest.mark.parametrize("resamples", [None, 200])
+def test_a_designs_interval_is_that_of_its_settings(method: Method, resamples: int | None) -> None:
+    units = Units(np.array([3.0, 1, 4, 1, 5, 9, 2, 6]), np.array([1.0, 2, 1, 2, 1, 2, 1, 2]))
+    design = Design(method=method, resamples=resamples, seed=5, level=0.9)
+    asked: dict[str, Any] = {"method": method, "n_resamples": resamples, "seed": 5}
+    assert design.interval(units) == interval(units, confidence_level=0.9, **asked)
+    assert design.interval(units, 0.99, own_p=True) == interval(units, confidence_level=0.99, own_p=True, **asked)

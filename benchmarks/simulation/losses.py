@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.data.training_logs import Floats
+from assay.stats.units import Floats
 
 #: Names, and the parts of the variance by how much a step keeps of the one before it.
 NOISES: dict[str, tuple[tuple[float, float], ...]] = {

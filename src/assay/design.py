@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from assay.errors import UsageError
 from assay.version import VERSION
+
+if TYPE_CHECKING:
+    from assay.stats.bootstrap import IntervalResult
+    from assay.stats.units import Units
 
 #: auto is tango for 0/1 scores and bca for everything else.
 Method = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
@@ -58,6 +62,22 @@ class Design:
     def resampling(self) -> Method:
         """The method for what is not 0/1: auto is bca."""
         return "bca" if self.method == "auto" else self.method
+
+    def interval(self, units: "Units", level: float | None = None, *, own_p: bool = False) -> "IntervalResult":
+        """The interval of a ratio of sums as the design asks for it, at its own level unless another one is given.
+
+        ``own_p`` asks for the interval's own p-value too.
+        """
+        from assay.stats.bootstrap import interval  # late: a design is made before anything is computed
+
+        return interval(
+            units,
+            method=self.method,
+            confidence_level=self.level if level is None else level,
+            n_resamples=self.resamples,
+            seed=self.seed,
+            own_p=own_p,
+        )
 
     @property
     def paired(self) -> bool:

@@ -13,9 +13,9 @@ from assay.analyses.tuning import tune
 from assay.analyses.tuning_criteria import Targets, grade_of, read_targets
 from assay.analyses.tuning_report import TuningReport
 from assay.data import read_table
-from assay.data.training_logs import Floats
 from assay.errors import InputError, UsageError
 from assay.examples.tuning import RUNS
+from assay.stats.units import Floats
 from tests.training.runs import write_run
 
 ARMS = ("lora", "lora-embeddings", "full")

@@ -14,7 +14,8 @@ from assay.analyses.tuning_trend import (
     smoothed,
     window_of,
 )
-from assay.data.training_logs import Floats, Series
+from assay.data.training_logs import Series
+from assay.stats.units import Floats
 
 RNG = np.random.default_rng(3)
 NOISE = np.convolve(RNG.normal(size=240), [1, 0.6, 0.3], mode="valid")

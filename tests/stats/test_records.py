@@ -55,3 +55,20 @@ def test_what_is_undefined_is_null_with_a_reason() -> None:
 def test_records_are_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         Interval(0.0, 1.0, 0.95, "bca").low = 2.0  # type: ignore[misc]  # that is the point
+
+
+def test_the_ratio_scale_by_hand() -> None:
+    found = Estimate(0.0, Interval(-1.0, 2.0, 0.95, "bca"), 0.5, 7, "why").exp()
+    assert found == Estimate(1.0, Interval(exp(-1.0), exp(2.0), 0.95, "bca"), 0.5, 7, "why")
+    assert Estimate(log(2), None, 0.1, 7).exp().standard_error == pytest.approx(0.2)  # d exp(x) = exp(x) dx
+
+
+def test_what_is_undefined_stays_undefined_on_the_ratio_scale() -> None:
+    found = Estimate(0.0, None, None, 1, "one unit has no standard error").exp()
+    assert (found.value, found.standard_error, found.reason) == (1.0, None, "one unit has no standard error")
+    assert Estimate(None, None, 0.1, 0, "no units").exp() == Estimate(None, None, None, 0, "no units")
+
+
+def test_an_exponential_beyond_every_number_is_undefined_with_a_reason() -> None:
+    for estimate in (Estimate(800.0, None, 1.0, 3), Estimate(1.0, Interval(0.0, 800.0, 0.95, "t"), 1.0, 3)):
+        assert estimate.exp("the ratio is too large") == Estimate(None, None, None, 3, "the ratio is too large")

@@ -22,7 +22,6 @@ from assay.analyses.paired import (
 from assay.analyses.picture import picture_of
 from assay.analyses.verdict import agreed, disagreement, moved_limits, sentence_of, verdict_of
 from assay.data import Panel, Selection, Table, pair
-from assay.data.panel import Floats
 from assay.data.rates import Size, bits_per
 from assay.data.readers import UNNAMED
 from assay.data.tables import check_used, one_model, read_models
@@ -32,7 +31,7 @@ from assay.stats.bootstrap import IntervalResult
 from assay.stats.effects import Arms, effect_sizes
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.student import SMALLEST_P
-from assay.stats.units import Units, standard_error
+from assay.stats.units import Floats, Units, standard_error
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
 

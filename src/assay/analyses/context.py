@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from math import exp
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -12,9 +11,7 @@ import numpy as np
 from assay.analyses import context_wording as wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
-from assay.analyses.interval_by_design import interval_by_design
 from assay.analyses.verdict import agreed
-from assay.data.panel import Floats
 from assay.data.positions import Bin, PositionSums, TokenRun, check_plans, check_tokens, open_tokens, read_positions
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import UsageError
@@ -22,7 +19,7 @@ from assay.results.words import count
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference
 from assay.stats.simultaneous import FEWEST, Family, Simultaneous, simultaneous
-from assay.stats.units import Units, standard_error
+from assay.stats.units import Floats, Units, standard_error
 
 _LEAST_SPREAD = 1e-9  # Σ(x − x̄)²: less is the rounding of one position
 
@@ -106,7 +103,7 @@ class _Bands:
         assert units is not None  # bins without tokens were left out
         if units.n < 2:
             return Estimate(units.estimate, None, None, 1, "only one document or window has these positions"), None
-        found = interval_by_design(units, self.design)
+        found = self.design.interval(units, own_p=True)
         self.fallbacks += found.fallbacks
         return Estimate(units.estimate, found.interval, standard_error(units), units.n), found.own_p
 
@@ -135,7 +132,7 @@ def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -
             edge,
             int(sums.tokens[:, k].sum()),
             shown[k],
-            _perplexity(shown[k]),
+            shown[k].exp("the perplexity is too large for a number"),
             *((gains.estimates[k], gains.tests[k]) if k < len(edges) - 1 else (None, None)),
         )
         for k, edge in enumerate(edges)
@@ -149,17 +146,6 @@ def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -
         edges[start].low,
         wording.model_sentence(name, points, last, slope),
     )
-
-
-def _perplexity(loss: Estimate) -> Estimate:
-    """The exponentials of the loss and of its limits; the standard error by the delta method."""
-    try:
-        value = None if loss.value is None else exp(loss.value)
-        limits = None if loss.interval is None else loss.interval.exp()
-    except OverflowError:
-        return Estimate(None, None, None, loss.n, "the perplexity is too large for a number")
-    error = None if value is None or loss.standard_error is None else value * loss.standard_error
-    return Estimate(value, limits, error, loss.n, loss.reason)
 
 
 def gain_family(sums: PositionSums) -> Family:

@@ -5,17 +5,15 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.analyses.interval_by_design import interval_by_design
 from assay.analyses.japanese_evidence import Evidence, Measure
 from assay.analyses.japanese_parts import Gap, System, Value
 from assay.analyses.verdict import agreed
-from assay.data.panel import Floats
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval
 from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference as without_rounding
-from assay.stats.units import Units, standard_error
+from assay.stats.units import Floats, Units, standard_error
 
 
 class Estimates:
@@ -57,7 +55,7 @@ class Estimates:
         units = Units(top[present], bottom[present])
         if units.n < 2:
             return Estimate(units.estimate, None, None, 1, f"only one {self.evidence.unit} has a part in it"), None
-        found = interval_by_design(units, self.design)
+        found = self.design.interval(units, own_p=True)
         self._fallbacks += found.fallbacks
         return Estimate(units.estimate, found.interval, standard_error(units), units.n), found.own_p
 

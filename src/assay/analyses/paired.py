@@ -10,9 +10,7 @@ from math import inf
 
 import numpy as np
 
-from assay.analyses.interval_by_design import interval_by_design
 from assay.data import Panel
-from assay.data.panel import Floats
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
 from assay.results import words
@@ -23,7 +21,7 @@ from assay.stats.proportions import Effective, effective_counts, mcnemar_p, scor
 from assay.stats.records import Fallback, Interval, Test
 from assay.stats.rounding import snapped, without_noise, without_residue
 from assay.stats.student import SMALLEST_P, critical_values
-from assay.stats.units import Units, design_effect, mean_of_draws
+from assay.stats.units import Floats, Units, design_effect, mean_of_draws
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -128,7 +126,7 @@ def paired_interval(drawn: Units, binary: Binary | None, design: Design) -> Inte
     """The interval that the design asks for, with its own p-value."""
     if binary is not None and design.method in ("auto", "tango"):
         return _tango(binary, design.level)
-    return interval_by_design(drawn, design)
+    return design.interval(drawn, own_p=True)
 
 
 def paired_test(whole: Units, binary: Binary | None, design: Design) -> tuple[Test, tuple[Fallback, ...]]:

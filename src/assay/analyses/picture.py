@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data import Panel
-from assay.data.panel import Floats
 from assay.design import Design
 from assay.stats.bootstrap import bootstrap_of
-from assay.stats.units import Units
+from assay.stats.units import Floats, Units
 
 MOST_GROUPS = 500  # more units than this are drawn as means of neighbours
 _BINS = 80

@@ -1,7 +1,7 @@
 """Which models can be told apart? k models on the same items: every pair tested, tiers, ranks, and who may be best."""
 
 from collections.abc import Mapping, Sequence
-from math import exp
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,17 +15,18 @@ from assay.analyses.rank_pairs import Decided, check_adjust, decide, pair_record
 from assay.analyses.rank_weights import Weighting, check_weights, place_of, reweighted, reweightings
 from assay.data import Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
-from assay.data.panel import Floats
 from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError
-from assay.stats.bootstrap import interval
 from assay.stats.model_set import confidence_set
 from assay.stats.multiplicity import letters, rank_limits, tiers
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.shared_signs import Flips
 from assay.stats.special import t_quantile
+from assay.stats.units import Floats
 from assay.stats.winners import winner
+
+_TOO_LARGE = "the perplexity is too large for a number"
 
 
 def rank(
@@ -188,7 +189,9 @@ class _Board:
                     self.answers.systems[i],
                     self.ranks[i],
                     estimate,
-                    _perplexity(estimate) if self.answers.metric.kind == "losses" else None,
+                    estimate.exp("the perplexity is too large for a number")
+                    if self.answers.metric.kind == "losses"
+                    else None,
                     grid.system(i).estimate,
                     int(grid.present[:, i].sum()),
                     tier,
@@ -207,13 +210,7 @@ class _Board:
         grid, asked = self.answers.grid, self.design
         value, error, n = float(self.found.estimates[i]), float(self.found.errors[i]), int(grid.present[:, i].sum())
         if grid.whole:
-            found = interval(
-                grid.system(i),
-                method=self.method,
-                confidence_level=asked.level,
-                n_resamples=asked.resamples,
-                seed=asked.seed,
-            )
+            found = replace(asked, method=self.method).interval(grid.system(i))
             self.fallbacks += found.fallbacks
             return Estimate(value, found.interval, error, n)
         if self.method != "t":
@@ -257,13 +254,3 @@ class _Board:
             seed=self.design.seed,
             data=answers.digest[:16],
         )
-
-
-def _perplexity(loss: Estimate) -> Estimate:
-    """The exponentials of the loss and of its limits."""
-    try:
-        value = None if loss.value is None else exp(loss.value)
-        limits = None if loss.interval is None else loss.interval.exp()
-    except OverflowError:
-        return Estimate(None, None, None, loss.n, "the perplexity is too large for a number")
-    return Estimate(value, limits, None if value is None else value * (loss.standard_error or 0.0), loss.n)

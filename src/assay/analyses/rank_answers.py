@@ -11,13 +11,14 @@ import numpy as np
 from assay.data import Metric, Table
 from assay.data.arms import Arm, arms_of
 from assay.data.pairing import check_tables, clustered_by, direction_of, notes_of, of_split
-from assay.data.panel import Floats, Integers, Texts, numbered
+from assay.data.panel import numbered
 from assay.data.readers import UNNAMED
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results import words
-from assay.stats.grid import Grid, Truths
+from assay.stats.grid import Grid
 from assay.stats.rounding import snapped
+from assay.stats.units import Floats, Integers, Texts, Truths
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from math import inf
 
 import numpy as np
 
-from assay.analyses.interval_by_design import interval_by_design
 from assay.analyses.paired import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
@@ -18,10 +17,9 @@ from assay.stats.agreement import joint_p
 from assay.stats.all_shares import Counts, counts_of
 from assay.stats.allpairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
 from assay.stats.bootstrap import NO_TANGO
-from assay.stats.grid import Truths
 from assay.stats.records import Fallback
 from assay.stats.student import critical_values, two_sided
-from assay.stats.units import Floats, Units, design_effect, mean_of_draws
+from assay.stats.units import Floats, Truths, Units, design_effect, mean_of_draws
 
 INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms
 _PER_INTERVAL, _PER_GROUP, _PER_DRAW = 1.5e-3, 4e-7, 4e-9  # seconds
@@ -120,7 +118,7 @@ def _one_by_one(pairs: Pairs, design: Design, level: float) -> tuple[tuple[Float
     found = np.full((3, len(pairs.units)), np.nan)
     fallbacks: dict[Fallback, None] = {}
     for r in np.flatnonzero(pairs.groups > 1).tolist():
-        one = interval_by_design(drawn_units(pairs.grid.pair(*pairs.index[:, r].tolist())), design, level)
+        one = design.interval(drawn_units(pairs.grid.pair(*pairs.index[:, r].tolist())), level, own_p=True)
         low, high = one.interval.low, one.interval.high
         if one.degenerate:  # exactly the difference: sums in another order would not be
             low = high = float(pairs.difference[r])

@@ -8,11 +8,11 @@ import numpy as np
 
 from assay.analyses.leaderboard_parts import Move, Reweighting
 from assay.analyses.rank_answers import Answers
-from assay.data.panel import Floats
 from assay.errors import InputError, UsageError
-from assay.stats.grid import Grid, Truths
+from assay.stats.grid import Grid
 from assay.stats.rank_stability import rank_stability
 from assay.stats.ranking import fitted
+from assay.stats.units import Floats, Truths
 
 Weighting = Literal["equal", "n", "sqrt", "log"]
 

@@ -15,7 +15,6 @@ from assay.analyses.reliability_tables import quantity
 from assay.analyses.reliability_wording import sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
-from assay.data.panel import Floats, Integers
 from assay.data.repeats import Repeats, repeats_of
 from assay.data.tables import check_used, read_models
 from assay.design import signature
@@ -29,7 +28,7 @@ from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
 from assay.stats.rounding import snapped
 from assay.stats.run_noise import RunNoise, Spread, item_spread, run_noise
-from assay.stats.units import Units, standard_error
+from assay.stats.units import Floats, Integers, Units, standard_error
 
 FEW_RUNS = 4  # degrees of freedom; with fewer, what the noise between runs may be spans a factor of six and more
 MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared

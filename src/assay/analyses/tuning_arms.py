@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import exp
 
 import numpy as np
 
@@ -11,10 +10,11 @@ from assay.analyses.tuning_curves import curve_of, summary_of
 from assay.analyses.tuning_records import Arm, Curve, RatePoint, Sensitivity
 from assay.analyses.tuning_trend import from_zero_on, over_seeds
 from assay.data.tables import Table, read_table
-from assay.data.training_logs import PARTS, Floats, TrainingLog
+from assay.data.training_logs import PARTS, TrainingLog
 from assay.errors import InputError
 from assay.results.words import number
 from assay.stats.records import Estimate
+from assay.stats.units import Floats
 
 _SAME = 1e-6  # of a loss: what rounding explains
 
@@ -135,7 +135,7 @@ def _quality(losses: Floats, logs: Sequence[TrainingLog], level: float) -> dict[
     if len(losses):
         found["validation_loss"] = _mean(losses, level)
     if len(losses) and all(log.language_model for log in logs):
-        found["perplexity"] = exponential(found["validation_loss"])
+        found["perplexity"] = found["validation_loss"].exp()
         found |= _source_perplexity(logs, level)
     found |= _means([_ends(log) for log in logs], level)
     return found | {name: _bounded(one) for name, one in _means([log.scores for log in logs], level).items()}
@@ -153,7 +153,7 @@ def _source_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, E
     differs = any(abs((log.source_loss or 0) / (log.valid.finite.last or 1) - 1) > _SAME for log in logs)
     if len(found) < len(logs) or not differs:
         return {}
-    return {"perplexity_by_the_source": exponential(_mean(np.array(found), level))}
+    return {"perplexity_by_the_source": _mean(np.array(found), level).exp()}
 
 
 def _bounded(share: Estimate) -> Estimate:
@@ -162,17 +162,6 @@ def _bounded(share: Estimate) -> Estimate:
     if limits is None or share.value is None or not 0 <= share.value <= 1:
         return share
     return replace(share, interval=replace(limits, high=min(limits.high, 1.0)))
-
-
-def exponential(loss: Estimate) -> Estimate:
-    """Perplexity: the exponentials of a loss and its limits; the standard error by the delta method."""
-    try:
-        value = None if loss.value is None else exp(loss.value)
-        limits = None if loss.interval is None else loss.interval.exp()
-    except OverflowError:
-        return Estimate(None, None, None, loss.n, "too large for a number")
-    error = None if value is None or loss.standard_error is None else value * loss.standard_error
-    return Estimate(value, limits, error, loss.n, loss.reason)
 
 
 def _quality_reason(runs: Sequence[Trained]) -> str | None:

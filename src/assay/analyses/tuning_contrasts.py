@@ -9,19 +9,19 @@ import numpy as np
 
 from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
-from assay.analyses.tuning_arms import Trained, exponential
+from assay.analyses.tuning_arms import Trained
 from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Better, Contrast, SourceFormulas
 from assay.analyses.tuning_trend import seed_difference
 from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
-from assay.data.training_logs import Floats
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
 from assay.stats.records import Estimate, Test
 from assay.stats.special import normal_quantile, t_cdf
 from assay.stats.student import SMALLEST_P
+from assay.stats.units import Floats
 
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
 ONE_SEED = "one seed: a difference between these two models, not between the two ways to train"
@@ -159,11 +159,11 @@ def _ratios(
         "time": lambda run: _log(run.log.seconds),
         "character_accuracy": lambda run: _log(run.log.scores.get("character_accuracy")),
     }
-    found = {name: exponential(_over_seeds(a, b, what, level, paired=paired)[0]) for name, what in wanted.items()}
+    found = {name: _over_seeds(a, b, what, level, paired=paired)[0].exp() for name, what in wanted.items()}
     measure = accuracy_of(a, b)
     if measure is not None:
         accuracy, _ = _over_seeds(a, b, lambda run: _log(run.log.scores.get(measure)), level, paired=paired)
-        found["accuracy"] = exponential(accuracy)
+        found["accuracy"] = accuracy.exp()
     counted = found["parameters"]
     if counted.value is not None:  # no seed changes it
         found["parameters"] = Estimate(counted.value, None, None, counted.n, "counted")
@@ -172,7 +172,7 @@ def _ratios(
     loss, _ = _over_seeds(a, b, lambda run: _log(run.validation_loss), level, paired=paired)
     return {
         "perplexity": Estimate(None, None, None, 0, NO_LANGUAGE_MODEL),
-        "validation_loss": exponential(loss),
+        "validation_loss": loss.exp(),
     } | found
 
 
@@ -182,7 +182,7 @@ def _log(value: float | None) -> float | None:
 
 def perplexity_ratio(windows: Comparison | None, seeds: Estimate) -> Estimate:
     """Over seeds where there are several, else over windows: the wider question that can be answered."""
-    over = exponential(seeds)
+    over = seeds.exp()
     if over.interval is None and windows is not None and windows.ratio is not None:
         return windows.ratio
     return over

@@ -8,10 +8,11 @@ import numpy as np
 
 from assay.analyses.tuning_records import Curve, Gradients, Overfitting, Plateau, Resting, RunSummary, Shown
 from assay.analyses.tuning_trend import change_of, from_zero_on, mean_of, smoothed, window_of
-from assay.data.training_logs import Floats, Series, TrainingLog
+from assay.data.training_logs import Series, TrainingLog
 from assay.stats.records import Estimate
 from assay.stats.rounding import difference, levelled
 from assay.stats.special import t_quantile
+from assay.stats.units import Floats
 
 _WITHIN = 0.01  # of the last value: converged; of the whole improvement: flat
 _SPIKE = 6.0  # robust standard deviations above the median of the norms before it

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from assay.data.training_logs import Floats
 from assay.stats.roots import increasing_root
 from assay.stats.rounding import TOLERANCE
+from assay.stats.units import Floats
 
 BLOCKS = 30
 _NODES = 64

@@ -6,11 +6,12 @@ from math import sqrt
 import numpy as np
 
 from assay.analyses.tuning_noise import error_of
-from assay.data.training_logs import Floats, Series
+from assay.data.training_logs import Series
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import difference, levelled
 from assay.stats.special import t_cdf, t_quantile
 from assay.stats.student import SMALLEST_P
+from assay.stats.units import Floats
 
 WINDOW = 50  # logged points that are averaged (T4)
 

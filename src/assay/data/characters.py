@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assay.data.scripts import Normalization, Ranges
-
-Floats = NDArray[np.float64]
+from assay.stats.units import Floats
 
 
 @dataclass(frozen=True, eq=False)

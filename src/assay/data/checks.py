@@ -4,17 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.data.labels import Labels
-from assay.data.panel import Floats, Integers, Texts
 from assay.data.readers import Source
 from assay.errors import InputError
 from assay.names import shown
+from assay.stats.units import Floats, Integers, Texts, Truths
 
 SPLITS = ("preview", "final")
 NAMED = 3  # how many of the rows that repeat an id a message names
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ import numpy as np
 from assay.data.checks import check_texts, check_unique
 from assay.data.columns import check_keys, check_once
 from assay.data.labels import Labels
-from assay.data.panel import Texts
 from assay.data.readers import Source
 from assay.data.readers.registry import named, open_source
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line, shown
+from assay.stats.units import Texts
 
 REQUIRED = ("item", "prediction", "reference")
 OPTIONAL = ("model", "cluster")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.panel import Integers, Texts
+from assay.stats.units import Integers, Texts
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.data.panel import Floats
 from assay.errors import InputError
 from assay.stats.rounding import TOLERANCE
+from assay.stats.units import Floats
 
 LARGEST, SMALLEST = 1e60, 1e-60
 

@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from assay.data.pairing import check_cuts, of_split
-from assay.data.panel import Floats, Integers
 from assay.data.tables import Table
 from assay.errors import InputError, UsageError
+from assay.stats.units import Floats, Integers
 
 Size = Literal["byte", "character"]
 COLUMNS: dict[Size, str] = {"byte": "bytes", "character": "chars"}

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.data.training_events import EVENTS, MANIFEST, NoStepsError, number_of, read_events, read_manifest
 from assay.errors import InputError
 from assay.names import one_line
+from assay.stats.units import Floats
 
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
 
-Floats = NDArray[np.float64]
 Kind = Literal["run", "trainer", "peft", "table"]
 
 _MOST_STEPS = 100_000_000  # of a whole run: each has its seconds in memory

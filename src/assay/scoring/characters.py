@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.characters import CharacterCounts, Floats
+from assay.data.characters import CharacterCounts
 from assay.data.scripts import (
     Normalization,
     Ranges,
@@ -37,6 +37,7 @@ from assay.scoring.texts import Document, read_documents, texts_digest
 from assay.scoring.token_bytes import TokenBytes
 from assay.scoring.tokens import model_digests, tokenized
 from assay.scoring.windows import Layout, Window, batches_of, windows_of
+from assay.stats.units import Floats
 
 if TYPE_CHECKING:
     from assay.scoring.hf import Scorer

@@ -12,9 +12,9 @@ Arrays in, arrays out; numbers are arrays of one.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from assay.stats.units import Floats
 
 BESIDE = 1e-9  # of the estimate: a limit this close to 0 leaves it out, and is printed as 0
 

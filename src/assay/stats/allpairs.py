@@ -17,7 +17,6 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.stats.grid import Grid
 from assay.stats.paired import wilcoxon
@@ -29,9 +28,7 @@ from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.shared_signs import Flips, count_reached, share_reached
 from assay.stats.special import normal_cdf
 from assay.stats.student import SMALLEST_P
-from assay.stats.units import Floats
-
-Integers = NDArray[np.int64]
+from assay.stats.units import Floats, Integers
 
 STAND_IN_FLIPS = 10_000
 EXACT_SECONDS = 1.5  # what exact tests of all pairs may take

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from assay.stats.units import Floats
 
 _Gram = TypeVar("_Gram")
 

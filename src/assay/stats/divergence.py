@@ -18,11 +18,8 @@ from functools import lru_cache
 from math import lgamma, log
 
 import numpy as np
-from numpy.typing import NDArray
 
-from assay.stats.units import Floats
-
-Integers = NDArray[np.int64]
+from assay.stats.units import Floats, Integers
 
 #: What the survey benchmark puts in place of smaller probabilities, and its scores of what it could not compare.
 FLOOR = 1e-10

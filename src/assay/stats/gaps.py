@@ -17,17 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.stats.agreement import agreeing
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.simultaneous import critical_value_of
 from assay.stats.streams import signs, stream_key
 from assay.stats.student import critical_values, two_sided
-from assay.stats.units import Floats
-
-Integers = NDArray[np.int64]
-Truths = NDArray[np.bool_]
+from assay.stats.units import Floats, Integers, Truths
 
 FEWEST = 6  # questions: the signs of fewer cannot give p ≤ 0.05
 _BATCH = 1 << 20  # numbers in a pass

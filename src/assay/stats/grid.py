@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.rounding import without_noise, without_residue
-from assay.stats.units import Floats, Units
-
-Truths = NDArray[np.bool_]
+from assay.stats.units import Floats, Truths, Units
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,8 @@ from assay.stats.divergence import (
 )
 from assay.stats.resampling import Engine
 from assay.stats.streams import stream_key, words
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Integers
 
-Integers = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
 _COMPILE_ABOVE = 3e6  # people drawn, or scores: about what numpy does in the time that loading the kernels takes

@@ -11,9 +11,7 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.units import Floats
-
-Truths = NDArray[np.bool_]
+from assay.stats.units import Floats, Truths
 
 _MOST_SETS = 256  # while letters are sought: there can be exponentially many, and then pairs are covered greedily
 

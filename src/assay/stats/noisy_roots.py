@@ -24,12 +24,9 @@ from functools import lru_cache
 from math import exp, lgamma, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.stats.divergence import divergence, sampling_moments
-from assay.stats.units import Floats
-
-Integers = NDArray[np.int64]
+from assay.stats.units import Floats, Integers
 
 _NODES = 40  # of the quadrature over the gamma distribution
 _LARGE = 400.0  # λ from which on the root is a series

@@ -17,14 +17,11 @@ from dataclasses import dataclass
 from math import inf, pi
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from assay.stats.agreement import agreeing
 from assay.stats.student import SMALLEST_P, critical_values, two_sided
-from assay.stats.units import Units, shape, standard_error
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from assay.stats.units import Floats, Integers, Units, shape, standard_error
 
 FEWEST_DF = 2.0  # degrees of freedom that clusters and weights leave at least
 _HALVINGS = 53

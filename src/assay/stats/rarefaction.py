@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.streams import stream_key, words
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Integers
 
-Integers = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
 DRAWS = 32  # parts of each sample: their own noise is small beside that of the questions, and is part of its estimate

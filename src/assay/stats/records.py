@@ -60,6 +60,19 @@ class Estimate:
     n: int
     reason: str | None = None
 
+    def exp(self, too_large: str = "too large for a number") -> "Estimate":
+        """The same estimate on the ratio scale; the standard error by the delta method.
+
+        ``too_large`` is the reason where the exponential is beyond every number.
+        """
+        try:
+            value = None if self.value is None else exp(self.value)
+            limits = None if self.interval is None else self.interval.exp()
+        except OverflowError:
+            return Estimate(None, None, None, self.n, too_large)
+        error = None if value is None or self.standard_error is None else value * self.standard_error
+        return Estimate(value, limits, error, self.n, self.reason)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "value": self.value,

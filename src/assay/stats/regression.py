@@ -12,15 +12,12 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.stats.agreement import agreeing
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.special import t_cdf, t_quantile
 from assay.stats.student import SMALLEST_P, critical_values
-from assay.stats.units import Floats
-
-Integers = NDArray[np.int64]
+from assay.stats.units import Floats, Integers
 
 _ROUNDING = 1e-12
 

@@ -9,9 +9,7 @@ and a sum of ten thousand terms is off by 1e-12 at worst; what is measured diffe
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.units import Units
-
-Floats = NDArray[np.float64]
+from assay.stats.units import Floats, Units
 
 NOISE = 8 * float(np.finfo(np.float64).eps)  # of a few operations
 TOLERANCE = 1e-12  # of the larger of the two values that are subtracted

@@ -24,9 +24,7 @@ from assay.stats.grid import Grid
 from assay.stats.resampling import Engine
 from assay.stats.simultaneous import FEWEST
 from assay.stats.streams import stream_key, words
-from assay.stats.units import Floats
-
-Integers = NDArray[np.int64]
+from assay.stats.units import Floats, Integers
 
 MOST_ENUMERATED = 16  # groups: 32,768 sign vectors
 TIE = 1e-9  # of √G·√Σd² ≥ Σ|d|: sums closer than this to the observed one are equal to it

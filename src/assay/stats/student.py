@@ -9,11 +9,10 @@ from math import pi
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from assay.stats.quadrature import legendre_rule
-
-Floats = NDArray[np.float64]
+from assay.stats.units import Floats
 
 SMALLEST_P = 1e-300  # p is never 0, not even by underflow
 _MANY = 1e300  # degrees of freedom that are as good as infinitely many

@@ -16,7 +16,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+#: The arrays that functions take and give, everywhere in the package.
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+Texts = NDArray[np.object_]  # of str
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from assay.analyses.survey.loaded import Survey, load
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.population import categories_of_two
 from assay.analyses.survey.report import report_of, survey
-from assay.data.panel import Integers
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, Truth, truth_of
 from assay.design import Design
 from assay.errors import UsageError
 from assay.examples.survey import FOLDER
+from assay.stats.units import Integers
 
 AGES, SEXES = ("young", "middle", "old"), ("f", "m")
 

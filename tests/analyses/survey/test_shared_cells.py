@@ -9,11 +9,11 @@ from assay.analyses.survey.loaded import Survey, load
 from assay.analyses.survey.report import SurveyReport, report_of
 from assay.analyses.survey.scores import Scores
 from assay.analyses.survey.shared import on_shared_cells
-from assay.data.panel import Floats
 from assay.data.survey import ERROR, OK
 from assay.data.survey.predictions import Answer, Predictions, predictions_of
 from assay.design import Design
 from assay.errors import InputError
+from assay.stats.units import Floats
 from tests.analyses.survey.surveys import K, made
 
 QUICK = Design(resamples=1_000)

@@ -13,10 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from assay.analyses.interval_by_design import interval_by_design
 from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
 from assay.analyses.verdict import moved_limits
-from assay.data.panel import Floats
 from assay.data.survey import ERROR, OK
 from assay.design import Design
 from assay.stats.agreement import joint_p
@@ -26,7 +24,7 @@ from assay.stats.paired import t_test, wilcoxon
 from assay.stats.permutation import sign_flip
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import TOLERANCE
-from assay.stats.units import Units, standard_error
+from assay.stats.units import Floats, Units, standard_error
 
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
 _POINT = 0.01 + 1e-9
@@ -141,7 +139,7 @@ def _untested(pair: _Pair, design: Design) -> Against:
 def _tested(pair: _Pair, family: int, design: Design) -> Against:
     units, grid = pair.units, pair.grid
     assert grid is not None
-    found = [interval_by_design(units, design, 1 - (1 - design.level) / count) for count in (1, family)]
+    found = [design.interval(units, 1 - (1 - design.level) / count, own_p=True) for count in (1, family)]
     test = _test(units, found[0].own_p or 0.0, design)
     alone, together = (
         _agreeing(one.interval, test.p_value, count, units.estimate, design.level)

@@ -14,12 +14,11 @@ from assay.analyses.survey.population import categories_of_two, has_everyone
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
 from assay.analyses.survey.shuffled import Nulls, nulls
-from assay.data.panel import Floats
 from assay.data.survey import matched
-from assay.data.survey.truth import Truths
 from assay.design import Design
 from assay.results import words
 from assay.stats.multiplicity import holm
+from assay.stats.units import Floats, Truths
 
 DEFAULT_PERMUTATIONS = 2_000
 LEAST_PERMUTATIONS = 1_000

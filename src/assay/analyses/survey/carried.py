@@ -24,13 +24,13 @@ from assay.analyses.survey.correction import parts_of, weights_within
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noisy import NoisyAnswers
 from assay.analyses.survey.resampled import resample_sums
-from assay.data.panel import Floats, Integers
 from assay.data.survey import SCORE_ONLY
 from assay.design import Design
 from assay.stats.noisy_roots import GRID
 from assay.stats.records import Estimate, Interval
 from assay.stats.sampled_gaps import NoisySegment, sampling_gap
 from assay.stats.special import normal_quantile
+from assay.stats.units import Floats, Integers
 
 SCORES_ONLY = "the results have scores without distributions, whose noise is not known"
 NOTHING_READ = "no answer has a distribution"

@@ -11,13 +11,13 @@ from assay.analyses.sheet import Sheet
 from assay.analyses.survey.carried import SlopeNoise, slope_noise
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
-from assay.data.panel import Floats
 from assay.data.survey.predictions import UNKNOWN_CONTEXT
 from assay.design import Design
 from assay.results import words
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate, Interval
 from assay.stats.regression import Slope, slope, slope_limits, within_items
+from assay.stats.units import Floats
 
 
 @dataclass(frozen=True, slots=True)

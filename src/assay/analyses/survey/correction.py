@@ -16,10 +16,10 @@ import numpy as np
 
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noisy import NoisyAnswers
-from assay.data.panel import Floats, Integers
 from assay.stats.noisy_roots import Curve
 from assay.stats.records import Estimate, Interval
 from assay.stats.special import normal_quantile
+from assay.stats.units import Floats, Integers
 
 METHOD = "inverted noise"
 _WHY = "no answer of the model has a distribution"

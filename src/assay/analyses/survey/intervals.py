@@ -13,10 +13,10 @@ from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.resampled import DEFAULT_RESPONDENT_RESAMPLES
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
-from assay.data.panel import Floats
 from assay.design import Design
 from assay.results import words
 from assay.stats.records import Estimate, Interval
+from assay.stats.units import Floats
 
 
 @dataclass(frozen=True, slots=True)

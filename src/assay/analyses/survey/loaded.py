@@ -12,7 +12,6 @@ import numpy as np
 from assay.analyses.survey.noisy import NoisyAnswers, noisy_answers
 from assay.analyses.survey.population import left_out, pooled
 from assay.analyses.survey.resampled import Resampled, resample
-from assay.data.panel import Floats, Integers
 from assay.data.survey import (
     OK,
     SCORE_ONLY,
@@ -41,8 +40,9 @@ from assay.stats.divergence import (
     smoothed,
     source_noise,
 )
-from assay.stats.grid import Grid, Truths
+from assay.stats.grid import Grid
 from assay.stats.multinomial import Respondents, perfect_noise
+from assay.stats.units import Floats, Integers, Truths
 
 Population = Literal["left-out", "pooled"]
 LEFT_OUT, POOLED = "marginal, left out", "marginal, pooled"

@@ -13,12 +13,11 @@ from assay.analyses.survey.loaded import LEFT_OUT, Survey
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
 from assay.analyses.verdict import moved_limits
-from assay.data.panel import Floats
 from assay.design import Design
 from assay.results import words
 from assay.stats.bootstrap import interval
 from assay.stats.records import Estimate
-from assay.stats.units import Units, standard_error
+from assay.stats.units import Floats, Units, standard_error
 
 LEAST_RANGE = 0.01  # between marginal and ceiling: a share of less is a share of nothing
 
@@ -238,8 +237,6 @@ def _ratio(units: Units, mass: Floats, design: Design, n: int) -> Estimate:
         return Estimate(None, None, None, n, reason)
     if units.n < 2:
         return Estimate(units.estimate, None, None, n, "one question has no standard error")
-    method = design.method if bool((units.denominators > 0).all()) else "t"
-    found = interval(
-        units, method=method, confidence_level=design.level, n_resamples=design.resamples, seed=design.seed
-    )
+    asked = design if bool((units.denominators > 0).all()) else replace(design, method="t")
+    found = asked.interval(units)
     return Estimate(units.estimate, found.interval, standard_error(units), n)

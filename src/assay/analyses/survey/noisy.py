@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.panel import Floats, Integers
 from assay.data.survey import OK, Predictions, Truth
 from assay.stats.noisy_roots import GRID, Curve, Noise, Spread, noise_of, root_table, spread_of
+from assay.stats.units import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ the survey has a row of them.
 
 import numpy as np
 
-from assay.data.panel import Floats, Integers
 from assay.data.survey import Truth
+from assay.stats.units import Floats, Integers
 
 #: Names of a row of all respondents, as a segment's id or as the value in attribute:value.
 EVERYONE = frozenset(

@@ -12,10 +12,10 @@ from assay.analyses.survey.loaded import MIN_RESPONDENTS, THRESHOLD, Population,
 from assay.analyses.survey.registry import ANALYSES, analysis, chosen, record
 from assay.analyses.survey.section import Section, Statement
 from assay.analyses.survey.shared import on_shared_cells
-from assay.data.panel import Floats
 from assay.data.survey import Progress, SurveySource, Variants
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
+from assay.stats.units import Floats
 
 SCHEMA = "assay/survey/1"
 

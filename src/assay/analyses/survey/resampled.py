@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.data.panel import Floats, Integers
 from assay.data.survey import OK, SCORE_ONLY, Predictions, Truth
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.multinomial import Predicted, Respondents, resampled_scores
+from assay.stats.units import Floats, Integers
 
 DEFAULT_RESPONDENT_RESAMPLES = 1_000
 _MOST_SUMS = 2e8  # numbers held at once

@@ -8,9 +8,9 @@ import numpy as np
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Own, Survey
 from assay.analyses.survey.section import Section, Statement
-from assay.data.panel import Floats
 from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
 from assay.design import Design
+from assay.stats.units import Floats
 
 NOTABLE = 0.01  # of the answers, or of the score: less is not worth a sentence
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.survey.loaded import Survey
-from assay.data.panel import Floats, Integers
 from assay.data.survey import OK, SCORE_ONLY, Truth
 from assay.stats.divergence import similarity
 from assay.stats.streams import stream_key, words
+from assay.stats.units import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,9 @@ from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.pairs import pairs
 from assay.analyses.survey.section import Section, Statement
-from assay.data.panel import Floats
 from assay.design import Design
-from assay.stats.grid import Truths
 from assay.stats.rank_stability import rank_stability
+from assay.stats.units import Floats, Truths
 
 WEIGHTS: dict[str, Callable[[Floats], Floats]] = {
     "equal": np.ones_like,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from assay.data.panel import Floats
 from assay.data.survey.truth import Question, Truth
+from assay.stats.units import Floats
 
 
 def prior_shares(truth: Truth, prior: Truth) -> Floats:

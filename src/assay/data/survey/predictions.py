@@ -8,9 +8,9 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.panel import Floats, Integers
 from assay.data.survey.truth import LEAST_SUM, MOST_SUM
 from assay.names import one_line
+from assay.stats.units import Floats, Integers
 
 #: What became of an answer. An ERROR is missing; the benchmark scores the two failures before it with 0 and 0.1.
 OK, UNPARSEABLE, WRONG_LENGTH, ERROR, SCORE_ONLY = range(5)

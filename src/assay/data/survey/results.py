@@ -12,9 +12,10 @@ from assay.data.opening import DOCUMENT, check_file
 from assay.data.survey.documents import is_json
 from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
-from assay.data.survey.truth import Truth, Truths
+from assay.data.survey.truth import Truth
 from assay.errors import InputError
 from assay.names import one_line
+from assay.stats.units import Truths
 
 Variants = Literal["apart", "merged"]
 Progress = Callable[[int, int], None]

@@ -10,8 +10,9 @@ from assay.data.survey.predictions import Predictions
 from assay.data.survey.results import Progress, Variants, read_results
 from assay.data.survey.survey_json import read_survey
 from assay.data.survey.tables import read_prediction_tables, read_truth_table
-from assay.data.survey.truth import Truth, Truths
+from assay.data.survey.truth import Truth
 from assay.errors import InputError, UsageError
+from assay.stats.units import Truths
 
 SurveySource = str | PathLike[str] | Mapping[str, Any] | Any
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from assay.data.columns import check_once
-from assay.data.panel import Floats, Texts
 from assay.data.readers import Reading, Source
 from assay.data.readers.registry import open_source
 from assay.data.survey.parsing import shares_of
@@ -26,18 +25,10 @@ from assay.data.survey.predictions import (
     Predictions,
     predictions_of,
 )
-from assay.data.survey.truth import (
-    Cell,
-    Question,
-    Segment,
-    Truth,
-    Truths,
-    check_respondents,
-    check_shares,
-    truth_of,
-)
+from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
 from assay.errors import InputError
 from assay.names import listed, shown
+from assay.stats.units import Floats, Texts, Truths
 
 _TRUTH = ("question", "segment", "category", "n")
 _PREDICTED = ("model", "question", "segment", "context", "run")

@@ -6,12 +6,9 @@ from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
-from numpy.typing import NDArray
 
-from assay.data.panel import Floats, Integers
 from assay.errors import InputError
-
-Truths = NDArray[np.bool_]
+from assay.stats.units import Floats, Integers, Truths
 
 #: What percentages may sum to: they are rounded one by one.
 LEAST_SUM, MOST_SUM = 99.0, 101.0
