@@ -154,9 +154,9 @@ def __getattr__(name: str) -> Any:
 
 def _show_in_notebooks() -> None:
     """Results of analyses know nothing of reports; whoever uses the package gets them with their charts."""
-    from assay.analyses.result import Result
+    from assay.analyses.result import Record, Result
 
-    Result.notebook = _notebook_html
+    Result.notebook = Record.notebook = _notebook_html
 
 
 def _notebook_html(result: Any) -> str:

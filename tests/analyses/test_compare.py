@@ -14,7 +14,7 @@ from scipy import optimize, stats
 
 from assay import Design, InputError, Panel, UsageError, compare, read_table
 from assay.analyses.compare import compare_panel
-from assay.analyses.comparison import Comparison
+from assay.analyses.comparison import Comparison, Systems
 from tests.analyses.evidence import interval_of, limits, losses, noisy_losses, noisy_scores, scores, value
 
 # ------------------------------------------------------------------------------------------------ the sources' examples
@@ -48,8 +48,8 @@ def test_probabilities_0_2_0_1_0_4_have_perplexity_5() -> None:
     """L1, as one window of three tokens and as three windows of one."""
     mean = -(log(0.2) + log(0.1) + log(0.4)) / 3
     one, three = losses([mean], 3), losses([-log(0.2), -log(0.1), -log(0.4)], 1)
-    assert compare(one, one).value.a == pytest.approx(log(5), rel=1e-12)
-    assert compare(three, three).value.b == pytest.approx(log(5), rel=1e-12)
+    assert compare(one, one).a == pytest.approx(log(5), rel=1e-12)
+    assert compare(three, three).b == pytest.approx(log(5), rel=1e-12)
 
 
 def test_c5_the_interval_is_that_of_the_paired_difference() -> None:
@@ -88,14 +88,14 @@ def test_losses_are_weighted_by_tokens(rows: list[tuple[int, float, float]]) -> 
     tokens, a, b = zip(*rows, strict=True)
     found = compare(losses(a, tokens), losses(b, tokens))
     means = [np.average(loss, weights=tokens) for loss in (a, b)]
-    assert (found.value.a, found.value.b) == pytest.approx(tuple(means), rel=1e-12)
+    assert (found.a, found.b) == pytest.approx(tuple(means), rel=1e-12)
     assert value(found) == pytest.approx(means[1] - means[0], rel=1e-9, abs=1e-12)
 
 
 def test_scores_are_weighted_by_weight() -> None:
     weight = [1.0, 2.5, 0.5, 4.0]
     found = compare(scores([1, 0, 1, 1], weight=weight), scores([1, 1, 0, 1], weight=weight))
-    assert (found.value.a, found.value.b) == pytest.approx((5.5 / 8, 7.5 / 8))
+    assert (found.a, found.b) == pytest.approx((5.5 / 8, 7.5 / 8))
     assert value(found) == pytest.approx(2 / 8)
 
 
@@ -155,7 +155,7 @@ def test_runs_are_averaged_before_anything_else() -> None:
     before = {"item": items, "run": runs, "score": [1, 0, 1, 1]}
     after = {"item": items, "run": runs, "score": [1, 1, 0, 1]}
     found = compare(before, after)
-    assert (found.value.a, found.value.b, found.n_pairs) == (0.75, 0.75, 2)
+    assert (found.a, found.b, found.n_pairs) == (0.75, 0.75, 2)
     assert any("2 runs of each item averaged" in note for note in found.notes)
     assert found.test.name == "sign-flip"  # an average of runs is not right or wrong
 
@@ -174,7 +174,7 @@ def test_swapping_the_systems_mirrors_everything(method: Any, resamples: int | N
     assert limits(back) == pytest.approx((-high, -low), rel=1e-6)
     assert (there.verdict, back.verdict) == ("worse", "better")
     assert back.p_value == there.p_value
-    assert (back.value.a, back.value.b) == (there.value.b, there.value.a)
+    assert (back.a, back.b) == (there.b, there.a)
     assert there.ratio is not None
     assert back.ratio is not None
     assert there.ratio.value is not None
@@ -515,8 +515,8 @@ def test_ids_that_do_not_pair_are_counted_listed_and_left_out() -> None:
 def test_one_table_may_hold_both_models() -> None:
     both = {"item": ["q1", "q2", "q1", "q2"], "model": ["x", "x", "y", "y"], "score": [1, 0, 1, 1]}
     found = compare(both, models=("x", "y"))
-    assert (found.systems, found.value.a, found.value.b) == (("x", "y"), 0.5, 1.0)
-    assert compare(read_table(both), models=("y", "x")).systems == ("y", "x")
+    assert (found.systems, found.a, found.b) == (Systems("x", "y"), 0.5, 1.0)
+    assert compare(read_table(both), models=("y", "x")).systems == Systems("y", "x")
 
 
 @pytest.mark.parametrize("models", [(None, None), ("x", None), (None, "y")])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from assay.report.parts.comparison import comparison_part
 
 from assay import Comparison, Design, compare
 from assay.analyses.context import context
@@ -17,7 +18,6 @@ from assay.analyses.reliability import reliability
 from assay.analyses.result import plain_html
 from assay.errors import InputError, NoPairsError
 from assay.report.page.gauge import gauge_html
-from assay.report.parts.comparison import comparison_part
 from assay.results import words
 from tests.analyses.evidence import limits, losses, scores, value
 from tests.analyses.test_japanese import counts

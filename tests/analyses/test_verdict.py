@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay import Design, compare
-from assay.analyses.comparison import Verdict
+from assay.analyses.comparison import Systems, Verdict
 from assay.analyses.verdict import verdict_of
 from assay.stats.records import Estimate, Interval, Test
 from tests.analyses.evidence import losses, noisy_losses, noisy_scores, scores
@@ -157,4 +157,4 @@ def test_fewer_than_ten_clusters_are_too_few(clusters: int, few: bool) -> None:
 
 def test_tables_in_memory_are_called_a_and_b() -> None:
     scores = {"item": list(range(30)), "score": [0.0] * 30}
-    assert compare(scores, scores).systems == ("A", "B")
+    assert compare(scores, scores).systems == Systems("A", "B")

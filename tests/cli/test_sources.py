@@ -39,7 +39,7 @@ def test_every_format_compares_with_one_command(shell: Shell, case: str) -> None
     ran = shell("compare", *arguments, "--json")
     assert (ran.exit_code, ran.err) == (0, "")
     found = Comparison.from_dict(json.loads(ran.out))
-    assert [found.value.a, found.value.b] == pytest.approx([a, b])
+    assert [found.a, found.b] == pytest.approx([a, b])
 
 
 def test_the_mean_that_lm_eval_prints_is_the_one_compared() -> None:

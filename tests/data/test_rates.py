@@ -44,8 +44,8 @@ def test_rates_and_weights_against_sums_by_hand() -> None:
 
 def test_the_estimate_is_the_sum_of_bits_over_the_sum_of_bytes_where_both_count_the_same() -> None:
     found = compare(words(), characters(), per="byte")
-    assert found.value.a == pytest.approx((4 + 4 + 9) / 36 / log(2), rel=1e-14)
-    assert found.value.b == pytest.approx((10 + 9) / 36 / log(2), rel=1e-14)
+    assert found.a == pytest.approx((4 + 4 + 9) / 36 / log(2), rel=1e-14)
+    assert found.b == pytest.approx((10 + 9) / 36 / log(2), rel=1e-14)
     assert found.measure == "bits per byte"
     assert found.lower_is_better
     assert "bits per byte 0.6813 → 0.7614" in found.sentence
@@ -54,7 +54,7 @@ def test_the_estimate_is_the_sum_of_bits_over_the_sum_of_bytes_where_both_count_
 
 def test_bits_per_character_is_per_character() -> None:
     found = compare(words(), characters(), per="character")
-    assert found.value.a == pytest.approx((4 + 4 + 9) / 18 / log(2), rel=1e-14)
+    assert found.a == pytest.approx((4 + 4 + 9) / 18 / log(2), rel=1e-14)
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.floats(0.01, 9), st.integers(1, 50)), min_size=4, max_size=20))
@@ -69,7 +69,7 @@ def test_the_same_table_per_byte_against_numpy(rows: list[tuple[int, float, int]
         "bytes": size,
     }
     found = compare(table, table, per="byte")
-    assert found.value.a == pytest.approx(float(np.sum(loss * tokens) / np.sum(size) / np.log(2)), rel=1e-12)
+    assert found.a == pytest.approx(float(np.sum(loss * tokens) / np.sum(size) / np.log(2)), rel=1e-12)
     assert found.difference.value == 0
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from assay import compare
+from assay.analyses.comparison import Systems
 from assay.data import read_table, read_tables
 from assay.errors import InputError
 
@@ -41,7 +42,7 @@ def test_a_pattern_means_the_columns_that_are_like_it(wide: Path) -> None:
 def test_two_columns_are_compared_by_their_names(wide: Path) -> None:
     columns = {"item": "id", "cluster": "topic", "score": "*"}
     found = compare(wide, models=("small", "large"), columns=columns)
-    assert found.systems == ("small", "large")
+    assert found.systems == Systems("small", "large")
     assert found.difference.value == pytest.approx(2 / 3)
 
 

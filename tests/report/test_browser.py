@@ -374,7 +374,7 @@ def test_items_questions_and_segments_that_attack_are_text(browser: Browser, tmp
 
     scores: dict[str, Any] = {"item": ATTACKS, "score": [i % 3 / 2 for i in range(len(ATTACKS))]}
     other = scores | {"score": [i % 4 / 3 for i in range(len(ATTACKS))]}
-    first = compare(scores, other | {"item": [*ATTACKS[:-1], "<i>alone</i>"]}, picture=True)
+    first = compare(scores, other | {"item": [*ATTACKS[:-1], "<i>alone</i>"]})
     names = ATTACKS[:6]
     cells = [(q, s) for q in names for s in names[:3]]
     truth: dict[str, Any] = {

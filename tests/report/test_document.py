@@ -14,9 +14,9 @@ from assay.report.folder import document_of, write_document
 from assay.report.kinds import KINDS as SCHEMAS
 from assay.report.kinds import part_of, read_part
 from assay.report.markdown import document_markdown
-from assay.report.methods import method_of
 from assay.report.page import page_html
 from assay.report.text import document_text
+from assay.results.explanations import explanation_of
 from tests.certificate.alterations import alterations
 from tests.report.results import KINDS, RECORDS, data_of, part, result
 
@@ -103,9 +103,9 @@ def test_an_unknown_schema_is_refused() -> None:
 
 
 def test_a_method_is_found_by_the_longest_key() -> None:
-    assert method_of("test (sign-flip)") != method_of("tests")
-    assert method_of("perplexity B / A") is method_of("perplexity ratio")
-    assert method_of("signature") is None
+    assert explanation_of("test (sign-flip)") != explanation_of("tests")
+    assert explanation_of("perplexity B / A") is explanation_of("perplexity ratio")
+    assert explanation_of("signature") is None
 
 
 def test_every_method_names_a_page_of_the_documentation() -> None:

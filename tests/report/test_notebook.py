@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay import examples
-from assay.analyses.result import Result, plain_html
+from assay.analyses.result import Record, Result, plain_html
 from assay.report.kinds import KINDS as SCHEMAS
 from assay.report.notebook import section_html
 from tests.report.results import RECORDS, data_of, leaderboard, part, renamed, result
@@ -59,8 +59,10 @@ def test_results_of_the_package_are_shown_with_their_charts() -> None:
 @pytest.mark.parametrize("kind", RECORDS)
 def test_every_result_uses_what_the_package_sets(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Result, "notebook", None)
+    monkeypatch.setattr(Record, "notebook", None)
     assert result(kind)._repr_html_() == plain_html(result(kind))
     monkeypatch.setattr(Result, "notebook", staticmethod(section_html))
+    monkeypatch.setattr(Record, "notebook", staticmethod(section_html))
     assert result(kind)._repr_html_() == section_html(result(kind))
 
 

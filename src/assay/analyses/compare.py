@@ -7,7 +7,7 @@ from math import exp, log
 from os import PathLike
 from typing import Any
 
-from assay.analyses.comparison import Comparison, Computed, Shown
+from assay.analyses.comparison import Comparison, Computed, Shown, Systems
 from assay.analyses.nothing_paired import nothing_paired
 from assay.analyses.paired import (
     Binary,
@@ -52,13 +52,12 @@ def compare(
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     per: Size | None = None,
-    picture: bool = False,
 ) -> Comparison:
     """Compare two systems on the units they share.
 
     ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
     ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
-    whole documents, also of models whose tokens differ. ``picture`` adds what charts of the result show.
+    whole documents, also of models whose tokens differ.
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
@@ -91,7 +90,7 @@ def compare(
         if strict:
             raise
         return nothing_paired((first, second), names or (first.name, second.name), str(nothing), design or Design())
-    return compare_panel(panel, design or Design(), picture=picture)
+    return compare_panel(panel, design or Design(), picture=True)
 
 
 def tables_of(
@@ -145,18 +144,22 @@ def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree:
     binary = binary_of(panel, differences)
     found = _found(panel, differences, binary, design, agree=design.paired if agree is None else agree)
     value = Shown(panel.estimate(0), panel.estimate(1), found.difference)
-    ratio = _ratio(value.difference) if panel.metric.kind == "losses" else None
+    losses = panel.metric.kind == "losses"
+    ratio = _ratio(value.difference) if losses else None
     verdict = verdict_of(value.difference, found.test, design, lower_is_better=panel.metric.lower_is_better)
     return Comparison(
         kind=panel.metric.kind,
         unit=panel.metric.unit,
-        systems=(panel.systems[0], panel.systems[1]),
+        systems=Systems(*panel.systems),
         lower_is_better=panel.metric.lower_is_better,
         verdict=verdict,
         sentence=sentence_of(verdict, panel, value, ratio, found.test, design),
-        value=value,
+        a=value.a,
+        b=value.b,
+        difference=value.difference,
         ratio=ratio,
-        sizes=found.sizes,
+        **found.sizes,
+        p_value=found.test.p_value,
         test=found.test,
         effect_sizes=_effect_sizes(panel, found, design),
         n_pairs=panel.n,
@@ -169,7 +172,7 @@ def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree:
         design=design,
         computed=_computed(found, binary, differences),
         signature=_signature(panel, design, found),
-        measure=panel.metric.name,
+        measure=None if losses else panel.metric.name,
         picture=picture_of(panel, found.drawn.units, design, found.interval.interval.method) if picture else None,
     )
 
@@ -210,10 +213,10 @@ def _with_limits(estimate: Estimate, test: Test | None) -> Estimate:
 def _computed(found: _Found, binary: Binary | None, differences: Differences) -> Computed:
     shrunk = None if binary is None or binary.plain else binary.counts
     return Computed(
-        found.drawn.scheme,
-        found.drawn.reason,
-        found.interval.source,
-        found.interval.resamples,
+        scheme=found.drawn.scheme,
+        scheme_reason=found.drawn.reason,
+        distribution=found.interval.source,
+        resamples=found.interval.resamples,
         test_p=found.test_p,
         interval_p=None if found.interval.own_p is None else max(found.interval.own_p, SMALLEST_P),
         design_effect=None if shrunk is None else shrunk.deff,

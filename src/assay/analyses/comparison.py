@@ -1,47 +1,44 @@
 """The record that `compare` returns."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
+
+import msgspec
 
 from assay.analyses.picture import Picture
-from assay.analyses.result import Result, Row
 from assay.data import Dropped, Kind
 from assay.design import Design
-from assay.errors import InputError
 from assay.results import words
-from assay.stats.records import Estimate, Fallback, Test
+from assay.results.figures import Distribution, Figure, Gauge, Histogram, Mark, Point, Points
+from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import TOLERANCE
-
-SCHEMA = "assay/comparison/1"
 
 Verdict = Literal["better", "worse", "no difference shown", "equivalent"]
 
+_STATUS: dict[Verdict, Status] = {
+    "better": "good",
+    "worse": "bad",
+    "no difference shown": "unsure",
+    "equivalent": "good",
+}
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+
+class Systems(msgspec.Struct, frozen=True):
+    """The names of the two."""
+
+    a: str
+    b: str
+
+
+class Shown(msgspec.Struct, frozen=True):
     """A quantity of both systems and the difference B − A."""
 
     a: float | None  # None: nothing to measure
     b: float | None
     difference: Estimate
 
-    @property
-    def both(self) -> tuple[float, float]:
-        """The two values of a comparison that has pairs."""
-        assert self.a is not None
-        assert self.b is not None
-        return self.a, self.b
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, "difference": self.difference.to_dict()}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Shown":
-        return cls(data["a"], data["b"], Estimate.from_dict(data["difference"]))
-
-
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(msgspec.Struct, frozen=True, kw_only=True):
     """How the numbers came about: what ran, as opposed to what the design asked for."""
 
     scheme: str  # "windows" or "tokens"
@@ -56,19 +53,25 @@ class Computed:
     rounding: float = TOLERANCE  # of the values that were subtracted
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison(Result):
+class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     """Everything that was found out about B against A."""
+
+    question = "Is B different from A?"
+    kind_name = "comparison"
 
     kind: Kind
     unit: str  # "window", "item"
-    systems: tuple[str, str]
+    systems: Systems
     lower_is_better: bool
     verdict: Verdict
     sentence: str
-    value: Shown  # mean loss or mean score
-    ratio: Estimate | None  # losses: perplexity of B over A
-    sizes: dict[str, Shown]  # bits_per_byte, bits_per_character, where the columns exist
+    a: float | None  # mean loss or mean score; None: nothing to measure
+    b: float | None
+    difference: Estimate  # B − A: nats per token, or points of score
+    ratio: Estimate | None = None  # losses: perplexity of B over A
+    bits_per_byte: Shown | None = None  # where the columns exist
+    bits_per_character: Shown | None = None
+    p_value: float | None
     test: Test
     effect_sizes: dict[str, Estimate]
     n_pairs: int
@@ -80,47 +83,84 @@ class Comparison(Result):
     notes: tuple[str, ...]
     design: Design
     computed: Computed
+    measure: str | None = None  # what a score is, for people: "bits per byte"
+    picture: Picture | None = None  # the difference by unit, and its distribution; None: nothing was compared
     signature: str
-    measure: str = "score"  # what a score is, for people: "bits per byte"
-    picture: Picture | None = None  # what charts show, where it was asked for
 
     @property
-    def difference(self) -> Estimate:
-        """B − A: nats per token, or points of score."""
-        return self.value.difference
+    def sizes(self) -> dict[str, Shown]:
+        """Bits per byte and per character, as far as they were measured."""
+        found = {"bits_per_byte": self.bits_per_byte, "bits_per_character": self.bits_per_character}
+        return {name: shown for name, shown in found.items() if shown is not None}
 
     @property
-    def p_value(self) -> float | None:
-        return self.test.p_value
+    def subject(self) -> str:
+        return f"{self.systems.a} → {self.systems.b}"
 
-    def evidence(self) -> list[Row]:
-        return [*self._main_rows(), *self._evidence_rows(), *self._caution_rows(), ("signature", self.signature)]
+    @property
+    def status(self) -> Status:
+        return _STATUS[self.verdict]
 
-    def _main_rows(self) -> list[Row]:
-        name = "loss (nats per token)" if self.kind == "losses" else self.measure
-        a, b = _both(self.value)
-        rows = [(f"{name}, A", a), (f"{name}, B", b)]
-        rows.append(("difference B − A", _with_interval(self.difference, sign=True)))
-        if self.ratio is not None:
-            rows.append(("perplexity B / A", _with_interval(self.ratio, null=1.0)))
-        for label, shown in self.sizes.items():
-            values = " → ".join(_both(shown))
-            rows.append((label.replace("_", " "), f"{values}, " + _with_interval(shown.difference, sign=True)))
-        return rows
-
-    def _evidence_rows(self) -> list[Row]:
-        rows = [(f"test ({self.test.name})", self._p_text())]
-        for name, estimate in self.effect_sizes.items():
-            rows.append((f"effect size {name}", _with_interval(estimate, sign=True)))
+    @property
+    def compared(self) -> tuple[Fact, ...]:
         pairs = words.count(self.n_pairs, self.unit)
-        clusters = (
-            "" if self.n_clusters is None else f" in {words.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
+        clusters = "" if self.n_clusters is None else f" in {words.count(self.n_clusters, 'cluster')}"
+        return (Fact("A", self.systems.a), Fact("B", self.systems.b), Fact("on", self.n_pairs, None, pairs + clusters))
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The ratio against 1 where there is one, else the difference against 0; with the margin, if one was given."""
+        found = self.difference if self.ratio is None else self.ratio
+        if found.value is None or found.interval is None:
+            return None
+        marks = [Mark(0.0 if self.ratio is None else 1.0, "no difference")]
+        margin = self.design.margin
+        if margin is not None and self.ratio is None:
+            marks += [Mark(-margin, f"−{words.number(margin)}"), Mark(margin, f"+{words.number(margin)}")]
+        return Gauge(
+            f"difference in {self.measure}, B − A" if self.ratio is None else "perplexity, B / A",
+            found.value,
+            found.interval.low,
+            found.interval.high,
+            tuple(marks),
+            "lower" if self.lower_is_better else "higher",
+            words.estimate(found.value, found.interval, sign=self.ratio is None, null=marks[0].place),
         )
-        rows.append(("pairs", pairs + clusters))
-        rows.append(("interval", self._how()))
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return (*self._main_facts(), *self._evidence_facts())
+
+    def _main_facts(self) -> list[Fact]:
+        losses = self.kind == "losses"
+        name, key = ("loss (nats per token)", "loss") if losses else (str(self.measure), "score")
+        a, b = _both(self.a, self.b)
+        found = [
+            Fact(f"{name}, A", self.a, key, a),
+            Fact(f"{name}, B", self.b, key, b),
+            _estimated("difference B − A", self.difference, "difference", sign=True),
+        ]
+        if self.ratio is not None:
+            found.append(_estimated("perplexity B / A", self.ratio, "perplexity ratio", null=1.0))
+        for label, shown in self.sizes.items():
+            both = " → ".join(_both(shown.a, shown.b))
+            values = f"{both}, {words.with_interval(shown.difference, sign=True)}"
+            found.append(Fact(label.replace("_", " "), shown.difference, "bits", values))
+        return found
+
+    def _evidence_facts(self) -> list[Fact]:
+        found = [Fact(f"test ({self.test.name})", self.p_value, "test", self._p_text())]
+        found += [
+            _estimated(f"effect size {name}", estimate, "effect size", sign=True)
+            for name, estimate in self.effect_sizes.items()
+        ]
+        pairs = words.count(self.n_pairs, self.unit)
+        if self.n_clusters is not None:
+            pairs += f" in {words.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
+        found += [Fact("pairs", self.n_pairs, "pairs", pairs), Fact("interval", self._how(), "interval")]
         if self.kind == "losses":
-            rows.append(("scheme", f"{self.computed.scheme}: {self.computed.scheme_reason}"))
-        return rows
+            found.append(Fact("scheme", f"{self.computed.scheme}: {self.computed.scheme_reason}", "scheme"))
+        return found
 
     def _p_text(self) -> str:
         """The p-value of the verdict; where the interval raised it, the test's own beside it."""
@@ -139,87 +179,65 @@ class Comparison(Result):
         how = sources.get(computed.distribution, f"exact, all resamples ({computed.distribution})")
         return "undefined: no pairs" if limits is None else f"{level} {limits.method}, {how}"
 
-    def _caution_rows(self) -> list[Row]:
-        rows = []
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        found = []
         lost = self.dropped.only_a + self.dropped.only_b
         if lost:
             examples = ", ".join(self.dropped.examples)
             text = f"{lost} not paired ({self.dropped.only_a} only in A, {self.dropped.only_b} only in B): {examples}"
-            rows.append(("dropped", text))
-        rows += [("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
-        rows += [("note", note) for note in self.notes]
-        return rows
+            found.append(Caution("dropped", text))
+        found += [Caution("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
+        return (*found, *(Caution("note", note) for note in self.notes))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact and versioned: `from_dict` gives the same record back."""
-        return {
-            "schema": SCHEMA,
-            "kind": self.kind,
-            "unit": self.unit,
-            "systems": {"a": self.systems[0], "b": self.systems[1]},
-            "lower_is_better": self.lower_is_better,
-            "verdict": self.verdict,
-            "sentence": self.sentence,
-            "a": self.value.a,
-            "b": self.value.b,
-            "difference": self.difference.to_dict(),
-            **({} if self.ratio is None else {"ratio": self.ratio.to_dict()}),
-            **{name: shown.to_dict() for name, shown in self.sizes.items()},
-            "p_value": self.p_value,
-            "test": self.test.to_dict(),
-            "effect_sizes": {name: estimate.to_dict() for name, estimate in self.effect_sizes.items()},
-            "n_pairs": self.n_pairs,
-            "n_clusters": self.n_clusters,
-            "cluster_by": self.cluster_by,
-            "degenerate": self.degenerate,
-            "dropped": asdict(self.dropped) | {"examples": list(self.dropped.examples)},
-            "fallbacks": [fallback.to_dict() for fallback in self.fallbacks],
-            "notes": list(self.notes),
-            "design": asdict(self.design),
-            "computed": asdict(self.computed),
-            **({} if self.kind == "losses" else {"measure": self.measure}),
-            **({} if self.picture is None else {"picture": self.picture.to_dict()}),
-            "signature": self.signature,
-        }
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        figures: list[Figure] = [] if self.gauge is None else [self.gauge]
+        limits, value = self.difference.interval, self.difference.value
+        if self.picture is not None:
+            figures.append(self._by_unit(self.picture))
+            if self.picture.edges and limits is not None and value is not None:
+                figures.append(self._distribution(self.picture, limits, value))
+        return (Section("charts", "Charts", figures=tuple(figures)),) if figures else ()
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Comparison":
-        """The record that `to_dict` wrote."""
-        if data.get("schema") != SCHEMA:
-            raise InputError(f"this is not a comparison: schema must be {SCHEMA!r}, but got {data.get('schema')!r}.")
-        dropped = data["dropped"] | {"examples": tuple(data["dropped"]["examples"])}
-        return cls(
-            kind=data["kind"],
-            unit=data["unit"],
-            systems=(data["systems"]["a"], data["systems"]["b"]),
-            lower_is_better=data["lower_is_better"],
-            verdict=data["verdict"],
-            sentence=data["sentence"],
-            value=Shown.from_dict(data),
-            ratio=Estimate.from_dict(data["ratio"]) if "ratio" in data else None,
-            sizes={n: Shown.from_dict(data[n]) for n in ("bits_per_byte", "bits_per_character") if n in data},
-            test=Test.from_dict(data["test"]),
-            effect_sizes={name: Estimate.from_dict(value) for name, value in data["effect_sizes"].items()},
-            n_pairs=data["n_pairs"],
-            n_clusters=data["n_clusters"],
-            cluster_by=data["cluster_by"],
-            degenerate=data["degenerate"],
-            dropped=Dropped(**dropped),
-            fallbacks=tuple(Fallback.from_dict(f) for f in data["fallbacks"]),
-            notes=tuple(data["notes"]),
-            design=Design(**data["design"]),
-            computed=Computed(**data["computed"]),
-            signature=data["signature"],
-            measure=data.get("measure", "score"),
-            picture=Picture.from_dict(data["picture"]) if "picture" in data else None,
+    def _by_unit(self, picture: Picture) -> Points:
+        """B − A of each unit, or of neighbours together, with the overall difference and its interval as a band."""
+        points = tuple(
+            Point(place + 1, one.difference, str(one), size=one.weight) for place, one in enumerate(picture.neighbours)
+        )
+        several = any(one.count > 1 for one in picture.neighbours)
+        together = "Some dots are neighbours taken together. " if several else ""
+        limits, value = self.difference.interval, self.difference.value
+        return Points(
+            "differences",
+            f"The difference by {self.unit}",
+            (f"{together}Band: the overall difference with its interval.",),
+            (f"{self.unit}s in the order of their ids" + (", some together" if several else ""), self._axis()),
+            points,
+            None if limits is None or value is None else (limits.low, value, limits.high),
+            (Mark(0.0, "no difference", dashed=False),),
         )
 
+    def _distribution(self, picture: Picture, limits: Interval, value: float) -> Distribution:
+        """The bootstrap distribution of the difference, with the limits that were read from it."""
+        level, drawn = words.percent(limits.level), self.computed.resamples
+        how = "all resamples" if drawn is None else f"{drawn:,} random resamples"
+        marks = (Mark(value, "difference", dashed=False), Mark(0.0, "no difference"))
+        histogram = Histogram("", picture.edges, picture.shares, (limits.low, limits.high), marks)
+        about = (
+            f"The bootstrap distribution ({how}). Orange: {level} {limits.method} limits.",
+            "Solid line: the difference that was found. Dashed: no difference.",
+        )
+        title = "Where the difference would fall again"
+        return Distribution("distribution", title, about, self._axis(), (histogram,), "share of resamples")
 
-def _both(shown: Shown) -> tuple[str, str]:
-    return ("undefined", "undefined") if shown.a is None or shown.b is None else words.apart(shown.a, shown.b, 6)
+    def _axis(self) -> str:
+        return f"B − A, {'nats per token' if self.kind == 'losses' else self.measure}"
 
 
-def _with_interval(estimate: Estimate, *, sign: bool = False, null: float | None = None) -> str:
-    if estimate.value is None or estimate.interval is None:
-        return f"undefined: {estimate.reason}"
-    return words.estimate(estimate.value, estimate.interval, sign=sign, null=null)
+def _both(a: float | None, b: float | None) -> tuple[str, str]:
+    return ("undefined", "undefined") if a is None or b is None else words.apart(a, b, 6)
+
+
+def _estimated(label: str, estimate: Estimate, key: str, *, sign: bool = False, null: float | None = None) -> Fact:
+    return Fact(label, estimate, key, words.with_interval(estimate, sign=sign, null=null))

@@ -1,6 +1,6 @@
 """The record of a comparison that has no pair: every number is ``None``, and the reason beside it."""
 
-from assay.analyses.comparison import Comparison, Computed, Shown
+from assay.analyses.comparison import Comparison, Computed, Systems
 from assay.data import Dropped, Metric, Table
 from assay.design import Design, signature
 from assay.stats.records import Estimate, Fallback, Test
@@ -18,13 +18,15 @@ def nothing_paired(tables: tuple[Table, Table], names: tuple[str, str], reason: 
     return Comparison(
         kind=metric.kind,
         unit=metric.unit,
-        systems=names,
+        systems=Systems(*names),
         lower_is_better=metric.lower_is_better,
         verdict="no difference shown",
         sentence=f"Nothing to compare: no {metric.unit} is in both {names[0]} and {names[1]}.",
-        value=Shown(None, None, none),
+        a=None,
+        b=None,
+        difference=none,
         ratio=none if losses else None,
-        sizes={},
+        p_value=None,
         test=Test("sign-flip" if design.test == "auto" else design.test, None, None, 0, reason),
         effect_sizes=dict.fromkeys(_EFFECTS, none),
         n_pairs=0,
@@ -35,6 +37,7 @@ def nothing_paired(tables: tuple[Table, Table], names: tuple[str, str], reason: 
         fallbacks=(Fallback(design.resampling, "nothing", "no pairs"),),
         notes=(),
         design=design,
-        computed=Computed("none", "no pairs", "none", None),
+        computed=Computed(scheme="none", scheme_reason="no pairs", distribution="none", resamples=None),
+        measure=None if losses else metric.name,
         signature=signature("ratio" if losses else "difference", units=metric.unit + "s", n=0, level=design.level),
     )

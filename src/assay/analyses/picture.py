@@ -1,8 +1,6 @@
 """What the charts of a comparison show: the difference by unit, and the distribution that its interval is read from."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
-
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,13 +9,12 @@ from assay.design import Design
 from assay.stats.bootstrap import bootstrap_of
 from assay.stats.units import Floats, Units
 
-MOST_GROUPS = 500  # more units than this are drawn as means of neighbours
+MOST_GROUPS = 200  # more units than this are drawn as means of neighbours
 _BINS = 80
 _TAIL = 5e-4  # of the distribution, on each side, that is not drawn
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbours(msgspec.Struct, frozen=True):
     """One unit, or several that follow each other in the order of their ids."""
 
     first: str
@@ -26,25 +23,16 @@ class Neighbours:
     difference: float
     weight: float
 
+    def __str__(self) -> str:
+        return self.first if self.count == 1 else f"{self.first} … {self.last} ({self.count})"
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+
+class Picture(msgspec.Struct, frozen=True):
     """The difference along the units, and the bootstrap distribution of the difference as a histogram."""
 
     neighbours: tuple[Neighbours, ...]
     edges: tuple[float, ...]  # of the bars; none where there is no distribution
     shares: tuple[float, ...]  # of the resamples, a bar each
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "neighbours": [asdict(one) for one in self.neighbours],
-            "edges": list(self.edges),
-            "shares": list(self.shares),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Picture":
-        return cls(tuple(Neighbours(**one) for one in data["neighbours"]), tuple(data["edges"]), tuple(data["shares"]))
 
 
 def picture_of(panel: Panel, drawn: Units, design: Design, method: str) -> Picture:

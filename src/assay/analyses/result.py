@@ -5,11 +5,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.analyses.sheet import Row, Sheet, lines_of
+from assay.results.record import Result as Record
+from assay.results.text import plain_html as record_html
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Result", "Row", "plain_html"]
+__all__ = ["AnyResult", "Record", "Result", "Row", "plain_html"]
 
 
 class Result:
@@ -54,9 +56,15 @@ class Result:
         return pd.DataFrame(self.rows(), columns=["quantity", "value"])
 
 
-def plain_html(result: Result) -> str:
+def plain_html(result: "AnyResult") -> str:
     """The sentence and the rows."""
+    if isinstance(result, Record):
+        return record_html(result)
     cells = "".join(
         f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in result.rows()
     )
     return f"<p><strong>{escape(result.sentence)}</strong></p><table>{cells}</table>"
+
+
+#: A result of either kind, while some verbs still print tables of text.
+AnyResult = Result | Record

@@ -6,6 +6,7 @@ from math import log, sqrt
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
@@ -101,7 +102,8 @@ def _windows(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained],
     documents = first.labels.get("document")
     cluster = "document" if documents is not None and len(documents.names) > 1 else None
     found = compare(first, second, design=design, cluster=cluster, strict=True)
-    return replace(found, notes=(*found.notes, "losses of a window are means over the seeds"))
+    notes = (*found.notes, "losses of a window are means over the seeds")
+    return structs.replace(found, notes=notes, picture=None)  # a report of training has charts of its own
 
 
 def _mean_table(name: str, tables: Sequence[Any]) -> Table:

@@ -119,7 +119,9 @@ def _finding(panel: Panel, value: Shown, ratio: Estimate | None) -> str:
     shift = words.placed(value.difference.value or 0.0, words.decimals(value.difference.interval), sign=True)
     what = f"mean {panel.metric.name}" if ratio is None else "mean loss"
     what = what if panel.metric.name == "score" else panel.metric.name
-    a, b = words.apart(*value.both)
+    assert value.a is not None  # there are pairs
+    assert value.b is not None
+    a, b = words.apart(value.a, value.b)
     return f"{what} {a} → {b}, {shift}"
 
 

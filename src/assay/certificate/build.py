@@ -86,7 +86,8 @@ def _limits(estimate: Estimate) -> list[float]:
 def _primary_metric(compared: Compared) -> dict[str, Any]:
     found, windows = compared.random, compared.windows
     mean, ci = rounded(found.difference.value or 0.0), _limits(found.difference)
-    _, subject = found.value.both
+    subject = found.b
+    assert subject is not None  # there are pairs
     return {
         "kind": "perplexity" if compared.losses else "score",
         "lower_is_better": found.lower_is_better,
@@ -200,11 +201,12 @@ def _exact(metric: dict[str, Any], compared: Compared) -> dict[str, Any]:
 def _bits(shown: Shown | None) -> dict[str, Any] | None:
     if shown is None:
         return None
-    difference, (baseline, subject) = shown.difference.value or 0.0, shown.both
+    assert shown.a is not None  # there are pairs
+    assert shown.b is not None
     return {
-        "baseline": rounded(baseline),
-        "subject": rounded(subject),
-        "difference": rounded(difference),
+        "baseline": rounded(shown.a),
+        "subject": rounded(shown.b),
+        "difference": rounded(shown.difference.value or 0.0),
         "ci": _limits(shown.difference),
     }
 
@@ -236,7 +238,7 @@ def _decision(metric: dict[str, Any], compared: Compared, policy: Policy) -> dic
 
 def _sentence(decided: Decided, metric: dict[str, Any], compared: Compared) -> str:
     found = compared.random
-    baseline, subject = found.systems
+    baseline, subject = found.systems.a, found.systems.b
     heads = {
         "pass": f"{subject} may replace {baseline}",
         "regression": f"{subject} is a regression from {baseline}",

@@ -102,7 +102,6 @@ def compare(
         strict=strict,
         lower_is_better=True if lower_is_better else None,
         per=per,
-        picture=save is not None,
         selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
     if not result.n_pairs:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.analyses.result import Result
+from assay.analyses.result import AnyResult
 from assay.names import visible, visible_json
 from assay.outputs import make_folder, together, write_bytes
 from assay.places import check_outputs
@@ -27,7 +27,7 @@ Save = Annotated[
 
 
 def show(
-    result: Result,
+    result: AnyResult,
     *,
     as_json: bool,
     save: Path | None = None,
@@ -56,7 +56,7 @@ def show(
         say(str(result) if text is None else text)
 
 
-def as_text(result: Result) -> str:
+def as_text(result: AnyResult) -> str:
     """The result as JSON."""
     return visible_json(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
 

@@ -7,37 +7,31 @@ specifications; nothing is computed from data here.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from assay.analyses.sheet import Sheet
-from assay.report.methods import Method
+from assay.results.explanations import Explanation
+from assay.results.figures import Gauge, Mark
+from assay.results.record import Status
 
-#: How a verdict looks: *good* and *bad* are answers, *unsure* is that there is none, *plain* says neither.
-Status = Literal["good", "bad", "unsure", "plain"]
+__all__ = [
+    "SYMBOLS",
+    "WORDS",
+    "Chart",
+    "Document",
+    "Fact",
+    "Gauge",
+    "Group",
+    "Mark",
+    "Part",
+    "Status",
+    "Step",
+    "Table",
+    "part_id",
+]
 
 SYMBOLS: dict[Status, str] = {"good": "✓", "bad": "✗", "unsure": "?", "plain": "→"}
 WORDS: dict[Status, str] = {"good": "yes", "bad": "no", "unsure": "not shown", "plain": "result"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What an interval is judged by: zero, one, a limit."""
-
-    place: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """An interval to be drawn against what it is judged by."""
-
-    label: str
-    value: float
-    low: float
-    high: float
-    marks: tuple[Mark, ...]
-    better: Literal["lower", "higher"] | None
-    text: str  # the same in words: value and interval as they are printed elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +40,7 @@ class Fact:
 
     label: str
     value: str
-    method: Method | None = None
+    method: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +51,12 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     data: tuple[Mapping[str, Any], ...] | None = None
-    method: Method | None = None
+    method: Explanation | None = None
 
     @classmethod
-    def of(cls, sheet: Sheet, data: Sequence[Mapping[str, Any]] | None = None, method: Method | None = None) -> "Table":
+    def of(
+        cls, sheet: Sheet, data: Sequence[Mapping[str, Any]] | None = None, method: Explanation | None = None
+    ) -> "Table":
         """The table that a result prints."""
         title = ": ".join(part for part in sheet.title if part).replace("?:", "?")
         return cls(

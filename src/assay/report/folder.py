@@ -7,7 +7,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.analyses.result import Result
+from assay.analyses.result import AnyResult
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.outputs import make_folder, together, write_bytes
@@ -20,7 +20,7 @@ from assay.report.names import file_name
 from assay.report.page import write_page
 
 PAGES = (".html", ".md")
-Source = Result | dict[str, Any] | str | PathLike[str]
+Source = AnyResult | dict[str, Any] | str | PathLike[str]
 PolicySource = Policy | str | PathLike[str]
 
 
@@ -38,7 +38,7 @@ def write_report(
 
     >>> import assay, tempfile
     >>> before = {"item": ["q1", "q2", "q3"], "score": [1, 0, 1]}
-    >>> found = assay.compare(before, before | {"score": [1, 1, 1]}, picture=True)
+    >>> found = assay.compare(before, before | {"score": [1, 1, 1]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in write_report(f"{folder}/page.html", found)]
     ['page.html']
@@ -50,12 +50,12 @@ def write_report(
     return write_document(document, path, chart_format)
 
 
-def write_markdown(result: Result, path: Path) -> None:
+def write_markdown(result: AnyResult, path: Path) -> None:
     """One result as Markdown, without charts: for a pull request or an appendix."""
     write_bytes(path, result_markdown(result).encode())
 
 
-def result_markdown(result: Result) -> str:
+def result_markdown(result: AnyResult) -> str:
     """One result as Markdown, a heading of the second level on top."""
     return part_markdown(part_of(result), level=2) + "\n"
 
@@ -79,7 +79,7 @@ def document_of(
     parts: list[Part] = []
     left_out: list[str] = []
     for result in _each_once(results):
-        if isinstance(result, Result | dict):
+        if isinstance(result, AnyResult | dict):
             parts.append(part_of(result))
         elif (path := Path(result)).is_dir():
             _add_folder(path, parts, left_out, read)
@@ -95,7 +95,7 @@ def _each_once(results: Sequence[Source]) -> Iterator[Source]:
     """Without the files and folders that were named before."""
     seen: set[Path] = set()
     for result in results:
-        if not isinstance(result, Result | dict):
+        if not isinstance(result, AnyResult | dict):
             place = Path(realpath(result))  # follows links as far as they lead, also in a circle
             if place in seen:
                 continue

@@ -7,12 +7,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from assay.analyses.result import Result
+from assay.analyses.result import AnyResult
 from assay.data.json_text import read_json
 from assay.design import Policy
 from assay.errors import InputError, UsageError, WriteError
 from assay.report.document import Part
 from assay.report.sound import check_part
+from assay.results.record import SCHEMAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ CERTIFICATE = "assay/certificate/2"
 _PARTS = "assay.report.parts"
 _VERSION = re.compile(r"/\d+$")
 KINDS = {
-    "assay/comparison/1": Kind("assay.analyses.comparison:Comparison", f"{_PARTS}.comparison:comparison_part"),
+    **{schema: Kind(record, "assay.report.part:part_of_result") for schema, record in SCHEMAS.items()},
     CERTIFICATE: Kind(None, f"{_PARTS}.certificate:certificate_part"),
     "assay/leaderboard/1": Kind("assay.analyses.leaderboard:Leaderboard", f"{_PARTS}.leaderboard:leaderboard_part"),
     "assay/survey/1": Kind("assay.analyses.survey.report:SurveyReport", f"{_PARTS}.survey:survey_part"),
@@ -53,13 +54,13 @@ def _named(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def part_of(result: Result | dict[str, Any]) -> Part:
+def part_of(result: AnyResult | dict[str, Any]) -> Part:
     """A result, or what its `to_dict` gave, as a part of a document."""
     data = result if isinstance(result, dict) else result.to_dict()
     kind = KINDS.get(str(data.get("schema")))
     if kind is None:
         raise InputError(f"no page can be made of schema {data.get('schema')!r}; known are {', '.join(KINDS)}.")
-    live = isinstance(result, Result) and kind.record is not None
+    live = isinstance(result, AnyResult) and kind.record is not None
     return kind.build(result if live else kind.read(data))
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 from html import escape
 
-from assay.analyses.result import Result, plain_html
+from assay.analyses.result import AnyResult, plain_html
 from assay.report.charts import picture_of
 from assay.report.document import Chart, Fact, Part, Table
 from assay.report.kinds import KINDS, part_of
@@ -12,7 +12,7 @@ from assay.report.names import visible
 _MOST_ROWS = 30  # of a table
 
 
-def section_html(result: Result) -> str:
+def section_html(result: AnyResult) -> str:
     """The compact section of a result; plain rows for what has no page."""
     if result.to_dict().get("schema") not in KINDS:
         return plain_html(result)

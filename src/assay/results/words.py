@@ -1,9 +1,10 @@
 """Numbers as people write them. One home, so that every sentence and table says the same thing the same way."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from math import floor, log10
 
-from assay.stats.records import Interval
+from assay.stats.records import Estimate, Interval
 from assay.stats.rounding import TOLERANCE
 
 SMALLEST_SHOWN_P = 1e-299
@@ -116,3 +117,36 @@ def rounded_off(differences: int) -> str:
     some, verb, each = ("difference", "is", "counts") if differences == 1 else ("differences", "are", "count")
     what = f"rounding, at most {TOLERANCE:g} of the values that were subtracted"
     return f"{differences:,} {some} {verb} {what}, and {each} as 0"
+
+
+def shown(value: object) -> str:
+    """A value of a table or a fact where nothing else is said: ``–`` where there is none."""
+    if value is None:
+        return "–"
+    if isinstance(value, Estimate):
+        return _shown_estimate(value)
+    if isinstance(value, Interval):
+        return f"[{interval(value)}]"
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return f"{value:,}" if isinstance(value, int) else number(value) if isinstance(value, float) else str(value)
+
+
+def _shown_estimate(found: Estimate) -> str:
+    if found.value is None:
+        return "undefined" if found.reason is None else f"undefined: {found.reason}"
+    return number(found.value) if found.interval is None else estimate(found.value, found.interval)
+
+
+def with_interval(found: Estimate, *, sign: bool = False, null: float | None = None) -> str:
+    """``value  [low to high]``, or why there is none."""
+    if found.value is None or found.interval is None:
+        return f"undefined: {found.reason}"
+    return estimate(found.value, found.interval, sign=sign, null=null)
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """``a, b and c``; ``a, b, c and 9 others``."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -6,8 +6,8 @@ from html import escape
 from math import inf, isfinite, nextafter
 
 from assay.report.document import Table
-from assay.report.methods import Method
 from assay.report.names import file_name
+from assay.results.explanations import Explanation
 
 _NUMBER = r"[−+-]?\d[\d,]*(?:\.\d+)?(?:[eE][−+-]?\d+)?"
 _QUANTITY = re.compile(
@@ -42,7 +42,7 @@ def table_html(name: str, table: Table) -> str:
     )
 
 
-def how_html(method: Method | None) -> str:
+def how_html(method: Explanation | None) -> str:
     """How a number was computed, folded."""
     if method is None:
         return ""

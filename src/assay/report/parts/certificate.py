@@ -1,18 +1,19 @@
 """A certificate as a part of a document."""
 
+from dataclasses import replace
 from typing import Any
 
 from assay.certificate.acceptance import in_words
 from assay.certificate.record import certificate_rows, interval_of
 from assay.certificate.verification import Verification
-from assay.report.comparison_chart import interval_chart
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
-from assay.report.methods import Method
-from assay.report.parts.common import chart_of, facts_of, notes_of
+from assay.report.part import chart_of_figure
+from assay.report.parts.common import facts_of, notes_of
 from assay.results import words
+from assay.results.explanations import Explanation
 
 _STATUS: dict[str, Status] = {"pass": "good", "regression": "bad", "insufficient evidence": "unsure"}
-_RULES = Method("What the policy asks of the evidence before an interval is looked at.", "gate-in-ci.md")
+_RULES = Explanation("What the policy asks of the evidence before an interval is looked at.", "gate-in-ci.md")
 
 
 def certificate_part(document: dict[str, Any], checked: Verification | None = None) -> Part:
@@ -39,7 +40,7 @@ def certificate_part(document: dict[str, Any], checked: Verification | None = No
         gauge=gauge,
         facts=facts_of(rows),
         groups=(
-            Group("Interval against the limit", charts=(chart_of("limit", interval_chart, gauge),)),
+            Group("Interval against the limit", charts=(chart_of_figure(replace(gauge, name="limit")),)),
             Group("Rules", tables=(_rules(document),)),
         ),
         notes=(*notes_of(rows), *_checks(checked)),

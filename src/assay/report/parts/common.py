@@ -5,8 +5,8 @@ from typing import Any
 
 from assay.analyses.result import Row
 from assay.report.document import Chart, Fact
-from assay.report.methods import method_of
 from assay.report.names import visible_data
+from assay.results.explanations import explanation_of
 
 _CAUTIONS = ("note", "dropped", "fallback")  # rows that are sentences, not numbers
 
@@ -14,7 +14,7 @@ _CAUTIONS = ("note", "dropped", "fallback")  # rows that are sentences, not numb
 def facts_of(rows: Iterable[Row]) -> tuple[Fact, ...]:
     """Labelled values, with how they are computed; signature, notes and empty lines have places of their own."""
     kept = [row for row in rows if row[0] and row[0] not in ("signature", *_CAUTIONS)]
-    return tuple(Fact(label, value, method_of(label)) for label, value in kept)
+    return tuple(Fact(label, value, explanation_of(label)) for label, value in kept)
 
 
 def notes_of(rows: Iterable[Row]) -> tuple[str, ...]:

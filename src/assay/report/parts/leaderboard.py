@@ -3,19 +3,19 @@
 from assay.analyses import leaderboard_tables as tables
 from assay.analyses.leaderboard import Leaderboard
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Table
-from assay.report.methods import Method
 from assay.report.parts.common import chart_of, facts_of, notes_of
 from assay.report.rank_chart import rank_chart
 from assay.results import words
+from assay.results.explanations import Explanation
 
 _MOST_PAIRS = 2_000  # whose numbers a page carries
 
-_MODELS = Method(
+_MODELS = Explanation(
     "Ranks are by score. “Ranks” are those that the tests leave open, “best” is the share of resamples in which the "
     "model is first, “set” marks the models that hold the best one at the level.",
     "rank.md",
 )
-_PAIRS = Method(
+_PAIRS = Explanation(
     "A − B on the units that both have answered; p is adjusted for the number of pairs. Intervals of “all pairs” hold "
     "for all of them at once and leave out 0 where the adjusted p-value rejects; “unadjusted” ones hold for one pair.",
     "rank.md",

@@ -9,11 +9,11 @@ from assay.analyses.survey.loaded import LEFT_OUT, POOLED
 from assay.analyses.survey.report import SurveyReport
 from assay.analyses.survey.section import Section, Statement
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
-from assay.report.methods import Method
 from assay.report.parts.common import chart_of
 from assay.report.survey_chart import CHARTS
 from assay.report.survey_reading import READING, TITLES
 from assay.results import words
+from assay.results.explanations import Explanation
 
 _MARGINALS = (LEFT_OUT, POOLED)  # the one that was asked for is tested
 
@@ -69,9 +69,9 @@ def _status(best: Against | None) -> Status:
     return "good" if best.place == "above" else "bad" if best.place == "below" else "unsure"
 
 
-def _method(name: str) -> Method | None:
+def _method(name: str) -> Explanation | None:
     page = "survey-fairness.md" if name == "fairness" else "survey.md"
-    return Method(READING[name], page) if name in READING else None
+    return Explanation(READING[name], page) if name in READING else None
 
 
 def _what_to_do(report: SurveyReport) -> Group:

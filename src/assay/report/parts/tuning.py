@@ -3,11 +3,10 @@
 from assay.analyses.tuning_records import Better
 from assay.analyses.tuning_report import TuningReport
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
-from assay.report.methods import Method
 from assay.report.parts.common import chart_of
-from assay.report.parts.comparison import gauge_of
 from assay.report.tuning_chart import panel_charts
 from assay.results import words
+from assay.results.explanations import Explanation
 
 _STATUS: dict[Better, Status] = {
     "better": "good",
@@ -16,7 +15,7 @@ _STATUS: dict[Better, Status] = {
     "not measured": "plain",
 }
 
-_METHOD = Method(
+_METHOD = Explanation(
     "Means over the seeds of an arm, with t intervals where there are several. Ratios are of an arm over the baseline. "
     "Significance is paired by validation window, with seeds as clusters. What no log holds is not measured.",
     "tune.md",
@@ -62,7 +61,7 @@ def _gauge(report: TuningReport) -> Gauge | None:
     contrast = report.contrasts[0]
     ratio = contrast.ratios.get("perplexity")
     if ratio is None or ratio.value is None or ratio.interval is None:
-        return None if contrast.windows is None else gauge_of(contrast.windows)
+        return None if contrast.windows is None else contrast.windows.gauge
     return Gauge(
         f"perplexity, {contrast.arm} / {contrast.baseline}",
         ratio.value,

@@ -1,12 +1,14 @@
-"""What all charts share: colours, words, and how a chart becomes a file, without a browser or the network."""
+"""Charts of figures, one drawing for each kind, and how a chart becomes a file, without a browser or the network."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.errors import UsageError
 from assay.outputs import write_bytes
+from assay.results.figures import Distribution, Figure, Gauge, Points
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,6 +32,29 @@ DARK = {
     "#e6e6e6": "#3a3f46",
     "#0072B2": "#4fa8dc",
 }
+
+
+#: The module that draws a kind of figure; its function is called `draw`.
+_DRAWN_BY: dict[type, str] = {
+    Gauge: "assay.report.charts.gauge",
+    Points: "assay.report.charts.points",
+    Distribution: "assay.report.charts.distribution",
+}
+WIDTH = 520  # pixels of a chart that need not be wider
+
+
+def draw(figure: Figure) -> Mapping[str, Any]:
+    """The Vega-Lite specification of a figure."""
+    chart = import_module(_DRAWN_BY[type(figure)]).draw(figure)
+    found: Mapping[str, Any] = finished(chart, figure.title, figure.about).to_dict()
+    return found
+
+
+def inline(rows: Sequence[Mapping[str, Any]], height: int, width: int = WIDTH) -> "alt.Chart":
+    """A chart of these rows, to be given marks."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]), width=width, height=height)
 
 
 def finished(chart: Any, title: str, about: Sequence[str]) -> "alt.TopLevelMixin":

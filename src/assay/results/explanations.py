@@ -1,0 +1,113 @@
+"""How numbers are computed, in a sentence or two each, with the page of the documentation that says it in full."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a number came about."""
+
+    text: str
+    page: str  # of the documentation
+
+
+_DIFFERENCE = Explanation(
+    "The paired difference B − A: sums over the units that both systems have, divided by the sum of their weights "
+    "(tokens, for losses). The interval is of that ratio of sums.",
+    "intervals.md",
+)
+_EFFECT = Explanation(
+    "A standardised difference: the mean of the paired differences over a standard deviation. d_z divides by that of "
+    "the differences, Hedges' g is d_z corrected for few units, d_av divides by the average of the two systems.",
+    "tests.md",
+)
+
+#: By the key of the number.
+EXPLANATIONS = {
+    "difference": _DIFFERENCE,
+    "score difference": _DIFFERENCE,
+    "perplexity ratio": Explanation(
+        "exp(difference of token-weighted mean log-losses): the ratio of the two perplexities. Its limits are those of "
+        "the difference, exponentiated.",
+        "intervals.md",
+    ),
+    "with all resamples": Explanation(
+        "The same interval over all resamples that could be drawn, without random numbers.", "intervals.md"
+    ),
+    "bits": Explanation(
+        "Summed log-loss in bits over bytes or characters of the text, which do not depend on the tokenizer.",
+        "intervals.md",
+    ),
+    "test": Explanation(
+        "Two-sided and paired. Sign-flip: every difference might as well have had the other sign. McNemar: the same "
+        "for scores of 0 and 1, from the items on which the systems disagree. By default p is at most 1 − level "
+        "exactly where the interval leaves out 0.",
+        "tests.md",
+    ),
+    "effect size": _EFFECT,
+    "interval": Explanation(
+        "Tango: the differences of two shares that a score test does not reject. BCa: the bootstrap distribution, read "
+        "at levels corrected for its bias and skewness, and widened for few units. Exact means all resamples at once, "
+        "by inversion, not a random selection of them.",
+        "intervals.md",
+    ),
+    "scheme": Explanation(
+        "How units are drawn. By tokens where all windows are about the same length; otherwise whole windows, with "
+        "the ratio of sums computed anew for each resample.",
+        "intervals.md",
+    ),
+    "limit": Explanation(
+        "The largest ratio of perplexities, or the largest fall of a score, that the policy lets pass.", "gate-in-ci.md"
+    ),
+    "preview → final drift": Explanation(
+        "Do the two halves of the windows agree on the ratio, given their sampling noise?", "gate-in-ci.md"
+    ),
+    "top score": Explanation(
+        "The best of several is partly the luckiest; the corrected score takes that luck off.", "rank.md"
+    ),
+    "may be best": Explanation("Models that the tests leave as candidates for the first place.", "rank.md"),
+    "tests": Explanation("All pairs, adjusted so that a false difference anywhere is rare.", "rank.md"),
+    "all bins": Explanation(
+        "Intervals that hold for all bins at once, from the largest deviation over them.", "context.md"
+    ),
+    "one bin": Explanation("An interval for each bin alone.", "context.md"),
+    "detectable": Explanation(
+        "The smallest true difference that would be found with the stated power, given the noise between runs.",
+        "reliability.md",
+    ),
+    "noise of": Explanation("The standard deviation of an overall score between repeated runs.", "reliability.md"),
+    "scripts": Explanation("Which characters count as hiragana, katakana and kanji.", "japanese.md"),
+    "loss": Explanation("Summed log-loss over the predicted tokens, divided by their number.", "intervals.md"),
+    "score": Explanation("The mean over the items, weighted where the file has weights.", "intervals.md"),
+    "pairs": Explanation(
+        "The units that both systems have, paired by id; those of only one are counted.", "input-files.md"
+    ),
+    "clusters": Explanation("What is drawn as a whole, because its parts are not independent.", "intervals.md"),
+    "tiers": Explanation(
+        "Models that no test tells apart share a letter; a tier is a step that tests confirm.", "rank.md"
+    ),
+    "data": Explanation("The items that models share, and the clusters they come in.", "rank.md"),
+    "Kendall's τ": Explanation(
+        "How far the order of the models is the same in two runs, from −1 to 1.", "reliability.md"
+    ),
+    "whole order": Explanation("The share of pairs of runs that put all models in the same order.", "reliability.md"),
+    "items": Explanation("How many units; in a plan, how many the stated difference and power take.", "power.md"),
+    "power": Explanation("The chance that the test finds the stated difference if it is real.", "power.md"),
+    "level": Explanation("One minus the chance of a false alarm, adjusted for the number of comparisons.", "power.md"),
+    "sd of a difference": Explanation("The spread of paired differences between single items.", "power.md"),
+    "design effect": Explanation("By how much clusters or unequal weights raise the variance.", "power.md"),
+    "correlation": Explanation("Of the two systems' scores over the items: the higher, the fewer items.", "power.md"),
+    "evidence": Explanation("The losses or scores from which every number can be computed again.", "verify.md"),
+    "pilot": Explanation("What the power is computed from: variances and correlations of the data given.", "power.md"),
+}
+
+
+#: What results that are not yet records of facts call the same numbers, by how the label starts.
+_LABELS = {"loss (nats": "loss", "perplexity": "perplexity ratio", "bits per": "bits"}
+
+
+def explanation_of(label: str) -> Explanation | None:
+    """How the number with this label is computed, where a sentence on it exists: the longest key that fits."""
+    known = EXPLANATIONS | {start: EXPLANATIONS[key] for start, key in _LABELS.items()}
+    found = [key for key in known if label.startswith(key)]
+    return known[max(found, key=len)] if found else None

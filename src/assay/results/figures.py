@@ -1,0 +1,169 @@
+"""What a chart shows: numbers and words, not drawings. `assay.report.charts` draws each kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Better = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What an interval is judged by, or a line through a chart: zero, one, a limit, a baseline."""
+
+    place: float
+    label: str
+    dashed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """One interval against what it is judged by."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    marks: tuple[Mark, ...]
+    better: Better | None
+    text: str  # the same in words: value and interval as they are printed elsewhere
+    name: str = "interval"
+
+    @property
+    def title(self) -> str:
+        return self.label[:1].upper() + self.label[1:]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.text if self.better is None else f"{self.text}. {self.better.capitalize()} is better.",)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of a forest: a value with its interval, and further marks beside it."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    group: str = ""  # lines of one group have one colour and shape
+    others: Mapping[str, float | None] = field(default_factory=dict)  # second marks, by what they are
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Estimates with intervals below each other, by label and group."""
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    axis: str  # what the values are
+    lines: tuple[Line, ...]
+    marks: tuple[Mark, ...] = ()  # through all lines
+    domain: tuple[float, float] | None = None
+    groups: tuple[str, ...] = ()  # in the order of their colours; none: one colour
+    zero: bool = False  # whether the axis must show 0
+    written: str | None = None  # a format for the value beside its dot
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line of a curve: points, a band, and from where on it is dashed."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    dashed_from: float | None = None
+    style: Literal["line", "points", "both"] = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """The curves over one y axis."""
+
+    axis: str
+    series: tuple[Series, ...]
+    title: str = ""
+    bands: bool = True  # intervals as bands; else as bars
+    marks: tuple[Mark, ...] = ()  # across, at these heights
+    zero: bool = False
+    tall: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Lines over one x axis, on one or more axes below each other."""
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    x_axis: str
+    axes: tuple[Axes, ...]
+    log: int | None = None  # the base of an axis of logarithms
+    ticks: Mapping[float, str] = field(default_factory=dict)  # labels of the x axis; none: as it comes
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Lengths side by side, by label and group."""
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    axis: str
+    lines: tuple[Line, ...]
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Shares or counts between edges, and what stands among them."""
+
+    label: str
+    edges: tuple[float, ...]
+    heights: tuple[float, ...]
+    inside: tuple[float, float] | None = None  # the part between these is coloured
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One histogram, or several beside each other."""
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    axis: str
+    histograms: tuple[Histogram, ...]
+    heights: str = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: float
+    y: float
+    label: str
+    low: float | None = None
+    high: float | None = None
+    group: str = ""
+    strong: bool = True  # False: another shape
+    size: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Dots: a difference by unit, quality against cost."""
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    axes: tuple[str, str]
+    points: tuple[Point, ...]
+    band: tuple[float, float, float] | None = None  # low, value, high of y, across
+    marks: tuple[Mark, ...] = ()  # across, at these heights
+    groups: tuple[str, ...] = ()
+
+
+Figure = Gauge | Forest | Curve | Bars | Distribution | Points

@@ -1,0 +1,194 @@
+"""The record of an answer: its fields are the truth and the JSON; everything shown is computed from them.
+
+A result is a frozen `Result`. JSON and back go by the types of its fields (msgspec), under the name of its schema.
+What people see is the same everywhere: a sentence, facts, sections with tables and figures, cautions, a signature.
+Terminal, HTML, Markdown and notebooks read these and know no verb.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import msgspec
+import numpy as np
+
+from assay.errors import InputError
+from assay.results import words
+from assay.results.figures import Figure, Gauge
+from assay.results.table import ResultTable, Value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: How a verdict looks: *good* and *bad* are answers, *unsure* is that there is none, *plain* says neither.
+Status = Literal["good", "bad", "unsure", "plain"]
+
+#: Every kind of result by its schema: module and class, imported when one is met.
+SCHEMAS = {
+    "assay/comparison/1": "assay.analyses.comparison:Comparison",
+}
+_VERSION = re.compile(r"/\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number, or a word, with its label."""
+
+    label: str
+    value: Value
+    key: str | None = None  # of its explanation: how it is computed
+    written: str | None = None  # as people read it; None: as numbers usually are
+
+    @property
+    def text(self) -> str:
+        return words.shown(self.value) if self.written is None else self.written
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """What a reader must know beside the numbers: a note, what was left out, a method that could not be used."""
+
+    kind: Literal["note", "dropped", "fallback"]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text if self.kind == "note" else f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Part of an answer: how to read it, figures, tables, and what follows from them."""
+
+    key: str
+    title: str
+    about: str = ""
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[ResultTable, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema"):
+    """What every answer can do. A subclass has fields, `question` and `kind`, and says what is shown of them."""
+
+    #: What it answers, and what it is called.
+    question: ClassVar[str]
+    kind_name: ClassVar[str]
+    #: How a notebook shows a result; the package sets it, so that a result need not know of reports.
+    notebook: ClassVar[Callable[["Result"], str] | None] = None
+
+    if TYPE_CHECKING:  # fields of every record, in the order of its own JSON
+
+        @property
+        def sentence(self) -> str: ...
+        @property
+        def signature(self) -> str: ...
+
+    @property
+    def subject(self) -> str:
+        """What it is about: the systems, the survey, the runs."""
+        raise NotImplementedError
+
+    @property
+    def status(self) -> Status:
+        return "plain"
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        """What was looked at, in a line or two."""
+        return ()
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The interval that the verdict rests on."""
+        return None
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The numbers outside of tables, and how they came about."""
+        return ()
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return ()
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        return ()
+
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        return tuple(table for section in self.sections for table in section.tables)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return tuple(figure for section in self.sections for figure in section.figures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact and versioned: `from_dict` gives the same record back."""
+        found: dict[str, Any] = _lists(msgspec.to_builtins(self, enc_hook=_plain))
+        return found
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The record that `to_dict` wrote."""
+        schema = cls.__struct_config__.tag
+        if data.get("schema") != schema:
+            raise InputError(
+                f"this is not a {cls.kind_name}: schema must be {schema!r}, but got {data.get('schema')!r}."
+            )
+        return msgspec.convert(data, cls)
+
+    def to_text(self, width: int | None = None) -> str:
+        """As a terminal shows it."""
+        from assay.results.text import result_text  # late: it loads what measures the width of letters
+
+        return result_text(self, width)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        from assay.results.text import plain_html
+
+        return plain_html(self) if Result.notebook is None else Result.notebook(self)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Its facts as numbers, a row each (pandas must be installed); tables have frames of their own."""
+        import pandas as pd  # late: half a second, and not a dependency
+
+        return pd.DataFrame([_fact_record(fact) for fact in self.facts])
+
+
+def _lists(data: Any) -> Any:
+    """With lists where the record has tuples, as JSON gives them back."""
+    if isinstance(data, dict):
+        return {key: _lists(value) for key, value in data.items()}
+    return [_lists(value) for value in data] if isinstance(data, tuple | list) else data
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(type(value).__name__)
+
+
+def _fact_record(fact: Fact) -> dict[str, Any]:
+    from assay.results.table import Column
+
+    record = Column("value", [fact.value]).records()[0]
+    return {"quantity": fact.label, "value": None, "value_low": None, "value_high": None} | record
+
+
+def known_schema(schema: object) -> str | None:
+    """The schema of this name that is read here, of whatever version the name is."""
+    return next((known for known in SCHEMAS if _VERSION.sub("", known) == _VERSION.sub("", str(schema))), None)
+
+
+def record_type(schema: str) -> type[Result]:
+    """The class of a schema."""
+    module, _, name = SCHEMAS[schema].partition(":")
+    found: type[Result] = getattr(import_module(module), name)
+    return found

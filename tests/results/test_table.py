@@ -1,0 +1,73 @@
+"""Tables of results: numbers there, texts here, and both of the same cells."""
+
+import pytest
+
+from assay.results.table import Column, ResultTable
+from assay.results.text import shortened, table_text
+from assay.stats.records import Estimate, Interval
+
+LIMITS = Interval(0.1, 0.3, 0.95, "t")
+FOUND = Estimate(0.2, LIMITS, 0.05, 10)
+NOTHING = Estimate(None, None, None, 0, "no items")
+
+
+def test_numbers_stay_numbers_until_they_are_printed() -> None:
+    table = ResultTable("x", "x", (Column("score", [1 / 3, None]), Column("items", [1234, 5])))
+    assert table.rows == [("0.3333", "1,234"), ("–", "5")]
+    assert table.records() == [{"score": 1 / 3, "items": 1234}, {"score": None, "items": 5}]
+
+
+def test_an_estimate_is_three_numbers_and_its_reason_where_there_is_none() -> None:
+    table = ResultTable("x", "x", (Column("score", [FOUND, NOTHING]),))
+    assert table.rows == [("0.200  [0.100 to 0.300]",), ("undefined: no items",)]
+    assert table.records() == [
+        {"score": 0.2, "score_low": 0.1, "score_high": 0.3},
+        {"score": None, "score_low": None, "score_high": None},
+    ]
+
+
+def test_limits_alone_are_two_numbers() -> None:
+    column = Column("95 %", [LIMITS, None], key="together")
+    assert column.texts == ["[0.100 to 0.300]", "–"]
+    assert column.records() == [
+        {"together_low": 0.1, "together_high": 0.3},
+        {"together_low": None, "together_high": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "right"),
+    [([1, 2], True), ([1.5, None], True), (["a", "b"], False), ([FOUND], False), ([None], False), ([1], True)],
+)
+def test_plain_numbers_line_up_to_the_right(values: list[float | str | None], right: bool) -> None:
+    assert Column("x", values).to_the_right is right
+
+
+def test_a_frame_holds_the_numbers_without_rounding() -> None:
+    frame = ResultTable("x", "x", (Column("model", ["a", "b"]), Column("score", [FOUND, FOUND]))).to_frame()
+    assert list(frame.columns) == ["model", "score", "score_low", "score_high"]
+    assert frame["score_low"].tolist() == [0.1, 0.1]
+
+
+def test_letters_that_take_two_columns_line_up() -> None:
+    table = ResultTable("x", "", (Column("model", ["基準", "base"]), Column("n", [1, 100])))
+    assert table_text(table).splitlines() == ["model    n", "基準     1", "base   100"]
+
+
+def test_names_are_shortened_where_a_line_would_be_too_long() -> None:
+    names = ["a-very-long-name-of-a-model-one", "a-very-long-name-of-a-model-two"]
+    table = ResultTable("x", "", (Column("model", names, may_shorten=True), Column("n", [1, 2])))
+    lines = table_text(table, 24).splitlines()
+    assert max(map(len, lines)) <= 24
+    assert len({line.split()[0] for line in lines[1:]}) == 2
+    assert table_text(table).splitlines()[1].startswith(names[0])
+
+
+def test_names_that_fit_stay() -> None:
+    assert shortened(["ab", "cd"], 12) == ["ab", "cd"]
+
+
+def test_the_heading_is_the_title_and_what_it_is_of() -> None:
+    one = Column("x", [1])
+    assert ResultTable("x", "models", (one,), "of three").heading == "Models: of three"
+    assert ResultTable("x", "more helps?", (one,), "base").heading == "More helps? base"
