@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from assay.report.parts.comparison import comparison_part
 
 from assay import Comparison, Design, compare
 from assay.analyses.context import context

@@ -71,3 +71,10 @@ def test_the_heading_is_the_title_and_what_it_is_of() -> None:
     one = Column("x", [1])
     assert ResultTable("x", "models", (one,), "of three").heading == "Models: of three"
     assert ResultTable("x", "more helps?", (one,), "base").heading == "More helps? base"
+
+
+def test_rows_are_sorted_by_numbers_and_not_by_what_is_printed() -> None:
+    assert Column("x", [FOUND, NOTHING]).numbers == (0.2, None)
+    assert Column("x", [LIMITS, None]).numbers == (0.1, None)
+    assert Column("x", [3, 1.5], show=lambda share: f"<{share} %").numbers == (3.0, 1.5)
+    assert Column("x", ["a", "b"]).numbers is None

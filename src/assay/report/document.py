@@ -52,6 +52,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     data: tuple[Mapping[str, Any], ...] | None = None
     method: Explanation | None = None
+    sorted_by: tuple[tuple[float | None, ...] | None, ...] | None = None  # a column's numbers, or None: texts
 
     @classmethod
     def of(

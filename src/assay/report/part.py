@@ -41,7 +41,8 @@ def _group(section: Section) -> Group:
 
 def _table(table: ResultTable) -> Table:
     how = None if table.explained is None else EXPLANATIONS[table.explained]
-    return Table(table.heading, table.header, tuple(table.rows), tuple(table.records()), how)
+    numbers = tuple(column.numbers for column in table.columns)
+    return Table(table.heading, table.header, tuple(table.rows), tuple(table.records()), how, numbers)
 
 
 def chart_of_figure(figure: Figure) -> Chart:

@@ -43,6 +43,11 @@ class Column:
             return self.right
         return self.numeric and not any(isinstance(value, Estimate | Interval) for value in self.values)
 
+    @property
+    def numbers(self) -> tuple[float | None, ...] | None:
+        """What its rows are sorted by, where it holds numbers."""
+        return tuple(map(_number, self.values)) if self.numeric else None
+
     def records(self) -> list[dict[str, Any]]:
         """The numbers of each row by name; an interval is two columns more."""
         name = self.name if self.key is None else self.key
@@ -53,6 +58,12 @@ class Column:
 
 def _limits(value: Value) -> Interval | None:
     return value.interval if isinstance(value, Estimate) else value if isinstance(value, Interval) else None
+
+
+def _number(value: Value) -> float | None:
+    if isinstance(value, Interval):
+        return value.low
+    return value.value if isinstance(value, Estimate) else None if value is None else float(value)
 
 
 def _record(name: str, value: Value, *, bounded: bool, alone: bool) -> dict[str, Any]:

@@ -24,9 +24,9 @@ _ABSENT = ("", "–", "—", "none", "not measured")
 
 def table_html(name: str, table: Table) -> str:
     """A table that scrolls within itself where it is wider than the page."""
-    numeric = [is_numeric(column) for column in zip(*table.rows, strict=True)] or [False] * len(table.header)
-    head = "".join(_head(text, right=right) for text, right in zip(table.header, numeric, strict=True))
-    body = "".join(_row(row, numeric) for row in table.rows)
+    numbers = _numbers(table) if table.sorted_by is None else table.sorted_by
+    head = "".join(_head(text, right=found is not None) for text, found in zip(table.header, numbers, strict=True))
+    body = "".join(_row(place, row, numbers) for place, row in enumerate(table.rows))
     buttons = "".join(
         f"<button type='button' data-table='{name}' data-file='{file_name(table.title)}' data-format='{kind}' "
         f"aria-describedby='{name}-caption'>"
@@ -57,13 +57,19 @@ def _head(text: str, *, right: bool) -> str:
     return f"<th scope='col'{_side(right=right)}><button type='button' data-sort>{escape(text)}</button></th>"
 
 
-def _row(row: Sequence[str], numeric: Sequence[bool]) -> str:
+def _numbers(table: Table) -> list[tuple[float | None, ...] | None]:
+    """What the cells say, where a table holds texts only."""
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
+    return [tuple(map(first_number, column)) if is_numeric(column) else None for column in columns]
+
+
+def _row(place: int, row: Sequence[str], numbers: Sequence[tuple[float | None, ...] | None]) -> str:
     cells = []
-    for place, (text, right) in enumerate(zip(row, numeric, strict=True)):
-        value = first_number(text) if right else None
+    for column, (text, found) in enumerate(zip(row, numbers, strict=True)):
+        value = None if found is None else found[place]
         key = "" if value is None else f" data-value='{value!r}'"
-        tag = "th scope='row'" if place == 0 else "td"
-        cells.append(f"<{tag}{_side(right=right)}{key}>{escape(text)}</{tag.split(maxsplit=1)[0]}>")
+        tag = "th scope='row'" if column == 0 else "td"
+        cells.append(f"<{tag}{_side(right=found is not None)}{key}>{escape(text)}</{tag.split(maxsplit=1)[0]}>")
     return f"<tr>{''.join(cells)}</tr>"
 
 
