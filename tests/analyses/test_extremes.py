@@ -80,9 +80,8 @@ def test_a_ratio_next_to_1_is_not_printed_as_1(size: float) -> None:
     assert found.ratio.interval is not None
     shown = words.interval(found.ratio.interval, null=1.0)
     assert all(float(text) > 1 for text in shown.split(" to "))
-    part = comparison_part(found)
-    assert part.gauge is not None
-    page = part.gauge.text, str(found), found.sentence, plain_html(found), gauge_html(part.gauge, "g")
+    assert found.gauge is not None
+    page = found.gauge.text, str(found), found.sentence, plain_html(found), gauge_html(found.gauge, "g")
     assert all(shown in text for text in page)
     a, b = (line.split()[-1] for line in str(found).splitlines() if line.startswith("loss (nats per token)"))
     assert a != b
