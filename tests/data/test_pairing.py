@@ -54,7 +54,7 @@ def same_bits(a: Panel, b: Panel) -> bool:
     numbers = [(a.numerators, b.numerators), (a.denominators, b.denominators), (a.clusters, b.clusters)]
     numbers += [(a.sizes[name], b.sizes[name]) for name in a.sizes | b.sizes]
     alike = all(np.asarray(x).tobytes() == np.asarray(y).tobytes() for x, y in numbers)
-    return alike and a.units.tolist() == b.units.tolist() and a.digest == b.digest
+    return alike and a.ids.tolist() == b.ids.tolist() and a.digest == b.digest
 
 
 @given(arms(), st.data())
@@ -101,7 +101,7 @@ def test_two_windows_of_the_source_document(tmp_path: Path, extension: str) -> N
         paths.append(write_rows(tmp_path / f"{name}.{extension}", rows))
     panel = pair(*map(read_table, paths))
     assert round(math.exp(panel.estimate(1) - panel.estimate(0)), 4) == 1.0217
-    assert (panel.systems, panel.metric.unit, panel.metric.lower_is_better) == (("a", "b"), "window", True)
+    assert (panel.systems, panel.unit, panel.metric.lower_is_better) == (("a", "b"), "window", True)
 
 
 def test_weighted_scores_by_hand() -> None:
@@ -111,7 +111,7 @@ def test_weighted_scores_by_hand() -> None:
     assert [panel.estimate(0), panel.estimate(1)] == [0.75, 0.5]
     assert panel.denominators.tolist() == [3.0, 1.0]
     assert not panel.equal_denominators
-    assert (panel.metric.unit, panel.metric.lower_is_better) == ("item", False)
+    assert (panel.unit, panel.metric.lower_is_better) == ("item", False)
     assert pair(a, b, lower_is_better=True).metric.lower_is_better
 
 
@@ -125,8 +125,8 @@ def test_ids_pair_as_text_not_as_numbers(tmp_path: Path) -> None:
     for name, ids in (("a", ["007", "1e5", "x, y", '"q"']), ("b", ['"q"', "x, y", "1e5", "007"])):
         write_rows(tmp_path / f"{name}.csv", {"item": ids, "score": [1, 2, 3, 4]})
     panel = pair(read_table(tmp_path / "a.csv"), read_table(tmp_path / "b.csv"))
-    assert panel.units.tolist() == sorted(["007", "1e5", "x, y", '"q"'])
-    assert panel.numerators[panel.units.tolist().index("007")].tolist() == [1.0, 4.0]
+    assert panel.ids.tolist() == sorted(["007", "1e5", "x, y", '"q"'])
+    assert panel.numerators[panel.ids.tolist().index("007")].tolist() == [1.0, 4.0]
 
 
 def test_several_systems_keep_the_units_of_all() -> None:
@@ -135,7 +135,7 @@ def test_several_systems_keep_the_units_of_all() -> None:
         for i, ids in enumerate(["abcd", "bcde", "cdaf"])
     ]
     panel = panel_of(tables)
-    assert panel.units.tolist() == ["c", "d"]
+    assert panel.ids.tolist() == ["c", "d"]
     assert (panel.dropped.only_a, panel.dropped.only_b, panel.dropped.examples) == (2, 2, ("a", "b", "e", "f"))
     assert panel.pair(0, 2).systems == ("t0", "t2")
 
@@ -144,7 +144,7 @@ def test_what_does_not_pair_is_counted_and_the_first_five_listed() -> None:
     a = read_table({"item": list("zyxwbacd"), "score": range(8)}, name="a.csv")
     b = read_table({"item": list("abq"), "score": range(3)}, name="b.csv")
     panel = pair(a, b)
-    assert panel.units.tolist() == ["a", "b"]
+    assert panel.ids.tolist() == ["a", "b"]
     assert panel.numerators.tolist() == [[5.0, 0.0], [4.0, 1.0]]
     assert (panel.dropped.only_a, panel.dropped.only_b) == (6, 1)
     assert panel.dropped.examples == ("c", "d", "q", "w", "x")
@@ -243,13 +243,13 @@ def splits(name: str) -> Table:
 
 def test_a_window_is_another_unit_in_another_split() -> None:
     panel = pair(splits("a"), splits("b"))
-    assert panel.units.tolist() == ["final/v", "final/w", "preview/w"]
+    assert panel.ids.tolist() == ["final/v", "final/w", "preview/w"]
     assert panel.denominators.tolist() == [2.0, 4.0, 1.0]
 
 
 def test_one_split_can_be_picked() -> None:
     panel = pair(splits("a"), splits("b"), split="final")
-    assert panel.units.tolist() == ["v", "w"]
+    assert panel.ids.tolist() == ["v", "w"]
     assert panel.denominators.tolist() == [2.0, 4.0]
 
 
@@ -257,7 +257,7 @@ def test_a_window_does_not_pair_with_itself_in_another_split() -> None:
     a = losses("a", split=["final", "preview"])
     b = losses("b", split=["final", "final"])
     panel = pair(a, b)
-    assert panel.units.tolist() == ["final/w1"]
+    assert panel.ids.tolist() == ["final/w1"]
     assert panel.dropped.examples == ("final/w2", "preview/w2")
 
 

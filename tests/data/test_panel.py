@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from assay.data import Metric, Panel
+from assay.data.labels import Labels
+from assay.data.metrics import PERPLEXITY, SCORE
 from assay.errors import InputError, UsageError
 
 VALUES = st.floats(-1e6, 1e6)
@@ -81,8 +83,8 @@ def test_equal_denominators() -> None:
 
 
 def test_units_are_sorted_and_rows_follow() -> None:
-    panel = Panel.from_arrays([[1.0], [2.0], [3.0]], [4, 5, 6], units=["b", "c", "a"], clusters=[1, 2, 1])
-    assert panel.units.tolist() == ["a", "b", "c"]
+    panel = Panel.from_arrays([[1.0], [2.0], [3.0]], [4, 5, 6], ids=["b", "c", "a"], clusters=[1, 2, 1])
+    assert panel.ids.tolist() == ["a", "b", "c"]
     assert panel.numerators[:, 0].tolist() == [3.0, 1.0, 2.0]
     assert panel.denominators.tolist() == [6.0, 4.0, 5.0]
     assert panel.clusters is not None
@@ -92,7 +94,7 @@ def test_units_are_sorted_and_rows_follow() -> None:
 def test_units_without_names_keep_the_order_of_the_rows() -> None:
     panel = Panel.from_arrays(np.arange(12.0))
     assert panel.numerators[:, 0].tolist() == list(range(12))
-    assert panel.units[:2].tolist() == ["00", "01"]
+    assert panel.ids[:2].tolist() == ["00", "01"]
 
 
 @pytest.mark.parametrize(
@@ -100,28 +102,34 @@ def test_units_without_names_keep_the_order_of_the_rows() -> None:
     [
         ({"systems": ("x", "y")}, True),
         ({"notes": ("a note",)}, True),
-        ({"cluster_by": "topic"}, True),
-        ({"numerators": np.array([[1.0, -0.0], [3.0, 4.0]])}, True),
-        ({"numerators": np.asfortranarray([[1.0, 0.0], [3.0, 4.0]])}, True),
-        ({"numerators": np.array([[1.0, 5e-324], [3.0, 4.0]])}, False),
-        ({"denominators": np.array([1.0, 2.0])}, False),
-        ({"units": np.array(["a", "c"], dtype=object)}, False),
-        ({"units": np.array(["ab", ""], dtype=object)}, False),
-        ({"clusters": np.array([0, 0])}, False),
-        ({"clusters": None}, False),
-        ({"sizes": {"bytes": np.array([1.0, 2.0])}}, False),
+        ({"cluster": "topic"}, True),
+        ({"parts": {"score": np.array([[1.0, -0.0], [3.0, 4.0]])}}, True),
+        ({"parts": {"score": np.asfortranarray([[1.0, 0.0], [3.0, 4.0]])}}, True),
+        ({"parts": {"score": np.array([[1.0, 5e-324], [3.0, 4.0]])}}, False),
+        ({"parts": {"weight": np.array([[1.0], [2.0]])}}, False),
+        ({"ids": np.array(["a", "c"], dtype=object)}, False),
+        ({"ids": np.array(["ab", ""], dtype=object)}, False),
+        ({"cluster": "one"}, False),
+        ({"cluster": None}, False),
+        ({"parts": {"bytes": np.array([[1.0], [2.0]])}}, False),
     ],
 )
 def test_the_digest_depends_on_values_and_ids_only(change: dict[str, Any], same: bool) -> None:
     panel = Panel(
         ("A", "B"),
         np.array(["a", "b"], dtype=object),
-        np.array([[1.0, 0.0], [3.0, 4.0]]),
-        np.array([1.0, 1.0]),
-        Metric.of("scores"),
-        clusters=np.array([0, 1]),
+        {"score": np.array([[1.0, 0.0], [3.0, 4.0]]), "weight": np.array([[1.0], [1.0]])},
+        (Metric.of("scores"),),
+        labels={
+            "two": Labels(("x", "y"), np.array([0, 1])),
+            "topic": Labels(("a", "b"), np.array([1, 0])),
+            "one": Labels(("x",), np.array([0, 0])),
+        },
+        cluster="two",
     )
-    assert len(panel.digest) == 64
+    # As written down before parts had names: digests of panels of one ratio never change.
+    assert panel.digest == "23d5227b4cabea84402d9d39795aa7ecf4d38e3c53c2776fc9f2e6bfe2cd5364"
+    change = change | ({"parts": {**panel.parts, **change["parts"]}} if "parts" in change else {})
     assert (replace(panel, **change).digest == panel.digest) is same
 
 
@@ -144,8 +152,8 @@ def test_sizes_of_another_name_give_another_digest() -> None:
         ({"numerators": [1.0], "denominators": [-1.0]}, "must be positive"),
         ({"numerators": [1.0], "denominators": [1.0, 2.0]}, "must have the shape (1,) or (1, 1), but got (2,)"),
         ({"numerators": [1.0], "sizes": {"bytes": [0]}}, "bytes must be positive"),
-        ({"numerators": [1.0], "units": ["a", "b"]}, "must name all 1 rows"),
-        ({"numerators": [1.0, 2.0], "units": ["a", "a"]}, "'a' occurs twice"),
+        ({"numerators": [1.0], "ids": ["a", "b"]}, "must name all 1 rows"),
+        ({"numerators": [1.0, 2.0], "ids": ["a", "a"]}, "'a' occurs twice"),
         ({"numerators": [1.0, 2.0], "clusters": ["a"]}, "clusters must have the shape (2,)"),
         ({"numerators": [1e308, 1e308]}, "numerators are too large to add up"),
         ({"numerators": [1.0, 1.0], "denominators": [1e308, 1e308]}, "denominators are too large to add up"),
@@ -177,8 +185,9 @@ def test_two_systems_of_one_name_are_refused() -> None:
 
 
 def test_the_metric_of_each_kind() -> None:
-    assert Metric.of("losses") == Metric("losses", "window", lower_is_better=True)
-    assert Metric.of("scores") == Metric("scores", "item", lower_is_better=False)
+    assert Metric.of("losses") is PERPLEXITY
+    assert Metric.of("scores") == SCORE
+    assert not SCORE.lower_is_better
     assert Metric.of("scores", lower_is_better=True).lower_is_better
 
 

@@ -32,7 +32,7 @@ def test_scores_stand_by_item_and_run() -> None:
     found = repeats_of([table(ROWS)])
     assert found.models == ("A", "B")
     assert found.runs == (("2", "10"), ("2", "10"))  # in the order of numbers, not of texts
-    assert found.panel.units.tolist() == ["q1", "q2"]
+    assert found.panel.ids.tolist() == ["q1", "q2"]
     np.testing.assert_array_equal(found.values(found.columns(0)), [[0.1, 0.5], [0.2, 0.6]])
     np.testing.assert_array_equal(found.values(found.columns(1)), [[0.3, 0.7], [0.4, 0.8]])
     assert found.scores(found.columns(1)).tolist() == pytest.approx([0.35, 0.75])
@@ -57,7 +57,7 @@ def test_overall_scores_are_weighted() -> None:
 
 def test_items_that_a_run_lacks_are_left_out_and_counted() -> None:
     found = repeats_of([table([*ROWS[:-1], ("A", "2", "q3", 1.0), ("A", "10", "q3", 1.0)])])
-    assert found.panel.units.tolist() == ["q1"]
+    assert found.panel.ids.tolist() == ["q1"]
     assert found.notes[-1] == (
         "2 items are left out that not every run has, such as q2, q3; run '10' of B has the fewest, 1"
     )
@@ -98,7 +98,7 @@ def test_losses_of_several_files_are_runs_of_windows() -> None:
     losses = {"window": ["w1", "w2", "w1"], "split": ["preview", "preview", "final"], "tokens": [10, 20, 30]}
     tables = [read_table({**losses, "loss": [1.0, 2.0, shift]}, name=f"r{shift}") for shift in (3.0, 4.0)]
     found = repeats_of(tables, files_are_runs=True)
-    assert found.panel.units.tolist() == ["final/w1", "preview/w1", "preview/w2"]
+    assert found.panel.ids.tolist() == ["final/w1", "preview/w1", "preview/w2"]
     assert found.scores(slice(None)).tolist() == pytest.approx([140 / 60, 170 / 60])
 
 

@@ -149,7 +149,7 @@ def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree:
     verdict = verdict_of(value.difference, found.test, design, lower_is_better=panel.metric.lower_is_better)
     return Comparison(
         kind=panel.metric.kind,
-        unit=panel.metric.unit,
+        unit=panel.unit,
         systems=Systems(*panel.systems),
         lower_is_better=panel.metric.lower_is_better,
         verdict=verdict,
@@ -267,7 +267,7 @@ def _signature(panel: Panel, design: Design, found: _Found) -> str:
     made = found.interval
     return signature(
         "ratio" if panel.metric.kind == "losses" else "difference",
-        units=panel.metric.unit + "s",
+        units=panel.unit + "s",
         n=panel.n,
         clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
         scheme=found.drawn.scheme,

@@ -17,11 +17,11 @@ def nothing_paired(tables: tuple[Table, Table], names: tuple[str, str], reason: 
     examples = tuple(str(table.ids[0]) for table in tables)
     return Comparison(
         kind=metric.kind,
-        unit=metric.unit,
+        unit=first.unit,
         systems=Systems(*names),
         lower_is_better=metric.lower_is_better,
         verdict="no difference shown",
-        sentence=f"Nothing to compare: no {metric.unit} is in both {names[0]} and {names[1]}.",
+        sentence=f"Nothing to compare: no {first.unit} is in both {names[0]} and {names[1]}.",
         a=None,
         b=None,
         difference=none,
@@ -39,5 +39,5 @@ def nothing_paired(tables: tuple[Table, Table], names: tuple[str, str], reason: 
         design=design,
         computed=Computed(scheme="none", scheme_reason="no pairs", distribution="none", resamples=None),
         measure=None if losses else metric.name,
-        signature=signature("ratio" if losses else "difference", units=metric.unit + "s", n=0, level=design.level),
+        signature=signature("ratio" if losses else "difference", units=first.unit + "s", n=0, level=design.level),
     )

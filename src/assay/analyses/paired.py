@@ -5,7 +5,7 @@ for everything else BCa with exact sign flips. `assay.analyses.verdict` makes th
 asked for by name is shown as computed.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -21,7 +21,7 @@ from assay.stats.proportions import Effective, effective_counts, mcnemar_p, scor
 from assay.stats.records import Fallback, Interval, Test
 from assay.stats.rounding import snapped, without_noise, without_residue
 from assay.stats.student import SMALLEST_P, critical_values
-from assay.stats.units import Floats, Units, design_effect, mean_of_draws
+from assay.stats.units import Floats, Units, design_effect, grouped, mean_of_draws
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,8 +45,7 @@ def differences_of(panel: Panel) -> Differences:
     if panel.clusters is None:
         drawn = Units(single, sums.denominators)
     else:
-        both = np.column_stack([single, np.abs(single)])
-        total, size = replace(panel, numerators=both).cluster_sums().numerators.T
+        total, size = grouped(single, panel.clusters), grouped(np.abs(single), panel.clusters)
         drawn = Units(without_residue(total, size), sums.denominators)
     return Differences(single, without_noise(drawn, np.abs(sums.numerators).sum(axis=1)), rounded)
 
@@ -62,7 +61,7 @@ class Drawn:
 
 def drawn_by(whole: Units, design: Design, panel: Panel) -> Drawn:
     effect = design_effect(whole.denominators)
-    unit = "cluster" if panel.clusters is not None else panel.metric.unit
+    unit = "cluster" if panel.clusters is not None else panel.unit
     what = "tokens" if panel.metric.kind == "losses" else "weights"
     if design.scheme != "auto":
         chosen, reason = design.scheme, f"as asked (design effect of the {what} {effect:.3f})"
@@ -87,8 +86,7 @@ class Binary:
 
 def binary_of(panel: Panel, found: Differences) -> Binary | None:
     """``None`` where the scores are not 0/1, or where a single cluster leaves nothing to draw."""
-    right = (panel.numerators == 0) | (panel.numerators == panel.denominators[:, None])
-    if panel.metric.kind != "scores" or not bool(right.all()):
+    if not panel.binary:
         return None
     plain = panel.clusters is None and found.drawn.equal_denominators
     if not plain and found.drawn.n < 2:

@@ -44,7 +44,7 @@ def picture_of(panel: Panel, drawn: Units, design: Design, method: str) -> Pictu
 
 def _neighbours(panel: Panel) -> tuple[Neighbours, ...]:
     order = _order(panel)
-    ids, weights = panel.units[order], panel.denominators[order]
+    ids, weights = panel.ids[order], panel.denominators[order]
     difference = (panel.numerators[:, 1] - panel.numerators[:, 0])[order]
     starts = np.unique(np.linspace(0, panel.n, min(panel.n, MOST_GROUPS), endpoint=False).astype(np.int64))
     stops = np.append(starts[1:], panel.n)
@@ -58,7 +58,7 @@ def _neighbours(panel: Panel) -> tuple[Neighbours, ...]:
 
 def _order(panel: Panel) -> NDArray[np.int64]:
     """Ids in the order that a person expects: 2 before 10."""
-    numbers = [int(name) if name.isascii() and name.isdecimal() and len(name) < 19 else None for name in panel.units]
+    numbers = [int(name) if name.isascii() and name.isdecimal() and len(name) < 19 else None for name in panel.ids]
     if None in numbers:
         return np.arange(panel.n)
     return np.argsort(np.array(numbers, dtype=np.int64), kind="stable")

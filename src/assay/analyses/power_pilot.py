@@ -108,8 +108,7 @@ def _pilot(panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, level:
 
 def _binary(panel: Panel) -> bool:
     """0/1 scores of items that stand for themselves: McNemar's case."""
-    plain = panel.metric.kind == "scores" and panel.clusters is None and bool(np.all(panel.denominators == 1))
-    return plain and bool(np.all((panel.numerators == 0) | (panel.numerators == 1)))
+    return panel.binary and panel.clusters is None and bool(np.all(panel.denominators == 1))
 
 
 def _shares(pilot: Pilot) -> Planned:
@@ -119,7 +118,7 @@ def _shares(pilot: Pilot) -> Planned:
 
 def _noises(panel: Panel, tables: tuple[Table, Table], repeats: int | None) -> tuple[Noise, Noise] | None:
     """The noise between runs of both systems; ``None`` where the items have one run."""
-    found = [noise_of(table, panel.units) if "run" in table.labels else None for table in tables]
+    found = [noise_of(table, panel.ids) if "run" in table.labels else None for table in tables]
     if found[0] is not None and found[1] is not None:
         return found[0], found[1]
     if repeats is not None and repeats > 1:

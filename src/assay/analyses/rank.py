@@ -113,13 +113,13 @@ def _check_answers(answers: Answers) -> None:
     check_largest("weights", grid.weights)
     check_differences([repr(name) for name in answers.systems], grid.products / grid.weights.max())
     if grid.groups < 2:
-        unit = answers.metric.unit if grid.clusters is None else "cluster"
+        unit = answers.unit if grid.clusters is None else "cluster"
         raise InputError(f"rank needs at least two {unit}s, but there is one; nothing can be said from it.")
     reached = connected(grid)
     if not reached.all():
         lone = answers.systems[int(np.argmin(reached))]
         raise InputError(
-            f"no {answers.metric.unit} connects {lone!r} with {answers.systems[0]!r}, neither directly nor through "
+            f"no {answers.unit} connects {lone!r} with {answers.systems[0]!r}, neither directly nor through "
             "other models; check the ids, or rank the two groups apart."
         )
 
@@ -145,7 +145,7 @@ class _Board:
         tests = self.decided.tests
         return Leaderboard(
             metric=answers.metric.kind,
-            unit=answers.metric.unit,
+            unit=answers.unit,
             lower_is_better=answers.metric.lower_is_better,
             sentence=sentence_of(models, pairs, adjusted=self.adjust != "none"),
             models=models,
@@ -239,7 +239,7 @@ class _Board:
         answers, grid, tests = self.answers, self.answers.grid, self.decided.tests
         return signature(
             "rank",
-            units=answers.metric.unit + "s",
+            units=answers.unit + "s",
             models=grid.k,
             n=grid.n,
             clusters=None if grid.clusters is None else f"{grid.groups} {answers.cluster_by}",

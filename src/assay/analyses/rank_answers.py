@@ -10,8 +10,9 @@ import numpy as np
 
 from assay.data import Metric, Table
 from assay.data.arms import Arm, arms_of
+from assay.data.labels import numbered
+from assay.data.metrics import UNITS
 from assay.data.pairing import check_tables, clustered_by, direction_of, notes_of, of_split
-from assay.data.panel import numbered
 from assay.data.readers import UNNAMED
 from assay.errors import InputError, UsageError
 from assay.names import listed
@@ -32,6 +33,11 @@ class Answers:
     cluster_by: str | None = None
     weighted: bool = False  # whether the tables have weights
     notes: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """What a row is called."""
+        return UNITS[self.metric.kind]
 
     @cached_property
     def digest(self) -> str:
@@ -203,7 +209,7 @@ def only_complete(answers: Answers) -> Answers:
     everywhere = np.asarray(answers.grid.present.all(axis=1))
     if not everywhere.any():
         raise InputError(
-            f"no {answers.metric.unit} has an answer of every model; leave out --complete, or models that lack many."
+            f"no {answers.unit} has an answer of every model; leave out --complete, or models that lack many."
         )
     return answers if everywhere.all() else answers.keep(everywhere)
 

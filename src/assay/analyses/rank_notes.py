@@ -14,7 +14,7 @@ from assay.stats.shared_signs import MOST_ENUMERATED
 
 def notes_of(answers: Answers, decided: Decided, adjust: Adjust, order: Sequence[int]) -> tuple[str, ...]:
     """The notes of the data and of what was decided; ``order`` is that of the ranks."""
-    grid, unit = answers.grid, answers.metric.unit
+    grid, unit = answers.grid, answers.unit
     notes = list(answers.notes)
     if not grid.whole:
         notes.append(_about_holes(answers))
@@ -33,11 +33,11 @@ def notes_of(answers: Answers, decided: Decided, adjust: Adjust, order: Sequence
 
 def _groups(answers: Answers) -> str:
     grid = answers.grid
-    return words.count(grid.groups, answers.metric.unit if grid.clusters is None else "cluster")
+    return words.count(grid.groups, answers.unit if grid.clusters is None else "cluster")
 
 
 def _about_holes(answers: Answers) -> str:
-    grid, unit = answers.grid, answers.metric.unit
+    grid, unit = answers.grid, answers.unit
     answered = grid.present.sum(axis=0)
     all_have = int(grid.present.all(axis=1).sum())
     lacking, fewest = int((answered < grid.n).sum()), int(np.argmin(answered))

@@ -38,7 +38,7 @@ def reweighted(answers: Answers, weights: Weighting | None, min_n: int | None) -
     if min_n is not None:
         enough = np.asarray(answers.grid.weights >= min_n)
         if not enough.any():
-            raise InputError(f"no {answers.metric.unit} has a weight of at least {min_n}; lower --min-n.")
+            raise InputError(f"no {answers.unit} has a weight of at least {min_n}; lower --min-n.")
         answers = answers.keep(enough)
     grid = answers.grid
     return replace(answers, grid=Grid(grid.values, _weights(grid.weights, weights or "n"), grid.clusters))

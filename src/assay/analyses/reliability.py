@@ -28,7 +28,7 @@ from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
 from assay.stats.rounding import snapped
 from assay.stats.run_noise import RunNoise, Spread, item_spread, run_noise
-from assay.stats.units import Floats, Integers, Units, standard_error
+from assay.stats.units import Floats, Integers, Units, grouped, standard_error
 
 FEW_RUNS = 4  # degrees of freedom; with fewer, what the noise between runs may be spans a factor of six and more
 MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared
@@ -80,7 +80,7 @@ def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
     detectable = _detectable(noise, models, goal)
     return Reliability(
         kind=panel.metric.kind,
-        unit=panel.metric.unit,
+        unit=panel.unit,
         sentence=sentence_of(panel, models, noise.estimate, detectable, across, goal),
         n=panel.n,
         n_clusters=panel.n_clusters,
@@ -102,7 +102,7 @@ def _computable(repeats: Repeats) -> Repeats:
     """The runs with answers made equal that differ by rounding only; refused where they have no variance to compute."""
     panel = repeats.panel
     if panel.n < 2:
-        raise InputError(f"only one {panel.metric.unit} is in every run; how far runs agree takes at least two.")
+        raise InputError(f"only one {panel.unit} is in every run; how far runs agree takes at least two.")
     for model, name in enumerate(repeats.models):
         check_largest(f"the {panel.metric.kind} of {name!r}", repeats.values(repeats.columns(model)))
     check_largest("tokens" if panel.metric.kind == "losses" else "weights", panel.denominators)
@@ -111,7 +111,7 @@ def _computable(repeats: Repeats) -> Repeats:
     if not changed:
         return repeats
     notes = (*repeats.notes, words.rounded_off(changed))
-    return replace(repeats, panel=replace(panel, numerators=numerators), notes=notes)
+    return replace(repeats, panel=panel.with_numerators(numerators), notes=notes)
 
 
 def _model(repeats: Repeats, model: int, level: float) -> ModelRuns:
@@ -130,15 +130,14 @@ def _model(repeats: Repeats, model: int, level: float) -> ModelRuns:
         run_effect=run_effect(values),
         item_sd=_item_sd(values, panel, level),
         icc=intraclass(values, level),
-        components=variance_components(values, (panel.metric.unit + "s", "runs")),
+        components=variance_components(values, (panel.unit + "s", "runs")),
     )
 
 
 def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     """The root of the mean variance between the runs of an item. Items are drawn, for their noise differs."""
     variances = np.var(values, axis=1, ddof=1)
-    whole = replace(panel, numerators=variances[:, None], denominators=np.ones(panel.n)).cluster_sums()
-    units = Units(whole.numerators[:, 0], whole.denominators)
+    units = _drawn(panel, variances, np.ones(panel.n))
     value = sqrt(units.estimate)
     if units.degenerate or units.n < 2:
         return Estimate(value, None, None, panel.n, "the noise of all items is equal, so that there is no interval")
@@ -147,10 +146,17 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     return Estimate(value, Interval(low, high, level, found.method), None, panel.n)
 
 
+def _drawn(panel: Panel, numerators: Floats, denominators: Floats) -> Units:
+    """What is drawn: the items, or sums over their clusters."""
+    if panel.clusters is None:
+        return Units(numerators, denominators)
+    return Units(grouped(numerators, panel.clusters), grouped(denominators, panel.clusters))
+
+
 def _item_noise(repeats: Repeats, model: int) -> Spread:
     """What the noise of single items, or of whole clusters of them, gives the score of a run."""
     sums = repeats.panel.cluster_sums()
-    return item_spread(sums.numerators[:, repeats.columns(model)], sums.denominators)
+    return item_spread(np.ascontiguousarray(sums.numerators[:, repeats.columns(model)]), sums.denominators)
 
 
 def _noise(repeats: Repeats, models: Sequence[ModelRuns], level: float) -> RunNoise:
@@ -192,7 +198,7 @@ def _across(repeats: Repeats, models: Sequence[ModelRuns], goal: Goal) -> tuple[
 
 def _components(repeats: Repeats, systems: Integers) -> tuple[Component, ...]:
     """Of models × items × runs; runs of different names are repetitions of a cell, not a factor of their own."""
-    unit = repeats.panel.metric.unit + "s"
+    unit = repeats.panel.unit + "s"
     values = np.stack([repeats.values(columns) for columns in systems])  # (m, n, k)
     if repeats.shared_runs:
         return variance_components(values, ("models", unit, "runs"))
@@ -237,8 +243,7 @@ def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None
     gaps = repeats.values(systems[0]) - repeats.values(systems[1])  # (n, k)
     n, k = gaps.shape
     means = gaps.mean(axis=1) * panel.denominators
-    sums = replace(panel, numerators=means[:, None]).cluster_sums()
-    units = Units(sums.numerators[:, 0], sums.denominators)
+    units = _drawn(panel, means, panel.denominators)
     items = standard_error(units)
     if items is None:
         return None, 0
@@ -255,7 +260,7 @@ def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None
 
 
 def _notes(panel: Panel, models: Sequence[ModelRuns], across: Across | None, noise: RunNoise) -> list[str]:
-    unit, notes = panel.metric.unit, []
+    unit, notes = panel.unit, []
     components = models[0].components if across is None else across.components
     if any(component.estimated < 0 for component in components):
         notes.append("a variance that is estimated below 0 counts as 0 in the shares")
@@ -284,7 +289,7 @@ def _signature(repeats: Repeats, goal: Goal) -> str:
     panel = repeats.panel
     return signature(
         "reliability",
-        units=panel.metric.unit + "s",
+        units=panel.unit + "s",
         n=panel.n,
         clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
         models=len(repeats.models),

@@ -32,7 +32,7 @@ def _noise(panel: Panel, models: Sequence[ModelRuns], run_sd: Estimate) -> str:
     what, who = quantity(panel.metric.kind), models[0].name if len(models) == 1 else "every model"
     counts = sorted({len(model.runs) for model in models})
     runs = f"{counts[0]} runs" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
-    based = f"{runs} of {words.count(panel.n, panel.metric.unit)}"
+    based = f"{runs} of {words.count(panel.n, panel.unit)}"
     if not run_sd.value and any(model.item_sd.value for model in models):
         return f"The {what} of {who} is the same in every run, although single answers change ({based})"
     if not run_sd.value:

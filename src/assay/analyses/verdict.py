@@ -10,6 +10,7 @@ from math import isnan, nan
 
 from assay.analyses.comparison import Shown, Verdict
 from assay.data import Panel
+from assay.data.metrics import SCORE
 from assay.design import Design
 from assay.results import words
 from assay.stats.agreement import agreeing, joint_p
@@ -108,17 +109,19 @@ def sentence_of(
 
 
 def _scale(panel: Panel) -> str:
-    if panel.metric.name != "score":
-        return panel.metric.name
-    return "nats per token" if panel.metric.kind == "losses" else "points of score"
+    return panel.metric.name if _named(panel) else panel.metric.measured_in
+
+
+def _named(panel: Panel) -> bool:
+    """Whether what is averaged has a name of its own, such as bits per byte."""
+    return panel.kind == "scores" and panel.metric.name != SCORE.name
 
 
 def _finding(panel: Panel, value: Shown, ratio: Estimate | None) -> str:
     if ratio is not None and ratio.value is not None:
         return f"perplexity × {words.placed(ratio.value, words.decimals(ratio.interval), null=1.0)}"
     shift = words.placed(value.difference.value or 0.0, words.decimals(value.difference.interval), sign=True)
-    what = f"mean {panel.metric.name}" if ratio is None else "mean loss"
-    what = what if panel.metric.name == "score" else panel.metric.name
+    what = "mean loss" if ratio is not None else panel.metric.name if _named(panel) else "mean score"
     assert value.a is not None  # there are pairs
     assert value.b is not None
     a, b = words.apart(value.a, value.b)
@@ -136,7 +139,7 @@ def _evidence(panel: Panel, value: Shown, ratio: Estimate | None, test: Test) ->
     if test.p_value is not None:
         parts.append(words.p_value(test.p_value))
     groups = panel.n_clusters
-    units = words.count(panel.n, panel.metric.unit)
+    units = words.count(panel.n, panel.unit)
     parts.append(units if groups is None else f"{units} in {words.count(groups, 'cluster')}")
     if (groups or panel.n) < FEW:
         parts.append("too few to rely on")

@@ -21,7 +21,7 @@ class RuleFound:
 
 def rules_of(windows: Windows, policy: Policy) -> list[RuleFound]:
     """Pairing, overlap, equal counts and minima."""
-    lost, unit = windows.windows - windows.paired, windows.final.metric.unit
+    lost, unit = windows.windows - windows.paired, windows.final.unit
     rules = [
         RuleFound("pairing", lost == 0, f"{windows.paired} of {windows.windows} {unit}s pair, {lost} do not"),
         RuleFound(

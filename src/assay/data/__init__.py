@@ -1,8 +1,10 @@
 """What users bring: tables of losses and scores, and the panel that pairs them."""
 
 from assay.data.columns import parse_columns
+from assay.data.metrics import Kind, Metric
 from assay.data.pairing import pair, panel_of
-from assay.data.panel import Dropped, Kind, Metric, Panel, Sums
+from assay.data.panel import Panel
+from assay.data.panel_records import Dropped, Sums
 from assay.data.readers import Selection
 from assay.data.readers.registry import open_sources
 from assay.data.tables import Table, read_table, read_tables

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.panel import Floats, Integers, Texts
 from assay.data.tables import Table
 from assay.errors import InputError
+from assay.stats.units import Floats, Integers, Texts
 
 #: What belongs to a unit whatever the system, and so cannot differ between runs or systems.
 SHARED = ("tokens", "weight", "bytes", "chars")

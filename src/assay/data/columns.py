@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.data.panel import UNITS, Kind
+from assay.data.metrics import UNITS, Kind
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line
 

@@ -6,14 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.arms import Arm, arms_of
+from assay.data.arrays import columnwise
 from assay.data.checks import SPLITS
-from assay.data.panel import Dropped, Floats, Integers, Metric, Panel, numbered
+from assay.data.labels import Labels
+from assay.data.metrics import BITS, SIZES, Metric
+from assay.data.panel import Panel
+from assay.data.panel_records import Dropped
 from assay.data.readers import FILTER_WORDS
 from assay.data.tables import Table
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed
-
-_SIZES = ("bytes", "chars")
+from assay.stats.units import Floats
 
 
 def pair(
@@ -59,22 +62,25 @@ def panel_of(
         chosen[0].kind,
         lower_is_better=direction_of(chosen, asked=lower_is_better),
         name=about.get("measure_name"),
-        unit=about.get("unit"),
     )
     systems = _names(chosen, names)
     cluster = cluster or clustered_by(chosen)
     arms, dropped = _paired(arms_of(chosen, pooled=split is None and "split" in chosen[0].labels), strict=strict)
     _check_contents(arms)
     denominators = _shared(arms, "tokens" if metric.kind == "losses" else "weight")
+    sizes = {name: _shared(arms, name) for name in SIZES if all(name in arm.table.numbers for arm in arms)}
     return Panel(
         systems,
         arms[0].units(),
-        _numerators(arms, denominators),
-        denominators,
-        metric,
-        clusters=None if cluster is None else _clusters(arms, cluster),
-        cluster_by=cluster,
-        sizes={name: _shared(arms, name) for name in _SIZES if all(name in arm.table.numbers for arm in arms)},
+        {
+            metric.parts[0]: _numerators(arms, denominators),
+            metric.parts[1]: denominators[:, None],
+            **{name: size[:, None] for name, size in sizes.items()},
+        },
+        (metric, *(BITS[name] for name in sizes)),
+        about.get("unit") or chosen[0].unit,
+        labels={} if cluster is None else {cluster: _clusters(arms, cluster)},
+        cluster=cluster,
         dropped=dropped,
         notes=notes_of(arms, cluster),
     )
@@ -270,7 +276,7 @@ def _check_same(a: Arm, b: Arm, name: str, same: NDArray[np.bool_]) -> None:
 
 def _numerators(arms: Sequence[Arm], denominators: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        products: Floats = np.column_stack([arm.values for arm in arms]) * denominators[:, None]  # (n, k)
+        products = columnwise(np.column_stack([arm.values for arm in arms]) * denominators[:, None])  # (n, k)
         summable = np.isfinite(np.abs(products).sum(axis=0)) & np.isfinite(denominators.sum())
     if not summable.all():
         label = arms[int(np.argmin(summable))].label
@@ -289,7 +295,7 @@ def clustered_by(tables: Sequence[Table]) -> str | None:
     return tables[0].cluster_by
 
 
-def _clusters(arms: Sequence[Arm], cluster: str) -> Integers:
+def _clusters(arms: Sequence[Arm], cluster: str) -> Labels:
     for arm in arms:
         if cluster not in arm.table.labels:
             raise InputError(
@@ -298,12 +304,12 @@ def _clusters(arms: Sequence[Arm], cluster: str) -> Integers:
     first = arms[0].texts(cluster)
     for arm in arms[1:]:
         _check_same(arms[0], arm, cluster, first == arm.texts(cluster))
-    return numbered(first.tolist(), len(first))
+    return Labels.of(first)
 
 
 def notes_of(arms: Sequence[Arm], cluster: str | None) -> tuple[str, ...]:
     notes = [note for arm in arms for note in (*arm.table.notes, *arm.notes)]
-    for name in _SIZES:
+    for name in SIZES:
         have = [name in arm.table.numbers for arm in arms]
         if any(have) and not all(have):
             notes.append(f"column {name!r} not used: {arms[have.index(False)].label} has none")

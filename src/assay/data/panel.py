@@ -1,152 +1,116 @@
-"""The panel: sufficient statistics of the same units under several systems."""
+"""The panel: sums of named parts for the same units under several systems, and the metrics of their totals."""
 
-import hashlib
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from assay.errors import InputError, UsageError
+from assay.data import arrays
+from assay.data.labels import without_prefix
+from assay.data.metrics import BITS, SCORE, UNITS, Kind, Metric
+from assay.data.panel_records import Dropped, Runs, columns_named
+from assay.data.panel_views import PanelViews, ratio_of
+from assay.errors import InputError, NoPairsError, UsageError
+from assay.stats.units import Floats
 
-Kind = Literal["losses", "scores"]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Texts = NDArray[np.object_]
-
-_HASHED_AT_ONCE = 65_536  # ids; all at once would double what a large panel takes
-UNITS: dict[Kind, str] = {"losses": "window", "scores": "item"}
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """What a panel measures, and how it is shown."""
-
-    kind: Kind
-    unit: str  # what a row is called: "window", "item"
-    lower_is_better: bool
-    name: str = "score"  # what is averaged, where it is not a loss
-
-    @classmethod
-    def of(
-        cls, kind: Kind, *, lower_is_better: bool | None = None, name: str | None = None, unit: str | None = None
-    ) -> "Metric":
-        """The metric of a kind of table: losses are better when lower, scores when higher unless said otherwise."""
-        if kind not in UNITS:
-            raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
-        if kind == "losses" and lower_is_better is False:
-            raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
-        lower = kind == "losses" if lower_is_better is None else lower_is_better
-        return cls(kind, unit or UNITS[kind], lower, name or "score")
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """Units that one system has and another has not: how many, and the first five ids.
-
-    With more than two systems ``only_b`` counts the ids outside the first system that some system lacks.
-    """
-
-    only_a: int = 0
-    only_b: int = 0
-    examples: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Sums:
-    """What is resampled: a row per cluster, or per unit where there are no clusters."""
-
-    numerators: Floats  # (g, k)
-    denominators: Floats  # (g,) or (g, k)
-    sizes: dict[str, Floats]  # (g,) each
+_EXAMPLES = 5  # of what did not pair
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
-    """Numerators and denominators per unit and system; a system's estimate is Σ numerator / Σ denominator.
+class Panel(PanelViews):
+    """Sums of named parts per unit and system; a system's estimate is a metric of their totals.
 
-    Units are sorted by id, so the order of rows in a file changes no bit of any result.
+    Units are sorted by id, so the order of rows in a file changes no bit of any result. NaN is a hole: the system did
+    not answer the unit. The first metric decides.
 
     >>> panel = Panel.from_arrays([[2.0, 1.0], [1.0, 5.0]], [2.0, 1.0], systems=("A", "B"))
     >>> panel.estimate(0), panel.estimate(1)
     (1.0, 2.0)
     """
 
-    systems: tuple[str, ...]  # k names
-    units: Texts  # (n,) ids as text, sorted
-    numerators: Floats  # (n, k)
-    denominators: Floats  # (n,) shared by all systems, or (n, k)
-    metric: Metric
-    clusters: Integers | None = None  # (n,) codes 0..G-1, numbered as they appear
-    cluster_by: str | None = None  # the column the clusters came from
-    sizes: dict[str, Floats] = field(default_factory=dict)  # "bytes", "chars": (n,) for bits per byte / per character
-    dropped: Dropped = Dropped()
-    notes: tuple[str, ...] = ()  # what the reader did that a person should know (runs averaged, ...)
-
-    @property
-    def n(self) -> int:
-        """How many units."""
-        return len(self.units)
-
-    @property
-    def k(self) -> int:
-        """How many systems."""
-        return len(self.systems)
-
-    @property
-    def n_clusters(self) -> int | None:
-        """How many clusters; ``None`` where the units stand for themselves."""
-        return None if self.clusters is None else int(self.clusters.max()) + 1
-
-    @property
-    def equal_denominators(self) -> bool:
-        """Whether every unit weighs the same, so that an estimate is a plain mean."""
-        return bool(np.all(self.denominators == self.denominators.flat[0]))
-
-    @cached_property
-    def digest(self) -> str:
-        """The sha256 of the ids and of every number: the same for any file format, row order and names of systems."""
-        hashed = hashlib.sha256(b"assay panel 1")
-        lengths = np.fromiter(map(len, self.units), np.int64, self.n)
-        _hash_array(hashed, "units", lengths)
-        for start in range(0, self.n, _HASHED_AT_ONCE):
-            hashed.update("".join(self.units[start : start + _HASHED_AT_ONCE]).encode("utf-8", "surrogatepass"))
-        _hash_array(hashed, "numerators", self.numerators)
-        _hash_array(hashed, "denominators", self.denominators)
-        if self.clusters is not None:
-            _hash_array(hashed, "clusters", self.clusters)
-        for name in sorted(self.sizes):
-            _hash_array(hashed, name, self.sizes[name])
-        return hashed.hexdigest()
-
-    def denominators_of(self, system: int) -> Floats:
-        """The denominators of one system, (n,)."""
-        return self.denominators if self.denominators.ndim == 1 else self.denominators[:, system]
-
-    def estimate(self, system: int) -> float:
-        """Σ numerator / Σ denominator of one system, both sums correctly rounded."""
-        total = math.fsum(self.numerators[:, system].tolist())
-        return total / math.fsum(self.denominators_of(system).tolist())
-
     def pair(self, first: int, second: int) -> "Panel":
         """The panel of two of the systems, in this order."""
-        chosen = [first, second]
+        step = second - first
+        stop = second + (1 if step > 0 else -1)
+        both = slice(first, None if stop < 0 else stop, step) if step else [first, second]
+        parts = {name: part if part.shape[1] == 1 else part[:, both] for name, part in self.parts.items()}
+        for name in ratio_of(self.metric)[1]:
+            parts[name] = parts[name] if parts[name].shape[1] == 1 else arrays.shared(parts[name])
+        return replace(self, systems=(self.systems[first], self.systems[second]), parts=parts, models=())
+
+    def with_numerators(self, numerators: Floats) -> "Panel":
+        """The same units with other sums (n, k) on top, such as those without rounding."""
+        return replace(self, parts={**self.parts, ratio_of(self.metric)[0][0]: arrays.columnwise(numerators)})
+
+    def rows(self, chosen: NDArray[Any]) -> "Panel":
+        """Some of the units: a mask, or places in their order."""
         return replace(
             self,
-            systems=(self.systems[first], self.systems[second]),
-            numerators=self.numerators[:, chosen],
-            denominators=self.denominators if self.denominators.ndim == 1 else _shared(self.denominators[:, chosen]),
+            ids=self.ids[chosen],
+            parts={name: arrays.columnwise(part[chosen]) for name, part in self.parts.items()},
+            labels={name: labels.where(chosen) for name, labels in self.labels.items()},
+            numbers={name: values[chosen] for name, values in self.numbers.items()},
         )
 
-    def cluster_sums(self) -> Sums:
-        """Numerators, denominators and sizes added up within clusters; the units themselves where there are none."""
-        if self.clusters is None:
-            return Sums(self.numerators, self.denominators, self.sizes)
-        sizes = {name: _grouped(values, self.clusters) for name, values in self.sizes.items()}
-        return Sums(_grouped(self.numerators, self.clusters), _grouped(self.denominators, self.clusters), sizes)
+    def where(self, **chosen: str) -> "Panel":
+        """The units with these labels.
+
+        >>> panel = Panel.from_arrays([1.0, 0.0, 1.0], clusters=["a", "a", "b"])
+        >>> panel.where(clusters="a").n
+        2
+        """
+        found = self
+        for name, value in chosen.items():
+            labels = found.label(name)
+            if value not in labels.names:
+                raise InputError(f"no {self.unit} has the {name} {value!r}, only {', '.join(labels.names)}.")
+            found = found.rows(labels.codes == labels.names.index(value))
+            if name == "split":
+                found = replace(found, ids=without_prefix(found.ids, f"{value}/"))
+        return found
+
+    def by(self, label: str) -> "Iterator[tuple[str, Panel]]":
+        """The units of each label apart, in the order of the labels."""
+        for name in self.label(label).names:
+            yield name, self.where(**{label: name})
+
+    def complete(self) -> "Panel":
+        """Only the units that every system has answered; ``dropped`` counts the others."""
+        if self.whole:
+            return self
+        there = np.asarray(self.answered.all(axis=1))
+        if not there.any():
+            raise NoPairsError(f"no {self.unit} has an answer of every system; leave out those that lack many.")
+        first = self.answered[:, 0]
+        only = int((~there & first).sum()), int((~there & ~first).sum())
+        return replace(self.rows(there), dropped=Dropped(*only, tuple(self.ids[~there][:_EXAMPLES])))
+
+    def per_unit(self, function: Callable[[Floats], Floats], *, weighted: bool = False) -> "Panel":
+        """A column per model: a function of what its runs have in a unit, (n, runs) → (n,), as scores of weight 1.
+
+        What is not a function of totals is derived this way: pass@k, means and variances over runs. With ``weighted``
+        the units keep their weights.
+
+        >>> panel = Panel.from_arrays([[1, 0, 0], [1, 1, 0]], models=["A", "A", "B"])
+        >>> panel.per_unit(lambda runs: runs.max(axis=1)).numerators
+        array([[1., 0.],
+               [1., 0.]])
+        """
+        models = self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
+        found = [function(np.ascontiguousarray(self.values[:, list(runs.columns)])) for runs in models]
+        weights = self.denominators[:, None] if weighted else np.ones((self.n, 1))
+        parts = {"score": arrays.columnwise(np.column_stack(found) * weights), "weight": weights}
+        metric = replace(SCORE, lower_is_better=self.metric.lower_is_better)
+        return replace(self, systems=tuple(r.model for r in models), parts=parts, metrics=(metric,), models=())
+
+    def weighted(self, function: Callable[[Floats], Floats]) -> "Panel":
+        """The same values with other weights: a function of those there are."""
+        tops, bottoms = ratio_of(self.metric)
+        weights = function(self.denominators)[:, None]
+        made = {tops[0]: arrays.columnwise(self.values * weights), bottoms[0]: weights}
+        return replace(self, parts={**self.parts, **made})
 
     @classmethod
     def from_arrays(
@@ -154,125 +118,52 @@ class Panel:
         numerators: ArrayLike,
         denominators: ArrayLike | None = None,
         *,
-        units: Sequence[Any] | None = None,
+        weights: ArrayLike | None = None,
+        ids: Sequence[Any] | NDArray[Any] | None = None,
         systems: Sequence[str] | None = None,
+        models: Sequence[str] | None = None,
         kind: Kind = "scores",
         lower_is_better: bool | None = None,
         clusters: Sequence[Any] | NDArray[Any] | None = None,
         sizes: Mapping[str, ArrayLike] | None = None,
+        holes: bool = False,
     ) -> "Panel":
-        """A panel of arrays, (n,) or (n, k): summed losses over tokens, weighted scores over weights (or over 1)."""
+        """A panel of arrays, (n,) or (n, k): summed losses over tokens, summed scores over weights (or over 1).
+
+        With ``weights`` instead of ``denominators`` the first array holds values, which are multiplied by them. A
+        column is a system; ``models`` names the model of each column where several are runs of one. With ``holes`` NaN
+        means that a system did not answer a unit. Units of the same label in ``clusters`` are drawn together; ``sizes``
+        are the bytes or chars of each unit.
+
+        >>> panel = Panel.from_arrays([[1, 0], [1, float("nan")], [0, 1]], systems=["A", "B"], holes=True)
+        >>> panel.estimate(1), panel.complete().dropped.only_a
+        (0.5, 1)
+        """
         metric = Metric.of(kind, lower_is_better=lower_is_better)
-        top = _matrix("numerators", numerators)
+        top = arrays.matrix("numerators", numerators, holes=holes)
         n, k = top.shape
-        names = tuple(systems) if systems is not None else tuple(f"system {i + 1}" for i in range(k))
-        ids = _unit_ids(units, n)
-        order = np.array(sorted(range(n), key=ids.__getitem__), dtype=np.int64)
-        _check_names(names, k, ids[order])
-        bottom = np.ones(n) if denominators is None else _positive("denominators", denominators, ((n,), (n, k)))
-        measured = {name: _positive(name, values, ((n,),))[order] for name, values in (sizes or {}).items()}
-        groups = None if clusters is None else _cluster_codes(clusters, order)
+        names, runs = columns_named(systems, models, k)
+        found = arrays.unit_ids(ids, n)
+        order = np.array(sorted(range(n), key=found.__getitem__), dtype=np.int64)
+        arrays.check_ids(found[order])
+        if weights is not None and denominators is not None:
+            raise UsageError("weights are denominators of values; give either of them.")
+        given = weights if denominators is None else denominators
+        shapes = ((n,),) if denominators is None else ((n,), (n, k))
+        what = "denominators" if weights is None else "weights"
+        below = arrays.shared(np.ones(n) if given is None else arrays.positive(what, given, shapes))
+        parts = {
+            metric.parts[0]: arrays.summable("numerators", (top if weights is None else top * below)[order]),
+            metric.parts[1]: arrays.summable("denominators", below[order]),
+        }
+        measured = {name: arrays.positive(name, one, ((n,),))[order][:, None] for name, one in (sizes or {}).items()}
         return cls(
             names,
-            ids[order],
-            _summable("numerators", top[order]),
-            _summable("denominators", _shared(bottom[order])),
-            metric,
-            clusters=groups,
-            cluster_by=None if clusters is None else "clusters",
-            sizes=measured,
+            found[order],
+            {name: arrays.columnwise(part) for name, part in (parts | measured).items()},
+            (metric, *(BITS[name] for name in measured if name in BITS and kind == "losses")),
+            UNITS[kind],
+            labels={} if clusters is None else {"clusters": arrays.labels_of("clusters", clusters, order)},
+            models=runs,
+            cluster=None if clusters is None else "clusters",
         )
-
-
-def numbered(labels: Iterable[Any], n: int) -> Integers:
-    """Codes 0, 1, … of n labels in the order in which they first appear."""
-    seen = list(labels)
-    codes = {label: code for code, label in enumerate(dict.fromkeys(seen))}
-    return np.fromiter(map(codes.__getitem__, seen), np.int64, n)
-
-
-def _hash_array(hashed: "hashlib._Hash", name: str, values: NDArray[Any]) -> None:
-    # Adding zero turns -0.0, which compares equal to 0.0, into the same bytes.
-    canonical = np.ascontiguousarray(values + 0).astype("<f8" if values.dtype.kind == "f" else "<i8", copy=False)
-    hashed.update(f"|{name}{values.shape}|".encode())
-    hashed.update(canonical.data)
-
-
-def _grouped(values: Floats, clusters: Integers) -> Floats:
-    columns = [
-        np.bincount(clusters, weights=column).astype(np.float64, copy=False) for column in np.atleast_2d(values.T)
-    ]
-    return columns[0] if values.ndim == 1 else np.column_stack(columns)
-
-
-def _shared(denominators: Floats) -> Floats:
-    """One column where all systems have the same denominators."""
-    if denominators.ndim == 2 and bool(np.all(denominators == denominators[:, :1])):
-        return denominators[:, 0].copy()
-    return denominators
-
-
-def _array(name: str, values: ArrayLike) -> Floats:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers in rows of equal length ({error}); convert them first.") from error
-    if not bool(np.isfinite(array).all()):
-        where = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
-        raise InputError(f"{name} must be finite, but {name}{list(where)} is {array[where]}; take that unit out.")
-    return array + 0.0
-
-
-def _matrix(name: str, values: ArrayLike) -> Floats:
-    array = _array(name, values)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2 or 0 in array.shape:
-        raise InputError(f"{name} must have the shape (n,) or (n, k) with n and k at least 1, but got {array.shape}.")
-    return array
-
-
-def _positive(name: str, values: ArrayLike, shapes: tuple[tuple[int, ...], ...]) -> Floats:
-    array = _array(name, values)
-    if array.shape not in shapes:
-        raise InputError(f"{name} must have the shape {' or '.join(map(str, shapes))}, but got {array.shape}.")
-    if not bool((array > 0).all()):
-        where = np.argwhere(array <= 0)[0].tolist()
-        raise InputError(f"{name} must be positive, but {name}{where} is {array[tuple(where)]}; take that unit out.")
-    return array
-
-
-def _unit_ids(units: Sequence[Any] | None, n: int) -> Texts:
-    # Padded with zeros, so that sorting the ids as text keeps the order of the rows.
-    ids = [f"{i:0{len(str(n - 1))}d}" for i in range(n)] if units is None else [str(unit) for unit in units]
-    if len(ids) != n:
-        raise InputError(f"units must name all {n} rows of the numerators, but got {len(ids)} ids.")
-    texts = np.empty(n, dtype=object)
-    texts[:] = ids
-    return texts
-
-
-def _check_names(systems: tuple[str, ...], k: int, ids: Texts) -> None:
-    if len(systems) != k:
-        raise UsageError(f"systems must name all {k} columns of the numerators, but got {len(systems)} names.")
-    if len(set(systems)) != k:
-        raise UsageError(f"systems must differ in name, but got {', '.join(systems)}.")
-    twice = np.flatnonzero(ids[1:] == ids[:-1])
-    if twice.size:
-        raise InputError(f"units must be different, but {ids[twice[0]]!r} occurs twice; give each unit its own id.")
-
-
-def _cluster_codes(clusters: Sequence[Any] | NDArray[Any], order: Integers) -> Integers:
-    array = np.asarray(clusters)
-    if array.shape != order.shape:
-        raise InputError(f"clusters must have the shape {order.shape}, one label per unit, but got {array.shape}.")
-    labels = array.tolist()
-    return numbered((labels[i] for i in order.tolist()), len(order))
-
-
-def _summable(name: str, values: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        totals = np.abs(values).sum(axis=0)
-    if not bool(np.isfinite(totals).all()):
-        raise InputError(f"{name} are too large to add up; give them in another unit.")
-    return values

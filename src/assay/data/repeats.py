@@ -5,15 +5,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import PurePath
+from typing import Literal
 
 import numpy as np
 
 from assay.data.pairing import panel_of
-from assay.data.panel import Floats, Integers, Panel, Texts
+from assay.data.panel import Panel
 from assay.data.readers import UNNAMED
 from assay.data.tables import Table
 from assay.errors import InputError
 from assay.names import listed, one_line
+from assay.stats.units import Floats, Integers, Texts
 
 _NO_NAME = "the model"  # what the runs of a model without a name are called
 
@@ -41,7 +43,8 @@ class Repeats:
 
     def values(self, columns: slice | Integers) -> Floats:
         """(n, k) Scores item by item, in these systems of the panel."""
-        return np.asarray(self.panel.numerators[:, columns] / self.panel.denominators[:, None])
+        order: Literal["C", "F"] = "C" if isinstance(columns, slice) else "F"  # sums over rows depend on it
+        return np.asarray(self.panel.numerators[:, columns], order=order) / self.panel.denominators[:, None]
 
     def scores(self, columns: slice | Integers) -> Floats:
         """The overall scores of these systems."""
@@ -176,7 +179,7 @@ def _left_out(chosen: Sequence[tuple[str, str, Table]], panel: Panel) -> tuple[s
     if not count:
         return ()
     model, run, least = min(chosen, key=lambda part: len(part[2]))
-    what = f"{count} {panel.metric.unit}{'s are' if count > 1 else ' is'} left out that not every run has"
+    what = f"{count} {panel.unit}{'s are' if count > 1 else ' is'} left out that not every run has"
     examples = f"such as {listed(panel.dropped.examples)}"
     return (f"{what}, {examples}; run {run!r} of {model} has the fewest, {len(least):,}",)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assay.data.checks import check_number, check_split, check_texts, check_unique
 from assay.data.columns import GROUPS, Layout, layout_of
 from assay.data.labels import Labels
-from assay.data.panel import UNITS, Kind
+from assay.data.metrics import UNITS, Kind
 from assay.data.readers import Reading, Selection, Source, row_places
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.registry import open_source, open_sources

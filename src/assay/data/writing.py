@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.database import copy_columns
-from assay.data.panel import UNITS
+from assay.data.metrics import UNITS
 from assay.data.tables import Table
 from assay.outputs import write_whole
 

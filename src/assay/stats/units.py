@@ -68,6 +68,12 @@ def weighted_mean(values: Floats, probabilities: Floats | None) -> float:
     return float(np.add.reduce(probabilities * values))
 
 
+def grouped(values: Floats, codes: Integers) -> Floats:
+    """(G,) or (G, k) Sums of rows within groups 0 … G − 1, column by column."""
+    columns = [np.bincount(codes, weights=column).astype(np.float64, copy=False) for column in np.atleast_2d(values.T)]
+    return columns[0] if values.ndim == 1 else np.column_stack(columns)
+
+
 def mean_of_draws(units: Units) -> Units:
     """The tokens scheme: units drawn ∝ den, and the plain mean of num/den."""
     share = None if units.equal_denominators else units.denominators / units.denominators.sum()

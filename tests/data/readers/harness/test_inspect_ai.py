@@ -35,7 +35,7 @@ def test_the_mean_of_an_item_over_epochs_is_inspect_s_reduction(model: str) -> N
     path = INSPECT / f"{model}.eval"
     [reduction] = member(path, "reductions.json")
     panel = panel_of([one(path)])
-    found = dict(zip(panel.units.tolist(), panel.numerators[:, 0].tolist(), strict=True))
+    found = dict(zip(panel.ids.tolist(), panel.numerators[:, 0].tolist(), strict=True))
     assert found == {sample["sample_id"]: sample["value"] for sample in reduction["samples"]}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.panel import UNITS
+from assay.data.metrics import UNITS
 from assay.data.readers import Selection
 from assay.data.readers.harness.log import Log, Rows
 from assay.data.readers.memory import MemorySource

@@ -10,7 +10,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from assay.data.panel import Kind
+from assay.data.metrics import Kind
 from assay.data.readers import FILTER_WORDS, Format, Selection
 from assay.errors import InputError
 from assay.names import listed, nearest, one_line, shown

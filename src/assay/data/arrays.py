@@ -1,0 +1,104 @@
+"""Arrays as callers pass them, checked: finite, of the right shape, positive where they are divided by."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from assay.data.labels import Labels, numbered
+from assay.errors import InputError, UsageError
+from assay.stats.units import Floats, Integers, Texts
+
+
+def matrix(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
+    """(n, k) Numbers; with ``holes`` NaN is allowed, but not in a whole row."""
+    array = _array(name, values, holes=holes)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"{name} must have the shape (n,) or (n, k) with n and k at least 1, but got {array.shape}.")
+    empty = np.isnan(array).all(axis=1)
+    if empty.any():
+        raise InputError(f"{name}[{int(np.argmax(empty))}] holds no number of any system; take that unit out.")
+    return array
+
+
+def positive(name: str, values: ArrayLike, shapes: tuple[tuple[int, ...], ...]) -> Floats:
+    """Positive numbers of one of the shapes."""
+    array = _array(name, values)
+    if array.shape not in shapes:
+        raise InputError(f"{name} must have the shape {' or '.join(map(str, shapes))}, but got {array.shape}.")
+    if not bool((array > 0).all()):
+        where = np.argwhere(array <= 0)[0].tolist()
+        raise InputError(f"{name} must be positive, but {name}{where} is {array[tuple(where)]}; take that unit out.")
+    return array
+
+
+def _array(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers in rows of equal length ({error}); convert them first.") from error
+    good = np.isfinite(array) | (np.isnan(array) if holes else False)
+    if not bool(good.all()):
+        where = tuple(np.argwhere(~good)[0].tolist())
+        hint = "take that unit out" if not np.isnan(array[where]) else "take that unit out, or allow it with holes=True"
+        raise InputError(f"{name} must be finite, but {name}{list(where)} is {array[where]}; {hint}.")
+    return array + 0.0
+
+
+def shared(denominators: Floats) -> Floats:
+    """(n, 1) where all systems have the same denominators, else (n, k)."""
+    if denominators.ndim == 1:
+        return denominators[:, None]
+    if bool(np.all(denominators == denominators[:, :1])):
+        return denominators[:, :1].copy()
+    return columnwise(denominators)
+
+
+def columnwise(values: Floats) -> Floats:
+    """(n, k) with columns contiguous in memory, so that no sum over one depends on how many stand beside it."""
+    return np.asfortranarray(values)
+
+
+def summable(name: str, values: Floats) -> Floats:
+    """The values, refused where they are too large to add up."""
+    with np.errstate(over="ignore"):
+        totals = np.nansum(np.abs(values), axis=0)
+    if not bool(np.isfinite(totals).all()):
+        raise InputError(f"{name} are too large to add up; give them in another unit.")
+    return values
+
+
+def unit_ids(ids: Sequence[Any] | NDArray[Any] | None, n: int) -> Texts:
+    """(n,) What the units are called; without names, numbers that sort as text in the order of the rows."""
+    found = [f"{i:0{len(str(n - 1))}d}" for i in range(n)] if ids is None else [str(one) for one in ids]
+    if len(found) != n:
+        raise InputError(f"ids must name all {n} rows of the values, but got {len(found)} ids.")
+    texts = np.empty(n, dtype=object)
+    texts[:] = found
+    return texts
+
+
+def check_ids(sorted_ids: Texts) -> None:
+    twice = np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])
+    if twice.size:
+        raise InputError(f"ids must be different, but {sorted_ids[twice[0]]!r} occurs twice; give each unit its own.")
+
+
+def check_names(systems: tuple[str, ...], k: int) -> None:
+    if len(systems) != k:
+        raise UsageError(f"systems must name all {k} columns of the values, but got {len(systems)} names.")
+    if len(set(systems)) != k:
+        raise UsageError(f"systems must differ in name, but got {', '.join(systems)}.")
+
+
+def labels_of(name: str, values: Sequence[Any] | NDArray[Any], order: Integers) -> Labels:
+    """Labels of units in another order; they may be of any kind, and are shown as text."""
+    array = np.asarray(values)
+    if array.shape != order.shape:
+        raise InputError(f"{name} must have the shape {order.shape}, one label per unit, but got {array.shape}.")
+    listed = array.tolist()
+    sorted_labels = [listed[i] for i in order.tolist()]
+    return Labels(tuple(map(str, dict.fromkeys(sorted_labels))), numbered(sorted_labels, len(order)))

@@ -1,0 +1,210 @@
+"""The numbers of a panel as statistics take them: sums, denominators, clusters, units to draw, a digest."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.digest import digest
+from assay.data.labels import Labels
+from assay.data.metrics import SIZES, Kind, Metric, Names
+from assay.data.panel_records import NOTHING, Dropped, Runs, Substance, Sums
+from assay.errors import InputError, UsageError
+from assay.stats.grid import Grid
+from assay.stats.units import Floats, Integers, Texts, Truths, Units, design_effect, grouped
+
+
+@dataclass(frozen=True, eq=False)
+class PanelViews:
+    """The fields of a panel, and what follows from them."""
+
+    systems: tuple[str, ...]  # k columns: a model, or one run of one
+    ids: Texts  # (n,) as text, sorted, unique
+    parts: Mapping[str, Floats]  # (n, k), or (n, 1) where all systems share it; columns contiguous
+    metrics: tuple[Metric, ...]
+    unit: str = "item"  # what a row is called: "window", "item", "document"
+    labels: Mapping[str, Labels] = field(default_factory=dict)  # of units: document, split, task
+    numbers: Mapping[str, Floats] = field(default_factory=dict)  # (n,) of units: start, stop
+    models: tuple[Runs, ...] = ()  # which columns are runs of one model; none where each is a model
+    cluster: str | None = None  # the label of units that are drawn together
+    strata: str | None = None  # the label of units that are drawn apart
+    dropped: Dropped = NOTHING
+    notes: tuple[str, ...] = ()  # what the reader did that a person should know (runs averaged, ...)
+
+    def __post_init__(self) -> None:
+        for name, part in self.parts.items():
+            if part.shape not in ((self.n, self.k), (self.n, 1)):
+                raise UsageError(
+                    f"part {name!r} must have the shape {(self.n, self.k)} or {(self.n, 1)}, but got {part.shape}."
+                )
+        for label in (self.cluster, self.strata):
+            if label is not None and label not in self.labels:
+                raise UsageError(f"cluster and strata must name a label of the units, but got {label!r}.")
+
+    @property
+    def n(self) -> int:
+        """How many units."""
+        return len(self.ids)
+
+    @property
+    def k(self) -> int:
+        """How many systems."""
+        return len(self.systems)
+
+    @property
+    def metric(self) -> Metric:
+        """The metric that decides."""
+        return self.metrics[0]
+
+    @property
+    def kind(self) -> Kind:
+        return self.metric.kind
+
+    @cached_property
+    def numerators(self) -> Floats:
+        """(n, k) What the deciding metric sums on top."""
+        return self._sum(ratio_of(self.metric)[0])
+
+    @cached_property
+    def denominators(self) -> Floats:
+        """(n,) where all systems share them, or (n, k)."""
+        found = self._sum(ratio_of(self.metric)[1])
+        return found[:, 0] if found.shape[1] == 1 else found
+
+    @cached_property
+    def sizes(self) -> dict[str, Floats]:
+        """(n,) each: bytes and characters, for bits per byte and per character."""
+        return {name: self.parts[name][:, 0] for name in SIZES if name in self.parts}
+
+    @property
+    def values(self) -> Floats:
+        """(n, k) The deciding metric of every unit alone; NaN where there is no answer."""
+        below = self.denominators
+        return np.ascontiguousarray(self.numerators) / (below[:, None] if below.ndim == 1 else below)
+
+    @cached_property
+    def answered(self) -> Truths:
+        """(n, k) Where there are no holes."""
+        found: Truths = np.ones((self.n, self.k), dtype=bool, order="F")
+        for part in self.parts.values():
+            found &= ~np.isnan(part)
+        return found
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every system has answered every unit."""
+        return bool(self.answered.all())
+
+    @cached_property
+    def clusters(self) -> Integers | None:
+        """(n,) Codes 0 … G − 1, numbered as they appear."""
+        return None if self.cluster is None else self.labels[self.cluster].by_appearance
+
+    @property
+    def cluster_by(self) -> str | None:
+        """What the clusters are: the name of their column."""
+        return self.cluster
+
+    @property
+    def n_clusters(self) -> int | None:
+        """How many clusters; ``None`` where the units stand for themselves."""
+        return None if self.clusters is None else int(self.clusters.max()) + 1
+
+    @property
+    def equal_denominators(self) -> bool:
+        """Whether every unit weighs the same, so that an estimate is a plain mean."""
+        return bool(np.all(self.denominators == self.denominators.flat[0]))
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether these are scores, and every one is 0 or 1."""
+        below = self.denominators if self.denominators.ndim == 2 else self.denominators[:, None]
+        right = (self.numerators == 0) | (self.numerators == below) | ~self.answered
+        return self.kind == "scores" and bool(right.all())
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of the ids and of every number: the same for any file format, row order and names of systems."""
+        named: dict[str, NDArray[Any]] = {"numerators": self.numerators, "denominators": self.denominators}
+        if self.clusters is not None:
+            named["clusters"] = self.clusters
+        return digest(b"assay panel 1", self.ids, named | dict(sorted(self.sizes.items())))
+
+    def denominators_of(self, system: int) -> Floats:
+        """The denominators of one system, (n,)."""
+        return self.denominators if self.denominators.ndim == 1 else self.denominators[:, system]
+
+    def estimate(self, system: int) -> float:
+        """Σ numerator / Σ denominator of one system over the units it answered, both sums correctly rounded."""
+        top, below = self.numerators[:, system], self.denominators_of(system)
+        if not self.whole:
+            there = self.answered[:, system]
+            top, below = top[there], below[there]
+        return math.fsum(top.tolist()) / math.fsum(below.tolist())
+
+    def units(self, metric: str, system: int) -> Units:
+        """What is drawn to judge one system by one of the metrics: clusters, or units.
+
+        Units without an answer, and those that have no part in the metric, are left out.
+        """
+        chosen = next((one for one in self.metrics if one.name == metric), None)
+        if chosen is None:
+            known = ", ".join(one.name for one in self.metrics)
+            raise UsageError(f"metric must be one of this panel's ({known}), but got {metric!r}.")
+        top, below = (self._column(names, system) for names in ratio_of(chosen))
+        there, codes = ~np.isnan(top) & ~np.isnan(below) & (below > 0), self.clusters
+        if not there.all():
+            top, below, codes = top[there], below[there], None if codes is None else codes[there]
+        if codes is not None:
+            codes = np.unique(codes, return_inverse=True)[1]
+            top, below = grouped(top, codes), grouped(below, codes)
+        return Units(top if chosen.divisor == 1 else top / chosen.divisor, below)
+
+    def grid(self) -> Grid:
+        """All systems by unit with their weights, for tests of all pairs."""
+        if self.denominators.ndim != 1:
+            raise InputError("all systems must have the same denominators (tokens, weights); these differ.")
+        return Grid(self.values, self.denominators, self.clusters)
+
+    def cluster_sums(self) -> Sums:
+        """Numerators, denominators and sizes added up within clusters; the units themselves where there are none."""
+        if self.clusters is None:
+            return Sums(self.numerators, self.denominators, self.sizes)
+        sizes = {name: grouped(values, self.clusters) for name, values in self.sizes.items()}
+        return Sums(grouped(self.numerators, self.clusters), grouped(self.denominators, self.clusters), sizes)
+
+    def substance(self) -> Substance:
+        """How much evidence there is: the units drawn, how unequal their weights are, and how many differ at all."""
+        weights = self.units(self.metric.name, 0).denominators
+        both = self.answered[:, :2].all(axis=1)
+        differ = None if self.k < 2 else int((self.values[both, 0] != self.values[both, 1]).sum())
+        n = len(weights)
+        return Substance(n, n / design_effect(weights), differ, float(weights.max() / weights.sum()))
+
+    def label(self, name: str) -> Labels:
+        """The labels of this name, one of each unit."""
+        if name not in self.labels:
+            known = f"only {', '.join(self.labels)}" if self.labels else "none"
+            raise UsageError(f"no label {name!r} of the {self.unit}s was read, {known}.")
+        return self.labels[name]
+
+    def _sum(self, names: Names) -> Floats:
+        found = self.parts[names[0]]
+        for name in names[1:]:
+            found = found + self.parts[name]
+        return found
+
+    def _column(self, names: Names, system: int) -> Floats:
+        found = self._sum(names)
+        return found[:, 0 if found.shape[1] == 1 else system]
+
+
+def ratio_of(metric: Metric) -> tuple[Names, Names]:
+    """The parts that a metric divides, and those it divides by."""
+    if metric.ratio is None:
+        raise UsageError(f"{metric.name} is not a ratio of sums.")
+    return metric.ratio
