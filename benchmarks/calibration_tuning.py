@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 
 from assay.analyses.tuning_curves import overfitting_of
-from assay.analyses.tuning_trend import change_of, mean_of
 from assay.data.training_logs import Series
+from assay.stats.trend import change_of, mean_of
 from assay.stats.units import Floats
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.losses import NOISES, losses, spread_of_change
@@ -117,7 +117,7 @@ def _rejected(noise: str, n: int, simulations: int, change: float = 0.0) -> list
     slope = np.linspace(0, 1, n) * change * spread_of_change(noise, n)
 
     def found(values: Floats) -> bool:
-        limits = change_of(Series(np.arange(float(n)), values + slope), LEVEL).interval
+        limits = change_of(np.arange(float(n)), values + slope, LEVEL).interval
         assert limits is not None
         return not limits.low <= 0 <= limits.high
 

@@ -25,10 +25,10 @@ from assay.analyses.rank import rank
 from assay.analyses.survey.against import Against
 from assay.analyses.survey.report import survey
 from assay.analyses.tuning import tune
-from assay.analyses.tuning_trend import seed_difference
 from assay.examples.survey import FOLDER
 from assay.examples.tuning import RUNS
 from assay.stats.records import Interval
+from assay.stats.trend import seed_difference
 from tests.analyses.evidence import losses, scores
 from tests.data.token_runs import story, write_run
 

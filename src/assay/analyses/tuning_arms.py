@@ -8,12 +8,12 @@ import numpy as np
 
 from assay.analyses.tuning_curves import curve_of, summary_of
 from assay.analyses.tuning_records import Arm, Curve, RatePoint, Sensitivity
-from assay.analyses.tuning_trend import from_zero_on, over_seeds
 from assay.data.tables import Table, read_table
 from assay.data.training_logs import PARTS, TrainingLog
 from assay.errors import InputError
 from assay.results.words import number
 from assay.stats.records import Estimate
+from assay.stats.trend import from_zero_on, over_seeds
 from assay.stats.units import Floats
 
 _SAME = 1e-6  # of a loss: what rounding explains

@@ -13,7 +13,6 @@ from assay.analyses.comparison import Comparison
 from assay.analyses.tuning_arms import Trained
 from assay.analyses.tuning_baseline import stops
 from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Better, Contrast, SourceFormulas
-from assay.analyses.tuning_trend import seed_difference
 from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
 from assay.design import Design
@@ -22,6 +21,7 @@ from assay.results import words
 from assay.stats.records import Estimate, Test
 from assay.stats.special import normal_quantile, t_cdf
 from assay.stats.student import SMALLEST_P
+from assay.stats.trend import seed_difference
 from assay.stats.units import Floats
 
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")

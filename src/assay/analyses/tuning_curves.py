@@ -7,11 +7,11 @@ from math import inf
 import numpy as np
 
 from assay.analyses.tuning_records import Curve, Gradients, Overfitting, Plateau, Resting, RunSummary, Shown
-from assay.analyses.tuning_trend import change_of, from_zero_on, mean_of, smoothed, window_of
 from assay.data.training_logs import Series, TrainingLog
 from assay.stats.records import Estimate
 from assay.stats.rounding import difference, levelled
 from assay.stats.special import t_quantile
+from assay.stats.trend import change_of, from_zero_on, mean_of, smoothed, window_of
 from assay.stats.units import Floats
 
 _WITHIN = 0.01  # of the last value: converged; of the whole improvement: flat
@@ -92,7 +92,7 @@ def plateau_of(loss: Series, window: int, level: float, diverged: int | None = N
         why = "fewer than eight points" if diverged is None else f"diverged at step {diverged:,}"
         return Plateau("not measured", Estimate(None, None, None, n, why), 0, None)
     tail = Series(loss.steps[-size:], loss.values[-size:])
-    change, calm = change_of(tail, level), smoothed(loss.values, window)
+    change, calm = change_of(tail.steps, tail.values, level), smoothed(loss.values, window)
     tolerance = _WITHIN * abs(float(difference(calm[-1], calm[0])))
     return Plateau(_resting(change, tolerance), change, int(tail.steps[0]), tolerance)
 
@@ -117,7 +117,7 @@ def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
     """
     each = 1 - (1 - level) / 2
     half = Series(valid.steps[len(valid) // 2 :], valid.values[len(valid) // 2 :])
-    stretches = [_stretch(loss, part, change_of(part, each), each) for part in (half, valid)]
+    stretches = [_stretch(loss, part, change_of(part.steps, part.values, each), each) for part in (half, valid)]
     if _rises(valid):
         rise = Estimate(float(valid.values[-1] - valid.values[0]), None, None, len(valid), "it rose every time")
         stretches.append(_stretch(loss, valid, rise, each))
@@ -135,7 +135,7 @@ def _rises(valid: Series) -> bool:
 def _stretch(loss: Series, part: Series, rising: Estimate, level: float) -> Overfitting:
     first = int(part.steps[0]) if len(part) else None
     inside = (loss.steps >= (first or 0)) & (loss.steps <= (part.steps[-1] if len(part) else inf))
-    falling = change_of(Series(loss.steps[inside], loss.values[inside]), level)
+    falling = change_of(loss.steps[inside], loss.values[inside], level)
     return Overfitting(_overfits(rising, falling), rising, falling, first, None, None, None)
 
 

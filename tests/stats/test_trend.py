@@ -5,16 +5,16 @@ import pytest
 import statsmodels.api as sm
 from scipy import integrate, linalg, stats
 
-from assay.analyses.tuning_noise import blocks_of, error_of
-from assay.analyses.tuning_trend import (
+from assay.stats.trend import (
+    blocks_of,
     change_of,
+    error_of,
     mean_of,
     over_seeds,
     seed_difference,
     smoothed,
     window_of,
 )
-from assay.data.training_logs import Series
 from assay.stats.units import Floats
 
 RNG = np.random.default_rng(3)
@@ -25,7 +25,7 @@ NOISE = np.convolve(RNG.normal(size=240), [1, 0.6, 0.3], mode="valid")
 def test_values_against_statsmodels(n: int) -> None:
     steps, values = np.arange(10.0, 10 + 5 * n, 5), 3 - 0.01 * np.arange(n) + NOISE[:n]
     fitted = sm.OLS(values, sm.add_constant(steps)).fit()
-    assert change_of(Series(steps, values), 0.9).value == pytest.approx(fitted.params[1] * np.ptp(steps))
+    assert change_of(steps, values, 0.9).value == pytest.approx(fitted.params[1] * np.ptp(steps))
     assert mean_of(values, 0.9).value == pytest.approx(sm.OLS(values, np.ones(n)).fit().params[0])
 
 
@@ -94,25 +94,25 @@ def noise(rng: np.random.Generator, n: int, kept: float) -> Floats:
 @pytest.mark.parametrize("n", [50, 240])
 def test_size_of_the_slope_by_simulation(n: int, kept: float) -> None:
     rng, simulations, steps = np.random.default_rng(5), 300, np.arange(float(n))
-    found = [change_of(Series(steps, noise(rng, n, kept)), 0.95).interval for _ in range(simulations)]
+    found = [change_of(steps, noise(rng, n, kept), 0.95).interval for _ in range(simulations)]
     rejected = sum(limits is not None and not limits.low <= 0 <= limits.high for limits in found)
     assert rejected <= stats.binom.ppf(0.999, simulations, 0.07)
 
 
 def test_a_change_well_above_the_noise_is_found() -> None:
     rng, steps = np.random.default_rng(6), np.arange(100.0)
-    falls = [change_of(Series(steps, noise(rng, 100, 0.3) - 0.04 * steps), 0.95).interval for _ in range(100)]
+    falls = [change_of(steps, noise(rng, 100, 0.3) - 0.04 * steps, 0.95).interval for _ in range(100)]
     assert sum(limits is not None and limits.high < 0 for limits in falls) >= 90
 
 
 def test_a_line_without_noise_has_no_error() -> None:
-    found = change_of(Series(np.arange(9.0), 3 - np.arange(9.0)), 0.95)
+    found = change_of(np.arange(9.0), 3 - np.arange(9.0), 0.95)
     assert found.interval is not None
     assert (found.interval.low, found.interval.high, found.standard_error) == (-8, -8, 0)
 
 
 def test_fewer_than_three_points_have_no_slope_and_no_spread() -> None:
-    assert change_of(Series(np.array([1.0, 2.0]), np.array([1.0, 2.0])), 0.95).reason == "fewer than three points"
+    assert change_of(np.array([1.0, 2.0]), np.array([1.0, 2.0]), 0.95).reason == "fewer than three points"
     found = mean_of(np.array([1.0, 2.0]), 0.95)
     assert (found.value, found.interval, found.reason) == (1.5, None, "2 points: no spread to measure")
 
