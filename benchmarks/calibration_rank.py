@@ -8,7 +8,7 @@ The same command prints the same numbers on every run: simulation i of a board h
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from pathlib import Path
 from statistics import mean, stdev
@@ -20,9 +20,12 @@ from benchmarks.simulation.leaderboards import APART as APART_BOARDS
 from benchmarks.simulation.leaderboards import BOARDS, Board, Outcome, outcome
 from benchmarks.simulation.model_sets import EQUAL, SOME, kept
 from benchmarks.simulation.tables import table
-from benchmarks.simulation.winners import APART, CHOSEN, NAMED, Cell, former_holds, plain_holds, top_of
+from benchmarks.simulation.winners import APART, CHOSEN, NAMED, Cell, Top, former_holds, plain_holds, top_of
 
 Outcomes = dict[Board, list[Outcome]]
+
+BEHIND = {"equal": "all equal", "ladder": "1 point apart", "one": "one ahead"}
+ENOUGH = 0.93  # of 200 boards: what an interval of 95 % may hold by chance
 
 FALSE_CLAIMS = (
     "Per cent of boards on which any pair was told apart that is equal, or the wrong way round; at most 5 is\n"
@@ -173,13 +176,16 @@ def _tops(simulations: int) -> str:
     ]
     header = ["0/1 answers", "this interval", "the former one", "of a single model"]
     about = f"{simulations} boards of each cell."
+    chosen, apart = _cells_of(CHOSEN, simulations), _cells_of(APART, simulations)
     return "\n\n".join(
         [
             "### The winner's curse, cell by cell",
             f"{about} {CELLS}",
-            _top_table(CHOSEN, simulations),
+            _top_table(chosen),
+            _fallen_short(chosen),
             APART_CELLS,
-            _top_table(APART, simulations),
+            _top_table(apart),
+            _fallen_short(apart),
             FORMER,
             table(header, former),
         ]
@@ -195,13 +201,30 @@ def _compared(cell: Cell, simulations: int) -> list[list[bool]]:
     ]
 
 
-def _top_table(cells: Sequence[Cell], simulations: int) -> str:
+def _cells_of(cells: Sequence[Cell], simulations: int) -> dict[Cell, list[Top]]:
+    found = {}
+    for cell in cells:
+        found[cell] = [top_of(cell, seed) for seed in range(simulations)]
+        print(f"{cell.name}, {cell.k} models, {cell.n} items: done", file=sys.stderr, flush=True)
+    return found
+
+
+def _fallen_short(cells: Mapping[Cell, Sequence[Top]]) -> str:
+    """The cells whose interval held the truth too seldom, each by name."""
+    said = []
+    for cell, tops in cells.items():
+        held = [top.held for top in tops]
+        if mean(held) < ENOUGH:
+            said.append(f"{cell.name}, {cell.k} models, {BEHIND[cell.behind]}, {cell.n} items ({_percent(held)})")
+    return f"Cells below {100 * ENOUGH:g} %: {'; '.join(said) if said else 'none'}."
+
+
+def _top_table(cells: Mapping[Cell, Sequence[Top]]) -> str:
     header = ["models", "cells", "least", "mean", "within [0, 1]", "width", "above", "corrected", "bias", "corrected"]
     rows = []
     for name in dict.fromkeys(cell.name for cell in cells):
         chosen = [cell for cell in cells if cell.name == name]
-        tops = [[top_of(cell, seed) for seed in range(simulations)] for cell in chosen]
-        print(f"{name}: done", file=sys.stderr, flush=True)
+        tops = [cells[cell] for cell in chosen]
         held, every = [mean(top.held for top in part) for part in tops], [top for part in tops for top in part]
         rows.append(
             [

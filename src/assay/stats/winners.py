@@ -75,7 +75,10 @@ def _bounded(grid: Grid, found: Fitted, shares: Floats, first: int, level: float
         n *= (normal_quantile(1 - alpha / 2) / t_quantile(1 - alpha / 2, found.groups - 1)) ** 2
     low, high = share_limits(p * n, n, alpha / (2 * len(shares)), alpha / 2)
     close = _closeness(found, shares, first, _PSEUDO / items**2)
-    alike = min(_correlation(found, close, first), max(1 - 1 / items, 0.0))  # as if one more item told them apart
+    equal = 0.0 if grid.right_or_wrong else 1.0  # all right may be luck; 0.3 in every item is none
+    alike = min(
+        _correlation(found, close, first, equal), max(1 - 1 / items, 0.0)
+    )  # as if one more item told them apart
     apart = items / (1 - alike)  # what systems share moves all of them, and decides nothing
     luck = jeffreys_quantile(p * apart, apart, 0.5) - jeffreys_quantile(p * apart, apart, 1 - 0.5 ** (1 / close.sum()))
     centre = float((close * shares).sum() / close.sum())
@@ -126,13 +129,13 @@ def _closeness(found: Fitted, goodness: Floats, first: int, pseudo: float) -> Fl
     return np.asarray(close)
 
 
-def _correlation(found: Fitted, close: Floats, first: int) -> float:
-    """The mean correlation of the winner with its rivals, 0 at least."""
+def _correlation(found: Fitted, close: Floats, first: int, without_spread: float = 0.0) -> float:
+    """The mean correlation of the winner with its rivals, 0 at least; and that of those that do not vary at all."""
     size = np.sqrt((found.influence**2).sum(axis=0))
     product = size * size[first]
     shared = (found.influence[:, [first]] * found.influence).sum(axis=0)
-    neither = (size == 0) & (size[first] == 0)  # without spread: nothing that could have told them apart
-    alike = np.divide(shared, product, out=np.where(neither, 1.0, 0.0), where=product > 0)
+    neither = (size == 0) & (size[first] == 0)
+    alike = np.divide(shared, product, out=np.where(neither, without_spread, 0.0), where=product > 0)
     rivals = close.copy()
     rivals[first] = 0.0
     mean = float((rivals * alike).sum() / rivals.sum()) if rivals.sum() > 0 else 0.0
