@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.results import words
-from assay.stats.records import Interval
+from assay.stats.records import Estimate, Interval
 
 
 @pytest.mark.parametrize(
@@ -124,3 +124,31 @@ def test_two_numbers_look_different_if_they_are(a: float, b: float) -> None:
     first, second = words.apart(a, b)
     assert (first == second) == (a == b)
     assert float(first) == pytest.approx(a, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("found", "sign", "text"),
+    [
+        (Estimate(0.0239, Interval(0.0143, 0.0687, 0.95, "F"), None, 5), False, "0.024 [0.014 to 0.069]"),
+        (Estimate(0.5, Interval(-1.25, 2.25, 0.95, "t"), None, 5), True, "+0.5 [-1.2 to +2.2]"),
+        (Estimate(120.0, Interval(80.0, 340.0, 0.95, "t"), None, 5), False, "120 [80 to 340]"),
+        (Estimate(0.25, None, None, 5, "equal"), True, "+0.25"),
+        (Estimate(None, None, None, 0, "nothing"), False, "undefined"),
+        (None, False, "undefined"),
+    ],
+)
+def test_compact_has_a_place_fewer_than_a_sentence(found: Estimate | None, sign: bool, text: str) -> None:
+    assert words.compact(found, sign=sign) == text
+
+
+def test_compact_limits_stand_alone() -> None:
+    assert words.compact_limits(Interval(0.0143, 0.0687, 0.95, "F")) == "[0.014 to 0.069]"
+    assert words.compact_limits(None) == "undefined"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.93, "93 %"), (0.996, "99.6 %"), (0.004, "0.4 %"), (0.5, "50 %")],
+)
+def test_a_share_is_never_all_or_nothing_by_rounding(value: float, text: str) -> None:
+    assert words.share(value) == text

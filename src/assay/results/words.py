@@ -89,6 +89,32 @@ def estimate(value: float, limits: Interval, *, sign: bool = False, null: float 
     return f"{placed(value, places, sign=sign, null=null)}  [{limits_at(limits, places, sign=sign, null=null)}]"
 
 
+def compact(found: Estimate | None, *, sign: bool = False, digits: int = 6) -> str:
+    """``value [low to high]`` with a decimal place fewer than `estimate`, for tables of 80 columns.
+
+    ``digits`` are the significant digits of a value without an interval.
+
+    >>> compact(Estimate(0.0239, Interval(0.0143, 0.0687, 0.95, "F"), None, 5))
+    '0.024 [0.014 to 0.069]'
+    """
+    if found is None or found.value is None:
+        return "undefined"
+    if found.interval is None:
+        text = number(found.value, digits)
+        return f"+{text}" if sign and found.value > 0 else text
+    return f"{placed(found.value, _fewer(found.interval), sign=sign)} {compact_limits(found.interval, sign=sign)}"
+
+
+def compact_limits(limits: Interval | None, *, sign: bool = False) -> str:
+    """``[low to high]`` as `compact` has it."""
+    return "undefined" if limits is None else f"[{limits_at(limits, _fewer(limits), sign=sign)}]"
+
+
+def _fewer(limits: Interval) -> int | None:
+    places = decimals(limits)
+    return None if places is None else max(places - 1, 0)
+
+
 def p_value(p: float) -> str:
     """Two significant digits; never 0."""
     return f"p = {p:.2g}" if p > SMALLEST_SHOWN_P else f"p < {SMALLEST_SHOWN_P:g}"
@@ -105,6 +131,12 @@ def percent(level: float) -> str:
         if (float(text) < 100) == (level < 1):
             break
     return f"{text} %"
+
+
+def share(value: float) -> str:
+    """``93 %``; ``99.6 %`` where 100 would not be true."""
+    text = f"{100 * value:.0f}"
+    return f"{100 * value:.1f} %" if text in ("0", "100") and value not in (0, 1) else f"{text} %"
 
 
 def count(n: int, what: str) -> str:
