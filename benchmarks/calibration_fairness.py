@@ -55,7 +55,7 @@ def _report(simulations: int, questions: Sequence[int]) -> str:
     others, source = min(simulations, OTHERS_SIMULATIONS), min(simulations, SOURCE_SIMULATIONS)
     about = (
         f"Per cent of {simulations} simulations in which a test at 5 % rejects, ± the binomial standard error\n"
-        f"({others} simulations of the permutations, {source} of the source's interval). Last columns: how often\n"
+        f"({others} simulations of the permutations, {source} of the benchmark's interval). Last columns: how often\n"
         f"the 95 % interval of `assay survey` holds the true gap, and as one of a family of {FAMILY} gaps (nominal "
         f"{100 - 5 / FAMILY:g})."
     )

@@ -55,7 +55,7 @@ SLOPES = (50, 200, 1_000)
 CONTEXTS = (1.0, 0.8, 0.6)  # what is left of the error at 0, 1 and 2 context questions
 CARRIED_QUESTIONS = 40
 RESAMPLES = 400
-PERCENTILES = 50  # simulations of the source's interval of a score, which covers nothing
+PERCENTILES = 50  # simulations of the benchmark's interval of a score, which covers nothing
 WORLDS = 2_000  # whose mean difference is taken for the truth
 MODELS = tuple(PREDICTORS)
 SEED = 2026  # of worlds that the method was not tuned on
@@ -128,8 +128,8 @@ def _scores(simulations: int) -> Iterator[str]:
     yield "## Coverage of 95 % intervals under sampling noise"
     yield (
         "Questions of 2 to 6 options. Nominal is 95; ± the binomial standard error. Corrected: the default.\n"
-        f"Percentile: as the source has it, in {PERCENTILES} of the simulations. JSD: of the mean divergence less its "
-        "expected noise."
+        f"Percentile: as the benchmark has it, in {PERCENTILES} of the simulations. JSD: of the mean divergence "
+        "less its expected noise."
     )
     header = ["questions × segments", "respondents", "simulations", "predictor", "true score", "measured", "corrected"]
     lines = [line for case in SURVEYS for line in _score_lines(*case, simulations)]
@@ -175,7 +175,7 @@ def _gaps(count: int) -> Iterator[str]:
     yield "### Gaps between segments, the questions being fixed"
     yield (
         f"{CARRIED_QUESTIONS} questions × 5 segments, {count} simulations, {RESAMPLES} resamples. Published: max − min "
-        "of the measured scores.\nPercentile: the quantiles of the resampled gap, as the source has it."
+        "of the measured scores.\nPercentile: the quantiles of the resampled gap, as the benchmark has it."
     )
     lines = []
     for name, (sizes, worse) in GAPS.items():

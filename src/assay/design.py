@@ -17,7 +17,7 @@ Scheme = Literal["auto", "tokens", "windows"]
 #: auto is mcnemar-midp for 0/1 scores and sign-flip for everything else; mcnemar is the exact one.
 TestName = Literal["auto", "sign-flip", "mcnemar-midp", "mcnemar", "t", "wilcoxon"]
 
-#: Token counts count as equal below this design effect n Σt²/(Σt)²; above it windows are drawn uniformly (C4).
+#: Token counts count as equal below this design effect n Σt²/(Σt)²; above it windows are drawn uniformly.
 DESIGN_EFFECT_LIMIT = 1.05
 
 DEFAULT_LEVEL = 0.95
@@ -100,7 +100,7 @@ def signature(estimand: str, **parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """How much evidence a certificate needs, and what it may find (P10)."""
+    """How much evidence a certificate needs, and what it may find."""
 
     windows: int  # at least so many preview windows, and as many final ones; for scores: items
     replicates: int

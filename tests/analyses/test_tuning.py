@@ -71,7 +71,7 @@ def test_windows_are_means_over_seeds_and_clustered_by_document(shipped: TuningR
 
 
 def test_the_sources_formulas_against_scipy(shipped: TuningReport) -> None:
-    found, a, b = shipped.contrasts[0].source, losses(FULL[0])[0], losses(LORA[0])[0]
+    found, a, b = shipped.contrasts[0].recipe, losses(FULL[0])[0], losses(LORA[0])[0]
     assert found is not None
     assert found.low is not None
     assert found.high is not None
@@ -169,8 +169,8 @@ def test_rates_that_were_tried_on_the_validation_text_are_noted(tmp_path: Path) 
 def test_the_perplexity_of_the_source_is_shown_where_it_differs(shipped: TuningReport) -> None:
     means = [last_validation(run)["source_loss"] for run in FULL]
     found = shipped.arm("full").quality
-    assert found["perplexity_by_the_source"].value == pytest.approx(exp(np.mean(means)))
-    assert found["perplexity_by_the_source"].value != found["perplexity"].value
+    assert found["perplexity_by_batch_length"].value == pytest.approx(exp(np.mean(means)))
+    assert found["perplexity_by_batch_length"].value != found["perplexity"].value
 
 
 def test_swapping_the_baseline_inverts_the_ratio(shipped: TuningReport) -> None:

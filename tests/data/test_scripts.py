@@ -35,7 +35,7 @@ def source_class(char: str) -> str:
 
 def test_every_character_against_the_source() -> None:
     every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x11000), *range(0x20000, 0x20100)]))
-    assert classified(every, "source") == list(map(source_class, every))
+    assert classified(every, "basic") == list(map(source_class, every))
 
 
 #: How Unicode's names of letters begin, and the script that `wide` puts them in.
@@ -66,12 +66,12 @@ def test_wide_ranges_against_the_names_of_unicode() -> None:
 
 def test_marks_of_iteration_are_of_the_script_they_repeat() -> None:
     assert classified("々〻ゝゞヽヾ〱", "wide") == ["kanji", "kanji", *["hiragana"] * 2, *["katakana"] * 2, "hiragana"]
-    assert classified("々〇", "source") == ["other", "other"]
+    assert classified("々〇", "basic") == ["other", "other"]
 
 
 @given(st.text())
 def test_what_is_japanese_to_the_source_stays_what_it_is_in_wide(text: str) -> None:
-    for narrow, wide in zip(classified(text, "source"), classified(text, "wide"), strict=True):
+    for narrow, wide in zip(classified(text, "basic"), classified(text, "wide"), strict=True):
         assert narrow in (wide, "other")
 
 
@@ -82,7 +82,7 @@ def test_nfkc_is_that_of_unicode_and_none_is_nothing() -> None:
 
 
 def test_unknown_ranges_and_forms_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"scripts must be one of source, wide, but got 'all'"):
+    with pytest.raises(UsageError, match=r"scripts must be one of basic, wide, but got 'all'"):
         check_ranges("all")
     with pytest.raises(UsageError, match=r"normalize must be one of none, nfkc, but got 'nfd'"):
         check_normalization("nfd")

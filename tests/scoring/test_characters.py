@@ -45,7 +45,7 @@ def literal(folder: Path, text: str, start_token: int | None) -> tuple[np.ndarra
         logits = model(torch.tensor([row])).logits[0]
     counted, right, bits = np.zeros(4), np.zeros(4), np.zeros(4)
     place = 0
-    scripts = scripts_of(codes_of(text), "source")
+    scripts = scripts_of(codes_of(text), "basic")
     for character, script in zip(text, scripts, strict=True):
         low, high = place, place + len(character.encode())
         place = high
@@ -107,7 +107,7 @@ def by_hand(text: str, tokens: list[bytes], agreed: list[int], *, first: int = 0
     starts = np.concatenate([[0], np.cumsum(lengths)])
     encoded = Encoded(Document("d", text), np.arange(n), np.arange(n))
     losses = np.array([0.0] * first + [log(2) * (i + 1) for i in range(first, n)])  # token i has i + 1 bits
-    return characters_of(Prediction(encoded, starts, spaced, losses, np.array(agreed), window), "source")
+    return characters_of(Prediction(encoded, starts, spaced, losses, np.array(agreed), window), "basic")
 
 
 def test_of_a_token_of_several_characters_those_are_right_that_the_greedy_one_begins_with() -> None:

@@ -35,7 +35,7 @@ from assay.stats.units import Floats, Units, standard_error
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
 
-#: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do (L3).
+#: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do.
 SIZES = {"bytes": "bits_per_byte", "chars": "bits_per_character"}
 
 
@@ -65,7 +65,7 @@ def compare(
     >>> round(found.ratio.value, 4)
     1.0217
 
-    The estimate is the exponential of the token-weighted mean difference of log-losses (P2), not a ratio of mean
+    The estimate is the exponential of the token-weighted mean difference of log-losses, not a ratio of mean
     perplexities, which would be 1.12 here.
 
     Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with ``strict`` it is

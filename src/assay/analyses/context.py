@@ -1,4 +1,4 @@
-"""Does longer context still help? The loss by position, per model and as a difference, with honest bands (L4)."""
+"""Does longer context still help? The loss by position, per model and as a difference, with honest bands."""
 
 from collections.abc import Sequence
 from hashlib import sha256

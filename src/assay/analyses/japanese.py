@@ -27,7 +27,7 @@ Source = str | PathLike[str] | Mapping[str, Any] | CharacterCounts | Any
 
 def japanese(
     *sources: Source,
-    scripts: Ranges = "source",
+    scripts: Ranges = "basic",
     normalize: Normalization = "none",
     bleu: Sequence[BleuTokenizer] = ("ja-mecab", "char"),
     columns: Mapping[str, str] | None = None,

@@ -51,11 +51,10 @@ class Japanese(Result):
         resamples = self.design.resamples
         drawn = f"{resamples or DEFAULT_RESAMPLES:,} resamples, seed {self.design.seed}"
         exact = "ratios of sums exactly, other scores from " if resamples is None else ""
-        ranges = {"source": "as the source", "wide": "wide"}[self.scripts]
         return [
             (f"{self.unit}s", f"{self.n_units:,}"),
             ("intervals", f"{words.percent(self.design.level)} {self.design.resampling}: {exact}{drawn}"),
-            ("scripts", f"{ranges}; normalization: {self.normalize}"),
+            ("scripts", f"{self.scripts} ranges; normalization: {self.normalize}"),
             *[("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks],
             *[("note", note) for note in self.notes],
             ("signature", self.signature),

@@ -1,4 +1,4 @@
-"""How many items for this difference? From numbers or from a pilot (S4, S5)."""
+"""How many items for this difference? From numbers or from a pilot."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace

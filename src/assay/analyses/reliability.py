@@ -1,4 +1,4 @@
-"""Would another run say the same? How far repeated runs of models agree, and what their noise lets one see (S4)."""
+"""Would another run say the same? How far repeated runs of models agree, and what their noise lets one see."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

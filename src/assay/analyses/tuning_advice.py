@@ -1,4 +1,4 @@
-"""What to do next: every recommendation follows from a number that it names (T13)."""
+"""What to do next: every recommendation follows from a number that it names."""
 
 from collections.abc import Callable, Iterator, Sequence
 

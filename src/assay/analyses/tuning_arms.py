@@ -136,7 +136,7 @@ def _quality(losses: Floats, logs: Sequence[TrainingLog], level: float) -> dict[
         found["validation_loss"] = _mean(losses, level)
     if len(losses) and all(log.language_model for log in logs):
         found["perplexity"] = found["validation_loss"].exp()
-        found |= _source_perplexity(logs, level)
+        found |= _batch_perplexity(logs, level)
     found |= _means([_ends(log) for log in logs], level)
     return found | {name: _bounded(one) for name, one in _means([log.scores for log in logs], level).items()}
 
@@ -147,13 +147,13 @@ def _ends(log: TrainingLog) -> dict[str, float]:
     return {f"validation_loss, {name}": value for name, value in last.items() if value is not None}
 
 
-def _source_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
-    """By the source's weights, which are wrong (C6), where every run has it and it differs from ours."""
+def _batch_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
+    """With batches weighted by their length, which is wrong, where every run has it and it differs from ours."""
     found = [log.source_loss for log in logs if log.source_loss is not None]
     differs = any(abs((log.source_loss or 0) / (log.valid.finite.last or 1) - 1) > _SAME for log in logs)
     if len(found) < len(logs) or not differs:
         return {}
-    return {"perplexity_by_the_source": _mean(np.array(found), level).exp()}
+    return {"perplexity_by_batch_length": _mean(np.array(found), level).exp()}
 
 
 def _bounded(share: Estimate) -> Estimate:
@@ -177,7 +177,7 @@ def _quality_reason(runs: Sequence[Trained]) -> str | None:
 
 
 def sensitivity_of(arm: str, runs: Sequence[Trained]) -> Sensitivity:
-    """Standard deviation over mean of the held-out loss, over the rates that did not diverge (T6)."""
+    """Standard deviation over mean of the held-out loss, over the rates that did not diverge."""
     rates = sorted({run.log.learning_rate for run in runs if run.log.learning_rate is not None})
     points = tuple(_rate_point(rate, [run for run in runs if run.log.learning_rate == rate]) for rate in rates)
     good = [(point.loss, point.rate) for point in points if point.loss is not None and not point.diverged]

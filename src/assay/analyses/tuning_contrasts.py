@@ -12,13 +12,14 @@ from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
 from assay.analyses.tuning_arms import Trained
 from assay.analyses.tuning_baseline import stops
-from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Better, Contrast, SourceFormulas
+from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Better, Contrast, Recipe
 from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
 from assay.stats.records import Estimate, Test
+from assay.stats.rounding import difference
 from assay.stats.special import normal_quantile, t_cdf
 from assay.stats.student import SMALLEST_P
 from assay.stats.trend import seed_difference
@@ -49,7 +50,7 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
         seeds=seeds,
         seeds_test=test,
         paired_seeds=paired,
-        source=_source(a, b, design.level),
+        recipe=_recipe(a, b, design.level),
         ratios=ratios,
         accuracy=measure,
     )
@@ -127,23 +128,23 @@ def _aligned(first: Table, other: Table) -> Floats:
     return losses
 
 
-def _source(a: Sequence[Trained], b: Sequence[Trained], level: float) -> SourceFormulas | None:
-    """The source's formulas on the windows of the first runs: a paired t-test, d over the arms' spread, and an interval
-    of one value less another, √n too wide for a mean and as if there were no pairs (C5). Its variances divide by n.
+def _recipe(a: Sequence[Trained], b: Sequence[Trained], level: float) -> Recipe | None:
+    """The published recipe on the windows of the first runs: a paired t-test, d over the arms' spread, and an interval
+    of one value less another, √n too wide for a mean and as if there were no pairs. Its variances divide by n.
     """
     if a[0].windows is None or b[0].windows is None:
         return None
     first, second = a[0].windows.numbers["loss"], _aligned(a[0].windows, b[0].windows)
-    difference = second - first
-    n, mean = len(difference), float(difference.mean())
+    gaps = difference(first, second)
+    n, mean = len(gaps), float(gaps.mean())
     both = float(first.var() + second.var())
-    error = float(difference.std(ddof=1)) / sqrt(n) if n > 1 else 0.0
+    error = float(gaps.std(ddof=1)) / sqrt(n) if n > 1 else 0.0
     if error <= 0 or both <= 0:
         return None
     t = mean / error
     p = max(2 * t_cdf(-abs(t), n - 1), SMALLEST_P)
     reach = normal_quantile(0.5 + level / 2) * sqrt(both)
-    return SourceFormulas(t, p, mean / sqrt(both / 2), mean - reach, mean + reach)
+    return Recipe(t, p, mean / sqrt(both / 2), mean - reach, mean + reach)
 
 
 # -------------------------------------------------------------------------------------------------------------- ratios
@@ -152,7 +153,7 @@ def _source(a: Sequence[Trained], b: Sequence[Trained], level: float) -> SourceF
 def _ratios(
     a: Sequence[Trained], b: Sequence[Trained], level: float, windows: Comparison | None, seeds: Estimate
 ) -> dict[str, Estimate]:
-    """The arm over the baseline: the exponential of a difference of logarithms (T10)."""
+    """The arm over the baseline: the exponential of a difference of logarithms."""
     paired = paired_seeds(a, b)
     wanted: dict[str, Callable[[Trained], float | None]] = {
         "parameters": lambda run: _log(run.log.trainable),

@@ -1,4 +1,4 @@
-"""Targets and success criteria (T14, T15): met, not met or not measured, each with its number and interval.
+"""Targets and success criteria: met, not met or not measured, each with its number and interval.
 
 A criterion is met if the whole interval meets it, and the value where there is no interval.
 """
@@ -17,7 +17,7 @@ from assay.names import nearest
 from assay.results import words
 from assay.stats.records import Estimate, Interval
 
-#: Perplexity in words (T14).
+#: Perplexity in words.
 GRADES = ((10.0, "excellent"), (12.0, "good"), (15.0, "acceptable"))
 
 

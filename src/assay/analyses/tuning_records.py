@@ -56,7 +56,7 @@ class Gradients:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One training run: convergence (T4) and gradients (T5)."""
+    """One training run: convergence and gradients (T5)."""
 
     label: str
     kind: str
@@ -69,7 +69,7 @@ class RunSummary:
     diverged_at: int | None
     window: int  # logged points in a smoothed loss
     final_loss: Estimate  # training loss, mean of the last window
-    stability: float | None  # 1 / (1 + variance of the last window), as the source has it
+    stability: float | None  # 1 / (1 + variance of the last window)
     steps_to_95: int | None  # steps to 95 % of the final improvement
     convergence_step: int | None  # from here on the smoothed loss stays within 1 % of its last value
     plateau: Plateau
@@ -95,10 +95,10 @@ class Arm:
 
     name: str
     runs: tuple[RunSummary, ...]
-    total: int | None  # parameters (T1)
+    total: int | None  # parameters
     trainable: int | None
     share: float | None  # trainable / total
-    memory: dict[str, Estimate]  # bytes (T2)
+    memory: dict[str, Estimate]  # bytes
     memory_of: str | None
     time: dict[str, Estimate]  # T3
     quality: dict[str, Estimate]  # validation_loss, perplexity, character_accuracy, …
@@ -110,8 +110,8 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFormulas:
-    """Significance as the source computes it (C5), beside ours: its interval is for one value less another."""
+class Recipe:
+    """Significance as a widespread recipe has it, beside ours: its interval is for one value less another."""
 
     t: float | None
     p_value: float | None
@@ -124,7 +124,7 @@ class SourceFormulas:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """An arm against the baseline: significance (T11) and gains (T10)."""
+    """An arm against the baseline: significance and gains (T10)."""
 
     baseline: str
     arm: str
@@ -134,7 +134,7 @@ class Contrast:
     seeds: Estimate  # would other seeds change it? nats
     seeds_test: Test
     paired_seeds: bool
-    source: SourceFormulas | None
+    recipe: Recipe | None
     ratios: dict[str, Estimate]  # perplexity, parameters, memory, time_per_step, time, …: arm over baseline
     accuracy: str | None = None  # the measure that ratios["accuracy"] is of
 
@@ -149,7 +149,7 @@ class RatePoint:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The held-out loss over learning rates, each trained from the same start on the same data (T6)."""
+    """The held-out loss over learning rates, each trained from the same start on the same data."""
 
     arm: str
     points: tuple[RatePoint, ...]
@@ -161,7 +161,7 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A target or success criterion (T14, T15), and whether it is met."""
+    """A target or success criterion, and whether it is met."""
 
     name: str
     group: Group

@@ -103,11 +103,11 @@ def significance_sheet(contrast: Contrast) -> Sheet:
     if contrast.seeds.value is not None:
         p = "–" if contrast.seeds_test.p_value is None else f"{contrast.seeds_test.p_value:.2g}"
         cells.append((f"{words.count(contrast.seeds.n, 'seed')}: other seeds?", shown(contrast.seeds), p, "–"))
-    if contrast.source is not None:
-        source = contrast.source
-        limits = f"[{_number(source.low)} to {_number(source.high)}], of single windows"
-        p = "–" if source.p_value is None else f"{source.p_value:.2g}"
-        cells.append(("the source's formulas", limits, p, _number(source.cohens_d)))
+    if contrast.recipe is not None:
+        recipe = contrast.recipe
+        limits = f"[{_number(recipe.low)} to {_number(recipe.high)}], of single windows"
+        p = "–" if recipe.p_value is None else f"{recipe.p_value:.2g}"
+        cells.append(("the published recipe", limits, p, _number(recipe.cohens_d)))
     unit = "validation loss" if "validation_loss" in contrast.ratios else "nats per token"
     title = ("significance", f"{contrast.arm} − {contrast.baseline}, {unit}")
     return Sheet(title, ("over", "difference", "p", "effect size"), cells)

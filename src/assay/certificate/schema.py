@@ -1,6 +1,6 @@
 """The certificate, field by field. `assay schema certificate` prints it; the documentation is made from it.
 
-The names of the sources are kept, in both spellings (P7). What is undefined is null, with a reason beside it.
+The names that other tools look for are kept, in both spellings. What is undefined is null, with a reason beside it.
 """
 
 from typing import Annotated, Literal
@@ -79,7 +79,7 @@ class PolicyPart(Part):
 
 
 class PrimaryMetric(Part):
-    """The number the decision is about, in the sources' first spelling."""
+    """The number the decision is about."""
 
     kind: Literal["perplexity", "score"] = Field(description="What was compared.")
     lower_is_better: bool = Field(description="Which direction is good; always true for perplexity.")
@@ -129,7 +129,9 @@ class Coverage(Part):
 
 class WindowStats(Part):
     window_match_fraction: float = Field(description="Windows that both systems have, of all windows.")
-    window_overlap_fraction: float = Field(description="Windows that share tokens (or an id) with another one.")
+    window_overlap_fraction: float = Field(
+        description="Windows that share predicted tokens (or an id) with another one."
+    )
     overlap_from: Literal["token spans", "window ids"] = Field(description="What the overlap was computed from.")
     paired_windows: int = Field(description="Paired windows of the split that the ratio is about.")
     paired_delta_summary: Summary
@@ -154,10 +156,10 @@ class PplStats(Part):
 
 
 class Ppl(Part):
-    """The same numbers in the sources' second spelling."""
+    """The same numbers under other names, for tools that look for those."""
 
     preview_final_ratio: float = Field(
-        description="exp(weighted mean Δ), as the source defines it. What changed from preview to final is in `drift`."
+        description="exp(weighted mean Δ), baseline to subject, whatever its name says; preview to final is `drift`."
     )
     logloss_delta_ci: Pair = Field(description="Interval of the weighted mean Δ.")
     ratio_ci: Pair = Field(description="exp(logloss_delta_ci).")

@@ -32,9 +32,9 @@ def japanese(
         ),
     ],
     scripts: Annotated[
-        Literal["source", "wide"],
+        Literal["basic", "wide"],
         typer.Option(help="Ranges of the scripts; wide adds half-width katakana, rare kanji, marks, full-width Latin."),
-    ] = "source",
+    ] = "basic",
     normalize: Annotated[Literal["none", "nfkc"], typer.Option(help="Unicode normalization of all text.")] = "none",
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw accuracy by script to a .svg or .png file.")

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from assay.errors import UsageError
 
-Ranges = Literal["source", "wide"]
+Ranges = Literal["basic", "wide"]
 Normalization = Literal["none", "nfkc"]
 
 Codes = NDArray[np.int32]  # code points
 
 _Spans = tuple[tuple[int, int], ...]
 
-#: As the source has them (T8): whatever is in no range is "other".
-_SOURCE: dict[str, _Spans] = {
+#: The usual ranges: whatever is in none is "other".
+_BASIC: dict[str, _Spans] = {
     "hiragana": ((0x3040, 0x309F),),
     "katakana": ((0x30A0, 0x30FF),),
     "kanji": ((0x4E00, 0x9FAF),),
@@ -54,7 +54,7 @@ _WIDE: dict[str, _Spans] = {
     "full-width": ((0xFF10, 0xFF19), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)),  # digits and Latin letters
 }
 
-_RANGES: dict[Ranges, dict[str, _Spans]] = {"source": _SOURCE, "wide": _WIDE}
+_RANGES: dict[Ranges, dict[str, _Spans]] = {"basic": _BASIC, "wide": _WIDE}
 
 JAPANESE = ("hiragana", "katakana", "kanji")
 
@@ -72,7 +72,7 @@ def check_normalization(normalize: str) -> None:
 def script_names(ranges: Ranges) -> tuple[str, ...]:
     """The scripts that are told apart; the last is "other".
 
-    >>> script_names("source")
+    >>> script_names("basic")
     ('hiragana', 'katakana', 'kanji', 'other')
     """
     return (*_RANGES[ranges], "other")
@@ -95,7 +95,7 @@ def codes_of(text: str) -> Codes:
 def scripts_of(codes: Codes, ranges: Ranges) -> NDArray[np.int64]:
     """(characters,) Which of `script_names` each character is of.
 
-    >>> scripts_of(codes_of("かなカナ漢字ab"), "source").tolist()
+    >>> scripts_of(codes_of("かなカナ漢字ab"), "basic").tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
     starts, scripts = _table(ranges)

@@ -71,7 +71,7 @@ class TrainingLog:
     valid_sets: Mapping[str, Series] = field(default_factory=dict)  # named validation sets, if the log has several
     valid_name: str | None = None  # of the one that ``valid`` is
     language_model: bool | None = None  # whether the loss is a language model's, per token; None: not said
-    source_loss: float | None = None  # the last validation loss, as the source weights it (C6)
+    source_loss: float | None = None  # the last validation loss, with batches weighted by their length
     row_weighted: bool = False  # the validation loss weights rows, not tokens
     step_seconds: Floats = field(default_factory=lambda: np.empty(0))
     seconds: float | None = None  # of training, without validation where that is known

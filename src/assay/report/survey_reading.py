@@ -26,7 +26,7 @@ READING = {
     ),
     "noise": (
         "So few people were asked that their shares are not those of the population. The “ceiling” is what a "
-        "perfect prediction would score on average; the source's formula is shown beside it. A score is to be "
+        "perfect prediction would score on average; the benchmark's own formula is shown beside it. A score is to be "
         "read within the range from the marginal to the ceiling."
     ),
     "intervals": (

@@ -1,4 +1,4 @@
-"""What would the model have written? Characters that are right under teacher forcing, and their bits, by script (C7).
+"""What would the model have written? Characters that are right under teacher forcing, and their bits, by script.
 
 At every place the model sees the true text before it and writes the token it finds most probable. A character is right
 if every one of these greedy tokens in whose place it has bytes begins with the bytes of the true token up to the end
@@ -47,7 +47,7 @@ def characters(
     specs: Mapping[str, ModelSpec],
     texts: Sequence[str | PathLike[str]],
     *,
-    scripts: Ranges = "source",
+    scripts: Ranges = "basic",
     normalize: Normalization = "none",
     plan: Plan | None = None,
     field: str | None = None,

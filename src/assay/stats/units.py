@@ -3,7 +3,7 @@
 The statistic is the ratio of sums R = Σ num / Σ den of n units drawn with replacement. Two schemes (C4):
 
 - *windows*: units are drawn uniformly and the ratio is recomputed; right whatever the denominators are.
-- *tokens*: units are drawn with probability ∝ den and the plain mean of num/den is taken, as the sources do; its
+- *tokens*: units are drawn with probability ∝ den and the plain mean of num/den is taken, a published recipe; its
   variance is right only when the denominators are nearly equal.
 
 Both are one `Units`: the second has the values num/den, denominators 1 and unequal drawing probabilities.

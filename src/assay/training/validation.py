@@ -16,7 +16,7 @@ _CHUNK = 512  # positions whose logits become float32 at a time
 
 @torch.no_grad()
 def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Loss per token, its tokens, rows, a digest of the labels; and the loss as the source has it (C6)."""
+    """Loss per token, its tokens, rows, a digest of the labels; and the loss with batches weighted by their length."""
     was_training, device = model.training, next(model.parameters()).device
     model.eval()
     total, tokens, rows, hashed = 0.0, 0, 0, sha256()

@@ -30,7 +30,7 @@ each other:
   "prior round"; NaN rows where there is none) and ``baseline_scores``: name -> (C,). ``reference`` is the name of the
   population marginal that models are read against.
 - In a report all models have a score in every cell of ``truth``; ``everyone`` and ``whole`` have the others.
-- ``ceiling`` (C,) the expected score of a perfect predictor, ``source_ceiling`` (C,) by the source's formula.
+- ``ceiling`` (C,) the expected score of a perfect predictor, ``source_ceiling`` (C,) by the benchmark's formula.
 - ``resampled(design)``: scores of every model under multinomial resampling of the respondents, drawn once for all:
   ``by_segment`` (S, M, B), ``by_question`` (Q, M, B), ``overall`` (M, B). With ``by="context"`` the columns are models
   at a context level: ``columns`` lists them as (model, level).

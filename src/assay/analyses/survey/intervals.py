@@ -27,7 +27,7 @@ class ScoreInterval:
     score: float | None  # as measured
     bias: float | None  # by how much sampling noise lowers it
     corrected: Estimate  # the score against the true shares
-    percentile: Interval | None  # as the source does: it adds the noise a second time
+    percentile: Interval | None  # adds the noise a second time
     divergence: Estimate  # the mean JSD without its noise
 
 
@@ -57,7 +57,7 @@ class Intervals(Section):
             "model",
             "score",
             f"without noise [{level}]",
-            f"percentile, as the source [{level}]",
+            f"plain percentile [{level}]",
             f"mean JSD, debiased [{level}]",
         ]
         cells = [

@@ -176,7 +176,7 @@ class Survey:
 
     @cached_property
     def marginal(self) -> Floats:
-        """(C, K) The answers of all segments to the question, weighted by their respondents, as the source has it.
+        """(C, K) The answers of all segments to the question, weighted by their respondents, as the benchmark has it.
 
         The source adds percentages as they are written, whether they sum to 100 or to 99.8.
         """
@@ -240,7 +240,7 @@ class Survey:
 
     @cached_property
     def source_ceiling(self) -> Floats:
-        """(C,) The same by the source's formula."""
+        """(C,) The same by the benchmark's formula."""
         return np.maximum(0.0, 1 - source_noise(self.truth.n, self.truth.options))
 
     @cached_property

@@ -67,7 +67,7 @@ class Noise(Section):
             "respondents",
             "ceiling",
             f"≥ {self.threshold:g}",
-            "source's",
+            "benchmark's",
             f"≥ {self.threshold:g}",
         ]
         cells = [
