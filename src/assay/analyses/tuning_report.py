@@ -38,7 +38,7 @@ class TuningReport(Result):
         return next(arm for arm in self.arms if arm.name == name)
 
     def sheets(self) -> list[Sheet]:
-        """Everything but the recommendations, in the order of the source's report (T13)."""
+        """Everything but the recommendations, costs first."""
         sheets = [tables.cost_sheet(self.arms), tables.quality_sheet(self.arms), tables.run_sheet(self.arms)]
         sheets += [tables.gain_sheet(contrast) for contrast in self.contrasts]
         sheets += [tables.significance_sheet(contrast) for contrast in self.contrasts]
