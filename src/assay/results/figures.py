@@ -39,15 +39,26 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondMark:
+    """Another value of a line: corrected, as published, expected. Drawn without colour, in a shape of its own."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    shape: Literal["diamond", "tick", "triangle"] = "diamond"
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """A row of a forest: a value with its interval, and further marks beside it."""
+    """A row of a forest: a value with its interval, and further marks beside it. Rows of one label stand together."""
 
     label: str
     value: float | None
     low: float | None = None
     high: float | None = None
     group: str = ""  # lines of one group have one colour and shape
-    others: Mapping[str, float | None] = field(default_factory=dict)  # second marks, by what they are
+    others: tuple[SecondMark, ...] = ()
+    note: str = ""  # written at the end of the row
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +73,31 @@ class Forest:
     marks: tuple[Mark, ...] = ()  # through all lines
     domain: tuple[float, float] | None = None
     groups: tuple[str, ...] = ()  # in the order of their colours; none: one colour
+    legend: bool = True  # of the groups, where there is more than one
     zero: bool = False  # whether the axis must show 0
-    written: str | None = None  # a format for the value beside its dot
+    written: str | None = None  # a format for the value beside its dot: ".1f"
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """A line of a curve: points, a band, and from where on it is dashed."""
 
-    label: str
+    label: str  # "": in no legend
     x: tuple[float, ...]
     y: tuple[float | None, ...]
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
     dashed_from: float | None = None
-    style: Literal["line", "points", "both"] = "both"
+    style: Literal["line", "points", "both"] = "both"  # the intervals of points alone are bars, those of lines bands
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A single place on a curve, with a label and dashed lines to both axes."""
+
+    x: float
+    y: float
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +107,17 @@ class Axes:
     axis: str
     series: tuple[Series, ...]
     title: str = ""
-    bands: bool = True  # intervals as bands; else as bars
     marks: tuple[Mark, ...] = ()  # across, at these heights
+    places: tuple[Place, ...] = ()
+    domain: tuple[float, float] | None = None
     zero: bool = False
+    written: str | None = None  # a format for the labels of the y axis: ".0%"
     tall: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Lines over one x axis, on one or more axes below each other."""
+    """Lines over one x axis, on one or more axes below each other. One label has one colour on all of them."""
 
     name: str
     title: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.errors import UsageError
 from assay.outputs import write_bytes
-from assay.results.figures import Distribution, Figure, Gauge, Points
+from assay.results.figures import Curve, Distribution, Figure, Forest, Gauge, Points
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,6 +17,7 @@ FORMATS = (".svg", ".png")
 
 #: Okabe and Ito's colours, which those who do not see red or green can tell apart; the lightest are left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+SHAPES = ("circle", "square", "triangle-up", "diamond")  # with the colours, so that print in black tells them apart
 
 #: Ink and paper. A page in dark mode exchanges exactly these (see `DARK`), so charts take no other neutral colour.
 PAPER, INK, TEXT, MUTED, LINE, GRID = "white", "#000", "#333", "#555", "#888", "#e6e6e6"
@@ -37,6 +38,8 @@ DARK = {
 #: The module that draws a kind of figure; its function is called `draw`.
 _DRAWN_BY: dict[type, str] = {
     Gauge: "assay.report.charts.gauge",
+    Forest: "assay.report.charts.forest",
+    Curve: "assay.report.charts.curve",
     Points: "assay.report.charts.points",
     Distribution: "assay.report.charts.distribution",
 }
@@ -55,6 +58,17 @@ def inline(rows: Sequence[Mapping[str, Any]], height: int, width: int = WIDTH) -
     import altair as alt
 
     return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]), width=width, height=height)
+
+
+def by_group(names: Sequence[str], legend: "alt.Legend | None") -> tuple["alt.Color", "alt.Shape"]:
+    """The colour and the shape of each of these, for rows that have one as ``group``."""
+    import altair as alt
+
+    def scale(kinds: Sequence[str]) -> "alt.Scale":
+        return alt.Scale(domain=list(names), range=[kinds[i % len(kinds)] for i in range(len(names))])
+
+    colour = alt.Color("group:N", scale=scale(COLOURS), legend=legend)
+    return colour, alt.Shape("group:N", scale=scale(SHAPES), legend=legend)
 
 
 def finished(chart: Any, title: str, about: Sequence[str]) -> "alt.TopLevelMixin":
