@@ -18,6 +18,8 @@ from benchmarks.simulation.command import simulate
 from benchmarks.simulation.tables import table
 from benchmarks.simulation.verdicts import (
     DISCORDANT,
+    HEAVY,
+    HEAVY_HELD_OUT,
     HELD_OUT,
     REAL,
     REAL_HELD_OUT,
@@ -71,6 +73,10 @@ def _report(n: int) -> str:
             table(clusters, [_uneven(case, n) for case in UNEVEN]),
             "Set apart: other clusters, other weights.",
             table(clusters, [_uneven(case, n) for case in UNEVEN_HELD_OUT]),
+            "Few heavy items among many light ones, where those that differ may all be light:",
+            table(clusters, [_uneven(case, n) for case in HEAVY]),
+            "Set apart: other ratios and weights, and items that differ more, or less, often the heavier they are.",
+            table(clusters, [_uneven(case, n) for case in HEAVY_HELD_OUT]),
             "## Real-valued differences",
             VALUES.format(n=n),
             table(values, [_real(case, n) for case in REAL]),

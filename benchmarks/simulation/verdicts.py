@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+from math import erfc, inf, sqrt
 from zlib import crc32
 
 import numpy as np
@@ -144,6 +144,65 @@ def _weighted(name: str, n: int, weights: Callable[[Generator, int], Floats], be
 
     return Uneven(f"{name} weights, n = {n}, {_differ(better, worse)}", draw, better - worse)
 
+
+def _few_heavy(heavy: int, weight: float, light: int, better: float, worse: float, tilt: float = 0.0) -> Uneven:
+    """Items of two weights; ``tilt``: heavy ones differ more often by this share, light ones less."""
+    weights = np.repeat([weight, 1.0], [heavy, light])
+    often = 1 + tilt * np.repeat([1.0, -1.0], [heavy, light])
+
+    def draw(rng: Generator) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        return _outcomes(rng, better * often, worse * often), weights, np.arange(len(weights))
+
+    name = f"{heavy} of weight {weight:g} and {light} of 1, {_differ(better, worse)}{_tilted(tilt)}"
+    return Uneven(name, draw, (better - worse) * float((weights * often).sum() / weights.sum()))
+
+
+def _log_normal(spread: float, n: int, better: float, worse: float, tilt: float = 0.0) -> Uneven:
+    def draw(rng: Generator) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        weights = rng.lognormal(0, spread, n)
+        often = 1 + tilt * np.sign(weights - 1)
+        return _outcomes(rng, better * often, worse * often), weights, np.arange(n)
+
+    name = f"log-normal({spread:g}) weights, n = {n}, {_differ(better, worse)}{_tilted(tilt)}"
+    above = erfc(-spread / sqrt(2)) / 2  # the share of the weight that lies on items above the median
+    return Uneven(name, draw, (better - worse) * (1 + tilt * (2 * above - 1)))
+
+
+def _outcomes(rng: Generator, better: Floats, worse: Floats) -> Floats:
+    u = rng.random(len(better))
+    return np.where(u < better, 1.0, np.where(u < better + worse, -1.0, 0.0))
+
+
+def _tilted(tilt: float) -> str:
+    return "" if tilt == 0 else f", {'heavy' if tilt > 0 else 'light'} items more often"
+
+
+#: Where the few items that differ may all be light ones.
+HEAVY = (
+    _few_heavy(20, 100, 180, 0, 0.03),
+    _few_heavy(20, 100, 180, 0.01, 0.05),
+    _few_heavy(20, 100, 180, 0.05, 0.05),
+    _few_heavy(20, 100, 180, 0.1, 0.3, tilt=0.5),
+    _few_heavy(15, 1e9, 385, 0, 0.03),
+    _log_normal(1.5, 200, 0, 0.03),
+    _log_normal(1.5, 200, 0.2, 0.2),
+    _weighted("exponential", 100, lambda rng, k: rng.exponential(size=k), 0, 0.03),
+)
+
+#: Set apart: other ratios, other weights, and items that differ the more or the less often the heavier they are.
+HEAVY_HELD_OUT = (
+    _few_heavy(10, 30, 90, 0, 0.05),
+    _few_heavy(40, 20, 60, 0.1, 0.3, tilt=0.5),
+    _few_heavy(30, 1000, 270, 0, 0.03),
+    _few_heavy(30, 1000, 270, 0.01, 0.05, tilt=-0.5),
+    _few_heavy(30, 1000, 270, 0.2, 0.2),
+    _log_normal(1, 60, 0.01, 0.05),
+    _log_normal(1, 60, 0.1, 0.3, tilt=0.5),
+    _log_normal(1, 60, 0.1, 0.3, tilt=-0.5),
+    _weighted("gamma(0.5)", 150, lambda rng, k: rng.gamma(0.5, size=k) + 1e-9, 0, 0.03),
+    _weighted("gamma(0.5)", 150, lambda rng, k: rng.gamma(0.5, size=k) + 1e-9, 0.2, 0.2),
+    _weighted("exponential", 40, lambda rng, k: rng.exponential(size=k), 0.2, 0.2),
+)
 
 UNEVEN = tuple(
     _clustered(count, (5, 20), icc, better, worse)

@@ -16,6 +16,9 @@ GRIDS = {
     "holes": grid_of(60, 4, binary=True, holes=0.3),
     "weights": grid_of(60, 4, binary=True, weights=True),
     "clusters": renumbered(grid_of(120, 4, binary=True, groups=25)),
+    "few heavy items": Grid(
+        grid_of(120, 4, binary=True, holes=0.2).values, np.where(np.arange(120) % 10 == 0, 1e6, 1e-3)
+    ),
     "clusters, weights and holes": renumbered(grid_of(120, 4, binary=True, weights=True, groups=25, holes=0.25)),
 }
 

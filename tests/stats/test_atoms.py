@@ -41,6 +41,22 @@ def test_quantile_against_scipy(p: float) -> None:
         assert DIE.quantile(p) == scipy_stats.randint(1, 7).ppf(p)
 
 
+@given(
+    st.lists(st.sampled_from([0.0, 1e-18, 0.125, 0.25, 0.3]), min_size=2, max_size=8).filter(lambda m: sum(m) > 0.1),
+    st.sampled_from([1e-14, 1e-12, 1e-9, 0.1, 0.25, 0.5, 0.75, 0.9, 1 - 1e-9, 1 - 1e-12]),
+)
+def test_quantiles_of_the_negated_distribution_are_negated(masses: list[float], p: float) -> None:
+    """Also beside points that cannot occur, and where the tail is too thin to tell."""
+    mass = np.array(masses) / sum(masses)
+    here = Atoms(np.arange(len(mass)) - 2.0, mass, "lattice")
+    there = Atoms(-here.points[::-1], mass[::-1], "lattice")
+    assert there.quantile(1 - p) == -here.quantile(p)
+
+
+def test_half_way_is_to_the_next_point_that_occurs_by_hand() -> None:
+    assert Atoms(np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.0, 0.5]), "lattice").quantile(0.5) == 1
+
+
 # ---------------------------------------------------------------------------------------------------------- enumeration
 
 

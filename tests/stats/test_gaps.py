@@ -149,15 +149,23 @@ def test_limits_of_a_family_of_gaps_agree_with_its_p(
     assert together.low <= alone.low <= alone.high <= together.high
 
 
-def test_far_tail_against_scipy_bonferroni() -> None:
-    """No resample comes near: Student's t of the pairs, times their number."""
+@pytest.mark.parametrize("resamples", [99, 999])
+def test_no_p_is_below_what_the_resamples_can_show_by_hand(resamples: int) -> None:
+    """No resample comes near, so # is 0 in (1 + #) / (1 + B)."""
     scores = _scores(1, segments=3)
     scores[:, 2] -= 0.5
-    pairs = combinations(range(3), 2)
-    smallest = min(float(ttest_rel(scores[:, i], scores[:, j]).pvalue) for i, j in pairs)
-    found = segment_gap(scores, n_resamples=999)
-    assert found.test.p_value == pytest.approx(3 * smallest, rel=1e-6)
-    assert 3 * smallest < 1e-3
+    found = segment_gap(scores, n_resamples=resamples)
+    assert found.test.p_value == 1 / (resamples + 1)
+
+
+def test_a_family_too_large_for_its_resamples_shows_nothing() -> None:
+    scores = _scores(1, segments=3)
+    scores[:, 2] -= 0.5
+    found = segment_gap(scores, n_resamples=999, family=51)
+    assert found.together is not None
+    assert found.together.low == 0
+    assert found.excess.interval is not None
+    assert found.excess.interval.low > 0
 
 
 # ------------------------------------------------------------------------------------------ as published

@@ -165,6 +165,38 @@ def test_design_effect_without_spread_is_of_the_units_that_are_drawn() -> None:
     assert one_sided.deff == pytest.approx(4 * 30 / 100)
 
 
+def test_light_items_do_not_speak_for_heavy_ones_by_hand() -> None:
+    """Three of 180 light items are lost and none of 20 heavy ones: the spread they show is next to nothing."""
+    weights = np.repeat([100.0, 1.0], [20, 180])
+    d = np.zeros(200)
+    d[100:103] = -1
+    found = effective_counts(d, weights, Units(d * weights, weights))
+    assert found.deff == pytest.approx(200 * (20 * 100**2 + 180) / 2180**2)  # Kish's: 200 items count as 23.7
+    low, high = tango_limits(found.b / found.deff, found.c / found.deff, found.n / found.deff, critical_values(0.95, 2))
+    assert low[0] < -0.03 < high[0]
+
+
+def test_light_items_do_not_speak_for_heavy_ones_coverage() -> None:
+    weights = np.repeat([100.0, 1.0], [20, 180])
+    counts = []
+    for seed in range(300):
+        d = -(np.random.default_rng(seed).random(200) < 0.03).astype(float)
+        counts.append(effective_counts(d, weights, Units(d * weights, weights)))
+    b, c, n, deff, df = (np.array([getattr(one, name) for one in counts]) for name in ("b", "c", "n", "deff", "df"))
+    found = paired_shares(b, c, n, level=0.95, deff=deff, df=df)
+    assert np.mean((found.low <= -0.03) & (found.high >= -0.03)) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 300)
+
+
+def test_equal_weights_in_clusters_have_the_design_effect_of_the_clusters_alone() -> None:
+    """To the last digit, whatever the weight: 0.1 has no exact square."""
+    d, cluster = np.tile([1.0, 0.0, -1.0, 0.0, 0.0], 12), np.arange(60) // 6  # balanced in nearly every cluster
+    drawn = Units(np.bincount(cluster, d), np.bincount(cluster).astype(float))
+    heavy = Units(0.1 * drawn.numerators, 0.1 * drawn.denominators)
+    plain, tenth = effective_counts(d, np.ones(60), drawn), effective_counts(d, np.full(60, 0.1), heavy)
+    assert plain.deff == 1.0
+    assert tenth.deff == 1.0
+
+
 def test_design_effects_take_arrays() -> None:
     found = design_effects(np.array([0.002, 0.004]), np.array([10, 10]), np.array([5, 5]), 100, 90.0)
     expected = (15 - 25 / 100) / (100 * 99)

@@ -228,9 +228,8 @@ def _computed(found: _Found, binary: Binary | None, differences: Differences) ->
 def _estimate(whole: Units, found: IntervalResult) -> Estimate:
     error = standard_error(whole)
     reason = "one unit has no standard error; its interval is collapsed" if error is None else None
-    value, limits = whole.estimate, found.interval
-    if found.degenerate:  # [μ, μ] exactly: another scheme sums in another order
-        limits = replace(limits, low=value, high=value)
+    value, limits = whole.estimate, found.interval  # another scheme sums in another order
+    limits = replace(limits, low=value, high=value) if found.degenerate else limits.around(value)
     return Estimate(value, limits, error, whole.n, reason)
 
 

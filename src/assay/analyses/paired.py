@@ -65,6 +65,8 @@ def drawn_by(whole: Units, design: Design, panel: Panel) -> Drawn:
     what = "tokens" if panel.metric.kind == "losses" else "weights"
     if design.scheme != "auto":
         chosen, reason = design.scheme, f"as asked (design effect of the {what} {effect:.3f})"
+    elif design.method == "t" and not whole.equal_denominators:  # a closed form that needs no draws, as in `rank`
+        chosen, reason = "windows", f"t is the closed form of drawing {unit}s uniformly (design effect {effect:.3f})"
     elif effect <= DESIGN_EFFECT_LIMIT:
         chosen, reason = "tokens", f"{what} are nearly equal: design effect {effect:.3f} ≤ {DESIGN_EFFECT_LIMIT}"
     else:

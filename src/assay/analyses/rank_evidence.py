@@ -98,7 +98,9 @@ def _limits(
 
 
 def _quick(pairs: Pairs, design: Design) -> bool:
-    """Whether the design's own interval can be had for every pair."""
+    """Whether the design's own interval can be had for every pair; a single one has it, as in `compare`."""
+    if len(pairs.units) == 1:
+        return True
     draws = _PER_DRAW * (design.resamples or 0) * pairs.groups
     unequal = (np.ptp(pairs.grid.mass) > 0) & (pairs.groups < _FEW_GROUPS)
     each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * pairs.groups + draws

@@ -89,7 +89,8 @@ def decide(
     """Test every pair, and decide which are told apart at the level of the design."""
     pairs = pairs_of(grid)
     alpha, count = 1 - design.level, max(int((pairs.units > 0).sum()), 1)
-    evidence = evidence_of(pairs, design, 1 - alpha / count if adjust == "holm" else design.level, scores=scores)
+    level = 1 - alpha / count if adjust == "holm" and count > 1 else design.level
+    evidence = evidence_of(pairs, design, level, scores=scores)
     return decided_of(evidence, found, design, adjust, lower_is_better=lower_is_better)
 
 
@@ -107,10 +108,10 @@ def decided_of(evidence: Evidence, found: Fitted, design: Design, adjust: Adjust
     rejected = _at_most(adjusted, alpha)
     if design.paired:
         beside = evidence.tests.p_values if adjust == "bh" else adjusted  # what the limits belong to
-    elif family == "max-t":
-        beside = np.where((low > 0) | (high < 0), 0.0, 1.0)  # as computed
+    elif adjust == "holm" and len(pairs.units) > 1:
+        beside = _adjusted(evidence.own_p, adjust)
     else:
-        beside = evidence.own_p if adjust == "bh" else _adjusted(evidence.own_p, adjust)
+        beside = np.where((low > 0) | (high < 0), 0.0, 1.0)  # as computed
     low, high = _agreed(low, high, beside, alpha, pairs.difference)
     if not design.paired:  # a verdict needs the interval as well
         rejected &= evidence.degenerate | (low > 0) | (high < 0)
@@ -237,7 +238,7 @@ class _Made:
         low, high = (low, high) if forward else (-high + 0.0, -low + 0.0)
         if low == high:
             return Estimate(value, Interval(value, value, decided.design.level, "degenerate"), error, n, "no spread")
-        return Estimate(value, Interval(low, high, decided.design.level, decided.method), error, n)
+        return Estimate(value, Interval(low, high, decided.design.level, decided.method).around(value), error, n)
 
     def effects_of(self, r: int, pair: tuple[int, int]) -> dict[str, Estimate]:
         pairs, grid = self.decided.pairs, self.decided.pairs.grid

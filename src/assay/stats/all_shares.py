@@ -63,8 +63,18 @@ def counts_of(pairs: Pairs) -> Counts:
     b, c = (units * alone[pair] / shared for pair in ((i, j), (j, i)))
     kish, df = _drawn(grid, pairs)
     variance = np.nan_to_num(pairs.standard_error) ** 2
-    deff = np.where(np.isfinite(pairs.standard_error), design_effects(variance, b, c, units, kish), units / kish)
+    effects = design_effects(variance, b, c, units, kish, _of_weights(grid, pairs))
+    deff = np.where(np.isfinite(pairs.standard_error), effects, units / kish)
     return Counts(b, c, units, deff, np.maximum(df, FEWEST_DF), plain=False)
+
+
+def _of_weights(grid: Grid, pairs: Pairs) -> Floats:
+    """(P,) Kish's design effect of the weights of the items that a pair shares."""
+    if grid.equal_weights:
+        return np.ones(len(pairs.units))
+    present, share = grid.present.astype(np.float64), (grid.weights / grid.weights.max())[:, None]
+    (n, mass, squares), (i, j) = ((present * part).T @ present for part in (1.0, share, share * share)), pairs.index
+    return np.maximum(n * squares / np.where(mass > 0, mass, 1.0) ** 2, 1.0)[i, j]
 
 
 def _drawn(grid: Grid, pairs: Pairs) -> tuple[Floats, Floats]:

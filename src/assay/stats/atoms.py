@@ -12,6 +12,7 @@ from assay.stats.tails import bennett_window
 from assay.stats.units import Floats, Units, weighted_mean
 
 _EDGE = 1e-11  # cumulative probabilities closer than this are the same: rounding must not decide a limit
+_OUTERMOST = 1e-11  # of probability: a convolution cannot tell what lies nearer to 0 or 1
 _SMALLEST_LATTICE = 1e-7  # of the span: how far a value may lie from its lattice point
 
 
@@ -35,12 +36,19 @@ class Atoms:
         return np.array([self.quantile(q) for q in p])
 
     def quantile(self, p: float) -> float:
-        """The smallest point with P(X ≤ point) ≥ p; half-way to the next where that holds with equality."""
-        cumulative = np.cumsum(self.masses)
-        at = min(int(np.searchsorted(cumulative, p - _EDGE)), len(self.points) - 1)
-        if abs(cumulative[at] - p) <= _EDGE and at + 1 < len(self.points):
-            return float(self.points[at] + self.points[at + 1]) / 2
-        return float(self.points[at])
+        """The smallest point with P(X ≤ point) ≥ p; where that holds with equality, half-way to the next that occurs.
+
+        Counted from the nearer end, so that the negated distribution has the negated quantiles.
+        """
+        if p > 0.5:
+            turned = Atoms(-self.points[::-1], self.masses[::-1], self.method)
+            return 0.0 - turned.quantile(1 - p)
+        tail = max(p, _OUTERMOST)
+        edge = min(_EDGE, tail / 8)
+        cumulative, last = np.cumsum(self.masses), len(self.points) - 1
+        at = min(int(np.searchsorted(cumulative, tail - edge)), last)
+        beyond = min(int(np.searchsorted(cumulative, tail + edge, side="right")), last)
+        return float(self.points[at] + self.points[beyond]) / 2
 
 
 def enumerated(units: Units) -> Atoms:

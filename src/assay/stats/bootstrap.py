@@ -60,6 +60,32 @@ def interval(
     if method == "tango":
         raise UsageError(NO_TANGO)
     method = "bca" if method == "auto" else method
+    if _leans_left(units):
+        turned = replace(units, numerators=-units.numerators)
+        found = _of_method(turned, method, confidence_level, n_resamples, seed, engine, own_p=own_p)
+        low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
+        return replace(found, interval=replace(found.interval, low=low, high=high))
+    return _of_method(units, method, confidence_level, n_resamples, seed, engine, own_p=own_p)
+
+
+def _leans_left(units: Units) -> bool:
+    """Whether to compute B − A as A − B and mirror it, so that the two have the same limits to the last digit."""
+    if units.estimate != 0:
+        return units.estimate < 0
+    scaled = units.numerators / (float(np.abs(units.numerators).max()) or 1.0)  # no cube over- or underflows
+    return float((scaled**3).sum()) < 0
+
+
+def _of_method(
+    units: Units,
+    method: IntervalMethod,
+    confidence_level: float,
+    n_resamples: int | None,
+    seed: int,
+    engine: Engine,
+    *,
+    own_p: bool,
+) -> IntervalResult:
     if engine == "compiled" and not own_p and n_resamples is None and method not in ("t", "studentized"):
         found = _compiled(units, method, confidence_level)
         if found is not None:
@@ -119,12 +145,12 @@ def _studentized(units: Units, level: float, n_resamples: int | None, seed: int,
         return replace(_linearised(units, level), fallbacks=(Fallback("studentized", "t", why),))
     tail = 0.5 - level / 2
     high, low = np.quantile(values, [tail, 1 - tail]).tolist()
-    found = Interval(units.estimate - low * error, units.estimate - high * error, level, "studentized")
+    made = Interval(units.estimate - low * error, units.estimate - high * error, level, "studentized")
     lost = count - len(values)
     why = f"{lost} of {count} resamples drew units without spread and have no standard error"
     fallbacks = (Fallback("studentized", "the other resamples", why),) if lost else ()
     p = studentized_own_p(units.estimate / error, values)
-    return IntervalResult(found, "resampling", count, fallbacks=fallbacks, own_p=p)
+    return IntervalResult(made.around(units.estimate), "resampling", count, fallbacks=fallbacks, own_p=p)
 
 
 def _distribution(

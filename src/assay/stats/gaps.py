@@ -22,7 +22,7 @@ from assay.stats.agreement import agreeing
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.simultaneous import critical_value_of
 from assay.stats.streams import signs, stream_key
-from assay.stats.student import critical_values, two_sided
+from assay.stats.student import critical_values
 from assay.stats.units import Floats, Integers, Truths
 
 FEWEST = 6  # questions: the signs of fewer cannot give p ≤ 0.05
@@ -114,7 +114,7 @@ def segment_gap(
     high, low = (pairs.first, pairs.second) if pairs.mean[top] > 0 else (pairs.second, pairs.first)
     statistic = float((np.abs(pairs.mean) / pairs.error).max())
     largest = np.sort(largest) * (1 - _TIE)
-    p = _p_value(largest, statistic, pairs)
+    p = _p_value(largest, statistic)
     limits, together = (_limits(pairs, largest, p, count, confidence_level) for count in (1, family))
     value, expected = abs(float(pairs.mean[top])), float(plain.mean())
     excess = min(max(value - expected, limits.low), limits.high)
@@ -129,22 +129,13 @@ def segment_gap(
     )
 
 
-def _p_value(largest: Floats, statistic: float, pairs: _Pairs) -> float:
-    """(1 + #) / (1 + B). Where no resample comes near, B of them cannot say how rare that is, but Student's t can.
-
-    That is Bonferroni's over the pairs, and at most 1 / (1 + B).
-    """
-    count = len(largest) - int(np.searchsorted(largest, statistic))
-    p = (1 + count) / (1 + len(largest))
-    if count:
-        return p
-    each = np.abs(pairs.mean) / pairs.error
-    beyond = each > largest[-1]
-    return min(p, float(two_sided(each[beyond], pairs.count[beyond] - 1).min()) * len(each))
+def _p_value(largest: Floats, statistic: float) -> float:
+    """(1 + #) / (1 + B): B resamples show nothing rarer than 1 / (1 + B)."""
+    return (1 + len(largest) - int(np.searchsorted(largest, statistic))) / (1 + len(largest))
 
 
 def _reach(largest: Floats, alpha: float, pairs: _Pairs) -> Floats:
-    """(P,) How far limits reach, in standard errors, so that they leave out 0 exactly where p ≤ alpha."""
+    """(P,) How far limits reach, in standard errors; by Student's t where alpha is beyond what B resamples can show."""
     if alpha * (len(largest) + 1) >= 1 - _TIE:
         return np.full(len(pairs.mean), critical_value_of(largest, alpha))
     far: Floats = np.maximum(critical_values(1 - alpha / len(pairs.mean), pairs.count - 1), largest[-1])

@@ -5,9 +5,10 @@ Of n items B alone is right on b and A alone on c. The difference of the shares 
 - Test: McNemar's mid-p, 2·P(X < s) + P(X = s) with X ~ Bin(b + c, ½) and s = min(b, c), or the exact p 2·P(X ≤ s).
 - Interval: the δ whose score statistic (b − c − nδ)/√(n(2q + δ(1 − δ))) is within the critical value, q the likeliest
   share of c under δ (Tango 1998). It needs no pair that differs.
-- Clusters or weights: n, b and c are divided by the design effect of the difference, and Student's t with
-  Satterthwaite's degrees of freedom takes the place of the normal distribution. The test is the score statistic at 0,
-  |b − c|/√((b + c)·deff), so that it and the interval agree by themselves.
+- Clusters or weights: n, b and c are divided by the design effect of the difference (at least Kish's of the weights,
+  since light items show nothing of heavy ones), and Student's t with Satterthwaite's degrees of freedom takes the place
+  of the normal distribution. The test is the score statistic at 0, |b − c|/√((b + c)·deff), so that it and the interval
+  agree by themselves.
 
 `assay.stats.agreement` makes the first pair agree. Coverage and size: `benchmarks/calibration_verdicts.py`. Everything
 takes and gives arrays; numbers are arrays of one. No scipy: importing it takes 0.3 s.
@@ -21,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from assay.stats.agreement import agreeing
 from assay.stats.student import SMALLEST_P, critical_values, two_sided
-from assay.stats.units import Floats, Integers, Units, shape, standard_error
+from assay.stats.units import Floats, Integers, Units, design_effect, shape, standard_error
 
 FEWEST_DF = 2.0  # degrees of freedom that clusters and weights leave at least
 _HALVINGS = 53
@@ -196,17 +197,22 @@ def _upper(b: Floats, c: Floats, n: Floats, reach: Floats) -> Floats:
 # ------------------------------------------------------------------------------------------------- clusters and weights
 
 
-def design_effects(variance: ArrayLike, b: ArrayLike, c: ArrayLike, n: ArrayLike, kish: ArrayLike) -> Floats:
-    """By how much clusters and weights multiply the variance of (b − c)/n, at least 1.
+def design_effects(
+    variance: ArrayLike, b: ArrayLike, c: ArrayLike, n: ArrayLike, kish: ArrayLike, least: ArrayLike = 1.0
+) -> Floats:
+    """By how much clusters and weights multiply the variance of (b − c)/n, at least ``least``.
 
     ``variance`` is the estimate's, linearised (`units.standard_error` squared); b and c are n times the weighted
     shares; ``kish`` is the effective number of units drawn, with which n is compared where no difference is spread.
+
+    ``least`` is Kish's design effect of the items' weights. Where the few items that differ happen to be light, what
+    they show of the variance is next to nothing, although a heavy one might as well have differed.
     """
     b, c, n, variance, kish = (np.asarray(part, dtype=np.float64) for part in (b, c, n, variance, kish))
     independent = (b + c - (b - c) ** 2 / n) / (n * np.maximum(n - 1, 1))
     spread = independent > 1e-12 / n
     ratio = np.where(spread, variance / np.where(spread, independent, 1.0), n / kish)
-    return np.asarray(np.maximum(ratio, 1.0))
+    return np.asarray(np.maximum(ratio, least))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +233,11 @@ def effective_counts(differences: Floats, weights: Floats, drawn: Units) -> Effe
     differences and of weights.
     """
     n, total = len(differences), float(weights.sum())
+    least = 1.0 if bool((weights == weights[0]).all()) else max(design_effect(weights), 1.0)
     b, c = (n * float(weights[differences == sign].sum()) / total for sign in (1, -1))
     mass = drawn.denominators / drawn.denominators.sum()
     kish, error = 1 / float((mass * mass).sum()), standard_error(drawn)
-    deff = n / kish if error is None else float(design_effects(error**2, b, c, n, kish))
+    deff = n / kish if error is None else float(design_effects(error**2, b, c, n, kish, least))
     form = shape(drawn)
     df = float(drawn.n - 1) if form is None else form.degrees_of_freedom
     return Effective(b, c, float(n), deff, max(df, FEWEST_DF))

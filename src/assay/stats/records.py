@@ -26,6 +26,10 @@ class Interval:
         low, high = sorted((self.low * factor, self.high * factor))
         return Interval(low, high, self.level, self.method)
 
+    def around(self, value: float) -> "Interval":
+        """The same interval with its estimate in it, which sums in another order may put a digit outside."""
+        return Interval(min(self.low, value), max(self.high, value), self.level, self.method)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -166,3 +166,15 @@ def test_the_record_comes_back_from_json() -> None:
     found = fairness(made(8), QUICK)
     assert Fairness.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
     assert all(len(row) == len(sheet.header) for sheet in found.sheets() for row in sheet.cells)
+
+
+def test_too_few_resamples_for_so_many_gaps_are_noted() -> None:
+    """Of m gaps no adjusted p is below m/(B + 1), and m/0.01 resamples would do."""
+    survey = made(8)
+    few, enough = (fairness(survey, Design(level=level, resamples=199)).notes for level in (0.99, 0.95))
+    gaps = sum(gap.test.p_value is not None for one in fairness(survey, QUICK).categories for gap in one.gaps)
+    assert few == (
+        f"no p-value of 199 resamples can be below {gaps / 200:g} when adjusted for {gaps} gaps, so that none can be "
+        f"shown at 0.01; take at least {100 * gaps} (--resamples)",
+    )
+    assert enough == ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
 from assay.data.survey import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
+from assay.results import words
 from assay.stats.gaps import Expected, Gap, expected_gap, segment_gap
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.rarefaction import DRAWS, counts_of, thinned, thinned_scores
@@ -64,7 +66,18 @@ def fairness(survey: Survey, design: Design) -> Fairness:
         one = _Family(beyond, count, replace(design, resamples=resamples))
         category = _category(survey, (name, segments), (equal, sizes), one)
         found.append(_with_sampling(category, segments, noise, design.level))
-    return Fairness(design.level, resamples, _adjusted(found), tuple(notes))
+    return Fairness(design.level, resamples, _adjusted(found), (*notes, *_attainable(count, resamples, design.level)))
+
+
+def _attainable(count: int, resamples: int, level: float) -> list[str]:
+    """What so few resamples can show of so many gaps: no p-value is below 1 / (1 + B)."""
+    least = min(count / (resamples + 1), 1.0)
+    if least <= 1 - level:
+        return []
+    needed = ceil(count / (1 - level) - 1e-9)
+    found = f"no p-value of {resamples:,} resamples can be below {words.number(least, 2)}"
+    adjusted = f"when adjusted for {words.count(count, 'gap')}, so that none can be shown"
+    return [f"{found} {adjusted} at {words.number(1 - level)}; take at least {needed:,} (--resamples)"]
 
 
 def _with_sampling(category: Category, segments: Sequence[int], noise: SegmentNoise, level: float) -> Category:
