@@ -110,6 +110,7 @@ class Tier:
 
 TierName = Literal["balanced", "conservative", "aggressive"]
 Profile = Literal["dev", "ci", "release"]
+Weights = Literal["equal", "any"]
 
 TIERS: dict[TierName, Tier] = {
     "balanced": Tier(180, 1_200, 1.10, 0.02),
@@ -122,6 +123,7 @@ TIERS: dict[TierName, Tier] = {
 STRICTNESS: dict[str, tuple[str, ...]] = {
     "tier": ("aggressive", "balanced", "conservative"),
     "profile": ("dev", "ci", "release"),
+    "weights": ("any", "equal"),
 }
 _LOWER_IS_STRICTER = ("max_ratio", "max_drop")
 _HIGHER_IS_STRICTER = ("min_windows", "replicates", "level")
@@ -147,6 +149,7 @@ class Policy:
     seed: int | None = None
     level: float | None = None
     lower_is_better: bool | None = None  # of scores; losses always are
+    weights: Weights | None = None  # of scores; "equal" as soon as a policy says anything
     cluster: str | None = None  # the column whose groups are drawn whole
     task: str | None = None
     metric: str | None = None
@@ -213,8 +216,10 @@ class Policy:
             profile=self.profile or "dev",
             level=self.design().level,
             seed=self.seed or 0,
+            weights=self.weights or "equal",
         )
         weaker = ["level"] if filled.design().level < DEFAULT_LEVEL else []  # a lower level makes gates easier to pass
+        weaker += ["weights"] if filled.weights == "any" else []  # as do weights that hide what was lost
         if (self.overrides or weaker) and not (self.note and self.note.strip()):
             changed = ", ".join(sorted([*self.overrides, *weaker]))
             raise UsageError(

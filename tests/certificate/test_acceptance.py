@@ -50,6 +50,99 @@ def test_a_verifier_may_say_that_lower_scores_are_better(tmp_path: Path) -> None
     assert "issued with higher scores as better" in verify(plain.path, policy=Policy(lower_is_better=True)).reasons[0]
 
 
+#: 60 of 400 items fell from right to wrong, and weigh next to nothing.
+LIGHT = [scores(right, 400) | {"weight": [1.0] * 340 + [1e-6] * 60} for right in (400, 340)]
+#: Fifteen items have all the weight.
+FEW = [scores(right, 400) | {"weight": [1.0] * 15 + [1e-9] * 385} for right in (400, 340)]
+
+
+@pytest.mark.parametrize("tables", [LIGHT, FEW, PARTIAL], ids=["light", "few", "partial"])
+@pytest.mark.parametrize("profile", ["ci", "release"])
+def test_weights_that_hide_a_loss_are_refused_by_strict_profiles(tables: Any, profile: Any, tmp_path: Path) -> None:
+    weights = tables[0].get("weight", [1.0] * 199 + [1e-6])
+    baseline, subject = (table | {"weight": weights} for table in tables)
+    with pytest.raises(InputError, match=f"profile {profile} refuses: equal weights: weights from 1e-0") as refused:
+        certify(baseline, subject, tmp_path / "c.json", policy=Policy(profile=profile))
+    assert "--weights any --note TEXT" in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("policy", [Policy(max_drop=0.02), Policy(tier="balanced"), Policy(weights="equal")])
+@pytest.mark.parametrize("issued_with", [Policy(), Policy(profile="release", weights="any", note="trust me")])
+def test_weights_that_hide_a_loss_do_not_meet_a_policy_that_says_nothing_of_them(
+    policy: Policy, issued_with: Policy, tmp_path: Path
+) -> None:
+    issued = certify(*LIGHT, tmp_path / "c.json", policy=issued_with)
+    assert issued.verdict == "pass"  # by the issuer's weights nothing was lost
+    found = verify(issued.path, policy=policy)
+    assert (found.true, found.passed, found.exit_code) == (True, False, 1)
+    (reason,) = found.reasons
+    assert reason.startswith("unequal weights (400 items, worth 340 of equal weight), equal ones required;")
+    assert assay("verify", issued.path, "--max-drop", "0.02").code == 1
+
+
+def test_a_policy_that_allows_weights_leaves_them_to_the_issuer_and_says_so(tmp_path: Path) -> None:
+    policy = Policy(profile="release", weights="any", note="hard items matter less")
+    issued = certify(*LIGHT, tmp_path / "c.json", policy=policy)
+    assert issued.document["policy"]["weights"] == "any"
+    for own in (None, Policy(max_drop=0.02, weights="any"), policy):
+        found = verify(issued.path, policy=own)
+        assert found.exit_code == 0
+        assert found.choices["weights"] == "unequal (400 items, worth 340 of equal weight)"
+        assert "weights unequal (400 items" in str(found)
+        assert any("weights unequal" in note for note in certificate_part(found.document, found).notes)
+    assert assay("verify", issued.path, "--max-drop", "0.02", "--weights", "any").code == 0
+
+
+def test_equal_weights_are_nobodys_choice(tmp_path: Path) -> None:
+    heavy = [scores(180, 200) | {"weight": [0.1] * 200} for _ in range(2)]
+    issued = certify(*heavy, tmp_path / "c.json", policy=Policy(profile="release"))
+    found = verify(issued.path, policy=Policy(max_drop=0.5))
+    assert found.passed
+    assert "weights" not in found.choices
+
+
+def test_weights_that_a_certificate_denies_make_it_untrue(tmp_path: Path) -> None:
+    issued = certify(*LIGHT, tmp_path / "c.json")
+    stated = load(issued.path)
+    save(issued.path, stated | {"policy": stated["policy"] | {"profile": "release"}})
+    assert any("equal weights" in str(fault) for fault in verify(issued.path).faults)
+
+
+def test_the_minimum_counts_items_by_their_weights(tmp_path: Path) -> None:
+    """Kish: (15 + 385e-9)² / (15 + 385e-18) is 15."""
+    allowed = Policy(weights="any", profile="ci", note="allowed")
+    few = r"final minimum: 400 items of at least 180 in the tier balanced, worth 15 of equal weight: a few have most"
+    with pytest.raises(InputError, match=few):
+        certify(*FEW, tmp_path / "c.json", policy=allowed)
+    issued = certify(*FEW, tmp_path / "c.json")
+    final = issued.document["dataset"]["windows"]["stats"]["coverage"]["final"]
+    assert (final["used"], final["ok"]) == (400, False)
+    assert final["effective"] == pytest.approx((15 + 385e-9) ** 2 / (15 + 385e-18))
+    found = verify(issued.path, policy=Policy(min_windows=100, weights="any"))
+    assert found.reasons == ("400 paired windows, worth 15 of equal weight, at least 100 required",)
+
+
+def test_the_minimum_sees_windows_whose_tokens_are_all_in_a_few(tmp_path: Path) -> None:
+    """Tokens are no weights, and windows may differ in length; but not so that ten of 400 are the whole text."""
+    tokens = ([1.0] * 190 + [1000.0] * 10) * 2
+    base, subject = (losses(200, seed) | {"tokens": tokens} for seed in (1, 2))
+    with pytest.raises(InputError, match=r"worth 10\.3 of equal length: a few have most of the tokens"):
+        certify(base, subject, tmp_path / "c.json", policy=Policy(profile="ci"))
+    issued = certify(base, subject, tmp_path / "c.json")
+    assert verify(issued.path, policy=Policy(max_ratio=1.1, min_windows=150)).reasons == (
+        "200 paired windows, worth 10.3 of equal length, at least 150 required",
+    )
+
+
+def test_allowing_weights_needs_a_note_and_an_option_may_only_forbid_them() -> None:
+    with pytest.raises(UsageError, match="weights of the tier balanced changed: say why with --note TEXT"):
+        Policy(weights="any").complete()
+    assert Policy(weights="any", note="why").with_options(weights="equal").weights == "equal"
+    with pytest.raises(UsageError, match="weights any contradicts the policy, which says equal"):
+        Policy(weights="equal").with_options(weights="any")
+
+
 def test_the_direction_of_losses_is_not_a_choice(tmp_path: Path) -> None:
     certificate = issue("losses", tmp_path)
     for lower in (True, False):  # one policy is for losses and scores alike
@@ -324,10 +417,13 @@ def test_of_a_table_the_issuer_says_what_it_is(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------- earlier certificates
 
 
-def test_a_certificate_of_the_first_version_is_refused_with_the_command_that_issues_it_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["assay/certificate/1", "assay/certificate/2"])
+def test_a_certificate_of_an_earlier_version_is_refused_with_the_command_that_issues_it_again(
+    version: str, tmp_path: Path
+) -> None:
     certificate = issue("overrides", tmp_path)
     first = {name: value for name, value in load(certificate).items() if name != "measure"}
-    save(certificate, first | {"schema": "assay/certificate/1"})
+    save(certificate, first | {"schema": version})
     for verb in ("verify", "report"):
         ran = assay(verb, certificate)
         ran.assert_refused(
@@ -340,7 +436,7 @@ def test_a_certificate_of_the_first_version_is_refused_with_the_command_that_iss
     assert found["policy"] == first["policy"]
     assert found["primary_metric"] == first["primary_metric"]
     assert verify(certificate.with_name("cert-again.json")).true
-    assert load(certificate)["schema"] == "assay/certificate/1"  # as it was
+    assert load(certificate)["schema"] == version  # as it was
 
 
 def test_a_first_certificate_that_says_too_little_is_refused_too(tmp_path: Path) -> None:

@@ -139,6 +139,7 @@ policies = st.builds(
     Policy,
     tier=st.sampled_from([None, *TIERS]),
     profile=st.sampled_from([None, "dev", "ci", "release"]),
+    weights=st.sampled_from([None, "equal", "any"]),
     max_ratio=st.none() | st.floats(1e-6, 1e6),
     max_drop=st.none() | st.floats(0, 1e6),
     min_windows=st.none() | st.integers(1, 10**9),

@@ -102,7 +102,10 @@ def test_a_tiers_own_minima_are_met_by_its_own_profiles(tier: TierName, profile:
     found = certify(losses(n), losses(n, 2), tmp_path / "c.json", policy=policy)
     stats = found.document["dataset"]["windows"]["stats"]
     assert (found.verdict, verify(tmp_path / "c.json").exit_code) == ("pass", 0)
-    assert stats["coverage"] == {s: {"used": n, "required": n, "ok": True} for s in ("preview", "final")}
+    tokens = np.array(losses(n)["tokens"])
+    for split, part in (("preview", tokens[:n]), ("final", tokens[n:])):
+        kish = part.sum() ** 2 / (part**2).sum()
+        assert stats["coverage"][split] == {"used": n, "effective": pytest.approx(kish), "required": n, "ok": True}
     assert stats["bootstrap"]["replicates"] == TIERS[tier].replicates
     with pytest.raises(InputError, match=rf"{n - 1} windows of at least {n} in the tier {tier}, 1 too few"):
         certify(losses(n - 1), losses(n - 1, 2), tmp_path / "few.json", policy=policy)
@@ -119,7 +122,12 @@ def test_the_tiers_are_those_of_the_requirements() -> None:
 
 def test_scores_need_no_splits(tmp_path: Path) -> None:
     found = certify(scores(150, 180), scores(150, 180), tmp_path / "c.json", policy=Policy(profile="ci"))
-    assert [rule["name"] for rule in found.document["rules"]] == ["pairing", "overlap", "final minimum"]
+    assert [rule["name"] for rule in found.document["rules"]] == [
+        "pairing",
+        "overlap",
+        "equal weights",
+        "final minimum",
+    ]
     with pytest.raises(InputError, match="final minimum: 179 items of at least 180"):
         certify(scores(9, 179), scores(9, 179), tmp_path / "few.json", policy=Policy(profile="ci"))
 

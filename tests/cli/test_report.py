@@ -255,7 +255,7 @@ def test_a_certificate_with_a_changed_number_is_shown_as_not_true(shell: Shell) 
 
 
 def test_a_certificate_that_is_none_is_shown_as_not_true(shell: Shell) -> None:
-    shell.write("r.json", '{"schema": "assay/certificate/2"}')
+    shell.write("r.json", '{"schema": "assay/certificate/3"}')
     ran = shell("report", "r.json")
     assert ran.exit_code == 0
     assert "✗ " in ran.out

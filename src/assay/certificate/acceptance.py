@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from assay.certificate.coverage import worth
 from assay.certificate.measure import PICKS
+from assay.certificate.rules import EQUAL_WEIGHTS
 from assay.design import OF_THE_TIER, STRICTNESS, Policy
 from assay.names import one_line, shown
 
@@ -20,6 +22,7 @@ def applied(own: Policy, stated: Policy) -> Policy:
         stated,
         **{name: value for name, value in fixed.items() if value is not None},
         level=max(stated.design().level, own.design().level),
+        weights=own.weights or "equal",
         note=stated.note or "the verifier's own limits",
     ).complete()
 
@@ -46,6 +49,9 @@ def _choices_unmet(own: Policy, document: dict[str, Any]) -> Iterator[str]:
     if metric["lower_is_better"] is not direction(own, metric):
         words = {True: "lower scores as better", False: "higher scores as better"}
         yield f"issued with {words[metric['lower_is_better']]}, {words[direction(own, metric)]} required"
+    unequal = _unequal(document)
+    if unequal and own.weights != "any":
+        yield f"unequal weights ({unequal}), equal ones required; `weights` in a policy can allow any"
     cluster = document["dataset"]["windows"]["stats"]["cluster_by"]
     if own.cluster is not None and cluster != own.cluster:
         had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
@@ -57,16 +63,19 @@ def _choices_unmet(own: Policy, document: dict[str, Any]) -> Iterator[str]:
 
 
 def _evidence_unmet(own: Policy, document: dict[str, Any], judged: dict[str, Any]) -> Iterator[str]:
-    paired, least = judged["dataset"]["windows"]["stats"]["paired_windows"], own.fixed("min_windows")
-    few = least is not None and paired < least
+    final, least = judged["dataset"]["windows"]["stats"]["coverage"]["final"], own.fixed("min_windows")
+    few = least is not None and not final["ok"]
     if few:
-        yield f"{paired} paired windows, at least {least} required"
+        losses = document["primary_metric"]["kind"] == "perplexity"
+        counted = worth(final["used"], final["effective"], losses=losses) if final["used"] >= least else ""
+        yield f"{final['used']} paired windows{counted}, at least {least} required"
     if own.profile is not None:
         order, profile = STRICTNESS["profile"], document["policy"]["profile"]
         if order.index(profile) < order.index(own.profile):
             yield f"issued under the profile {profile}, {own.profile} required"
         for rule in judged["rules"]:
-            if not rule["ok"] and not (few and rule["name"] == "final minimum"):  # said above
+            said = rule["name"] == EQUAL_WEIGHTS or (few and rule["name"] == "final minimum")
+            if not rule["ok"] and not said:
                 yield f"{rule['name']}: {rule['detail']}"
 
 
@@ -90,7 +99,16 @@ def issuers_choice(own: Policy, document: dict[str, Any]) -> dict[str, Any]:
         chosen |= {"lower_is_better": document["primary_metric"]["lower_is_better"]} if scores else {}
     if stats["bootstrap"]["replicates"] is None:  # nothing is drawn, so there is nothing to choose
         del chosen["replicates"], chosen["seed"]
-    return {name: value for name, value in chosen.items() if own.fixed(name) is None}
+    left = {name: value for name, value in chosen.items() if own.fixed(name) is None}
+    unequal = _unequal(document)
+    return left | ({"weights": f"unequal ({unequal})"} if unequal and (not own or own.weights == "any") else {})
+
+
+def _unequal(document: dict[str, Any]) -> str | None:
+    """What unequal weights of scores make of the items; ``None`` where all weigh the same."""
+    final = document["dataset"]["windows"]["stats"]["coverage"]["final"]
+    counted = worth(final["used"], final["effective"])
+    return f"{final['used']} items{counted}" if document["primary_metric"]["kind"] == "score" and counted else None
 
 
 def in_words(choices: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from assay.analyses.compare import compare_panel
 from assay.analyses.comparison import Comparison, Shown
 from assay.certificate.canonical import rounded, rounded_exp
-from assay.certificate.coverage import Arms, Windows, windows_of
+from assay.certificate.coverage import Arms, Covered, Windows, windows_of, worth
 from assay.certificate.decide import Decided, decide_by
 from assay.certificate.drift import drift
 from assay.certificate.rules import rules_of
@@ -71,6 +71,7 @@ def policy_fields(policy: Policy) -> dict[str, Any]:
         "tier": policy.tier,
         "profile": policy.profile,
         "level": policy.design().level,
+        "weights": policy.weights,
         "limits": asdict(policy.limits),
         "overrides": sorted(policy.overrides),
         "note": policy.note,
@@ -178,12 +179,20 @@ def _window_stats(
         "paired_delta_summary": summary,
         "bootstrap": bootstrap,
         "coverage": {
-            name: None if panel is None else {"used": panel.n, "required": required, "ok": panel.n >= required}
-            for name, panel in counts.items()
+            name: None if panel is None else _covered(Covered.of(panel), required) for name, panel in counts.items()
         },
         "clusters": windows.final.n_clusters,
         "cluster_by": windows.final.cluster_by,
         "tokens": int(windows.final.denominators.sum()) if compared.losses else None,
+    }
+
+
+def _covered(found: Covered, required: int) -> dict[str, Any]:
+    return {
+        "used": found.used,
+        "effective": found.effective,
+        "required": required,
+        "ok": found.enough(required),
     }
 
 
@@ -260,4 +269,6 @@ def _sentence(decided: Decided, metric: dict[str, Any], compared: Compared) -> s
     unit = found.unit
     more = "" if decided.needed is None else f"; about {words.count(decided.needed, unit)} would settle it"
     level, n = words.percent(found.design.level), words.count(found.n_pairs, unit)
+    if compared.windows.weighted:
+        n += worth(found.n_pairs, Covered.of(compared.windows.final).effective)
     return f"{heads[decided.verdict]}: {finding}, {level} interval {shown}, {where} the limit of {limit} ({n}){more}."

@@ -1,12 +1,15 @@
 """Which windows a certificate is about: preview and final, how many pair, and how many overlap (P9)."""
 
 from dataclasses import dataclass
+from math import floor
 from typing import Literal
 
 import numpy as np
 
+from assay.certificate.canonical import rounded
 from assay.data import Panel, Table, pair
 from assay.errors import InputError
+from assay.stats.units import effective_number
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,6 +35,31 @@ class Arms:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """How many windows or items there are, and as how many of equal weight they count (Kish)."""
+
+    used: int
+    effective: float
+    losses: bool
+
+    @classmethod
+    def of(cls, panel: Panel | None) -> "Covered":
+        if panel is None:
+            return cls(0, 0.0, losses=True)  # only losses have splits that may be missing
+        return cls(panel.n, rounded(effective_number(panel.denominators)), panel.metric.kind == "losses")
+
+    def enough(self, least: int) -> bool:
+        """At least so many. Windows differ in length by nature, so that they may count as half of that, but no less."""
+        return self.used >= least and self.effective >= (least / 2 if self.losses else least)
+
+
+def worth(used: int, effective: float, *, losses: bool = False) -> str:
+    """As how many equal units they count, where that is not their number; never rounded up."""
+    kind = "length" if losses else "weight"
+    return "" if effective == used else f", worth {floor(effective * 10) / 10:g} of equal {kind}"
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Windows:
     """The paired windows of each split, and what was found about all windows together."""
@@ -42,6 +70,11 @@ class Windows:
     paired: int
     overlapping: int
     overlap_from: Literal["token spans", "window ids"]
+
+    @property
+    def weighted(self) -> bool:
+        """Whether scores have unequal weights. Tokens are no weights: they are what a perplexity is a mean over."""
+        return self.final.metric.kind == "scores" and Covered.of(self.final).effective < self.final.n
 
     @property
     def match_fraction(self) -> float:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assay.data.json_text import parse_json
 from assay.data.opening import SETTINGS, read_bytes
-from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, Policy, Profile, TierName
+from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, Policy, Profile, TierName, Weights
 from assay.errors import InputError, UsageError
 from assay.names import one_line
 
@@ -42,7 +42,10 @@ class PolicyFile(BaseModel):
     max_ratio: float | None = Field(None, gt=0, description="Largest acceptable ratio of perplexities.")
     max_drop: float | None = Field(None, ge=0, description="Largest acceptable change for the worse of a mean score.")
     min_windows: int | None = Field(
-        None, ge=1, le=10**9, description="Least number of windows in each split; for scores: of items."
+        None,
+        ge=1,
+        le=10**9,
+        description="Least number of windows in each split; for scores: of items.",
     )
     replicates: int | None = Field(
         None, ge=100, le=MOST_RESAMPLES, description="Least number of random replicates, where an interval has any."
@@ -53,6 +56,11 @@ class PolicyFile(BaseModel):
     )
     lower_is_better: bool | None = Field(
         None, description="Whether a lower score is better. Left out: no. Lower losses are always better."
+    )
+    weights: Weights | None = Field(
+        None,
+        description="equal: scores with unequal weights are not accepted. any: they are. Left out: equal. Tokens are "
+        "no weights.",
     )
     cluster: Text | None = Field(None, description="The column whose groups are drawn whole, such as document.")
     task: Text | None = Field(None, description="The task that the scores are of.")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = "assay/certificate/2"
+SCHEMA = "assay/certificate/3"
 
 Pair = Annotated[tuple[float, float], Field(description="Lower and upper limit.")]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
@@ -73,6 +73,7 @@ class PolicyPart(Part):
     tier: Literal["balanced", "conservative", "aggressive"] = Field(description="Whose limits these are.")
     profile: Literal["dev", "ci", "release"] = Field(description="Whether broken rules are refused, or only reported.")
     level: float = Field(description="Confidence level of the intervals.")
+    weights: Literal["equal", "any"] = Field(description="Whether scores may have unequal weights.")
     limits: Limits
     overrides: list[str] = Field(description="The limits that differ from the tier's own.")
     note: str | None = Field(description="The audit note: why they differ.")
@@ -118,8 +119,11 @@ class Bootstrap(Part):
 
 class Covered(Part):
     used: int = Field(description="Paired windows.")
+    effective: float = Field(
+        description="As how many windows of equal weight they count: (Σw)²/Σw² of their tokens, or of items' weights."
+    )
     required: int = Field(description="The tier's minimum.")
-    ok: bool = Field(description="Whether there are enough.")
+    ok: bool = Field(description="Whether there are enough; items must also count as enough, windows as half of it.")
 
 
 class Coverage(Part):
@@ -221,7 +225,7 @@ class EvidencePart(Part):
 class Certificate(Part):
     """May the subject replace the baseline?"""
 
-    schema_: Literal["assay/certificate/2"] = Field(alias="schema", description="Version of this format.")
+    schema_: Literal["assay/certificate/3"] = Field(alias="schema", description="Version of this format.")
     meta: Meta
     systems: Systems
     measure: Measure

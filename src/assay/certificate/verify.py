@@ -214,6 +214,7 @@ def stated_policy(document: dict[str, Any]) -> Policy:
         tier=stated["tier"],
         profile=stated["profile"],
         level=stated["level"],
+        weights=stated["weights"],
         note=stated["note"],
         max_ratio=changed.get("max_ratio"),
         max_drop=changed.get("max_drop"),

@@ -10,8 +10,8 @@ from assay.design import OF_THE_TIER
 from assay.errors import InputError
 from assay.names import shown
 
-#: It has neither task nor metric, and its intervals of 0/1 scores are those of an earlier rule.
-_FIRST = "assay/certificate/1"
+#: The first has neither task nor metric; the second says nothing of weights; 0/1 scores had other intervals in both.
+_EARLIER = ("assay/certificate/1", "assay/certificate/2")
 
 
 def check_version(path: Path, document: dict[str, Any]) -> None:
@@ -19,9 +19,9 @@ def check_version(path: Path, document: dict[str, Any]) -> None:
     found = document["schema"]
     if found == SCHEMA:
         return
-    if found == _FIRST:
+    if found in _EARLIER:
         raise InputError(
-            f"{path}: issued by an earlier version of Assay (schema {_FIRST!r}; this one reads {SCHEMA!r}); issue it "
+            f"{path}: issued by an earlier version of Assay (schema {found!r}; this one reads {SCHEMA!r}); issue it "
             f"again from its evidence: {_again(path, document)}"
         )
     what = f"not a certificate that this version reads: schema {shown(str(found))}"

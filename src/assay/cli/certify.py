@@ -8,7 +8,7 @@ import typer
 
 from assay.cli import options, sources
 from assay.cli.output import say, say_json
-from assay.design import Profile, TierName
+from assay.design import Profile, TierName, Weights
 from assay.errors import cannot_write
 
 _DATA = "Data"
@@ -59,6 +59,10 @@ def certify(
     level: Annotated[
         float | None,
         typer.Option(help="Confidence level (below 0.95 needs --note). (default: 0.95)", rich_help_panel=_POLICY),
+    ] = None,
+    weights: Annotated[
+        Weights | None,
+        typer.Option(help="equal or any, of scores; any needs --note. (default: equal)", rich_help_panel=_POLICY),
     ] = None,
     note: Annotated[
         str | None,
@@ -118,6 +122,7 @@ def certify(
         replicates=replicates,
         seed=seed,
         level=level,
+        weights=weights,
         note=note,
     )
     with together():

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli.output import say, say_json
-from assay.design import Profile, TierName
+from assay.design import Profile, TierName, Weights
 
 _OWN = "Your own policy"
 
@@ -45,6 +45,10 @@ def verify(
     lower_is_better: Annotated[
         bool, typer.Option("--lower-is-better", help="Scores where less is better.", rich_help_panel=_OWN)
     ] = False,
+    weights: Annotated[
+        Weights | None,
+        typer.Option(help="equal or any, of scores. (default with any of these: equal)", rich_help_panel=_OWN),
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Groups of this column drawn whole.", rich_help_panel=_OWN)
     ] = None,
@@ -70,6 +74,7 @@ def verify(
         max_drop=max_drop,
         min_windows=min_windows,
         level=level,
+        weights=weights,
         lower_is_better=True if lower_is_better else None,
         cluster=cluster,
         task=task,

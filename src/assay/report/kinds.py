@@ -33,7 +33,7 @@ class Kind:
         return found
 
 
-CERTIFICATE = "assay/certificate/2"
+CERTIFICATE = "assay/certificate/3"
 _PARTS = "assay.report.parts"
 _VERSION = re.compile(r"/\d+$")
 KINDS = {

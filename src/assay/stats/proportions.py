@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from assay.stats.agreement import agreeing
 from assay.stats.student import SMALLEST_P, critical_values, two_sided
-from assay.stats.units import Floats, Integers, Units, design_effect, shape, standard_error
+from assay.stats.units import Floats, Integers, Units, effective_number, shape, standard_error
 
 FEWEST_DF = 2.0  # degrees of freedom that clusters and weights leave at least
 _HALVINGS = 53
@@ -233,7 +233,7 @@ def effective_counts(differences: Floats, weights: Floats, drawn: Units) -> Effe
     differences and of weights.
     """
     n, total = len(differences), float(weights.sum())
-    least = 1.0 if bool((weights == weights[0]).all()) else max(design_effect(weights), 1.0)
+    least = n / effective_number(weights)
     b, c = (n * float(weights[differences == sign].sum()) / total for sign in (1, -1))
     mass = drawn.denominators / drawn.denominators.sum()
     kish, error = 1 / float((mass * mass).sum()), standard_error(drawn)

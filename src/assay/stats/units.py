@@ -86,6 +86,17 @@ def design_effect(denominators: Floats) -> float:
     return float((scaled * scaled).mean())
 
 
+def effective_number(weights: Floats) -> float:
+    """Kish's (Σw)²/Σw²: as how many units of equal weight these count.
+
+    >>> import numpy as np
+    >>> effective_number(np.array([1.0, 1.0, 2.0])), effective_number(np.full(7, 0.1))
+    (2.6666666666666665, 7.0)
+    """
+    equal = bool((weights == weights[0]).all())
+    return float(len(weights)) if equal else len(weights) / max(design_effect(weights), 1.0)
+
+
 def influence(units: Units) -> Floats:
     """(n,) How each unit pulls the estimate: (num − R·den) / mean den. Its drawing-weighted mean is 0."""
     residual = units.numerators - units.estimate * units.denominators

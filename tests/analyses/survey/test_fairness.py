@@ -173,8 +173,7 @@ def test_too_few_resamples_for_so_many_gaps_are_noted() -> None:
     survey = made(8)
     few, enough = (fairness(survey, Design(level=level, resamples=199)).notes for level in (0.99, 0.95))
     gaps = sum(gap.test.p_value is not None for one in fairness(survey, QUICK).categories for gap in one.gaps)
-    assert few == (
-        f"no p-value of 199 resamples can be below {gaps / 200:g} when adjusted for {gaps} gaps, so that none can be "
-        f"shown at 0.01; take at least {100 * gaps} (--resamples)",
-    )
+    assert len(few) == 1
+    assert f"no p-value of 199 resamples can be below {gaps / 200:g} when adjusted for {gaps} gaps" in few[0]
+    assert f"shown at 0.01; take at least {100 * gaps} (--resamples)" in few[0]
     assert enough == ()
