@@ -74,7 +74,7 @@ def _of_weights(grid: Grid, pairs: Pairs) -> Floats:
         return np.ones(len(pairs.units))
     present, share = grid.present.astype(np.float64), (grid.weights / grid.weights.max())[:, None]
     (n, mass, squares), (i, j) = ((present * part).T @ present for part in (1.0, share, share * share)), pairs.index
-    return np.maximum(n * squares / np.where(mass > 0, mass, 1.0) ** 2, 1.0)[i, j]
+    return np.asarray(np.maximum(n * squares / np.where(mass > 0, mass, 1.0) ** 2, 1.0)[i, j])
 
 
 def _drawn(grid: Grid, pairs: Pairs) -> tuple[Floats, Floats]:
