@@ -65,7 +65,7 @@ def test_the_interval_begins_above_zero_exactly_where_the_test_rejects(seed: int
     limits, p = found.excess.interval, found.test.p_value
     assert limits is not None
     assert p is not None
-    assert (limits.low > 0) == (p <= 1 - level + 1e-12)
+    assert (limits.low > 0) == (p <= 1 - level)
     assert found.excess.value is not None
     assert 0 <= limits.low <= found.excess.value <= limits.high
     assert found.value is not None
