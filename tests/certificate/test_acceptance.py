@@ -19,7 +19,7 @@ from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.report.folder import write_report
 from assay.report.parts.certificate import certificate_part
-from tests.certificate.samples import assay, evidence_of, issue, load, losses, save, scores
+from tests.certificate.samples import Columns, assay, evidence_of, issue, load, losses, save, scores
 from tests.certificate.test_policy import policies
 from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
 
@@ -51,9 +51,11 @@ def test_a_verifier_may_say_that_lower_scores_are_better(tmp_path: Path) -> None
 
 
 #: 60 of 400 items fell from right to wrong, and weigh next to nothing.
-LIGHT = [scores(right, 400) | {"weight": [1.0] * 340 + [1e-6] * 60} for right in (400, 340)]
+HIDDEN: Columns = {"weight": [1.0] * 340 + [1e-6] * 60}
+LIGHT = scores(400, 400) | HIDDEN, scores(340, 400) | HIDDEN
 #: Fifteen items have all the weight.
-FEW = [scores(right, 400) | {"weight": [1.0] * 15 + [1e-9] * 385} for right in (400, 340)]
+HEAVY: Columns = {"weight": [1.0] * 15 + [1e-9] * 385}
+FEW = scores(400, 400) | HEAVY, scores(340, 400) | HEAVY
 
 
 @pytest.mark.parametrize("tables", [LIGHT, FEW, PARTIAL], ids=["light", "few", "partial"])
@@ -95,8 +97,8 @@ def test_a_policy_that_allows_weights_leaves_them_to_the_issuer_and_says_so(tmp_
 
 
 def test_equal_weights_are_nobodys_choice(tmp_path: Path) -> None:
-    heavy = [scores(180, 200) | {"weight": [0.1] * 200} for _ in range(2)]
-    issued = certify(*heavy, tmp_path / "c.json", policy=Policy(profile="release"))
+    heavy = scores(180, 200) | {"weight": [0.1] * 200}
+    issued = certify(heavy, heavy, tmp_path / "c.json", policy=Policy(profile="release"))
     found = verify(issued.path, policy=Policy(max_drop=0.5))
     assert found.passed
     assert "weights" not in found.choices

@@ -48,7 +48,7 @@ def test_quantile_against_scipy(p: float) -> None:
 def test_quantiles_of_the_negated_distribution_are_negated(masses: list[float], p: float) -> None:
     """Also beside points that cannot occur, and where the tail is too thin to tell."""
     mass = np.array(masses) / sum(masses)
-    here = Atoms(np.arange(len(mass)) - 2.0, mass, "lattice")
+    here = Atoms(np.arange(-2.0, len(mass) - 2.0), mass, "lattice")
     there = Atoms(-here.points[::-1], mass[::-1], "lattice")
     assert there.quantile(1 - p) == -here.quantile(p)
 

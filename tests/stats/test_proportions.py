@@ -190,7 +190,7 @@ def test_light_items_do_not_speak_for_heavy_ones_coverage() -> None:
 def test_equal_weights_in_clusters_have_the_design_effect_of_the_clusters_alone() -> None:
     """To the last digit, whatever the weight: 0.1 has no exact square."""
     d, cluster = np.tile([1.0, 0.0, -1.0, 0.0, 0.0], 12), np.arange(60) // 6  # balanced in nearly every cluster
-    drawn = Units(np.bincount(cluster, d), np.bincount(cluster).astype(float))
+    drawn = Units(np.bincount(cluster, d).astype(float), np.bincount(cluster).astype(float))
     heavy = Units(0.1 * drawn.numerators, 0.1 * drawn.denominators)
     plain, tenth = effective_counts(d, np.ones(60), drawn), effective_counts(d, np.full(60, 0.1), heavy)
     assert plain.deff == 1.0
