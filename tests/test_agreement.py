@@ -30,7 +30,7 @@ from assay.examples.tuning import RUNS
 from assay.stats.records import Interval
 from assay.stats.trend import seed_difference
 from tests.analyses.evidence import losses, scores
-from tests.data.token_runs import story, write_run
+from tests.data.runs.token_runs import story, write_run
 
 LEVELS = (0.9, 0.95, 0.99, 0.999)
 Rng = np.random.Generator

@@ -17,14 +17,14 @@ from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import ModelCurve, Point
 from assay.analyses.context_wording import model_sentence
 from assay.analyses.result import Result, plain_html
-from assay.data.positions import Bin, PositionSums, open_tokens, read_positions
+from assay.data.runs.positions import Bin, PositionSums, open_tokens, read_positions
 from assay.design import Design
 from assay.errors import InputError, UsageError
 from assay.report.notebook import section_html
 from assay.stats.records import Estimate, Interval
 from assay.stats.simultaneous import Family
 from assay.stats.units import Floats, standard_error
-from tests.data.token_runs import Tokens, by_hand, story, write_run
+from tests.data.runs.token_runs import Tokens, by_hand, story, write_run
 
 QUICK = Design(resamples=199)
 FOLDERS = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -20,7 +20,7 @@ from assay.report.page.gauge import gauge_html
 from assay.results import words
 from tests.analyses.evidence import limits, losses, scores, value
 from tests.analyses.test_japanese import counts
-from tests.data.token_runs import story, write_run
+from tests.data.runs.token_runs import story, write_run
 
 RNG = np.random.default_rng(4)
 LOSSES = RNG.uniform(2, 4, 50)

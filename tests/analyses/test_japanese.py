@@ -12,11 +12,11 @@ import pytest
 from assay import examples
 from assay.analyses.japanese import japanese
 from assay.analyses.japanese_result import Japanese
-from assay.data.characters import CharacterCounts
-from assay.data.scripts import script_names
+from assay.data.generations import CharacterCounts
+from assay.data.writing_systems import script_names
 from assay.design import Design
 from assay.errors import InputError, UsageError
-from tests.data.test_scripts import source_class
+from tests.data.test_writing_systems import source_class
 from tests.stats.test_alignment import literal_programme
 
 FAST = Design(resamples=400)

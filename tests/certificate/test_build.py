@@ -13,7 +13,7 @@ from assay import examples
 from assay.certificate.canonical import canonical_bytes, digest_of, rounded
 from assay.certificate.issue import certify
 from assay.certificate.verify import verify
-from assay.data.store import create_or_resume
+from assay.data.runs import create_or_resume
 from assay.design import Policy
 from assay.errors import InputError
 from tests.certificate.samples import (

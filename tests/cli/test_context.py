@@ -9,7 +9,7 @@ from assay.analyses.context import context
 from assay.analyses.context_curve import ContextCurve
 from assay.design import Design
 from tests.cli.command import Shell
-from tests.data.token_runs import Tokens, story, write_run
+from tests.data.runs.token_runs import Tokens, story, write_run
 
 
 @pytest.fixture

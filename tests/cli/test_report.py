@@ -15,7 +15,7 @@ from assay.report.kinds import part_of
 from assay.report.text import document_text
 from tests.certificate.samples import evidence_of, issue, load, save
 from tests.cli.command import Shell
-from tests.data.token_runs import story, write_run
+from tests.data.runs.token_runs import story, write_run
 from tests.report.results import data_of, renamed
 
 

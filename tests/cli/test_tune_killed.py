@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("peft")
 
 from assay import models
-from assay.data.training_formats import read_logs
+from assay.data.training.formats import read_logs
 from tests.cli.command import Shell
 from tests.training.runs import one_thread
 

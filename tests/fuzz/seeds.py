@@ -19,9 +19,9 @@ from assay.certificate.issue import certify
 from assay.certificate.signing import generate_keys
 from assay.data.database import copy_columns
 from assay.examples.tuning import RUNS
+from tests.data.runs.token_runs import story
+from tests.data.runs.token_runs import write_run as write_tokens
 from tests.data.survey import surveys
-from tests.data.token_runs import story
-from tests.data.token_runs import write_run as write_tokens
 
 HARNESS = Path(__file__).parents[1] / "data" / "harness"
 Files = Mapping[str, bytes]  # relative name → content

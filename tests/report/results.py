@@ -24,7 +24,7 @@ from assay.examples.tuning import RUNS
 from assay.report.document import Part
 from assay.report.kinds import part_of
 from tests.analyses.survey.surveys import made
-from tests.data.token_runs import story, write_run
+from tests.data.runs.token_runs import story, write_run
 
 QUICK = Design(resamples=300)
 Data = dict[str, Any]

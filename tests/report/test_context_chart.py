@@ -13,7 +13,7 @@ from assay.design import Design
 from assay.errors import InputError, UsageError
 from assay.report.charts import check_chart
 from assay.report.context_chart import context_chart, write_context_chart
-from tests.data.token_runs import story, write_run
+from tests.data.runs.token_runs import story, write_run
 
 QUICK = Design(resamples=199)
 SVG = "{http://www.w3.org/2000/svg}"

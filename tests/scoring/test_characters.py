@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="the extra hf is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 from assay import models  # noqa: E402 - after the check that the extra is there
-from assay.data.scripts import codes_of, scripts_of  # noqa: E402 - likewise
+from assay.data.writing_systems import codes_of, scripts_of  # noqa: E402 - likewise
 from assay.errors import InputError, UsageError  # noqa: E402 - likewise
 from assay.scoring.characters import Prediction, characters, characters_of  # noqa: E402 - likewise
 from assay.scoring.score import Encoded, Plan  # noqa: E402 - likewise

@@ -17,8 +17,8 @@ import transformers
 
 from assay.certificate.coverage import overlapping_spans
 from assay.data import pair, read_table
-from assay.data.positions import check_plans, open_tokens
-from assay.data.rates import bits_per
+from assay.data.runs.positions import check_plans, open_tokens
+from assay.data.runs.rates import bits_per
 from assay.errors import InputError, UsageError
 from assay.scoring.hf import Scorer
 from assay.scoring.score import Plan

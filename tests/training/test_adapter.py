@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers")
 peft = pytest.importorskip("peft")
 
 from assay import models  # noqa: E402
-from assay.data.training_formats import read_logs  # noqa: E402
+from assay.data.training.formats import read_logs  # noqa: E402
 from assay.errors import InputError, UsageError  # noqa: E402
 from assay.scoring.hf import Scorer  # noqa: E402
 from assay.scoring.specs import ModelSpec  # noqa: E402

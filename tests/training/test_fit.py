@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from assay.data.training_formats import read_logs  # noqa: E402
+from assay.data.training.formats import read_logs  # noqa: E402
 from assay.training import AssayCallback, Schedule, Settings, fit  # noqa: E402
 from assay.training.fitting import batch_of, batches_of_rows  # noqa: E402
 from assay.training.validation import validation_loss  # noqa: E402

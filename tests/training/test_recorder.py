@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.training_formats import read_logs
+from assay.data.training.formats import read_logs
 from assay.errors import InputError, UsageError
 from assay.training.recorder import Recorder, Schedule
 

@@ -22,8 +22,8 @@ from assay.analyses.paired import (
 from assay.analyses.picture import picture_of
 from assay.analyses.verdict import agreed, disagreement, moved_limits, sentence_of, verdict_of
 from assay.data import Panel, Selection, Table, pair
-from assay.data.rates import Size, bits_per
 from assay.data.readers import UNNAMED
+from assay.data.runs.rates import Size, bits_per
 from assay.data.tables import check_used, one_model, read_models
 from assay.design import Design, signature
 from assay.errors import InputError, NoPairsError, UsageError

@@ -12,7 +12,15 @@ from assay.analyses import context_wording as wording
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
 from assay.analyses.verdict import agreed
-from assay.data.positions import Bin, PositionSums, TokenRun, check_plans, check_tokens, open_tokens, read_positions
+from assay.data.runs.positions import (
+    Bin,
+    PositionSums,
+    TokenRun,
+    check_plans,
+    check_tokens,
+    open_tokens,
+    read_positions,
+)
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import UsageError
 from assay.results.words import count

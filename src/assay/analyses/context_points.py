@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from assay.data.positions import Bin
+from assay.data.runs.positions import Bin
 from assay.stats.records import Estimate, Test
 
 

@@ -14,9 +14,8 @@ from assay.analyses.japanese_parts import Pair, System
 from assay.analyses.japanese_result import Japanese, Kind
 from assay.analyses.japanese_tokens import BleuTokenizer, check_tokenizers
 from assay.analyses.verdict import FEW
-from assay.data.characters import CharacterCounts
-from assay.data.generations import read_generations
-from assay.data.scripts import JAPANESE, Normalization, Ranges, check_normalization, check_ranges
+from assay.data.generations import CharacterCounts, read_generations
+from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, check_ranges
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import InputError, UsageError
 from assay.results.words import count

@@ -8,9 +8,8 @@ import numpy as np
 
 from assay.analyses.japanese_parts import Quantity
 from assay.analyses.japanese_tokens import Cut, tokenizer_of
-from assay.data.characters import CharacterCounts
-from assay.data.generations import Generations
-from assay.data.scripts import Normalization, Ranges, codes_of, normalized, script_names, scripts_of
+from assay.data.generations import CharacterCounts, Generations
+from assay.data.writing_systems import Normalization, Ranges, codes_of, normalized, script_names, scripts_of
 from assay.errors import InputError
 from assay.stats.alignment import MOST_CELLS, Alignment, align
 from assay.stats.bleu import bleu_counts, bleu_of, chrf_counts, chrf_of

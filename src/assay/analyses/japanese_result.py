@@ -7,7 +7,7 @@ from assay.analyses import japanese_tables as tables
 from assay.analyses.japanese_parts import Pair, System
 from assay.analyses.result import Result, Row
 from assay.analyses.sheet import Sheet
-from assay.data.scripts import Normalization, Ranges
+from assay.data.writing_systems import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import InputError
 from assay.results import words

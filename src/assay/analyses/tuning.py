@@ -14,9 +14,8 @@ from assay.analyses.tuning_contrasts import contrast_of
 from assay.analyses.tuning_criteria import Targets, criteria_of
 from assay.analyses.tuning_records import Arm
 from assay.analyses.tuning_report import TuningReport
-from assay.data.training_formats import read_noted
-from assay.data.training_logs import TrainingLog
-from assay.data.training_validation import judged_by, note_of
+from assay.data.training import TrainingLog, judged_by, note_of
+from assay.data.training.formats import read_noted
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
 from assay.results import words

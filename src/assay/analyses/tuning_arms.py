@@ -9,7 +9,7 @@ import numpy as np
 from assay.analyses.tuning_curves import curve_of, summary_of
 from assay.analyses.tuning_records import Arm, Curve, RatePoint, Sensitivity
 from assay.data.tables import Table, read_table
-from assay.data.training_logs import PARTS, TrainingLog
+from assay.data.training import PARTS, TrainingLog
 from assay.errors import InputError
 from assay.results.words import number
 from assay.stats.records import Estimate

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assay.analyses.tuning_records import Arm, RunSummary
-from assay.data.training_logs import TrainingLog
+from assay.data.training import TrainingLog
 from assay.errors import UsageError
 
 _EVERYTHING = ("full", "sft")  # in the name of an arm that trains every weight

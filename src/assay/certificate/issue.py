@@ -22,7 +22,7 @@ from assay.certificate.schema import SCHEMA
 from assay.certificate.signing import envelope_path, load_private_key, sign, withdraw_envelope
 from assay.data import Selection, Table
 from assay.data.readers.registry import named
-from assay.data.store import MANIFEST
+from assay.data.runs import MANIFEST
 from assay.data.tables import check_used
 from assay.data.writing import write_tables
 from assay.design import Policy

@@ -13,7 +13,7 @@ from assay.errors import UsageError
 if TYPE_CHECKING:
     from assay.analyses.japanese_result import Japanese
     from assay.analyses.japanese_tokens import BleuTokenizer
-    from assay.data.scripts import Normalization, Ranges
+    from assay.data.writing_systems import Normalization, Ranges
     from assay.scoring.score import Plan
     from assay.scoring.specs import ModelSpec
 

@@ -59,7 +59,7 @@ def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, 
 def _place(folder: Path, settings: "Settings", about: Mapping[str, Any], *, overwrite: bool) -> Path:
     """Where to train: in the folder, or beside it if something is there that will be replaced."""
     from assay.data.replacing import check_begun, check_replaceable, discard, replacement
-    from assay.data.training_events import MANIFEST
+    from assay.data.training.events import MANIFEST
     from assay.training.folder import OWNER
 
     remove_parts(folder / MANIFEST)
@@ -80,7 +80,7 @@ def _place(folder: Path, settings: "Settings", about: Mapping[str, Any], *, over
 def _trained(
     task: Task, settings: "Settings", folder: Path, model: Any, tokenizer: Any, about: Mapping[str, Any]
 ) -> str:
-    from assay.data.training_logs import read_run
+    from assay.data.training import read_run
     from assay.training.fitting import remove_checkpoints
     from assay.training.folder import TRAINED, remove_scratch
 
@@ -96,7 +96,7 @@ def _trained(
 
 def _finished(folder: Path) -> bool:
     """Whether a run was trained to its end and saved."""
-    from assay.data.training_events import EVENTS, MANIFEST
+    from assay.data.training.events import EVENTS, MANIFEST
     from assay.training.folder import TRAINED
 
     there = all((folder / name).exists() for name in (MANIFEST, EVENTS, TRAINED))
@@ -114,7 +114,7 @@ def _check_same(folder: Path, settings: "Settings", about: Mapping[str, Any]) ->
 
 
 def _differences(folder: Path, settings: "Settings", about: Mapping[str, Any]) -> list[str]:
-    from assay.data.training_events import read_manifest
+    from assay.data.training.events import read_manifest
 
     found, wanted = read_manifest(folder), {**about, **asdict(settings)}
     known = found | found.get("settings", {})
@@ -228,7 +228,7 @@ def _written(task: Task, folder: Path) -> Path:
 def _scored(task: Task, settings: "Settings", folder: Path) -> str:
     """The validation windows under the trained model, into the run: what arms are compared on."""
     from assay.data import read_table
-    from assay.data.training_logs import WINDOWS
+    from assay.data.training import WINDOWS
     from assay.scoring.score import Plan
     from assay.scoring.verb import score
     from assay.training.folder import TRAINED, scratch

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from assay.data.metrics import UNITS, Kind
 from assay.errors import InputError, UsageError
@@ -19,6 +20,7 @@ OURS = tuple(dict.fromkeys(name for kind in UNITS for name in REQUIRED[kind] + O
 
 #: A name this similar to one of ours is taken for a slip of the pen, not for a column of the user's own.
 SIMILAR = 0.8
+_WHOLE = ("item", "cluster", "weight", "run", "model", "doc_hash")  # columns that are no model's under our own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +170,21 @@ def _check_spelling(label: str, unused: tuple[str, ...], absent: list[str]) -> N
                 f"{label}: unknown column {name!r}, which looks like {close!r}; use it as that with --columns "
                 f"{close}={one_line(name)}, or leave it out with --columns {close}=."
             )
+
+
+def columns_by_model(
+    label: str, columns: Sequence[str], mapping: Mapping[str, str], cluster: str | None
+) -> dict[str, dict[str, str]] | None:
+    """For each column that the pattern of ``score`` means, the mapping that reads it; ``None`` where it is no pattern.
+
+    >>> columns_by_model("table", ["id", "topic", "m1", "m2"], {"item": "id", "score": "m*"}, None)
+    {'m1': {'item': 'id', 'score': 'm1'}, 'm2': {'item': 'id', 'score': 'm2'}}
+    """
+    pattern = mapping.get("score", "")
+    if not any(sign in pattern for sign in "*?") or pattern in columns:
+        return None
+    taken = {theirs for ours, theirs in mapping.items() if ours != "score"} | {cluster} | set(_WHOLE)
+    models = [name for name in columns if fnmatchcase(name, pattern) and name not in taken]
+    if not models:
+        raise InputError(f"{label}: no column is like score={pattern} among {listed(columns)}; name another pattern.")
+    return {model: {**mapping, "score": model} for model in models}

@@ -1,4 +1,4 @@
-"""Tables of generated text: item, prediction, reference; the model where a file holds several, and clusters."""
+"""Generated text: tables of item, prediction and reference, or what a model would have written by character."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,10 @@ from assay.data.columns import check_keys, check_once
 from assay.data.labels import Labels
 from assay.data.readers import Source
 from assay.data.readers.registry import named, open_source
+from assay.data.writing_systems import Normalization, Ranges
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line, shown
-from assay.stats.units import Texts
+from assay.stats.units import Floats, Texts
 
 REQUIRED = ("item", "prediction", "reference")
 OPTIONAL = ("model", "cluster")
@@ -172,3 +173,24 @@ def _check_pairs(first: Generations, other: Generations) -> None:
                 f"{first.label} and {other.label}: item {shown(item)} has two references, {shown(a)} and {shown(b)}; "
                 "give all systems the same."
             )
+
+
+@dataclass(frozen=True, eq=False)
+class CharacterCounts:
+    """The characters of a text under one model: how many there are, how many are right, and their bits."""
+
+    name: str  # of the model
+    units: tuple[str, ...]  # (n,) documents, or windows where there is one document
+    cluster_by: str  # "document" or "window"
+    scripts: tuple[str, ...]  # (S,)
+    characters: Floats  # (n, S) that were predicted
+    right: Floats  # (n, S)
+    bits: Floats  # (n, S)
+    left_out: int  # characters that were not predicted: the first of a document or window
+    mixed_bits: float  # bits of tokens that hold characters of several scripts: shared out by bytes
+    ranges: Ranges
+    normalize: Normalization
+    context: int
+    stride: int
+    text: str  # digest of the text
+    tokenizer: str | None  # digest of the tokenizer's files

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.checks import check_number, check_split, check_texts, check_unique
-from assay.data.columns import GROUPS, Layout, layout_of
+from assay.data.columns import GROUPS, Layout, columns_by_model, layout_of
 from assay.data.labels import Labels
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import Reading, Selection, Source, row_places
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.registry import open_source, open_sources
-from assay.data.wide import columns_by_model
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line
 from assay.stats.units import Floats, Integers, Texts

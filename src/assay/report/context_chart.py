@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.context_points import ModelCurve, PairCurve
-from assay.data.positions import Bin
+from assay.data.runs.positions import Bin
 from assay.report.charts import COLOURS, finished, write_chart
 from assay.results import words
 from assay.stats.records import Estimate

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.characters import CharacterCounts
-from assay.data.scripts import (
+from assay.data.generations import CharacterCounts
+from assay.data.writing_systems import (
     Normalization,
     Ranges,
     check_normalization,

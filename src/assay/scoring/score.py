@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.store import Run, create_or_resume, finish
+from assay.data.runs import Run, create_or_resume, finish
 from assay.errors import InputError, UsageError
 from assay.scoring.texts import Document, texts_digest
 from assay.scoring.windows import Cut, Layout, Window, batches_of, drawn_windows, windows_of

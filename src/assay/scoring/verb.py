@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.data.store import Run
+from assay.data.runs import Run
 from assay.errors import UsageError
 from assay.scoring.score import Encoded, Plan, Progress, layout_for, score_encoded, start_token
 from assay.scoring.specs import EndpointSpec, Spec

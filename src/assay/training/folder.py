@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.data.replacing import Owner
-from assay.data.store import owned_files
-from assay.data.training_events import EVENTS, MANIFEST
-from assay.data.training_logs import WINDOWS
+from assay.data.runs import owned_files
+from assay.data.training import WINDOWS
+from assay.data.training.events import EVENTS, MANIFEST
 from assay.places import is_run
 
 CHECKPOINTS = "checkpoints"

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from assay.data.training_events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
+from assay.data.training.events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
 from assay.errors import InputError, UsageError, cannot_write
 from assay.outputs import make_folder, write_bytes
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.data.survey import read_truth
-from assay.data.survey.counts import check_counts
-from assay.data.survey.survey_json import survey_of
+from assay.data.survey.survey_json import check_counts, survey_of
 from assay.errors import InputError
 from tests.data.survey.surveys import survey, write
 

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 from assay.data.opening import TABLE, cannot_open, head_of, opened
 from assay.data.readers import UNNAMED, Format, Selection, Source
 from assay.data.readers.memory import MemorySource
-from assay.data.store import MANIFEST
-from assay.data.training_names import names_of
+from assay.data.runs import MANIFEST
 from assay.errors import InputError, UsageError
-from assay.names import listed, one_line
+from assay.names import listed, names_of, one_line
 
 if TYPE_CHECKING:
     from assay.data.readers.duck import DuckSource
+    from assay.data.readers.harness import Log
     from assay.data.readers.harness.combine import Entry, HarnessSource
-    from assay.data.readers.harness.log import Log
 
 _HEAD = 1 << 16
 _JSON = frozenset({".jsonl", ".ndjson", ".json"})
@@ -88,8 +87,10 @@ def exists(path: Path) -> bool:
 
 def open_file(source: str | PathLike[str]) -> "DuckSource":
     """The reader for a file, or an error that says why there is none."""
-    from assay.data.readers.parquet import Parquet  # late, here and below: they load duckdb
-    from assay.data.readers.run import RunFolder
+    from assay.data.readers.parquet import (
+        Parquet,  # late, here and below: they load duckdb
+        RunFolder,
+    )
 
     path = Path(source)
     label = one_line(str(source))

@@ -1,15 +1,19 @@
-"""The survey as the benchmark writes it: SURVEY.json."""
+"""The JSON that the benchmark publishes: the survey (SURVEY.json), and the summary of its scores."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.data.json_text import read_json
-from assay.data.survey.counts import check_counts, counts_in
-from assay.data.survey.documents import field, finite_numbers
+from assay.data.survey.documents import field, finite_numbers, optional
+from assay.data.survey.result_file import model_name
 from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
 from assay.errors import InputError
 from assay.names import one_line
+
+_MOST_DECIMALS = 12
+_HINT = "correct one of them, or leave out 'counts' if the percentages are weighted"
 
 
 def read_survey(path: Path) -> Truth:
@@ -89,3 +93,105 @@ def _category(entry: dict[str, Any], name: str) -> str:
     if isinstance(attributes, dict) and attributes:
         return " × ".join(str(key) for key in attributes)
     return name.partition(":")[0] if ":" in name else "segment"
+
+
+def counts_in(answer: Any, options: int, where: str) -> list[float] | None:
+    """The counts of an answer, one per option; ``None`` where it has none."""
+    counts = answer.get("counts")
+    if counts is None:
+        return None
+    numbers = finite_numbers(counts)
+    if numbers is None or len(numbers) != options:
+        raise InputError(f"{where}: 'counts' must be a list of {options} numbers, one per option.")
+    if any(count < 0 or count != int(count) for count in numbers):
+        raise InputError(f"{where}: 'counts' must be whole numbers of people, but got {counts!r:.80}.")
+    return numbers
+
+
+def check_counts(numbers: Sequence[float], shares: Sequence[float], n: int, where: str) -> None:
+    """Refuse counts that contradict the respondents ``n`` or the percentages.
+
+    Counts may have been made from rounded percentages. Each may then be off by half a person and by what rounding takes
+    from its percentage, and one of them by as much as all others together, if it was used to make them sum to n.
+    """
+    total = sum(shares)
+    scale = 100.0 if total > 2 else 1.0  # percentages, or shares of 1
+    off = len(shares) * (0.5 + n * _step(shares) / scale / 2)
+    if abs(sum(numbers) - n) > off:
+        raise InputError(f"{where}: 'counts' sum to {sum(numbers):g}, but n is {n}; {_HINT}.")
+    for i, (count, share) in enumerate(zip(numbers, shares, strict=True)):
+        if abs(count - n * share / total) > off:
+            raise InputError(
+                f"{where}: counts[{i}] is {count:g}, but {100 * share / total:g} % of {n} respondents are "
+                f"{n * share / total:.1f}; {_HINT}."
+            )
+
+
+def _step(shares: Sequence[float]) -> float:
+    """The last decimal place that the numbers are written with: 0.1 for 33.3."""
+    for places in range(_MOST_DECIMALS):
+        if all(abs(share - round(share, places)) < 1e-13 * max(1.0, abs(share)) for share in shares):
+            return float(10.0**-places)
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Published numbers."""
+
+    source: str
+    survey_id: str | None
+    overall: Mapping[str, float]  # by model, without suffixes
+    segments: Mapping[str, Mapping[str, float]]  # by model, by segment
+    slopes: Mapping[str, float]  # on context, by model
+    baselines: Mapping[str, float]
+
+
+def read_summary(path: Path) -> Summary:
+    """The summary in a file."""
+    return summary_of(read_json(path), one_line(str(path)))
+
+
+def summary_of(data: Any, label: str) -> Summary:
+    if not isinstance(data, dict) or not isinstance(data.get("aggregation"), dict):
+        raise InputError(f"{label}: not a summary of the survey benchmark, for it has no 'aggregation'.")
+    overall: dict[str, float] = {}
+    segments: dict[str, dict[str, float]] = {}
+    for entry in field(data["aggregation"], "modelResults", list, label):
+        name = model_name(field(entry, "modelId", str, label))
+        overall[name] = _score(field(entry, "overallScore", (int, float), f"{label}, model {name!r}"), label, name)
+        scores = entry.get("segmentScores")
+        segments[name] = {
+            str(one["segmentId"]): float(one["avgCoverageExtent"])
+            for one in (scores if isinstance(scores, list) else [])
+            if isinstance(one, dict) and _is_number(one.get("avgCoverageExtent")) and "segmentId" in one
+        }
+    survey = data.get("surveyId")
+    return Summary(
+        label,
+        survey if isinstance(survey, str) else None,
+        overall,
+        segments,
+        _slopes(data["aggregation"]),
+        {name: float(v) for name, v in optional(data, "baselines", dict, label).items() if _is_number(v)},
+    )
+
+
+def _slopes(aggregation: dict[str, Any]) -> dict[str, float]:
+    analysis = aggregation.get("contextAnalysis")
+    models = analysis.get("models") if isinstance(analysis, dict) else None
+    return {
+        model_name(str(one["modelId"])): float(one["overallSlope"])
+        for one in (models if isinstance(models, list) else [])
+        if isinstance(one, dict) and "modelId" in one and _is_number(one.get("overallSlope"))
+    }
+
+
+def _score(value: float, label: str, name: str) -> float:
+    if not _is_number(value):
+        raise InputError(f"{label}, model {name!r}: 'overallScore' must be a finite number.")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return finite_numbers([value]) is not None

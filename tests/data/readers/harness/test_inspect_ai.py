@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.data import panel_of, read_tables
-from assay.data.readers.harness.archive import opened
+from assay.data.readers.harness.files import open_archive
 from tests.data.readers.harness.logs import INSPECT, assert_refused, copy, edit_json, one, read_json, scores
 
 #: As tools/make_harness_fixtures/inspect_files.py has the mock models answer, epoch by epoch.
@@ -16,7 +16,7 @@ RIGHT = {"small": ("1100", "1001"), "large": ("1110", "1101")}
 
 
 def member(path: Path, name: str) -> Any:
-    with opened(path) as archive:
+    with open_archive(path) as archive:
         return json.loads(archive.read(name))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.data.metrics import UNITS
 from assay.data.readers import Selection
-from assay.data.readers.harness.log import Log, Rows
+from assay.data.readers.harness import Log, Rows
 from assay.data.readers.memory import MemorySource
 from assay.errors import InputError
 from assay.names import listed, nearest, one_line

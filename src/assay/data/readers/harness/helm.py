@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.data.json_text import read_json
 from assay.data.readers import FILTER_WORDS, Selection
-from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, field_of, number, scored
+from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, number, scored
 from assay.errors import InputError
 
 SPEC, STATS = "run_spec.json", "per_instance_stats.json"

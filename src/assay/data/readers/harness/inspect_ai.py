@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.json_text import parse_json, read_json
-from assay.data.opening import ARCHIVE
-from assay.data.opening import opened as opened_file
+from assay.data.opening import ARCHIVE, opened
 from assay.data.readers import Selection
-from assay.data.readers.harness.archive import Archive, first_name, opened
-from assay.data.readers.harness.log import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
+from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
+from assay.data.readers.harness.files import Archive, first_name, open_archive
 from assay.errors import InputError
 from assay.names import listed
 
@@ -31,7 +30,7 @@ def is_archive(path: Path, head: bytes) -> bool:
     if first in (_HEADER, _START) or (first.startswith(_SAMPLES) and first.endswith(".json")):
         return True
     try:
-        with opened(path) as archive:
+        with open_archive(path) as archive:
             return bool({_HEADER, _START} & set(archive.names()))
     except InputError:
         return False
@@ -63,7 +62,7 @@ def _header(path: Path) -> dict[str, Any]:
     if not _zipped(path):
         found = read_json(path)
         return _object(found, str(path))
-    with opened(path) as archive:
+    with open_archive(path) as archive:
         names = set(archive.names())
         name = _HEADER if _HEADER in names else _START
         if name not in names:
@@ -72,7 +71,7 @@ def _header(path: Path) -> dict[str, Any]:
 
 
 def _zipped(path: Path) -> bool:
-    with opened_file(path, ARCHIVE) as file:
+    with opened(path, ARCHIVE) as file:
         return file.read(4) == b"PK\x03\x04"
 
 
@@ -153,7 +152,7 @@ class _Sample:
 
 def _samples(path: Path) -> Iterator[Sample]:
     if _zipped(path):
-        with opened(path) as archive:
+        with open_archive(path) as archive:
             yield from _members(archive)
         return
     found = _object(read_json(path), str(path))

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.data.json_text import read_json
 from assay.data.readers import Selection
-from assay.data.readers.harness.log import Log, Measure, Rows, digest, field_of, label_of, scored
+from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, label_of, scored
 from assay.errors import InputError
 
 COLUMNS = frozenset({"doc", "metric", "model_response"})

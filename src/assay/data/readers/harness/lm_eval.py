@@ -13,8 +13,8 @@ from typing import Any
 
 from assay.data.json_text import read_json
 from assay.data.readers import Selection
-from assay.data.readers.harness.documents import read_lines
-from assay.data.readers.harness.log import Log, Measure, Rows, chosen, field_of, label_of, number, scored, shown_value
+from assay.data.readers.harness import Log, Measure, Rows, chosen, field_of, label_of, number, scored, shown_value
+from assay.data.readers.harness.files import read_lines
 from assay.errors import InputError
 
 #: The keys of a row of samples, and of a file of results.

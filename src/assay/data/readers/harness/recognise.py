@@ -11,8 +11,7 @@ from assay.data.columns import REQUIRED
 from assay.data.json_text import DEEPEST
 from assay.data.opening import TABLE, cannot_open, head_of, opened, pointer_fault
 from assay.data.readers import Format
-from assay.data.readers.harness import helm, inspect_ai, lighteval, lm_eval, responses
-from assay.data.readers.harness.log import Log
+from assay.data.readers.harness import Log, helm, inspect_ai, lighteval, lm_eval, responses
 from assay.errors import InputError
 from assay.names import one_line
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.readers import Selection
-from assay.data.readers.harness.documents import read_lines
-from assay.data.readers.harness.log import Log, Measure, Rows, digest, field_of, number, shown_value
+from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, number, shown_value
+from assay.data.readers.harness.files import read_lines
 from assay.errors import InputError, UsageError
 
 _NAMES = ("custom_id", "window", "item", "id")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.data.scripts import (
+from assay.data.writing_systems import (
     Ranges,
     check_normalization,
     check_ranges,

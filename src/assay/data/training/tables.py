@@ -11,8 +11,7 @@ import numpy as np
 from assay.data.columns import check_once
 from assay.data.readers import Source
 from assay.data.readers.registry import open_source
-from assay.data.training_logs import EMPTY, Series, TrainingLog, training_losses
-from assay.data.training_validation import deciding, predicts_tokens, set_name
+from assay.data.training import EMPTY, Series, TrainingLog, deciding, predicts_tokens, set_name, training_losses
 from assay.errors import InputError
 from assay.names import shown
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.data.positions import (
+from assay.data.runs.positions import (
     Bin,
     PositionSums,
     binned,
@@ -23,7 +23,7 @@ from assay.data.positions import (
 )
 from assay.errors import InputError, UsageError
 from tests.data.files import checked_message
-from tests.data.token_runs import Tokens, by_hand, story, write_run
+from tests.data.runs.token_runs import Tokens, by_hand, story, write_run
 
 COUNTS = st.dictionaries(st.integers(0, 60), st.integers(1, 50), min_size=2)
 

@@ -11,19 +11,20 @@ import numpy as np
 
 from assay.data.json_text import read_json
 from assay.data.readers.registry import exists, named
-from assay.data.training_events import LAST_STEP, NoStepsError, number_of
-from assay.data.training_logs import (
+from assay.data.training import (
     Series,
     TrainingLog,
+    deciding,
+    predicts_tokens,
     read_run,
     runs_in,
+    set_name,
     training_losses,
 )
-from assay.data.training_names import names_of
-from assay.data.training_tables import SUFFIXES, read_log_table
-from assay.data.training_validation import deciding, predicts_tokens, set_name
+from assay.data.training.events import LAST_STEP, NoStepsError, number_of
+from assay.data.training.tables import SUFFIXES, read_log_table
 from assay.errors import InputError
-from assay.names import one_line, shown
+from assay.names import names_of, one_line, shown
 
 _STATE = "trainer_state.json"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay import compare
 from assay.data import read_table
-from assay.data.rates import Size, bits_per
+from assay.data.runs.rates import Size, bits_per
 from assay.errors import InputError, UsageError
 
 WORDS = {

@@ -1,4 +1,4 @@
-"""Members of a ZIP archive, deflated or compressed with zstandard, within bounds.
+"""JSON lines of other programs, and members of a ZIP archive, deflated or compressed with zstandard, within bounds.
 
 Python's own ``zipfile`` knows zstandard (method 93) from 3.14 on; before that the member is found by its header.
 """
@@ -8,10 +8,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from assay.data.opening import ARCHIVE, DOCUMENT, cannot_open, check_file, megabytes
+from assay.data.json_text import parse_json
+from assay.data.opening import ARCHIVE, DOCUMENT, LINES, cannot_open, check_file, megabytes, opened
 from assay.errors import InputError
+from assay.names import one_line, shown
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
@@ -22,6 +24,7 @@ _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 #: Unpacked bytes of a member, and of all that is read of an archive for each byte of the file: more is no log.
 LARGEST_MEMBER = DOCUMENT.bytes
 LARGEST_RATIO = 1000
+_MARK = b"\xef\xbb\xbf"
 
 
 class Archive:
@@ -74,7 +77,7 @@ _REFUSALS = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, s
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Archive]:
+def open_archive(path: Path) -> Iterator[Archive]:
     """An archive, or the error that says why it is none."""
     from zipfile import BadZipFile, ZipFile
 
@@ -98,3 +101,27 @@ def first_name(head: bytes) -> str:
         return ""
     length = _LOCAL_HEADER.unpack_from(head)[9]
     return head[_LOCAL_HEADER.size : _LOCAL_HEADER.size + length].decode("utf-8", errors="replace")
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSONL file, each with the line it stands in; blank lines are passed over."""
+    empty, label = True, one_line(str(path))
+    with opened(path, LINES) as file:
+        try:
+            for number, line in enumerate(iter(lambda: file.readline(DOCUMENT.bytes + 1), b""), start=1):
+                if line.removeprefix(_MARK).strip():
+                    empty = False
+                    yield f"{label}, line {number}", _record(line, f"{label}, line {number}")
+        except OSError as error:
+            raise cannot_open(path, error) from error
+    if empty:
+        raise InputError(f"{label}: the file is empty; check what should have written it.")
+
+
+def _record(line: bytes, place: str) -> dict[str, Any]:
+    if len(line) > DOCUMENT.bytes:
+        raise InputError(f"{place}: a line may have at most {megabytes(DOCUMENT.bytes)}; write one object per line.")
+    found = parse_json(line, place)
+    if not isinstance(found, dict):
+        raise InputError(f"{place}: JSON, but not an object: {shown(line.decode().strip())}; write it again.")
+    return found

@@ -7,7 +7,7 @@ from time import process_time
 
 import pytest
 
-from assay.data.training_formats import read_logs, read_noted
+from assay.data.training.formats import read_logs, read_noted
 from assay.errors import InputError
 from tests.training.runs import write_run
 

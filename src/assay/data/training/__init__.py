@@ -5,16 +5,17 @@ which are only ever appended. A run that was killed ends in the middle of a line
 event "resume", which says from which step: what was recorded after that step before the kill does not count.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from assay.data.training_events import EVENTS, MANIFEST, NoStepsError, number_of, read_events, read_manifest
-from assay.errors import InputError
+from assay.data.training.events import EVENTS, MANIFEST, NoStepsError, number_of, read_events, read_manifest
+from assay.errors import InputError, UsageError
 from assay.names import one_line
 from assay.stats.units import Floats
 
@@ -26,6 +27,9 @@ _MOST_STEPS = 100_000_000  # of a whole run: each has its seconds in memory
 
 #: The parts of the memory that training needs; the last is the rest of the peak.
 PARTS = ("parameters", "gradients", "optimizer", "activations")
+#: What trainers log only of models that predict tokens: then a loss is per token, and its exponential a perplexity.
+_OF_TOKENS = frozenset(("mean_token_accuracy", "eval_mean_token_accuracy", "perplexity", "eval_perplexity"))
+_NAMED = re.compile(r"(?:eval|valid|validation|val)_(.+)_loss")
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,3 +203,56 @@ def runs_in(folder: Path) -> Iterator[Path]:
         yield folder
         return
     yield from sorted(found.parent for found in folder.rglob(MANIFEST))
+
+
+def set_name(column: str) -> str | None:
+    """The name of the validation set whose loss this is: NAME of eval_NAME_loss."""
+    found = _NAMED.fullmatch(column)
+    return None if found is None else found[1]
+
+
+def predicts_tokens(columns: Iterable[str]) -> bool | None:
+    """Whether the columns say so; ``None`` where they do not."""
+    return True if any(column in _OF_TOKENS for column in columns) else None
+
+
+def deciding(plain: Series, sets: Mapping[str, Series]) -> tuple[Series, str | None]:
+    """The loss that a run is judged by, and its name: the one without a name, else the first."""
+    first = next(iter(sets), None)
+    return (plain, None) if len(plain) or first is None else (sets[first], first)
+
+
+def judged_by(logs: Sequence[TrainingLog], name: str | None) -> list[TrainingLog]:
+    """The logs with the validation set that was asked for; without one, all must be judged by the same."""
+    if name is not None:
+        return [_chosen(log, name) for log in logs]
+    found = {log.valid_name: log for log in logs if len(log.valid)}
+    if len(found) > 1:
+        (one, a), (two, b) = list(found.items())[:2]
+        raise InputError(
+            f"{a.label} and {b.label} have different validation losses ({_column(one)} and {_column(two)}), which do "
+            "not compare; name one that all have: --validation NAME."
+        )
+    return list(logs)
+
+
+def _chosen(log: TrainingLog, name: str) -> TrainingLog:
+    if not log.valid_sets and not len(log.valid):
+        return log  # it has none at all: not measured
+    if name not in log.valid_sets:
+        known = ", ".join(log.valid_sets) or "none with a name"
+        raise UsageError(f"{log.label}: no validation set {name!r}; it has {known}.")
+    return replace(log, valid=log.valid_sets[name], valid_name=name)
+
+
+def _column(name: str | None) -> str:
+    return "eval_loss" if name is None else f"eval_{name}_loss"
+
+
+def note_of(log: TrainingLog) -> str | None:
+    """Which of several validation sets decides."""
+    if not log.valid_sets:
+        return None
+    names, own = ", ".join(log.valid_sets), _column(log.valid_name)
+    many = "1 named validation set" if len(log.valid_sets) == 1 else f"{len(log.valid_sets)} named validation sets"
+    return f"{many} ({names}): all are shown, and {own} decides; --validation NAME changes it"

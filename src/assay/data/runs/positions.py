@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from assay.data.database import identifier, literal_path, private_database
 from assay.data.opening import TABLE, check_file
 from assay.data.readers.duck import REFUSALS
-from assay.data.store import Run, open_run
+from assay.data.runs import Run, open_run
 from assay.errors import InputError, UsageError
 from assay.names import one_line
 from assay.stats.units import Floats, Integers, Texts

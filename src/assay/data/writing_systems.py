@@ -1,4 +1,4 @@
-"""The scripts of Japanese, by ranges of Unicode, and text as it is compared."""
+"""The writing systems of Japanese, by ranges of Unicode, and text as it is compared."""
 
 import unicodedata
 from functools import cache

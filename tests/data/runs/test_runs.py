@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.data.store import MANIFEST, Run, create_or_resume, finish, open_run, owned_files
+from assay.data.runs import MANIFEST, Run, create_or_resume, finish, open_run, owned_files
 from assay.errors import InputError, UsageError
 
 COLUMNS = {"window": np.array(["w1"], dtype=object), "loss": np.array([1.0])}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.data.training_names import names_of
+from assay.names import names_of
 
 PARTS = st.sampled_from(["a", "b", "checkpoint-1", "checkpoint-2", "log", "trainer_state", "metrics"])
 PATHS = st.builds(lambda folders, stem: Path(*folders, f"{stem}.json"), st.lists(PARTS, max_size=3), PARTS)
