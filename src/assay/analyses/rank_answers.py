@@ -10,9 +10,10 @@ import numpy as np
 
 from assay.data import Metric, Table
 from assay.data.arms import Arm, arms_of
+from assay.data.comparable import check_tables, clustered_by, direction_of, of_split
 from assay.data.labels import numbered
 from assay.data.metrics import UNITS
-from assay.data.pairing import check_tables, clustered_by, direction_of, notes_of, of_split
+from assay.data.pairing import notes_of
 from assay.data.readers import UNNAMED
 from assay.errors import InputError, UsageError
 from assay.names import listed

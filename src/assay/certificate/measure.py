@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.data import Selection, Table
-from assay.data.pairing import direction_of
+from assay.data.comparable import direction_of
 from assay.design import Policy
 from assay.errors import UsageError
 

@@ -2,8 +2,7 @@
 
 from assay.data.columns import parse_columns
 from assay.data.metrics import Kind, Metric
-from assay.data.pairing import pair, panel_of
-from assay.data.panel import Panel
+from assay.data.panel import Panel, pair, panel_of
 from assay.data.panel_records import Dropped, Sums
 from assay.data.readers import Selection
 from assay.data.readers.registry import open_sources

@@ -1,7 +1,7 @@
 """The panel: sums of named parts for the same units under several systems, and the metrics of their totals."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from assay.data import arrays
 from assay.data.labels import without_prefix
 from assay.data.metrics import BITS, SCORE, UNITS, Kind, Metric
+from assay.data.pairing import Pairing, pair_tables
 from assay.data.panel_records import Dropped, Runs, columns_named
-from assay.data.panel_views import PanelViews, ratio_of
+from assay.data.panel_views import EXAMPLES, PanelViews, ratio_of
+from assay.data.tables import Table, read_tables, read_wide
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.units import Floats
-
-_EXAMPLES = 5  # of what did not pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Panel(PanelViews):
             raise NoPairsError(f"no {self.unit} has an answer of every system; leave out those that lack many.")
         first = self.answered[:, 0]
         only = int((~there & first).sum()), int((~there & ~first).sum())
-        return replace(self.rows(there), dropped=Dropped(*only, tuple(self.ids[~there][:_EXAMPLES])))
+        return replace(self.rows(there), dropped=Dropped(*only, tuple(self.ids[~there][:EXAMPLES])))
 
     def per_unit(self, function: Callable[[Floats], Floats], *, weighted: bool = False) -> "Panel":
         """A column per model: a function of what its runs have in a unit, (n, runs) → (n,), as scores of weight 1.
@@ -167,3 +167,96 @@ class Panel(PanelViews):
             models=runs,
             cluster=None if clusters is None else "clusters",
         )
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Sequence[Table],
+        *,
+        names: Sequence[str] | None = None,
+        cluster: str | None = None,
+        split: str | None = None,
+        lower_is_better: bool | None = None,
+        complete: bool = False,
+        strict: bool = False,
+    ) -> "Panel":
+        """The panel of tables that have been read: every unit that any of them has, with holes where others lack it.
+
+        Runs of an item are averaged. Units are kept apart by split where there is one, unless ``split`` picks one of
+        them. With ``complete`` only the units that all tables have are taken, as `complete` does; ``strict`` refuses
+        tables that do not have the same units.
+        """
+        found = pair_tables(tables, Pairing(names, cluster, split, lower_is_better, complete, strict))
+        return cls(**{one.name: getattr(found, one.name) for one in fields(found)})
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        systems: Sequence[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+        kind: Kind | None = None,
+        cluster: str | None = None,
+        split: str | None = None,
+        lower_is_better: bool | None = None,
+    ) -> "Panel":
+        """The panel of a data frame of any library, or of a mapping of names to columns.
+
+        A long frame has a row for each unit and model, with the columns ``item``, ``model`` and ``score`` (or
+        ``window``, ``model``, ``tokens`` and ``loss``); a wide one has a row for each unit and a column of scores for
+        each of the ``systems``, where an empty cell is a hole. ``columns`` maps our names to those of the frame.
+
+        >>> long = {"item": [1, 2, 1, 2], "model": ["A", "A", "B", "B"], "score": [1, 0, 1, 1]}
+        >>> wide = {"item": [1, 2], "A": [1, 0], "B": [1, 1]}
+        >>> Panel.from_frame(long).digest == Panel.from_frame(wide, systems=["A", "B"]).digest
+        True
+        """
+        if systems is None:
+            tables = read_tables([frame], columns=columns, kind=kind, cluster=cluster)
+        else:
+            tables = read_wide(frame, systems, columns=columns, cluster=cluster)
+        return cls.from_tables(tables, cluster=cluster, split=split, lower_is_better=lower_is_better)
+
+
+def pair(
+    a: Table,
+    b: Table,
+    *,
+    names: Sequence[str] | None = None,
+    cluster: str | None = None,
+    strict: bool = False,
+    lower_is_better: bool | None = None,
+    split: str | None = None,
+) -> Panel:
+    """The panel of two tables: the units that both have, in the order of their ids.
+
+    >>> from assay.data import read_table
+    >>> a = read_table({"window": ["x", "y"], "tokens": [512, 256], "loss": [3.689, 5.394]}, name="A")
+    >>> b = read_table({"window": ["y", "x"], "tokens": [256, 512], "loss": [5.561, 3.638]}, name="B")
+    >>> panel = pair(a, b)
+    >>> round(panel.estimate(1) - panel.estimate(0), 4)
+    0.0217
+    """
+    return panel_of([a, b], names=names, cluster=cluster, strict=strict, lower_is_better=lower_is_better, split=split)
+
+
+def panel_of(
+    tables: Sequence[Table],
+    *,
+    names: Sequence[str] | None = None,
+    cluster: str | None = None,
+    strict: bool = False,
+    lower_is_better: bool | None = None,
+    split: str | None = None,
+) -> Panel:
+    """The panel of several tables: the units that all of them have."""
+    return Panel.from_tables(
+        tables,
+        names=names,
+        cluster=cluster,
+        split=split,
+        lower_is_better=lower_is_better,
+        complete=True,
+        strict=strict,
+    )

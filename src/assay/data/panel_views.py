@@ -17,6 +17,8 @@ from assay.errors import InputError, UsageError
 from assay.stats.grid import Grid
 from assay.stats.units import Floats, Integers, Texts, Truths, Units, design_effect, grouped
 
+EXAMPLES = 5  # ids of units that did not pair
+
 
 @dataclass(frozen=True, eq=False)
 class PanelViews:

@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.data.pairing import panel_of
-from assay.data.panel import Panel
+from assay.data.panel import Panel, panel_of
 from assay.data.readers import UNNAMED
 from assay.data.tables import Table
 from assay.errors import InputError

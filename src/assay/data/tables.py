@@ -139,6 +139,25 @@ def read_tables(
     return [one for table in tables for one in table.by_model()]
 
 
+def read_wide(
+    frame: Any, systems: Sequence[str], *, columns: Mapping[str, str] | None = None, cluster: str | None = None
+) -> list[Table]:
+    """A table for each of the columns that hold the scores of a system; units without a score are left out."""
+    source, tables = open_source(frame), []
+    if not isinstance(source, MemorySource):
+        raise UsageError(f"a frame must be a mapping of columns or a data frame, but got {type(frame).__name__}.")
+    for name in systems:
+        if name not in source.columns:
+            raise InputError(f"{source.label}: no column {name!r} among {listed(source.columns)}; name one of them.")
+        opened, there = source.filled(name)
+        if not there.any():
+            raise InputError(f"{source.label}, column {name!r}: every cell is empty; leave that system out.")
+        mapping = {**(columns or {}), "score": name}
+        table = replace(_table(opened, mapping, "scores", cluster, name), notes=())  # the other systems are not unused
+        tables.append(table if there.all() else table.where(there))
+    return tables
+
+
 def read_models(
     source: Any,
     *,

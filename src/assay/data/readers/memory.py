@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay.data.readers import Reading, row_places
 from assay.errors import InputError
+from assay.stats.units import Truths
 
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _MISSING = frozenset({"NoneType", "NAType", "NaTType"})  # by name, so that pandas need not be imported
@@ -37,6 +38,16 @@ class MemorySource:
                     "give all columns the same length."
                 )
         return (_converted(column, how) for (_, how), column in zip(wanted, columns, strict=True))
+
+    def filled(self, column: str) -> tuple["MemorySource", Truths]:
+        """The same with 0 in the empty cells of a column, and which of its cells are not empty."""
+        values = self._column(column).tolist()
+        there = np.array([bool(_text(value).strip()) for value in values], dtype=bool)
+        if there.all():
+            return self, there
+        plain = [value if kept else 0 for value, kept in zip(values, there.tolist(), strict=True)]
+        others = {name: self._table[key] for name, key in self._keys.items() if name != column}
+        return MemorySource({**others, column: plain}, self.label), there
 
     def cell(self, column: str, row: int) -> str:
         return _text(self._column(column)[row - 1])

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.data.pairing import check_cuts, of_split
+from assay.data.comparable import check_cuts, of_split
 from assay.data.tables import Table
 from assay.errors import InputError, UsageError
 from assay.stats.units import Floats, Integers

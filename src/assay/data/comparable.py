@@ -1,0 +1,123 @@
+"""Which tables can be compared: of one kind, measure, tokenizer and cut, with splits and clusters in all or in none."""
+
+from collections.abc import Sequence
+
+from assay.data.checks import SPLITS
+from assay.data.readers import FILTER_WORDS
+from assay.data.tables import Table
+from assay.errors import InputError, UsageError
+from assay.names import listed
+
+
+def check_tables(tables: Sequence[Table], split: str | None) -> None:
+    if not tables:
+        raise UsageError("a panel must have at least one table, but got none.")
+    if split is not None and split not in SPLITS:
+        raise UsageError(f"split must be preview or final, but got {split!r}.")
+    for table in tables:
+        if len(table.models) > 1:
+            found = listed(table.models)
+            raise InputError(f"{table.label}: {len(table.models)} models ({found}); say which one is meant.")
+        _check_alike(tables[0], table)
+
+
+def _check_alike(a: Table, b: Table) -> None:
+    if a.kind != b.kind:
+        raise InputError(
+            f"{a.label} holds {a.kind} and {b.label} holds {b.kind}; compare like with like, or say with --columns "
+            "what the columns are."
+        )
+    _check_measures(a, b)
+    check_cuts(a, b)
+    _check_starts(a, b)
+    tokenizers = [_tokenizer(table) for table in (a, b)]
+    if None not in tokenizers and tokenizers[0] != tokenizers[1]:
+        raise InputError(
+            f"{a.label} and {b.label} were tokenized differently, so their perplexities do not compare; compare bits "
+            "per byte of the same documents with --per byte."
+        )
+    if ("split" in a.labels) != ("split" in b.labels):
+        has, lacks = (a, b) if "split" in a.labels else (b, a)
+        raise InputError(
+            f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with --columns split=."
+        )
+
+
+def check_cuts(a: Table, b: Table) -> None:
+    """Refuse runs whose windows were cut by different rules, and so predict different tokens."""
+    first, second = (table.about.get("layout", {}) for table in (a, b))
+    if not first or not second:
+        return
+    if first.get("cut") != second.get("cut"):
+        raise InputError(
+            f"{a.label} was scored with --cut {first.get('cut')} and {b.label} with --cut {second.get('cut')}, so "
+            "their windows predict different tokens; score one of them again."
+        )
+
+
+def _check_starts(a: Table, b: Table) -> None:
+    starts = [table.about.get("layout", {}).get("bos") for table in (a, b)]
+    if None not in starts and starts[0] != starts[1] and _tokenizer(a) == _tokenizer(b):
+        has, lacks = (a, b) if starts[0] else (b, a)
+        raise InputError(
+            f"{has.label} has a start token before its documents and {lacks.label} has none, so their windows predict "
+            "different tokens; score both with the same --prefix."
+        )
+
+
+def _check_measures(a: Table, b: Table) -> None:
+    """Refuse the results of harnesses that do not measure the same."""
+    first, second = (table.about.get("measure") for table in (a, b))
+    if first is None or second is None or first["format"] != second["format"]:
+        return
+    for name in ("metric", "filter", "scorer"):
+        if first[name] != second[name]:
+            word = FILTER_WORDS.get(first["format"], name) if name == "filter" else name
+            raise InputError(
+                f"{a.label} has the {word} {first[name]} and {b.label} the {word} {second[name]}; choose one that both "
+                f"have with --{name}."
+            )
+    told = first["task"] and second["task"]  # a renamed file does not say its task
+    if told and first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
+        raise InputError(
+            f"{a.label} holds the task {first['task']} and {b.label} {second['task']}; choose one that both have with "
+            "--task."
+        )
+
+
+def _tokenizer(table: Table) -> str | None:
+    """The digest of a run's tokenizer, where it is known."""
+    found = table.about.get("model", {}).get("digests", {}).get("tokenizer")
+    return None if found is None else str(found)
+
+
+def direction_of(tables: Sequence[Table], *, asked: bool | None) -> bool | None:
+    """Whether less is better: as asked, or as the harness says of its metric."""
+    told = {table.about.get("lower_is_better") for table in tables} - {None}
+    if asked is not None or tables[0].kind == "losses" or not told:
+        return asked
+    if len(told) > 1:
+        raise InputError("the files do not agree whether a lower score is better; say so with --lower-is-better.")
+    return bool(told.pop())
+
+
+def clustered_by(tables: Sequence[Table]) -> str | None:
+    for table in tables:
+        if table.cluster_by != tables[0].cluster_by:
+            has, lacks = (table, tables[0]) if table.cluster_by else (tables[0], table)
+            raise InputError(
+                f"{has.label} has clusters ({has.cluster_by}) and {lacks.label} has {lacks.cluster_by or 'none'}; "
+                "add the column, or leave it out with --columns cluster=."
+            )
+    return tables[0].cluster_by
+
+
+def of_split(table: Table, split: str | None) -> Table:
+    if split is None:
+        return table
+    if "split" not in table.labels:
+        raise InputError(f"{table.label}: no column 'split' to take {split!r} from; name it with --columns split=NAME.")
+    names = table.labels["split"].names
+    if split not in names:
+        raise InputError(f"{table.label}: no row of the split {split!r}, only of {listed(names)}; ask for that one.")
+    return table.where(table.labels["split"].codes == names.index(split))
