@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 
 import numpy as np
 
-from assay.analyses.tuning_curves import overfitting_of
+from assay.analyses.tune.curves import overfitting_of
 from assay.data.training import Series
 from assay.stats.trend import change_of, mean_of
 from assay.stats.units import Floats

@@ -24,7 +24,7 @@ from assay.analyses.japanese import japanese
 from assay.analyses.rank import rank
 from assay.analyses.survey.against import Against
 from assay.analyses.survey.report import survey
-from assay.analyses.tuning import tune
+from assay.analyses.tune import tune
 from assay.examples.survey import FOLDER
 from assay.examples.tuning import RUNS
 from assay.stats.records import Interval

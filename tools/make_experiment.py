@@ -22,7 +22,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from assay.analyses.tuning import tune
+from assay.analyses.tune import tune
 from tools.grammar import text
 from tools.make_model import HELD_OUT, Recipe
 from tools.make_model import make as make_model

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from assay.analyses.reliability import reliability
     from assay.analyses.reliability_result import Reliability
     from assay.analyses.survey.report import SurveyReport, survey
-    from assay.analyses.tuning import tune
-    from assay.analyses.tuning_criteria import Targets
-    from assay.analyses.tuning_report import TuningReport
+    from assay.analyses.tune import tune
+    from assay.analyses.tune.criteria import Targets
+    from assay.analyses.tune.result import TuningReport
     from assay.certificate.issue import certify
     from assay.certificate.policy_file import read_policy
     from assay.certificate.record import Issued
@@ -59,9 +59,9 @@ _HOMES = {
     "japanese": "assay.analyses.japanese",
     "Japanese": "assay.analyses.japanese_result",
     "characters": "assay.scoring.characters",
-    "tune": "assay.analyses.tuning",
-    "Targets": "assay.analyses.tuning_criteria",
-    "TuningReport": "assay.analyses.tuning_report",
+    "tune": "assay.analyses.tune",
+    "Targets": "assay.analyses.tune.criteria",
+    "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
     "survey": "assay.analyses.survey.report",
     "SurveyReport": "assay.analyses.survey.report",

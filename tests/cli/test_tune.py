@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.analyses.tuning import tune
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune import tune
+from assay.analyses.tune.result import TuningReport
 from assay.examples.tuning import RUNS
-from tests.analyses.test_tuning_validation import trainer
+from tests.analyses.tune.test_validation import trainer
 from tests.cli.command import Shell
 from tests.training.runs import one_thread, write_run
 

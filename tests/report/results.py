@@ -17,7 +17,7 @@ from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
 from assay.analyses.result import AnyResult
 from assay.analyses.survey.report import report_of
-from assay.analyses.tuning import tune
+from assay.analyses.tune import tune
 from assay.certificate.issue import certify
 from assay.design import Design
 from assay.examples.tuning import RUNS

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from assay.analyses.tuning import tune
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune import tune
+from assay.analyses.tune.result import TuningReport
 from assay.examples.tuning import RUNS
 from assay.report.folder import result_markdown
 from assay.report.tuning_chart import tuning_chart, write_tuning_chart

@@ -76,8 +76,8 @@ def report(
     Runs of one arm are its seeds. Parameters, memory, time, convergence, gradients, gains, significance on the same
     validation windows, targets (met, not met, not measured) and what follows from them.
     """
-    from assay.analyses.tuning import tune as analyse  # late: --help and errors of usage need none of it
-    from assay.analyses.tuning_criteria import read_targets
+    from assay.analyses.tune import tune as analyse  # late: --help and errors of usage need none of it
+    from assay.analyses.tune.criteria import read_targets
 
     if chart is not None:
         from assay.report.charts import check_chart

@@ -41,7 +41,7 @@ KINDS = {
     CERTIFICATE: Kind(None, f"{_PARTS}.certificate:certificate_part"),
     "assay/leaderboard/1": Kind("assay.analyses.leaderboard:Leaderboard", f"{_PARTS}.leaderboard:leaderboard_part"),
     "assay/survey/1": Kind("assay.analyses.survey.report:SurveyReport", f"{_PARTS}.survey:survey_part"),
-    "assay/tuning/1": Kind("assay.analyses.tuning_report:TuningReport", f"{_PARTS}.tuning:tuning_part"),
+    "assay/tuning/1": Kind("assay.analyses.tune.result:TuningReport", f"{_PARTS}.tuning:tuning_part"),
     "assay/context/1": Kind("assay.analyses.context_curve:ContextCurve", f"{_PARTS}.sheets:context_part"),
     "assay/japanese/1": Kind("assay.analyses.japanese_result:Japanese", f"{_PARTS}.sheets:japanese_part"),
     "assay/reliability/1": Kind("assay.analyses.reliability_result:Reliability", f"{_PARTS}.sheets:reliability_part"),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses.tuning_records import Arm, Curve
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune.records import Arm, Curve
+from assay.analyses.tune.result import TuningReport
 from assay.report.charts import COLOURS, finished, write_chart
 from assay.results import words
 

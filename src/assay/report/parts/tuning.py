@@ -1,7 +1,7 @@
 """A tuning report as a part of a document."""
 
-from assay.analyses.tuning_records import Better
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune.records import Better
+from assay.analyses.tune.result import TuningReport
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.parts.common import chart_of
 from assay.report.tuning_chart import panel_charts

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from assay.analyses.tuning_baseline import divergences, stops
-from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, RunSummary, Sensitivity
+from assay.analyses.tune.records import Arm, Contrast, Criterion, Recommendation, RunSummary, Sensitivity
+from assay.data.training import TrainingLog
 from assay.results import words
 from assay.stats.records import Estimate
 
@@ -136,3 +136,20 @@ def shown(estimate: Estimate) -> str:
     if estimate.interval is None:
         return words.number(estimate.value)
     return words.estimate(estimate.value, estimate.interval, null=0.0).replace("  ", " ")
+
+
+def stops(name: str, runs: Sequence[RunSummary | TrainingLog]) -> list[str]:
+    """Which runs of an arm are not finished, in words without a full stop; a divergence is another matter."""
+    found = [run for run in runs if not run.finished and run.diverged_at is None]
+    one = len(runs) == 1
+    return [f"{name}{'' if one else f' ({run.label})'} {_stopped(run)}" for run in found]
+
+
+def _stopped(run: RunSummary | TrainingLog) -> str:
+    return f"stopped at step {run.last_step:,}" + ("" if run.max_steps is None else f" of {run.max_steps:,}")
+
+
+def divergences(arm: Arm) -> list[str]:
+    """Which runs of an arm diverged."""
+    found = [run for run in arm.runs if run.diverged_at is not None]
+    return [f"{arm.name} diverged at step {run.diverged_at:,} ({run.label})" for run in found]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.analyses.tuning import tune
-from assay.analyses.tuning_criteria import Targets, grade_of, read_targets
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune import tune
+from assay.analyses.tune.criteria import Targets, grade_of, read_targets
+from assay.analyses.tune.result import TuningReport
 from assay.data import read_table
 from assay.errors import InputError, UsageError
 from assay.examples.tuning import RUNS

@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from assay.analyses.tuning_records import Curve, Gradients, Overfitting, Plateau, Resting, RunSummary, Shown
+from assay.analyses.tune.records import Curve, Gradients, Overfitting, Plateau, Resting, RunSummary, Shown
 from assay.data.training import Series, TrainingLog
 from assay.stats.records import Estimate
 from assay.stats.rounding import difference, levelled

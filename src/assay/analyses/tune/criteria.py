@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from assay.analyses.tuning_baseline import stops
-from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Arm, Contrast, Criterion, Group, Status
+from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Arm, Contrast, Criterion, Group, Status
+from assay.analyses.tune.sentences import stops
 from assay.data.json_text import read_json
 from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError

@@ -6,16 +6,18 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.analyses.tuning_curves import curve_of, summary_of
-from assay.analyses.tuning_records import Arm, Curve, RatePoint, Sensitivity
+from assay.analyses.tune.curves import curve_of, summary_of
+from assay.analyses.tune.records import Arm, Curve, RatePoint, Sensitivity
 from assay.data.tables import Table, read_table
 from assay.data.training import PARTS, TrainingLog
-from assay.errors import InputError
+from assay.errors import InputError, UsageError
 from assay.results.words import number
 from assay.stats.records import Estimate
 from assay.stats.trend import from_zero_on, over_seeds
 from assay.stats.units import Floats
 
+_EVERYTHING = ("full", "sft")  # in the name of an arm that trains every weight
+_A_PART = ("lora", "peft", "adapter")  # in the name of one that does not, whatever else is in it
 _SAME = 1e-6  # of a loss: what rounding explains
 
 
@@ -204,3 +206,45 @@ def _rates_sentence(arm: str, points: Sequence[RatePoint], variation: float | No
         f"{arm}: over {len(points)} learning rates from {span} the held-out loss varies by "
         f"{number(100 * variation, 3)} % (standard deviation over mean); the best is {best:g}{tail}."
     )
+
+
+# ----------------------------------------------------------------------------------------------------------- baseline
+
+
+def baseline_of(arms: Sequence[Arm], asked: str | None) -> tuple[str | None, str | None]:
+    """Its name, and a note where neither the user nor the numbers of parameters say so."""
+    names = [arm.name for arm in arms]
+    if asked is not None and asked not in names:
+        raise UsageError(f"no arm {asked!r}; the arms are {', '.join(names)}.")
+    if asked is not None or len(arms) < 2:
+        return asked or next(iter(names), None), None
+    good = [arm for arm in arms if not lost(arm)] or list(arms)
+    chosen, why = _chosen(good)
+    preferred, _ = _chosen(arms)
+    if preferred is not chosen:
+        why = f"{preferred.name} would be, but diverged"
+    if why is None:
+        return chosen.name, None
+    return chosen.name, f"{chosen.name} is the baseline: {why}; --baseline NAME changes it"
+
+
+def _chosen(arms: Sequence[Arm]) -> tuple[Arm, str | None]:
+    """The arm that trains everything: by its parameters, else by its name; else the first."""
+    whole = [arm for arm in arms if arm.share == 1]
+    if len(whole) == 1:
+        return whole[0], None
+    known = f"{len(whole)} arms train every parameter" if whole else "no log says that it trains every parameter"
+    named = [arm for arm in whole or arms if _named_whole(arm.name)]
+    if named:
+        return named[0], f"{known}, and its name says so"
+    return (whole or arms)[0], f"{known}, and it is the first"
+
+
+def _named_whole(name: str) -> bool:
+    plain = name.casefold()
+    return any(word in plain for word in _EVERYTHING) and not any(word in plain for word in _A_PART)
+
+
+def lost(arm: Arm) -> bool:
+    """Every run diverged."""
+    return all(run.diverged_at is not None for run in arm.runs)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.analyses.tuning import tune
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune import tune
+from assay.analyses.tune.result import TuningReport
 from tests.training.runs import write_run
 
 WHOLE = {"total": 1000, "trainable": 1000}

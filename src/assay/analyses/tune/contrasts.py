@@ -10,9 +10,9 @@ from msgspec import structs
 
 from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
-from assay.analyses.tuning_arms import Trained
-from assay.analyses.tuning_baseline import stops
-from assay.analyses.tuning_records import NO_LANGUAGE_MODEL, Better, Contrast, Recipe
+from assay.analyses.tune.arms import Trained
+from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Better, Contrast, Recipe
+from assay.analyses.tune.sentences import stops
 from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
 from assay.design import Design

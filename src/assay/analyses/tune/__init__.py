@@ -7,13 +7,12 @@ from os import PathLike
 
 import numpy as np
 
-from assay.analyses.tuning_advice import advice_of
-from assay.analyses.tuning_arms import Trained, arm_of, sensitivity_of
-from assay.analyses.tuning_baseline import baseline_of, divergences, stops
-from assay.analyses.tuning_contrasts import contrast_of
-from assay.analyses.tuning_criteria import Targets, criteria_of
-from assay.analyses.tuning_records import Arm
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune.arms import Trained, arm_of, baseline_of, sensitivity_of
+from assay.analyses.tune.contrasts import contrast_of
+from assay.analyses.tune.criteria import Targets, criteria_of
+from assay.analyses.tune.records import Arm
+from assay.analyses.tune.result import TuningReport
+from assay.analyses.tune.sentences import advice_of, divergences, stops
 from assay.data.training import TrainingLog, judged_by, note_of
 from assay.data.training.formats import read_noted
 from assay.design import Design, signature

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from assay.analyses.sheet import Sheet
-from assay.analyses.tuning_advice import shown
-from assay.analyses.tuning_records import Arm, Contrast, Criterion, RunSummary, Sensitivity
+from assay.analyses.tune.records import Arm, Contrast, Criterion, RunSummary, Sensitivity
+from assay.analyses.tune.sentences import shown
 from assay.results import words
 from assay.stats.records import Estimate
 

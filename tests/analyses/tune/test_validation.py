@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.analyses.tuning import tune
-from assay.analyses.tuning_report import TuningReport
+from assay.analyses.tune import tune
+from assay.analyses.tune.result import TuningReport
 from assay.errors import InputError, UsageError
 from tests.training.runs import write_run
 

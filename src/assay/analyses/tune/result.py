@@ -4,12 +4,12 @@ from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import Any
 
-from assay.analyses import tuning_tables as tables
 from assay.analyses.records import plain, restored
 from assay.analyses.result import Result, Row
 from assay.analyses.sheet import Sheet, lines_of
-from assay.analyses.tuning_criteria import Targets
-from assay.analyses.tuning_records import Arm, Contrast, Criterion, Recommendation, Sensitivity
+from assay.analyses.tune import tables
+from assay.analyses.tune.criteria import Targets
+from assay.analyses.tune.records import Arm, Contrast, Criterion, Recommendation, Sensitivity
 from assay.design import Design
 from assay.errors import InputError
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analyses.tuning_curves import curve_of, gradients_of, overfitting_of, plateau_of, spikes_of, summary_of
+from assay.analyses.tune.curves import curve_of, gradients_of, overfitting_of, plateau_of, spikes_of, summary_of
 from assay.data.training import Series, TrainingLog
 
 NOISE = np.random.default_rng(1).normal(size=400)
