@@ -62,7 +62,7 @@ def certify(
     ] = None,
     weights: Annotated[
         Weights | None,
-        typer.Option(help="equal or any, of scores; any needs --note. (default: equal)", rich_help_panel=_POLICY),
+        typer.Option(help="Of the items of scores; any needs --note. (default: equal)", rich_help_panel=_POLICY),
     ] = None,
     note: Annotated[
         str | None,

@@ -47,7 +47,7 @@ def verify(
     ] = False,
     weights: Annotated[
         Weights | None,
-        typer.Option(help="equal or any, of scores. (default with any of these: equal)", rich_help_panel=_OWN),
+        typer.Option(help="Of the items of scores. (default with any of these: equal)", rich_help_panel=_OWN),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Groups of this column drawn whole.", rich_help_panel=_OWN)
