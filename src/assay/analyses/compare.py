@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from math import exp, log
-from os import PathLike
-from typing import Any
 
 from assay.analyses.comparison import Comparison, Computed, Shown, Systems
 from assay.analyses.nothing_paired import nothing_paired
@@ -21,10 +18,10 @@ from assay.analyses.paired import (
 )
 from assay.analyses.picture import picture_of
 from assay.analyses.verdict import agreed, disagreement, moved_limits, sentence_of, verdict_of
-from assay.data import Panel, Selection, Table, pair
+from assay.data import Panel, Selection, pair
 from assay.data.readers import UNNAMED
 from assay.data.runs.rates import Size, bits_per
-from assay.data.tables import check_used, one_model, read_models
+from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
 from assay.design import Design, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
@@ -33,14 +30,12 @@ from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats, Units, standard_error
 
-Source = str | PathLike[str] | Mapping[str, Any] | Table
-
 #: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do.
 SIZES = {"bytes": "bits_per_byte", "chars": "bits_per_character"}
 
 
 def compare(
-    a: Source,
+    a: Source | Panel,
     b: Source | None = None,
     *,
     design: Design | None = None,
@@ -57,7 +52,8 @@ def compare(
 
     ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
     ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
-    whole documents, also of models whose tokens differ.
+    whole documents, also of models whose tokens differ. ``a`` may be a `Panel` instead, of two systems or with the
+    names of two as ``models``; runs of a model are averaged.
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
@@ -68,9 +64,27 @@ def compare(
     The estimate is the exponential of the token-weighted mean difference of log-losses, not a ratio of mean
     perplexities, which would be 1.12 here.
 
+    >>> from assay import Panel
+    >>> panel = Panel.from_arrays([[1, 1], [0, 1], [0, 1], [1, 0]], systems=["A", "B"])
+    >>> compare(panel).difference.value
+    0.25
+
     Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with ``strict`` it is
     an error, as on the command line.
     """
+    design = design or Design()
+    if isinstance(a, Panel):
+        asked = panel_as_asked(
+            a,
+            cluster=cluster,
+            split=split,
+            lower_is_better=lower_is_better,
+            b=b,
+            columns=columns,
+            selection=selection,
+            per=per,
+        )
+        return compare_panel(two_systems(asked, models, strict=strict), design, picture=True)
     first, second = tables_of(a, b, models, columns, cluster, selection)
     if per is not None:
         first, second = bits_per(per, (first, second), split=split)
@@ -89,30 +103,8 @@ def compare(
     except NoPairsError as nothing:
         if strict:
             raise
-        return nothing_paired((first, second), names or (first.name, second.name), str(nothing), design or Design())
-    return compare_panel(panel, design or Design(), picture=True)
-
-
-def tables_of(
-    a: Source,
-    b: Source | None,
-    models: tuple[str | None, str | None],
-    columns: Mapping[str, str] | None,
-    cluster: str | None,
-    selection: Selection | None = None,
-    *,
-    must_pick: bool = True,
-) -> tuple[Table, Table]:
-    """The two tables; ``must_pick``: a selection makes no sense where there is nothing to select from."""
-    if b is None and None in models:
-        raise UsageError("compare needs two files, or one file and the names of two of its models (--a NAME --b NAME).")
-    read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
-    named = [[name] if name else [] for name in models]
-    first = read(a, models=named[0] + (named[1] if b is None else []))
-    second = first if b is None else read(b, models=named[1])
-    if must_pick:
-        check_used(selection, [*first, *second])
-    return one_model(first, models[0]), one_model(second, models[1])
+        return nothing_paired((first, second), names or (first.name, second.name), str(nothing), design)
+    return compare_panel(panel, design, picture=True)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

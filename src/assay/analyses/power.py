@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from assay.analyses.compare import Source, tables_of
 from assay.analyses.power_pilot import Pilot, Planned, pilot_of
 from assay.analyses.power_result import CurvePoint, Power, Question, sentence_of
 from assay.data import Selection, pair
 from assay.data.readers import UNNAMED
+from assay.data.sources import Source, tables_of
 from assay.design import signature
 from assay.errors import UsageError
 from assay.stats.power import chosen_test, difference_for, items_for, power_of

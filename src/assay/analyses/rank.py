@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.analyses.compare import Source
 from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.leaderboard_parts import Adjust, Computed, Reweighting, Standing, TopScore
 from assay.analyses.leaderboard_wording import sentence_of
@@ -15,6 +14,7 @@ from assay.analyses.rank_pairs import Decided, check_adjust, decide, pair_record
 from assay.analyses.rank_weights import Weighting, check_weights, place_of, reweighted, reweightings
 from assay.data import Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
+from assay.data.sources import Source
 from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError
 from assay.stats.model_set import confidence_set

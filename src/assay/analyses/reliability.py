@@ -8,7 +8,6 @@ from math import sqrt
 
 import numpy as np
 
-from assay.analyses.compare import Source
 from assay.analyses.reliability_parts import Across, Detectable, ModelRuns, Pair
 from assay.analyses.reliability_result import Reliability
 from assay.analyses.reliability_tables import quantity
@@ -16,6 +15,7 @@ from assay.analyses.reliability_wording import sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
 from assay.data.repeats import Repeats, repeats_of
+from assay.data.sources import Source
 from assay.data.tables import check_used, read_models
 from assay.design import signature
 from assay.errors import InputError, UsageError

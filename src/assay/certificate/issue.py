@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.compare import Source, tables_of
 from assay.certificate.build import computed_fields
 from assay.certificate.canonical import canonical_bytes, digest_of
 from assay.certificate.coverage import Arms, windows_of
@@ -23,6 +22,7 @@ from assay.certificate.signing import envelope_path, load_private_key, sign, wit
 from assay.data import Selection, Table
 from assay.data.readers.registry import named
 from assay.data.runs import MANIFEST
+from assay.data.sources import Source, tables_of
 from assay.data.tables import check_used
 from assay.data.writing import write_tables
 from assay.design import Policy

@@ -105,6 +105,18 @@ class Panel(PanelViews):
         metric = replace(SCORE, lower_is_better=self.metric.lower_is_better)
         return replace(self, systems=tuple(r.model for r in models), parts=parts, metrics=(metric,), models=())
 
+    def averaged(self) -> "Panel":
+        """A column per model: the mean of its runs in each unit, over those that are there."""
+        if not self.models:
+            return self
+        parts = {name: part if part.shape[1] == 1 else self._mean_of_runs(part) for name, part in self.parts.items()}
+        return replace(self, systems=tuple(runs.model for runs in self.models), parts=parts, models=())
+
+    def _mean_of_runs(self, part: Floats) -> Floats:
+        counts = np.column_stack([(~np.isnan(part[:, runs.columns])).sum(axis=1) for runs in self.models])
+        sums = np.column_stack([np.nansum(part[:, runs.columns], axis=1) for runs in self.models])
+        return arrays.columnwise(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
+
     def weighted(self, function: Callable[[Floats], Floats]) -> "Panel":
         """The same values with other weights: a function of those there are."""
         tops, bottoms = ratio_of(self.metric)

@@ -1,0 +1,81 @@
+"""Every verb takes a panel. Oracle: what the same verb says of the tables that the panel was made of."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay import InputError, Panel, Selection, UsageError, compare
+
+RNG = np.random.default_rng(7)
+N = 24
+
+
+def long(models: str = "AB", *, runs: int = 0) -> dict[str, list[Any]]:
+    """Weighted scores of items in topics, a row for each model (and run)."""
+    names = [(model, run) for model in models for run in range(max(runs, 1))]
+    rows = [(i, model, run) for model, run in names for i in range(N)]
+    found: dict[str, list[Any]] = {
+        "item": [f"q{i:02d}" for i, _, _ in rows],
+        "model": [model for _, model, _ in rows],
+        "score": RNG.normal(size=len(rows)).round(3).tolist(),
+        "weight": [1 + i % 3 for i, _, _ in rows],
+        "topic": [f"t{i % 8}" for i, _, _ in rows],
+    }
+    return found | ({"run": [run for _, _, run in rows]} if runs else {})
+
+
+def test_compare_takes_a_panel_of_two_systems() -> None:
+    frame = long()
+    panel = Panel.from_frame(frame, cluster="topic")
+    expected = compare(frame, models=("A", "B"), cluster="topic", lower_is_better=True)
+    assert compare(panel, lower_is_better=True) == expected
+    swapped = compare(panel, models=("B", "A"))
+    assert swapped.difference.value == -(expected.difference.value or 0.0)
+
+
+def test_compare_leaves_holes_of_a_panel_out_and_counts_them() -> None:
+    panel = Panel.from_arrays([[1.0, 0.0], [0.0, 1.0], [1.0, float("nan")], [1.0, 1.0]], holes=True)
+    found = compare(panel)
+    assert (found.n_pairs, found.dropped.only_a, found.dropped.examples) == (3, 1, ("2",))
+    with pytest.raises(InputError, match="1 items lack an answer of one of the systems, such as '2'"):
+        compare(panel, strict=True)
+
+
+def test_compare_averages_the_runs_of_a_panel() -> None:
+    scores = RNG.normal(size=(N, 5))
+    found = compare(Panel.from_arrays(scores, models=["A", "A", "B", "B", "B"]))
+    expected = scores[:, 2:].mean() - scores[:, :2].mean()
+    assert found.difference.value == pytest.approx(expected, rel=1e-12)
+    assert (found.systems.a, found.systems.b) == ("A", "B")
+
+
+def test_a_split_of_a_panel_is_compared_as_that_of_tables() -> None:
+    frame = {
+        "window": ["a", "b", "c"] * 2,
+        "model": ["A"] * 3 + ["B"] * 3,
+        "tokens": [4, 5, 6] * 2,
+        "split": ["final", "final", "preview"] * 2,
+        "loss": [1.0, 2.0, 3.0, 1.5, 1.75, 3.0],
+    }
+    assert compare(Panel.from_frame(frame), split="final") == compare(frame, models=("A", "B"), split="final")
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"columns": {"score": "x"}}, "columns says how files are read, but a panel has been"),
+        ({"selection": Selection()}, "selection says how files are read"),
+        ({"per": "byte"}, "per says how files are read"),
+        ({"models": ("A", None)}, "name both systems"),
+        ({"cluster": "passage"}, "no label 'passage' of the items was read, only topic"),
+    ],
+)
+def test_options_that_a_panel_has_no_use_for(options: dict[str, Any], part: str) -> None:
+    with pytest.raises(UsageError, match=part):
+        compare(Panel.from_frame(long(), cluster="topic"), **options)
+
+
+def test_a_system_that_the_panel_does_not_have() -> None:
+    with pytest.raises(InputError, match=r"no system 'first' among First, Second; did you mean 'First'\?"):
+        compare(Panel.from_arrays(np.eye(2), systems=["First", "Second"]), models=("first", "Second"))
