@@ -9,6 +9,8 @@ from time import process_time
 import pytest
 
 from assay.data.opening import DOCUMENT, SETTINGS, TABLE, check_file, head_of, opened, read_bytes
+from assay.data.readers.registry import open_source
+from assay.data.training_formats import read_logs
 from assay.errors import InputError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes and sockets")
@@ -106,3 +108,14 @@ def test_what_is_opened_is_read_from_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     assert read_bytes(tmp_path / "empty", SETTINGS) == b""
     assert head_of(tmp_path / "a", 4) == b"abca"
+
+
+def test_links_that_lead_nowhere_say_so(tmp_path: Path) -> None:
+    """The message was: no such file; did you mean the same name?"""
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    (tmp_path / "c.csv").symlink_to("nowhere")
+    for read in (open_source, lambda path: read_logs([path])):
+        for name, said in {"a.csv": "a link that leads in a circle", "c.csv": "a link to 'nowhere'"}.items():
+            with pytest.raises(InputError, match=said):
+                read(tmp_path / name)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner  # noqa: E402 - after the check that the ext
 from assay.cli.main import command_line  # noqa: E402 - likewise
 from assay.errors import InputError, UsageError  # noqa: E402 - likewise
 from assay.scoring.hf import Scorer  # noqa: E402 - likewise
-from assay.scoring.loading import load_tokenizer  # noqa: E402 - likewise
+from assay.scoring.loading import load_tokenizer, refusing  # noqa: E402 - likewise
 from assay.scoring.probes import check_causal  # noqa: E402 - likewise
 from assay.scoring.specs import ModelSpec  # noqa: E402 - likewise
 from tests.scoring.conftest import save_tokenizer  # noqa: E402 - likewise
@@ -100,7 +100,8 @@ def test_an_index_that_names_a_tensor_that_no_file_holds_is_refused(broken: Path
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"model_type": "gpt2"}, "not that of a GPT2LMHeadModel"),
+        ({"model_type": "gpt2"}, "model_type 'gpt2', but the architecture LlamaForCausalLM"),
+        ({"model_type": "gpt2", "architectures": None}, "not that of a GPT2LMHeadModel"),
         ({"num_hidden_layers": -1}, "num_hidden_layers must be a whole number of at least 1, but is -1"),
         ({"num_hidden_layers": 1}, "model.layers.1"),
         ({"num_hidden_layers": 3}, "model.layers.2"),
@@ -319,3 +320,48 @@ def test_every_verb_refuses_a_checkpoint_with_a_hole(broken: Path, tmp_path: Pat
 def test_the_loss_of_a_whole_model_is_the_same_each_time(broken: Path) -> None:
     first, second = (Scorer(ModelSpec(str(broken), device="cpu")).losses([[1, 2, 3, 4]])[0] for _ in range(2))
     np.testing.assert_array_equal(first, second)
+
+
+# ------------------------------------------------------------------------------------------ what is not a folder at all
+
+
+def test_what_is_there_and_no_folder_is_not_looked_for_on_a_hub(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "pool")
+    (tmp_path / "pool").symlink_to(tmp_path / "loop")
+    (tmp_path / "lost").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "table.csv").write_text("item,score\n")
+    for name, said in {
+        "pipe": "a pipe, not a regular file",
+        "loop": "a link that leads in a circle",
+        "lost": "which is not there; check the link",
+        "table.csv": "a file, not the folder of a model",
+    }.items():
+        assert said in refusal(tmp_path / name)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_named(broken: Path, bad: float) -> None:
+    with_weights(broken, lambda weights: weights["model.norm.weight"].fill_(bad))
+    said = refusal(broken)
+    assert "its weights are not finite (model.norm.weight): download or save it again" in said
+    assert "--dtype" not in said
+
+
+def test_a_model_type_that_is_not_the_architectures_is_refused(broken: Path) -> None:
+    with_config(broken, architectures=["GemmaForCausalLM"])
+    assert "architecture GemmaForCausalLM is of the type 'gemma'; correct config.json" in refusal(broken)
+    with_config(broken, architectures=["OfNobodyForCausalLM"])
+    Scorer(ModelSpec(str(broken), device="cpu"))
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("CUDA out of memory. Tried"), RuntimeError("can't allocate memory: 4 bytes")]
+)
+def test_where_memory_runs_out_the_advice_names_options_of_score(error: Exception) -> None:
+    with pytest.raises(InputError, match="more memory than there is") as refused, refusing("m", "cannot be loaded"):
+        raise error
+    options = {word for word in str(refused.value).split() if word.startswith("--")}
+    shown = CliRunner().invoke(command_line(["score"]), ["score", "--help"], terminal_width=200).output
+    assert options == {"--dtype", "--device"}
+    assert all(option in shown for option in options)

@@ -4,6 +4,7 @@ Pipes, devices and sockets can block or never end, so they are refused before a 
 largest size, stated in the message together with what to do beyond it.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -97,6 +98,20 @@ def cannot_open(label: str | Path, error: BaseException) -> InputError:
     said = "not enough memory" if isinstance(error, MemoryError) else getattr(error, "strerror", None) or str(error)
     label = label if isinstance(label, str) else one_line(str(label))
     return InputError(f"{label}: cannot be opened ({said}); check the path and its permissions.")
+
+
+def check_link(path: Path) -> None:
+    """Refuse a link that leads nowhere, which Python takes for a file that is not there."""
+    try:
+        if not path.is_symlink():
+            return
+        path.stat()
+    except FileNotFoundError as error:
+        target = one_line(str(path.readlink()))
+        raise InputError(f"{one_line(str(path))}: a link to {target!r}, which is not there; check the link.") from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InputError(f"{one_line(str(path))}: a link that leads in a circle; check the link.") from error
 
 
 def megabytes(size: int) -> str:

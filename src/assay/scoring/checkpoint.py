@@ -29,6 +29,20 @@ def check_sizes(name: str, config: Any) -> None:
             )
 
 
+def check_architecture(name: str, config: Any) -> None:
+    """Refuse a config whose model type is not that of the architecture it names: the weights fit one of them only."""
+    import transformers
+
+    known = [getattr(transformers, str(made), None) for made in getattr(config, "architectures", None) or ()]
+    types = {getattr(getattr(made, "config_class", None), "model_type", None) for made in known if made is not None}
+    if types and None not in types and config.model_type not in types:
+        made = ", ".join(map(str, config.architectures))
+        raise InputError(
+            f"{one_line(name)}: its config says model_type {one_line(str(config.model_type))!r}, but the architecture "
+            f"{one_line(made)} is of the type {', '.join(sorted(map(str, types)))!r}; correct config.json."
+        )
+
+
 def _tensors(folder: Path) -> dict[str, dict[str, tuple[int, ...]]]:
     """The shapes of the tensors in each of the safetensors of a folder, from their headers."""
     from safetensors import safe_open

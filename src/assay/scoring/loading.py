@@ -5,16 +5,24 @@ each time. Here every weight of the model must come from the checkpoint, and eve
 place in the model. Whatever a broken file makes the libraries raise becomes one refusal that names the model.
 """
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.data.opening import DOCUMENT, Limit, check_file
+from assay.data.opening import DOCUMENT, Limit, check_file, check_link
 from assay.errors import AssayError, InputError, UsageError
 from assay.names import one_line
-from assay.scoring.checkpoint import check_loaded, check_shapes, check_sizes, check_tensors, refuse_misfits
+from assay.scoring.checkpoint import (
+    check_architecture,
+    check_loaded,
+    check_shapes,
+    check_sizes,
+    check_tensors,
+    refuse_misfits,
+)
 from assay.scoring.specs import ModelSpec
 
 if TYPE_CHECKING:
@@ -51,7 +59,12 @@ def _refusal(name: str, what: str, error: BaseException) -> AssayError:
     return InputError(f"{one_line(name)}: {what} ({said}); {_advice(name, error)}")
 
 
+_MEMORY = re.compile(r"out of memory|can't allocate memory|cannot allocate memory", re.IGNORECASE)
+
+
 def _advice(name: str, error: BaseException) -> str:
+    if isinstance(error, MemoryError) or _MEMORY.search(str(error)):
+        return "it needs more memory than there is: --dtype bfloat16 halves that of float32, --device cpu is slower."
     if "trust_remote_code" in str(error):
         return "it runs its own code: --trust-remote-code if you trust it."
     if isinstance(error, ImportError):
@@ -70,10 +83,25 @@ def folder_of(name: str) -> Path | None:
 def _check_files(name: str) -> None:
     """Refuse pipes, pointers of Git LFS and files beyond all sizes before a library opens them."""
     folder = folder_of(name)
+    if folder is None:
+        _check_place(name)
     for file in [] if folder is None else sorted(folder.iterdir()):
         limit = _WEIGHTS if file.suffix in (".safetensors", ".bin") else DOCUMENT
         if file.suffix in (".json", ".txt", ".model", ".safetensors", ".bin") and not file.is_dir():
             check_file(file, limit)
+
+
+def _check_place(name: str) -> None:
+    """Refuse what is there and is no folder; a name that nothing here has is a hub's."""
+    path = Path(name)
+    try:
+        there = path.is_symlink() or path.exists()
+    except (OSError, ValueError):  # no path can be called so
+        return
+    if there:
+        check_link(path)
+        check_file(path, _WEIGHTS)
+        raise InputError(f"{one_line(name)}: a file, not the folder of a model; name the folder that it is in.")
 
 
 def load_tokenizer(spec: ModelSpec) -> Any:
@@ -104,6 +132,7 @@ def load_config(spec: ModelSpec) -> Any:
         _quiet()
         config = AutoConfig.from_pretrained(spec.name, revision=spec.revision, trust_remote_code=spec.trust_remote_code)
         check_sizes(spec.name, config)
+        check_architecture(spec.name, config)
     return config
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from assay.names import listed, one_line
 from assay.errors import InputError
 from assay.names import one_line
 
@@ -40,13 +41,23 @@ def _rounding(dtype: torch.dtype) -> float:
 
 def _not_causal(model: Any, name: str, moved: float) -> str:
     if isnan(moved):
-        return f"{one_line(name)}: the model gives no numbers (NaN); load it with --dtype float32."
+        return f"{one_line(name)}: the model gives no numbers (NaN); {_no_numbers(model)}"
     made = ", ".join(map(str, getattr(model.config, "architectures", None) or ())) or type(model).__name__
     return (
         f"{one_line(name)}: {one_line(made)} is not a causal language model: another last token moves the "
         f"log-probabilities before it by up to {moved:.2g}, so it has seen what it predicts; score a model that reads "
         "from left to right."
     )
+
+
+def _no_numbers(model: Any) -> str:
+    """Why a model gives NaN, and what to do."""
+    bad = [key for key, value in model.named_parameters() if not bool(torch.isfinite(value).all())]
+    if bad:
+        return f"its weights are not finite ({listed(bad)}): download or save it again."
+    if model.dtype in (torch.float32, torch.float64):
+        return "its weights are finite, but too large to compute with: download or save it again."
+    return "load it with --dtype float32."
 
 
 @torch.inference_mode()

@@ -7,7 +7,7 @@ from os import PathLike, fspath, sep
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.data.opening import TABLE, cannot_open, head_of, opened
+from assay.data.opening import TABLE, cannot_open, check_link, head_of, opened
 from assay.data.readers import UNNAMED, Format, Selection, Source
 from assay.data.readers.memory import MemorySource
 from assay.data.runs import MANIFEST
@@ -133,6 +133,7 @@ def _head(path: Path, label: str) -> bytes:
             raise InputError(
                 f"{label}: a directory with no run and no logs of a harness; name a CSV, TSV, JSONL or Parquet file."
             )
+        check_link(path)
         if not path.exists():
             raise InputError(f"{label}: no such file; {_nearest(path)}")
         with opened(path, TABLE, label=label) as file:

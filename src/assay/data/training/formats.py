@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.json_text import read_json
+from assay.data.opening import check_link
 from assay.data.readers.registry import exists, named
 from assay.data.training import (
     Series,
@@ -78,6 +79,7 @@ def _check_steps(log: TrainingLog) -> None:
 def _of_path(name: str | None, path: Path) -> tuple[list[TrainingLog], list[str]]:
     if path.is_dir():
         return _of_folder(name, path)
+    check_link(path)
     if not exists(path):
         raise InputError(f"{one_line(str(path))}: no such file or folder; name a run, a trainer_state.json or a table.")
     if path.suffix.lower() in SUFFIXES:
