@@ -10,7 +10,7 @@ import pytest
 
 from assay.data.opening import DOCUMENT, SETTINGS, TABLE, check_file, head_of, opened, read_bytes
 from assay.data.readers.registry import open_source
-from assay.data.training_formats import read_logs
+from assay.data.training.formats import read_logs
 from assay.errors import InputError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes and sockets")

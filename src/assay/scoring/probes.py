@@ -5,9 +5,8 @@ from typing import Any
 
 import torch
 
-from assay.names import listed, one_line
 from assay.errors import InputError
-from assay.names import one_line
+from assay.names import listed, one_line
 
 _TOKENS = 12
 
