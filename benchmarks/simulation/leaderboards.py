@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.leaderboard_parts import Adjust
-from assay.analyses.rank_evidence import evidence_of
-from assay.analyses.rank_pairs import Decided, decided_of
+from assay.analyses.rank.pair_tests import evidence_of
+from assay.analyses.rank.pairs import Decided, decided_of
+from assay.analyses.rank.parts import Adjust
 from assay.design import Design
 from assay.stats.allpairs import pairs_of
 from assay.stats.bootstrap import interval

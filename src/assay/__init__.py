@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from assay.analyses.context_curve import ContextCurve
     from assay.analyses.japanese import japanese
     from assay.analyses.japanese_result import Japanese
-    from assay.analyses.leaderboard import Leaderboard
     from assay.analyses.power import power
     from assay.analyses.power_result import Power
     from assay.analyses.rank import rank
+    from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
     from assay.analyses.reliability_result import Reliability
     from assay.analyses.survey.report import SurveyReport, survey
@@ -65,7 +65,7 @@ _HOMES = {
     "rank": "assay.analyses.rank",
     "survey": "assay.analyses.survey.report",
     "SurveyReport": "assay.analyses.survey.report",
-    "Leaderboard": "assay.analyses.leaderboard",
+    "Leaderboard": "assay.analyses.rank.result",
     "reliability": "assay.analyses.reliability",
     "Reliability": "assay.analyses.reliability_result",
     "power": "assay.analyses.power",

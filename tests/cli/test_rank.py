@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.rank import rank
+from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from tests.cli.command import Shell
 

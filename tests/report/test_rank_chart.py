@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from assay.analyses.leaderboard import Leaderboard
 from assay.analyses.rank import rank
+from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.errors import InputError, UsageError
 from assay.report.charts import COLOURS

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses.leaderboard import Leaderboard
-from assay.analyses.leaderboard_tables import chance, letters_text, ranks_text
+from assay.analyses.rank.result import Leaderboard
+from assay.analyses.rank.tables import chance, letters_text, ranks_text
 from assay.report.charts import COLOURS, finished, write_chart
 from assay.results import words
 

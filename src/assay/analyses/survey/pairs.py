@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses.leaderboard import Leaderboard
+from assay.analyses.rank.result import Leaderboard
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses.leaderboard_parts import Move, Reweighting
-from assay.analyses.rank_weights import place_of
+from assay.analyses.rank.parts import Move, Reweighting
+from assay.analyses.rank.weights import place_of
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.pairs import pairs

@@ -1,7 +1,7 @@
 """A leaderboard as a part of a document."""
 
-from assay.analyses import leaderboard_tables as tables
-from assay.analyses.leaderboard import Leaderboard
+from assay.analyses.rank import tables
+from assay.analyses.rank.result import Leaderboard
 from assay.report.document import Fact, Gauge, Group, Mark, Part, Table
 from assay.report.parts.common import chart_of, facts_of, notes_of
 from assay.report.rank_chart import rank_chart

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.analyses.leaderboard import Leaderboard
-from assay.analyses.leaderboard_parts import Adjust, Computed, Reweighting, Standing, TopScore
-from assay.analyses.leaderboard_wording import sentence_of
+from assay.analyses.rank.notes import notes_of
+from assay.analyses.rank.pairs import Decided, check_adjust, decide, pair_records
+from assay.analyses.rank.parts import Adjust, Computed, Reweighting, Standing, TopScore
+from assay.analyses.rank.result import Leaderboard
+from assay.analyses.rank.sentences import sentence_of
+from assay.analyses.rank.weights import Weighting, check_weights, place_of, reweighted, reweightings
 from assay.analyses.rank_answers import Answers, answers_of, only_complete, without_rounding
-from assay.analyses.rank_notes import notes_of
-from assay.analyses.rank_pairs import Decided, check_adjust, decide, pair_records
-from assay.analyses.rank_weights import Weighting, check_weights, place_of, reweighted, reweightings
 from assay.data import Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
 from assay.data.sources import Source

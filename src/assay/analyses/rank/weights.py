@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from assay.analyses.leaderboard_parts import Move, Reweighting
+from assay.analyses.rank.parts import Move, Reweighting
 from assay.analyses.rank_answers import Answers
 from assay.errors import InputError, UsageError
 from assay.stats.grid import Grid

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analyses.compare import compare
-from assay.analyses.leaderboard import Leaderboard
-from assay.analyses.leaderboard_parts import Adjust, Pair
 from assay.analyses.rank import rank
+from assay.analyses.rank.parts import Adjust, Pair
+from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.stats.units import Floats
-from tests.analyses.test_rank import names, tables
+from tests.analyses.rank.test_rank import names, tables
 
 Kind = Literal["0/1", "nearly right", "normal", "skewed", "mostly equal", "rounding"]
 LEVELS = (0.9, 0.95, 0.99, 0.999)
@@ -155,9 +155,9 @@ def test_p_values_intervals_verdicts_letters_and_ranks_agree(
 @pytest.mark.parametrize("adjust", get_args(Adjust))
 @pytest.mark.parametrize("level", LEVELS)
 def test_many_pairs_in_closed_form_agree_as_well(adjust: Adjust, level: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.analyses import rank_evidence
+    from assay.analyses.rank import pair_tests
 
-    monkeypatch.setattr(rank_evidence, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(pair_tests, "INTERVAL_SECONDS", 0.0)
     for kind in ("skewed", "mostly equal", "normal"):
         board = rank(*tables(answers(kind, 40, 6, 3)), names=names(6), design=Design(level=level), adjust=adjust)
         consistent(board, level)

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses import leaderboard_tables as tables
-from assay.analyses.leaderboard_parts import Board, Computed, Pair, Reweighting, Standing, TopScore
+from assay.analyses.rank import tables
+from assay.analyses.rank.parts import Board, Computed, Pair, Reweighting, Standing, TopScore
 from assay.analyses.result import Row
 from assay.analyses.sheet import Sheet
 from assay.design import Design

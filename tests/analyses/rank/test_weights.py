@@ -8,7 +8,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from assay.analyses.rank import rank
-from assay.analyses.rank_weights import place_of
+from assay.analyses.rank.weights import place_of
 from assay.design import Design
 from assay.errors import InputError, UsageError
 

@@ -14,8 +14,8 @@ from typing import get_args
 
 import numpy as np
 
-from assay.analyses.leaderboard_parts import Adjust, Pair, PairVerdict
-from assay.analyses.rank_evidence import Evidence, evidence_of
+from assay.analyses.rank.pair_tests import Evidence, evidence_of
+from assay.analyses.rank.parts import Adjust, Pair, PairVerdict
 from assay.analyses.verdict import moved_limits
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError

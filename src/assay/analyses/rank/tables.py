@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import Any
 
-from assay.analyses.leaderboard_parts import Board, Pair, Ranks, Reweighting, Standing
+from assay.analyses.rank.parts import Board, Pair, Ranks, Reweighting, Standing
 from assay.analyses.sheet import Sheet
 from assay.results import words
 from assay.stats.records import Estimate

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.analyses.leaderboard_parts import Pair, Standing
-from assay.analyses.leaderboard_tables import wording_list
+from assay.analyses.rank.parts import Pair, Standing
+from assay.analyses.rank.tables import wording_list
 from assay.results import words
 
 _MOST_NAMED = 4

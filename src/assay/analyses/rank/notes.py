@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.analyses.leaderboard_parts import Adjust
+from assay.analyses.rank.pairs import Decided
+from assay.analyses.rank.parts import Adjust
 from assay.analyses.rank_answers import Answers
-from assay.analyses.rank_pairs import Decided
 from assay.analyses.verdict import FEW
 from assay.results import words
 from assay.stats.shared_signs import MOST_ENUMERATED

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from assay import examples
-from assay.analyses import rank_evidence, rank_pairs
 from assay.analyses.compare import compare
-from assay.analyses.leaderboard import Leaderboard
-from assay.analyses.rank import rank
+from assay.analyses.rank import pair_tests, pairs, rank
+from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.errors import InputError, UsageError
 
@@ -267,8 +266,8 @@ def test_seeds_choose_the_random_numbers_and_repeat_them() -> None:
 
 
 def test_many_pairs_have_closed_forms_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rank_evidence, "INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(rank_pairs, "MOST_WITH_EFFECT_INTERVALS", 2)
+    monkeypatch.setattr(pair_tests, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(pairs, "MOST_WITH_EFFECT_INTERVALS", 2)
     values = simulated(50, 3, step=0.8)
     board, closed = board_of(values, design=Design()), board_of(values, design=Design(method="t"))
     assert board.computed.pair_intervals == "t, for all pairs at once (Bonferroni)"

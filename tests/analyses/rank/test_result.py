@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.analyses import leaderboard_tables as tables
-from assay.analyses.leaderboard import Leaderboard
-from assay.analyses.leaderboard_parts import Pair, Standing
-from assay.analyses.leaderboard_wording import sentence_of
-from assay.analyses.rank import rank
+from assay.analyses.rank import rank, tables
+from assay.analyses.rank.parts import Pair, Standing
+from assay.analyses.rank.result import Leaderboard
+from assay.analyses.rank.sentences import sentence_of
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.records import Estimate, Interval, Test
