@@ -5,7 +5,6 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.analyses.power_pilot import Pilot
-from assay.analyses.reliability_tables import percent_of
 from assay.analyses.result import Result, Row
 from assay.errors import InputError
 from assay.results import words
@@ -124,7 +123,7 @@ def sentence_of(found: Power) -> str:
     items = words.count(found.items, found.unit)
     if found.clusters is not None:
         items += f" in {words.count(round(found.clusters), 'cluster')}"
-    power = percent_of(found.power if found.power is not None else found.goal.power)
+    power = words.share(found.power if found.power is not None else found.goal.power)
     if found.question == "items":
         power = words.percent(found.goal.power)
     if found.difference is None:
@@ -169,7 +168,7 @@ def answer_text(found: Power, value: float) -> str:
     """The answer as its question wants it."""
     if found.question == "items":
         return f"{value:,.0f}"
-    return words.number(value, 3) if found.question == "difference" else percent_of(value)
+    return words.number(value, 3) if found.question == "difference" else words.share(value)
 
 
 def answer_rows(found: Power) -> list[Row]:

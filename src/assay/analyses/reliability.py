@@ -6,12 +6,11 @@ from functools import partial
 from itertools import combinations, pairwise
 from math import sqrt
 
+import msgspec
 import numpy as np
 
-from assay.analyses.reliability_parts import Across, Detectable, ModelRuns, Pair
-from assay.analyses.reliability_result import Reliability
-from assay.analyses.reliability_tables import quantity
-from assay.analyses.reliability_wording import sentence_of
+from assay.analyses.reliability_result import AcrossModels, Detectable, ModelPair, ModelRuns, Reliability
+from assay.analyses.reliability_sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
 from assay.data.repeats import Repeats, repeats_of
@@ -30,7 +29,6 @@ from assay.stats.rounding import snapped
 from assay.stats.run_noise import RunNoise, Spread, item_spread, run_noise
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
 
-FEW_RUNS = 4  # degrees of freedom; with fewer, what the noise between runs may be spans a factor of six and more
 MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared
 FEWEST_ORDERED = 3  # runs: two are one pair of runs, which agrees or does not
 
@@ -77,25 +75,26 @@ def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
     models = tuple(_model(repeats, model, goal.level) for model in range(len(repeats.models)))
     noise = _noise(repeats, models, goal.level)
     across, note = _across(repeats, models, goal) if len(models) > 1 else (None, None)
-    detectable = _detectable(noise, models, goal)
-    return Reliability(
+    found = Reliability(
         kind=panel.metric.kind,
         unit=panel.unit,
-        sentence=sentence_of(panel, models, noise.estimate, detectable, across, goal),
+        sentence="",
         n=panel.n,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
         run_sd=noise.estimate,
-        run_sd_df=noise.df,
+        run_sd_df=float(noise.df),
         run_sd_from="items and runs" if noise.pooled else "runs",
-        detectable=detectable,
+        detectable=_detectable(noise, models, goal),
         models=models,
         across=across,
         dropped=panel.dropped,
-        notes=(*repeats.notes, *([note] if note else []), *_notes(panel, models, across, noise)),
+        notes=(*repeats.notes, *([note] if note else [])),
         goal=goal,
         signature=_signature(read, goal),
     )
+    notes = (*found.notes, *notes_of(found, equal_weights=panel.equal_denominators))
+    return msgspec.structs.replace(found, sentence=sentence_of(found), notes=notes)
 
 
 def _computable(repeats: Repeats) -> Repeats:
@@ -179,13 +178,13 @@ def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal) -> Det
 # ------------------------------------------------------------------------------------------ several models
 
 
-def _across(repeats: Repeats, models: Sequence[ModelRuns], goal: Goal) -> tuple[Across, str | None]:
+def _across(repeats: Repeats, models: Sequence[ModelRuns], goal: Goal) -> tuple[AcrossModels, str | None]:
     systems, note = repeats.crossed()  # (m, k)
     scores = repeats.scores(systems)
     sign = 1 if repeats.panel.metric.lower_is_better else -1
     order = np.argsort(sign * np.array([model.score for model in models]), kind="stable").tolist()
     chosen = list(combinations(order, 2)) if len(order) <= MOST_ALL_PAIRS else list(pairwise(order))
-    across = Across(
+    across = AcrossModels(
         n_runs=scores.shape[1],
         order=tuple(models[i].name for i in order),
         icc=intraclass(scores, goal.level),
@@ -205,17 +204,17 @@ def _components(repeats: Repeats, systems: Integers) -> tuple[Component, ...]:
     return variance_components(values, ("models", unit), repeats="runs, residual")
 
 
-def _pair(repeats: Repeats, models: tuple[ModelRuns, ModelRuns], systems: Integers, goal: Goal) -> Pair:
+def _pair(repeats: Repeats, models: tuple[ModelRuns, ModelRuns], systems: Integers, goal: Goal) -> ModelPair:
     ahead, behind = models
     scores = repeats.scores(systems)  # (2, k)
     error, df = _difference_error(repeats, systems)
-    return Pair(
-        ahead.name,
-        behind.name,
-        ahead.score - behind.score,
-        _order_repeats(scores, goal.level),
-        error,
-        error * detectable_shift(df, goal.level, goal.power) if error and df >= 1 else None,
+    return ModelPair(
+        ahead=ahead.name,
+        behind=behind.name,
+        difference=ahead.score - behind.score,
+        repeats=_order_repeats(scores, goal.level),
+        error=error,
+        detectable=error * detectable_shift(df, goal.level, goal.power) if error and df >= 1 else None,
     )
 
 
@@ -254,35 +253,6 @@ def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None
         return items, units.n - 1
     parts = [(items**2, units.n - 1), (table.raters / (n * k), k - 1), (table.error / (n * k), (n - 1) * (k - 1))]
     return sqrt(total), total**2 / sum(part**2 / df for part, df in parts)
-
-
-# ------------------------------------------------------------------------------------------ what a reader should know
-
-
-def _notes(panel: Panel, models: Sequence[ModelRuns], across: Across | None, noise: RunNoise) -> list[str]:
-    unit, notes = panel.unit, []
-    components = models[0].components if across is None else across.components
-    if any(component.estimated < 0 for component in components):
-        notes.append("a variance that is estimated below 0 counts as 0 in the shares")
-    df = sum(len(model.runs) - 1 for model in models)
-    if df < FEW_RUNS:
-        rests = f"rests on {df} degree{'s' * (df > 1)} of freedom between runs; more runs narrow its interval"
-        notes.append(f"the {'upper limit of the noise' if noise.pooled else 'noise between runs'} {rests}")
-    if noise.pooled and any(model.run_sd.value == 0 for model in models):
-        notes.append("scores that are equal in every run although single answers change are equal by chance")
-    if not panel.equal_denominators:
-        weights = "tokens" if panel.metric.kind == "losses" else "weights"
-        what = quantity(panel.metric.kind)
-        notes.append(f"an overall {what} counts {weights}; correlations and components count every {unit} once")
-    if panel.n_clusters is not None:
-        notes.append(f"intervals of ICC(1) to ICC(3) over {unit}s take {unit}s of a cluster for independent")
-    for model in models:
-        p = model.run_effect.p_value
-        if p is not None and p <= 0.01:
-            notes.append(
-                f"runs of {model.name} differ by more than noise of single {unit}s gives (F test, p = {p:.2g})"
-            )
-    return notes
 
 
 def _signature(repeats: Repeats, goal: Goal) -> str:

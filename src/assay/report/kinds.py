@@ -44,7 +44,6 @@ KINDS = {
     "assay/tuning/1": Kind("assay.analyses.tune.result:TuningReport", f"{_PARTS}.tuning:tuning_part"),
     "assay/context/1": Kind("assay.analyses.context_curve:ContextCurve", f"{_PARTS}.sheets:context_part"),
     "assay/japanese/1": Kind("assay.analyses.japanese_result:Japanese", f"{_PARTS}.sheets:japanese_part"),
-    "assay/reliability/1": Kind("assay.analyses.reliability_result:Reliability", f"{_PARTS}.sheets:reliability_part"),
     "assay/power/1": Kind("assay.analyses.power_result:Power", f"{_PARTS}.sheets:power_part"),
 }
 

@@ -75,7 +75,16 @@ EXPLANATIONS = {
         "The smallest true difference that would be found with the stated power, given the noise between runs.",
         "reliability.md",
     ),
-    "noise of": Explanation("The standard deviation of an overall score between repeated runs.", "reliability.md"),
+    "run noise": Explanation("The standard deviation of an overall score between repeated runs.", "reliability.md"),
+    "intraclass correlation": Explanation(
+        "Shrout and Fleiss's intraclass correlations: the share of the variance that lies between the targets, for one "
+        "run and for the mean of all, with F intervals.",
+        "reliability.md",
+    ),
+    "variance components": Explanation(
+        "The variance of a single score, split by an analysis of variance in which every factor is random.",
+        "reliability.md",
+    ),
     "scripts": Explanation("Which characters count as hiragana, katakana and kanji.", "japanese.md"),
     "loss": Explanation("Summed log-loss over the predicted tokens, divided by their number.", "intervals.md"),
     "score": Explanation("The mean over the items, weighted where the file has weights.", "intervals.md"),

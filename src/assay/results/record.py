@@ -28,6 +28,7 @@ Status = Literal["good", "bad", "unsure", "plain"]
 #: Every kind of result by its schema: module and class, imported when one is met.
 SCHEMAS = {
     "assay/comparison/1": "assay.analyses.comparison:Comparison",
+    "assay/reliability/1": "assay.analyses.reliability_result:Reliability",
 }
 _VERSION = re.compile(r"/\d+$")
 
@@ -136,7 +137,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
         schema = cls.__struct_config__.tag
         if data.get("schema") != schema:
             raise InputError(
-                f"this is not a {cls.kind_name}: schema must be {schema!r}, but got {data.get('schema')!r}."
+                f"not a {cls.kind_name} result: schema must be {schema!r}, but got {data.get('schema')!r}."
             )
         return msgspec.convert(data, cls)
 

@@ -1,9 +1,8 @@
 """Does the order of systems repeat from run to run? Kendall's τ, and the share of pairs of runs that agree."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +23,6 @@ class RankStability:
     whole_order_repeats: float  # the share of pairs of runs with the same order of all systems; a tie counts half
     pairs_of_runs: int
     reason: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "RankStability":
-        return cls(**data)
 
 
 def orders(scores: Floats) -> NDArray[np.int8]:

@@ -7,10 +7,9 @@ the 0 that is used for it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from math import exp, inf, isfinite, prod, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -62,13 +61,6 @@ class Component:
     estimated: float  # by the mean squares; may be below 0
     variance: float  # what is used: 0 where the estimate is below
     share: float | None  # of the sum of all parts; None where nothing varies
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Component":
-        return cls(**data)
 
 
 def variance_components(values: Floats, factors: Sequence[str], *, repeats: str | None = None) -> tuple[Component, ...]:

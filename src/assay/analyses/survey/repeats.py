@@ -7,13 +7,13 @@ import numpy as np
 
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability_result import Reliability
-from assay.analyses.reliability_tables import sheets
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
+from assay.results.table import ResultTable
 from assay.stats.power_plans import Goal
 
 _ONCE = "every answer was given once; ask several times, or at temperature 0, where answers repeat"
@@ -30,8 +30,7 @@ class Repeats(Section):
     def sheets(self) -> list[Sheet]:
         if self.found is None:
             return [Sheet(("repeats", "none"), ("", ""), [("reason", str(self.reason))])]
-        parts = sheets(self.found.kind, self.found.models, self.found.across, self.found.goal)
-        return [Sheet(("repeats", ": ".join(sheet.title)), sheet.header, sheet.cells) for sheet in parts]
+        return [_sheet(table) for table in self.found.tables]
 
     def sentences(self) -> list[Statement]:
         if self.found is None:
@@ -47,6 +46,13 @@ class Repeats(Section):
                 )
             )
         return said
+
+
+def _sheet(table: ResultTable) -> Sheet:
+    columns = [[column.name, *column.texts] for column in table.columns]
+    widths = [max(map(len, texts)) if c.to_the_right else 0 for c, texts in zip(table.columns, columns, strict=True)]
+    cells = [[text.rjust(width) for text, width in zip(row, widths, strict=True)] for row in table.rows]
+    return Sheet(("repeats", f"{table.title}: {table.about}"), table.header, cells)
 
 
 def repeats(survey: Survey, design: Design) -> Repeats:

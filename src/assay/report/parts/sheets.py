@@ -1,10 +1,9 @@
-"""Results that are tables and a chart: context curves, Japanese, repeated runs, power."""
+"""Results that are tables and a chart: context curves, Japanese, power."""
 
 from assay.analyses.context_curve import ContextCurve
 from assay.analyses.japanese_result import Japanese
 from assay.analyses.japanese_wording import scaled
 from assay.analyses.power_result import Power, curve_rows
-from assay.analyses.reliability_result import Reliability
 from assay.report.context_chart import context_chart
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.japanese_chart import japanese_chart
@@ -81,24 +80,6 @@ def _judged(gauge: Gauge | None) -> Status:
     return "good" if (gauge.low > 0) == (gauge.better == "higher") else "bad"
 
 
-def reliability_part(found: Reliability) -> Part:
-    """How far runs repeat."""
-    names = [model.name for model in found.models]
-    return Part(
-        kind="reliability",
-        name=", ".join(names),
-        title="Do the results repeat?",
-        sentence=found.sentence,
-        status="plain",
-        compared=_systems(names, f"{words.count(found.n, found.unit)} in every run"),
-        signature=found.signature,
-        facts=facts_of(found.evidence()),
-        groups=_groups("Runs", (), found),
-        notes=notes_of(found.evidence()),
-        data=found.to_dict(),
-    )
-
-
 def power_part(found: Power) -> Part:
     """How many items."""
     rows = found.rows()
@@ -140,5 +121,5 @@ def _systems(names: list[str], units: str) -> tuple[Fact, ...]:
     return (Fact(label, ", ".join(names)), Fact("on", units))
 
 
-def _groups(title: str, charts: tuple[Chart, ...], found: ContextCurve | Japanese | Reliability) -> tuple[Group, ...]:
+def _groups(title: str, charts: tuple[Chart, ...], found: ContextCurve | Japanese) -> tuple[Group, ...]:
     return (Group(title, charts=charts, tables=tuple(Table.of(sheet) for sheet in found.sheets())),)
