@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
     from assay.report.folder import write_report
+    from assay.scoring import score
     from assay.scoring.characters import characters
-    from assay.scoring.verb import score
     from assay.stats.power_plans import Goal, Shares, Spread, Structure
     from assay.stats.records import Estimate, Fallback, Interval, Test
 
@@ -74,7 +74,7 @@ _HOMES = {
     "Shares": "assay.stats.power_plans",
     "Spread": "assay.stats.power_plans",
     "Structure": "assay.stats.power_plans",
-    "score": "assay.scoring.verb",
+    "score": "assay.scoring",
     "write_report": "assay.report.folder",
     "Comparison": "assay.analyses.comparison",
     "Panel": "assay.data",

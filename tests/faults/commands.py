@@ -77,9 +77,9 @@ def _pair_of_keys(public: Path) -> Any:
 
 def short_shards() -> None:
     """Several shards of a short text."""
-    import assay.scoring.score
+    import assay.scoring.run
 
-    assay.scoring.score.SHARD_TOKENS = 200
+    assay.scoring.run.SHARD_TOKENS = 200
 
 
 def careless_writer() -> None:

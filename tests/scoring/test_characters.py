@@ -15,7 +15,7 @@ from assay import models  # noqa: E402 - after the check that the extra is there
 from assay.data.writing_systems import codes_of, scripts_of  # noqa: E402 - likewise
 from assay.errors import InputError, UsageError  # noqa: E402 - likewise
 from assay.scoring.characters import Prediction, characters, characters_of  # noqa: E402 - likewise
-from assay.scoring.score import Encoded, Plan  # noqa: E402 - likewise
+from assay.scoring.run import Encoded, Plan  # noqa: E402 - likewise
 from assay.scoring.specs import ModelSpec  # noqa: E402 - likewise
 from assay.scoring.texts import Document  # noqa: E402 - likewise
 

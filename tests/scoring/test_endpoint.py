@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from assay.errors import InputError, UsageError
 from assay.scoring.dialects import WAYS, OtherTokensError, ReplyError, Way
 from assay.scoring.endpoint import EndpointScorer
-from assay.scoring.score import Encoded, Plan, layout_for, score_encoded
+from assay.scoring.run import Encoded, Plan, layout_for, score_encoded
 from assay.scoring.texts import Document
 from assay.scoring.transport import ApiKey, Patience, Server
 
@@ -570,7 +570,7 @@ def test_run_against_the_local_model(loopback: Loopback, tmp_path: Path) -> None
 def test_a_run_that_the_server_ended_goes_on_to_the_same_bytes(
     loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.scoring.score.SHARD_TOKENS", 200)
+    monkeypatch.setattr("assay.scoring.run.SHARD_TOKENS", 200)
     whole, resumed = tmp_path / "whole", tmp_path / "resumed"
     scored(loopback.scorer(), whole)
     hasty = Patience(attempts=2, first_pause=0.01)

@@ -20,10 +20,10 @@ from assay.data import pair, read_table
 from assay.data.runs.positions import check_plans, open_tokens
 from assay.data.runs.rates import bits_per
 from assay.errors import InputError, UsageError
+from assay.scoring import score
 from assay.scoring.hf import Scorer
-from assay.scoring.score import Plan
+from assay.scoring.run import Plan
 from assay.scoring.specs import ModelSpec
-from assay.scoring.verb import score
 from tests.scoring.conftest import TEXT
 from tests.scoring.lm_eval_windows import get_rolling_token_windows
 
@@ -269,7 +269,7 @@ LOADED_BY_SCORING = [
 
 def _score_slowly(model: str, text: str, folder: str) -> None:
     """In a process of its own, forked after torch was imported: many small shards, many moments to be killed in."""
-    import assay.scoring.score as core
+    import assay.scoring.run as core
 
     core.SHARD_TOKENS = 200
     score({"m": ModelSpec(model)}, [text], folder, plan=Plan(context=24, keep_tokens=True))
@@ -279,7 +279,7 @@ def test_twenty_kills_change_no_byte_against_an_undisturbed_run(
     tiny_model: Callable[..., Path], text: Path, tmp_path: Path
 ) -> None:
     server = multiprocessing.get_context("forkserver")
-    server.set_forkserver_preload([*LOADED_BY_SCORING, "assay.scoring.verb", "assay.scoring.hf"])
+    server.set_forkserver_preload([*LOADED_BY_SCORING, "assay.scoring", "assay.scoring.hf"])
 
     def start(folder: str) -> multiprocessing.process.BaseProcess:
         process = server.Process(target=_score_slowly, args=(str(tiny_model()), str(text), str(tmp_path / folder)))
@@ -305,7 +305,7 @@ def test_twenty_kills_change_no_byte_against_an_undisturbed_run(
 
 
 def test_a_loss_that_is_not_finite_is_refused_with_its_token(tmp_path: Path) -> None:
-    from assay.scoring.score import Encoded, score_encoded
+    from assay.scoring.run import Encoded, score_encoded
     from assay.scoring.texts import Document
     from assay.scoring.windows import Layout
 

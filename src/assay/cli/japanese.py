@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.analyses.japanese_result import Japanese
     from assay.analyses.japanese_tokens import BleuTokenizer
     from assay.data.writing_systems import Normalization, Ranges
-    from assay.scoring.score import Plan
+    from assay.scoring.run import Plan
     from assay.scoring.specs import ModelSpec
 
 _TABLES = "Generations"
@@ -102,7 +102,7 @@ def japanese(
         check_chart(chart)
     if _is_model(sources[0]):
         _refuse_other(sources[0], {"--columns": columns, "--allow-empty": allow_empty})
-        from assay.scoring.score import Plan
+        from assay.scoring.run import Plan
         from assay.scoring.specs import ModelSpec
 
         specs = [

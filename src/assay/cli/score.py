@@ -107,9 +107,9 @@ def score(
     same arguments, it goes on where it was.
     """
     from assay.data import pair, read_table
-    from assay.scoring.score import Plan
+    from assay.scoring import score as run
+    from assay.scoring.run import Plan
     from assay.scoring.specs import ENDPOINT, EndpointSpec, ModelSpec, Spec
-    from assay.scoring.verb import score as run
 
     plan = Plan(
         context=context,

@@ -205,7 +205,7 @@ def _spec(task: Task, settings: "Settings", trained: Path) -> Any:
 
 def _accuracies(task: Task, settings: "Settings", trained: Path, text: Path) -> dict[str, float]:
     from assay.scoring.characters import characters
-    from assay.scoring.score import Plan
+    from assay.scoring.run import Plan
 
     (counts,) = characters(
         {"model": _spec(task, settings, trained)}, [text], plan=Plan(context=task.context, cut=CUT), field="text"
@@ -229,8 +229,8 @@ def _scored(task: Task, settings: "Settings", folder: Path) -> str:
     """The validation windows under the trained model, into the run: what arms are compared on."""
     from assay.data import read_table
     from assay.data.training import WINDOWS
-    from assay.scoring.score import Plan
-    from assay.scoring.verb import score
+    from assay.scoring import score
+    from assay.scoring.run import Plan
     from assay.training.folder import TRAINED, scratch
 
     with scratch(folder) as place:

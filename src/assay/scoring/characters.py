@@ -31,11 +31,10 @@ from assay.data.writing_systems import (
     scripts_of,
 )
 from assay.errors import InputError, UsageError
-from assay.scoring.score import Encoded, Plan, Progress, layout_for, start_token
+from assay.scoring.run import Encoded, Plan, Progress, layout_for, start_token
 from assay.scoring.specs import ModelSpec
 from assay.scoring.texts import Document, read_documents, texts_digest
-from assay.scoring.token_bytes import TokenBytes
-from assay.scoring.tokens import model_digests, tokenized
+from assay.scoring.tokens import TokenBytes, model_digests, tokenized
 from assay.scoring.windows import Layout, Window, batches_of, windows_of
 from assay.stats.units import Floats
 

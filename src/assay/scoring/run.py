@@ -1,4 +1,4 @@
-"""`score`: run a model over text and write a run that the other verbs read."""
+"""Run a model over text and write a run that the other verbs read."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
