@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from assay import models
+from assay.files.writing import write_bytes
 from assay.models.edits import round_weights
-from assay.outputs import write_bytes
 
 FILE = "generations.csv"
 PROMPT = 150  # characters at the least

@@ -7,7 +7,7 @@
     └── WriteError             74   the disk or a pipe failed while something was written
 
 A message is one line: what is wrong, where (file, row, column), and what to do next. Exit code 1 is a gate that failed:
-no error has it. What is not in this tree is a fault of ours, exit code 70 (`assay.endings`).
+no error has it. What is not in this tree is a fault of ours, exit code 70 (`assay.exit_codes`).
 """
 
 import errno

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from assay.data import read_table
 from assay.data.writing import write_tables
 from assay.errors import InputError, WriteError
-from assay.outputs import write_bytes, write_whole
+from assay.files.writing import write_bytes, write_whole
 from tests.data.files import losses
 
 LIMITED = """
@@ -24,7 +24,7 @@ import resource, sys
 from pathlib import Path
 from assay.data import read_table
 from assay.data.writing import write_tables
-from assay.outputs import write_bytes
+from assay.files.writing import write_bytes
 from assay.errors import WriteError
 n = 20_000
 table = read_table({"window": [f"w{i}" for i in range(n)], "tokens": [3] * n, "loss": [i / 7 for i in range(n)]})

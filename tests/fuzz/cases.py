@@ -210,15 +210,15 @@ def _in_the_fork(command: Sequence[str], place: Path, streams: Sequence[Path]) -
 
 def _code(command: Sequence[str]) -> int:
     """The exit code of a command; a fault of ours is printed in full rather than put into a file."""
-    from assay import endings
+    from assay import exit_codes
     from assay.cli.main import main
 
-    setattr(endings, "_fault", lambda error: "".join(traceback.format_exception(error)))  # noqa: B010 - not ours to type
-    setattr(endings, "one_line", str)  # noqa: B010 - likewise
+    setattr(exit_codes, "_fault", lambda error: "".join(traceback.format_exception(error)))  # noqa: B010 - not ours to type
+    setattr(exit_codes, "one_line", str)  # noqa: B010 - likewise
     sys.argv = ["assay", *command]
     try:
         if command[0] == "texts":
-            return endings.ended(lambda: _texts(*command[1:]))
+            return exit_codes.ended(lambda: _texts(*command[1:]))
         main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)

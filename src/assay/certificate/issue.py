@@ -27,8 +27,8 @@ from assay.data.tables import check_used
 from assay.data.writing import write_tables
 from assay.design import Policy
 from assay.errors import UsageError
-from assay.outputs import staged, together, write_bytes
-from assay.places import check_outputs
+from assay.files.places import check_outputs
+from assay.files.writing import staged, together, write_bytes
 from assay.version import VERSION
 
 

@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assay.data.json_text import parse_json
-from assay.data.opening import SETTINGS, read_bytes
 from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, Policy, Profile, TierName, Weights
 from assay.errors import InputError, UsageError
+from assay.files.json_text import parse_json
+from assay.files.reading import SETTINGS, read_bytes
 from assay.names import one_line
 
 SCHEMA = "assay/policy/1"

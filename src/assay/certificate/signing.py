@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError, UsageError
-from assay.outputs import remove_parts, remove_whole, together, write_bytes, write_new
+from assay.files.reading import SETTINGS, read_bytes
+from assay.files.writing import remove_parts, remove_whole, together, write_bytes, write_new
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

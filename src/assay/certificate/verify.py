@@ -20,9 +20,9 @@ from assay.certificate.signing import envelope_path, load_public_key, signature_
 from assay.certificate.verification import RECOMPUTED, Verification
 from assay.certificate.versions import check_version
 from assay.data import read_table
-from assay.data.opening import SETTINGS, TABLE, cannot_open, check_file, read_bytes
 from assay.design import Policy
 from assay.errors import InputError, UsageError
+from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes
 from assay.names import listed
 
 

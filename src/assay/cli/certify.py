@@ -108,8 +108,8 @@ def certify(
     from assay.certificate.issue import written_files
     from assay.certificate.policy_file import policy_of
     from assay.data import parse_columns
-    from assay.outputs import together, write_bytes
-    from assay.places import check_outputs
+    from assay.files.places import check_outputs
+    from assay.files.writing import together, write_bytes
     from assay.report.certificate import certificate_markdown
 
     check_outputs([*written_files(output), markdown], [baseline, subject, sign, policy])

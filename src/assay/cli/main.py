@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.endings import ended
 from assay.errors import UsageError
+from assay.exit_codes import ended
 from assay.version import VERSION
 
 #: Every verb and the module of the function of that name, in the order of the help.

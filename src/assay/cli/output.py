@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from assay.analyses.result import AnyResult
+from assay.files.places import check_outputs
+from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
-from assay.outputs import make_folder, together, write_bytes
-from assay.places import check_outputs
 
 __all__ = ["Json", "Save", "as_text", "check_outputs", "say", "say_json", "say_over", "show"]
 

@@ -12,7 +12,7 @@ from assay.cli import options
 from assay.cli import output as shown
 from assay.cli.output import say, say_over
 from assay.design import Design, Method
-from assay.outputs import make_folder, together, write_bytes
+from assay.files.writing import make_folder, together, write_bytes
 
 if TYPE_CHECKING:
     from assay.analyses.survey.report import SurveyReport

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.cli.output import say
 from assay.errors import InputError, UsageError
-from assay.outputs import remove_parts
+from assay.files.writing import remove_parts
 
 if TYPE_CHECKING:
     from assay.scoring.texts import Document
@@ -37,7 +37,7 @@ def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, 
 
     A run that shall be overwritten stays until the new one, which is made beside it, is complete.
     """
-    from assay.data.replacing import recover, swap
+    from assay.files.replacing import recover, swap
     from assay.scoring.hf import longest_input
     from assay.scoring.loading import load_model, load_tokenizer
     from assay.scoring.specs import ModelSpec
@@ -58,8 +58,8 @@ def trained(task: Task, settings: "Settings", folder: Path, *, overwrite: bool, 
 
 def _place(folder: Path, settings: "Settings", about: Mapping[str, Any], *, overwrite: bool) -> Path:
     """Where to train: in the folder, or beside it if something is there that will be replaced."""
-    from assay.data.replacing import check_begun, check_replaceable, discard, replacement
     from assay.data.training.events import MANIFEST
+    from assay.files.replacing import check_begun, check_replaceable, discard, replacement
     from assay.training.folder import OWNER
 
     remove_parts(folder / MANIFEST)

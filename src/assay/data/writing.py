@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from assay.data.database import copy_columns
 from assay.data.metrics import UNITS
 from assay.data.tables import Table
-from assay.outputs import write_whole
+from assay.files.writing import write_whole
 
 
 def write_tables(path: Path, tables: Mapping[str, Table]) -> int:

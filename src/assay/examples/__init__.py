@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.errors import InputError, UsageError
-from assay.outputs import make_folder, write_bytes
+from assay.files.writing import make_folder, write_bytes
 
 _FOLDER = Path(__file__).parent
 

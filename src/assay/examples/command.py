@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from assay.endings import ended
+from assay.exit_codes import ended
 
 
 def copied(module: str, copy: Callable[[str], tuple[Path, ...]], arguments: list[str]) -> int:

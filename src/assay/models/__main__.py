@@ -2,7 +2,7 @@
 
 import sys
 
-from assay.endings import ended
+from assay.exit_codes import ended
 
 USAGE = (
     "usage: python -m assay.models [FOLDER]\n\n"

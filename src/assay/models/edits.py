@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError, UsageError, cannot_write
-from assay.outputs import make_folder, write_bytes
+from assay.files.writing import make_folder, write_bytes
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from assay.analyses.result import AnyResult
 from assay.design import Policy
 from assay.errors import InputError, UsageError
-from assay.outputs import make_folder, together, write_bytes
-from assay.places import check_outputs
+from assay.files.places import check_outputs
+from assay.files.writing import make_folder, together, write_bytes
 from assay.report.charts import write_chart
 from assay.report.document import Document, Part
 from assay.report.kinds import part_of, read_part

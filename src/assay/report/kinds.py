@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.analyses.result import AnyResult
-from assay.data.json_text import read_json
 from assay.design import Policy
 from assay.errors import InputError, UsageError, WriteError
+from assay.files.json_text import read_json
 from assay.report.document import Part
 from assay.report.sound import check_part
 from assay.results.record import SCHEMAS

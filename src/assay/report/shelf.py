@@ -10,8 +10,8 @@ from threading import Condition, Thread
 from typing import Literal
 
 from assay.certificate.issue import evidence_path
-from assay.data.json_text import read_json
 from assay.errors import AssayError
+from assay.files.json_text import read_json
 from assay.report.document import Part, Status
 from assay.report.kinds import KINDS, read_part
 

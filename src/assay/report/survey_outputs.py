@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.analyses.survey.report import SurveyReport
-from assay.outputs import write_bytes
+from assay.files.writing import write_bytes
 from assay.report.charts import write_chart
 from assay.report.markdown import part_markdown
 from assay.report.parts.survey import survey_part

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.data.opening import DOCUMENT, Limit, check_file, check_link
 from assay.errors import AssayError, InputError, UsageError
+from assay.files.reading import DOCUMENT, Limit, check_file, check_link
 from assay.names import one_line
 from assay.scoring.checkpoint import (
     check_architecture,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from assay.data.opening import Limit, read_bytes
 from assay.data.readers.registry import open_source
 from assay.errors import InputError, UsageError
+from assay.files.reading import Limit, read_bytes
 
 _TEXT = Limit(4_000_000_000, "a text", "split it into several files")
 TABLES = frozenset({".jsonl", ".ndjson", ".parquet", ".pq", ".csv", ".tsv"})

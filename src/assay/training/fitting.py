@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from assay.data.json_text import read_json
 from assay.errors import InputError, UsageError, WriteError, cannot_write
+from assay.files.json_text import read_json
 from assay.training.folder import CHECKPOINTS, TRAINED, UNFINISHED
 from assay.training.recorder import Schedule
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.data.replacing import Owner
 from assay.data.runs import owned_files
 from assay.data.training import WINDOWS
 from assay.data.training.events import EVENTS, MANIFEST
-from assay.places import is_run
+from assay.files.places import is_run
+from assay.files.replacing import Owner
 
 CHECKPOINTS = "checkpoints"
 TRAINED = "trained"  # the folder of the adapter or of the model

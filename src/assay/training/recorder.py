@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.data.training.events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
 from assay.errors import InputError, UsageError, cannot_write
-from assay.outputs import make_folder, write_bytes
+from assay.files.writing import make_folder, write_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Arm, Contrast, Criterion, Group, Status
 from assay.analyses.tune.sentences import stops
-from assay.data.json_text import read_json
-from assay.data.opening import SETTINGS, read_bytes
 from assay.errors import InputError
+from assay.files.json_text import read_json
+from assay.files.reading import SETTINGS, read_bytes
 from assay.names import nearest
 from assay.results import words
 from assay.stats.records import Estimate, Interval

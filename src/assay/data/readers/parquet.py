@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.data.database import identifier, literal_path
-from assay.data.opening import TABLE, check_file
 from assay.data.readers.duck import REFUSALS, DuckSource
 from assay.data.runs import open_run
+from assay.files.reading import TABLE, check_file
 
 # Exact as doubles, or rounded once. DuckDB divides a decimal by a power of ten, so that goes through its text.
 _NUMBERS = frozenset(

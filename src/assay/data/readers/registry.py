@@ -7,11 +7,11 @@ from os import PathLike, fspath, sep
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.data.opening import TABLE, cannot_open, check_link, head_of, opened
 from assay.data.readers import UNNAMED, Format, Selection, Source
 from assay.data.readers.memory import MemorySource
 from assay.data.runs import MANIFEST
 from assay.errors import InputError, UsageError
+from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened
 from assay.names import listed, names_of, one_line
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.database import copy_columns
-from assay.data.json_text import read_json
-from assay.data.replacing import Owner, check_replaceable, discard, recover, replacement, swap
 from assay.errors import InputError
-from assay.outputs import make_folder, remove_parts, together, write_bytes, write_whole
-from assay.places import is_run
+from assay.files.json_text import read_json
+from assay.files.places import is_run
+from assay.files.replacing import Owner, check_replaceable, discard, recover, replacement, swap
+from assay.files.writing import make_folder, remove_parts, together, write_bytes, write_whole
 
 MANIFEST = "run.json"
 SCHEMA = "assay/run/1"

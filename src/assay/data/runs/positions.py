@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.database import identifier, literal_path, private_database
-from assay.data.opening import TABLE, check_file
 from assay.data.readers.duck import REFUSALS
 from assay.data.runs import Run, open_run
 from assay.errors import InputError, UsageError
+from assay.files.reading import TABLE, check_file
 from assay.names import one_line
 from assay.stats.units import Floats, Integers, Texts
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from assay.data.opening import head_of
 from assay.errors import InputError
+from assay.files.reading import head_of
 
 
 def is_json(path: Path) -> bool:

@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from assay.data.json_text import read_json
-from assay.data.opening import DOCUMENT, check_file
 from assay.data.survey.documents import is_json
 from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
 from assay.data.survey.truth import Truth
 from assay.errors import InputError
+from assay.files.json_text import read_json
+from assay.files.reading import DOCUMENT, check_file
 from assay.names import one_line
 from assay.stats.units import Truths
 

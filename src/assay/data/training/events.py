@@ -5,9 +5,9 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from assay.data.json_text import parse_json, read_json
-from assay.data.opening import DOCUMENT, read_bytes
 from assay.errors import InputError
+from assay.files.json_text import parse_json, read_json
+from assay.files.reading import DOCUMENT, read_bytes
 from assay.names import one_line, shown
 
 MANIFEST = "training.json"

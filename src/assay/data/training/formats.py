@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.json_text import read_json
-from assay.data.opening import check_link
 from assay.data.readers.registry import exists, named
 from assay.data.training import (
     Series,
@@ -25,6 +23,8 @@ from assay.data.training import (
 from assay.data.training.events import LAST_STEP, NoStepsError, number_of
 from assay.data.training.tables import SUFFIXES, read_log_table
 from assay.errors import InputError
+from assay.files.json_text import read_json
+from assay.files.reading import check_link
 from assay.names import names_of, one_line, shown
 
 _STATE = "trainer_state.json"

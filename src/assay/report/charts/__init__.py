@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.errors import UsageError
-from assay.outputs import write_bytes
+from assay.files.writing import write_bytes
 from assay.results.figures import Curve, Distribution, Figure, Forest, Gauge, Points
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from assay.outputs import write_bytes
+from assay.files.writing import write_bytes
 from assay.report.charts import DARK
 from assay.report.document import Document, Part, part_id
 from assay.report.names import visible

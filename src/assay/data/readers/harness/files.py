@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.data.json_text import parse_json
-from assay.data.opening import ARCHIVE, DOCUMENT, LINES, cannot_open, check_file, megabytes, opened
 from assay.errors import InputError
+from assay.files.json_text import parse_json
+from assay.files.reading import ARCHIVE, DOCUMENT, LINES, cannot_open, check_file, megabytes, opened
 from assay.names import one_line, shown
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from assay.data.json_text import parse_json, read_json
-from assay.data.opening import ARCHIVE, opened
 from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
 from assay.data.readers.harness.files import Archive, first_name, open_archive
 from assay.errors import InputError
+from assay.files.json_text import parse_json, read_json
+from assay.files.reading import ARCHIVE, opened
 from assay.names import listed
 
 #: The keys of a .json log, and of its header or the first entry of its journal saved by themselves.

@@ -10,7 +10,7 @@ import pytest
 import assay
 from assay.cli.main import main
 from assay.errors import UsageError
-from assay.places import check_outputs, is_run, same
+from assay.files.places import check_outputs, is_run, same
 from tests.cli.command import SCORES
 
 RUN = '{"schema": "assay/run/1", "shards": 1}'

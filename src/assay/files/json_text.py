@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.opening import DOCUMENT, Limit, pointer_fault, read_bytes
 from assay.errors import InputError
+from assay.files.reading import DOCUMENT, Limit, pointer_fault, read_bytes
 from assay.names import one_line
 
 #: Lists and objects within each other; logs of harnesses have about twenty levels.

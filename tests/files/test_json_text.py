@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.data import json_text
-from assay.data.json_text import DEEPEST, parse_json, read_json
-from assay.data.opening import Limit
 from assay.errors import InputError
+from assay.files import json_text
+from assay.files.json_text import DEEPEST, parse_json, read_json
+from assay.files.reading import Limit
 
 JSON: Any = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers() | st.text(),

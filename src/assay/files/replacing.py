@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import InputError, UsageError, cannot_write
+from assay.files.writing import is_part
 from assay.names import one_line
-from assay.outputs import is_part
 from assay.signals import held
 
 

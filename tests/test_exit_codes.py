@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.endings import ended
 from assay.errors import AssayError, InputError, UsageError, WriteError, cannot_write
+from assay.exit_codes import ended
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and devices are others there")
 
 WAITS = """
 import signal, sys, time
 from pathlib import Path
-from assay.endings import ended
+from assay.exit_codes import ended
 signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests in the background has it ignored
 def run():
     part = Path(sys.argv[1])

@@ -13,14 +13,23 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, WriteError
-from assay.outputs import make_folder, remove_parts, remove_whole, staged, together, write_bytes, write_new, write_whole
+from assay.files.writing import (
+    make_folder,
+    remove_parts,
+    remove_whole,
+    staged,
+    together,
+    write_bytes,
+    write_new,
+    write_whole,
+)
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="locks, links and pipes are others there")
 
 DIES = """
 import os, signal, sys
 from pathlib import Path
-from assay.outputs import write_whole
+from assay.files.writing import write_whole
 write_whole(Path(sys.argv[1]), lambda part: os.kill(os.getpid(), signal.SIGKILL))
 """
 
