@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.analyses.rank import rank
     from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
-    from assay.analyses.reliability_result import Reliability
+    from assay.analyses.reliability.result import Reliability
     from assay.analyses.survey.report import SurveyReport, survey
     from assay.analyses.tune import tune
     from assay.analyses.tune.criteria import Targets
@@ -67,7 +67,7 @@ _HOMES = {
     "SurveyReport": "assay.analyses.survey.report",
     "Leaderboard": "assay.analyses.rank.result",
     "reliability": "assay.analyses.reliability",
-    "Reliability": "assay.analyses.reliability_result",
+    "Reliability": "assay.analyses.reliability.result",
     "power": "assay.analyses.power",
     "Power": "assay.analyses.power_result",
     "Goal": "assay.stats.power_plans",

@@ -5,10 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import output, sources
-
-_DATA = "Data"
-_STATISTICS = "Statistics"
+from assay.cli import options, output, sources
 
 
 def reliability(
@@ -18,20 +15,10 @@ def reliability(
             metavar="RESULTS…", help="Tables with a column run, or logs of inspect with epochs; [NAME=]PATH."
         ),
     ],
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,run=epoch.", rich_help_panel=_DATA
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Items that belong together: passage, document, ...", rich_help_panel=_DATA
-        ),
-    ] = None,
+    columns: options.Columns = None,
+    cluster: options.Cluster = None,
     files_are_runs: Annotated[
-        bool, typer.Option("--files-are-runs", help="Each file is one run of its model.", rich_help_panel=_DATA)
+        bool, typer.Option("--files-are-runs", help="Each file is one run of its model.", rich_help_panel=options.DATA)
     ] = False,
     task: sources.Task = None,
     metric: sources.MetricName = None,
@@ -39,11 +26,9 @@ def reliability(
     scorer: sources.Scorer = None,
     format_name: sources.FormatName = None,
     newest: sources.Newest = False,
-    level: Annotated[
-        float, typer.Option(help="Confidence level, and 1 − level of tests.", rich_help_panel=_STATISTICS)
-    ] = 0.95,
+    level: options.Level = 0.95,
     power: Annotated[
-        float, typer.Option(help="Power of the detectable differences.", rich_help_panel=_STATISTICS)
+        float, typer.Option(help="Power of the detectable differences.", rich_help_panel=options.STATISTICS)
     ] = 0.8,
     save: output.Save = None,
     as_json: output.Json = False,

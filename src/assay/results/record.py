@@ -28,7 +28,7 @@ Status = Literal["good", "bad", "unsure", "plain"]
 #: Every kind of result by its schema: module and class, imported when one is met.
 SCHEMAS = {
     "assay/comparison/1": "assay.analyses.comparison:Comparison",
-    "assay/reliability/1": "assay.analyses.reliability_result:Reliability",
+    "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
 }
 _VERSION = re.compile(r"/\d+$")
 

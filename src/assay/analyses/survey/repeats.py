@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.analyses.reliability import reliability
-from assay.analyses.reliability_result import Reliability
+from assay.analyses.reliability.result import Reliability
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement

@@ -9,8 +9,8 @@ from math import sqrt
 import msgspec
 import numpy as np
 
-from assay.analyses.reliability_result import AcrossModels, Detectable, ModelPair, ModelRuns, Reliability
-from assay.analyses.reliability_sentences import notes_of, sentence_of
+from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPair, ModelRuns, Reliability
+from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
 from assay.data.repeats import Repeats, repeats_of
@@ -139,7 +139,7 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     units = _drawn(panel, variances, np.ones(panel.n))
     value = sqrt(units.estimate)
     if units.degenerate or units.n < 2:
-        return Estimate(value, None, None, panel.n, "the noise of all items is equal, so that there is no interval")
+        return Estimate(value, None, None, panel.n, "the noise of all items is equal, so there is no interval")
     found = interval(units, confidence_level=level).interval
     low, high = (sqrt(max(limit, 0.0)) for limit in (found.low, found.high))
     return Estimate(value, Interval(low, high, level, found.method), None, panel.n)
@@ -168,7 +168,7 @@ def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal) -> Det
     runs = min(len(model.runs) for model in models)
     sd, limits = noise.estimate.value, noise.estimate.interval
     if not sd:
-        return Detectable(None, None, runs, "the scores of all runs are equal, so that they show no noise")
+        return Detectable(None, None, runs, "the scores of all runs are equal, so they show no noise")
     factor = sqrt(2) * detectable_shift(round(noise.df, 6), goal.level, goal.power)
     one = None if limits is None else limits.scaled(factor)
     several = None if limits is None else limits.scaled(factor / sqrt(runs))

@@ -1,6 +1,6 @@
 """What repeated runs allow one to say: the sentence, and the notes beside the numbers."""
 
-from assay.analyses.reliability_result import AcrossModels, Reliability
+from assay.analyses.reliability.result import AcrossModels, Reliability
 from assay.results import words
 
 FEW_RUNS = 4  # degrees of freedom; with fewer, the limits of the noise between runs are a factor of six and more apart
@@ -48,13 +48,12 @@ def notes_of(found: Reliability, *, equal_weights: bool) -> list[str]:
     """What a reader should know beside the numbers."""
     notes = [*_component_notes(found), *_noise_notes(found)]
     if not equal_weights:
-        weights = "tokens" if found.kind == "losses" else "weights"
-        notes.append(
-            f"an overall {found.quantity} counts {weights}; correlations and components count every {found.unit} once"
-        )
+        weighted = "by tokens" if found.kind == "losses" else "as the table says"
+        once = f"correlations and components count every {found.unit} once"
+        notes.append(f"an overall {found.quantity} is weighted {weighted}; {once}")
     if found.n_clusters is not None:
         notes.append(
-            f"intervals of ICC(1) to ICC(3) over {found.unit}s take {found.unit}s of a cluster for independent"
+            f"intervals of ICC(1) to ICC(3) over {found.unit}s treat the {found.unit}s of a cluster as independent"
         )
     return [*notes, *_run_effect_notes(found)]
 
@@ -80,6 +79,6 @@ def _noise_notes(found: Reliability) -> list[str]:
 def _run_effect_notes(found: Reliability) -> list[str]:
     differ = [(model.name, p) for model in found.models if (p := model.run_effect.p_value) is not None and p <= 0.01]
     return [
-        f"runs of {name} differ by more than noise of single {found.unit}s gives (F test, p = {p:.2g})"
+        f"runs of {name} differ by more than the noise of single {found.unit}s explains (F test, p = {p:.2g})"
         for name, p in differ
     ]
