@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assay.analyses.reliability.result import Reliability
     from assay.analyses.survey.report import SurveyReport, survey
     from assay.analyses.tune import tune
-    from assay.analyses.tune.criteria import Targets
+    from assay.analyses.tune.records import Targets
     from assay.analyses.tune.result import TuningReport
     from assay.certificate.issue import certify
     from assay.certificate.policy_file import read_policy
@@ -60,7 +60,7 @@ _HOMES = {
     "Japanese": "assay.analyses.japanese_result",
     "characters": "assay.scoring.characters",
     "tune": "assay.analyses.tune",
-    "Targets": "assay.analyses.tune.criteria",
+    "Targets": "assay.analyses.tune.records",
     "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
     "survey": "assay.analyses.survey.report",

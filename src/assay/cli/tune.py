@@ -96,9 +96,9 @@ def report(
     )
 
     def draw(path: Path) -> None:
-        from assay.report.tuning_chart import write_tuning_chart  # late: only if a chart is asked for
+        from assay.report.charts import write_figures  # late: only if a chart is asked for
 
-        write_tuning_chart(result, path)
+        write_figures(result.figures, path, "Training runs")
 
     output.show(result, as_json=as_json, save=save, markdown=markdown, chart=chart, draw=draw)
 

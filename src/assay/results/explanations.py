@@ -56,6 +56,12 @@ EXPLANATIONS = {
         "the ratio of sums computed anew for each resample.",
         "intervals.md",
     ),
+    "training runs": Explanation(
+        "Means over the seeds of an arm, with t intervals where there are several. Ratios are of an arm over the "
+        "baseline. Significance is paired by validation window, with seeds as clusters. What no log holds is not "
+        "measured.",
+        "tune.md",
+    ),
     "limit": Explanation(
         "The largest ratio of perplexities, or the largest fall of a score, that the policy lets pass.", "gate-in-ci.md"
     ),

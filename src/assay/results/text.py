@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import takewhile
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from assay.results.record import Result
     from assay.results.table import ResultTable
 
+WIDE = 110  # columns at which sentences are folded where no terminal says its own
 SHORTEST = 12  # columns that are left of a name, however narrow the terminal
 
 
@@ -19,11 +21,17 @@ def result_text(result: "Result", width: int | None = None) -> str:
     blocks = [result.sentence]
     for section in result.sections:
         blocks += [table_text(table, width) for table in section.tables if len(table)]
-        blocks += ["\n".join(f"- {text}" for text in section.said)] if section.said else []
+        blocks += [_said(section.title, section.said, width or WIDE)] if section.said else []
     rows = [(fact.label, fact.text) for fact in result.facts]
     rows += [(caution.kind, caution.text) for caution in result.cautions]
     blocks.append(lined_up([*rows, ("signature", result.signature)]))
     return "\n\n".join(blocks)
+
+
+def _said(title: str, texts: Sequence[str], width: int) -> str:
+    """Sentences below each other, under their title, folded at the width."""
+    folded = (fill(f"- {text}", width, subsequent_indent="  ", break_long_words=False) for text in texts)
+    return "\n".join([title, *folded])
 
 
 def lined_up(rows: Iterable[tuple[str, str]]) -> str:

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from assay.analyses.tune import tune
-from assay.analyses.tune.criteria import Targets, grade_of, read_targets
+from assay.analyses.tune.criteria import grade_of, read_targets
+from assay.analyses.tune.records import Targets
 from assay.analyses.tune.result import TuningReport
 from assay.data import read_table
 from assay.errors import InputError, UsageError
@@ -40,7 +41,7 @@ def losses(run: Path) -> tuple[Floats, Floats]:
 
 def test_plain_data_and_back(shipped: TuningReport) -> None:
     assert TuningReport.from_dict(json.loads(json.dumps(shipped.to_dict(), allow_nan=False))) == shipped
-    with pytest.raises(InputError, match="not a tuning report"):
+    with pytest.raises(InputError, match="not a tuning result"):
         TuningReport.from_dict({"schema": "x"})
 
 

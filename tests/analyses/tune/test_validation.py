@@ -73,7 +73,7 @@ def test_losses_that_are_no_language_models_compare_as_losses(tmp_path: Path) ->
     assert contrast.ratios["perplexity"].value is None
     assert contrast.ratios["validation_loss"].value == pytest.approx(0.361 / 0.301, rel=1e-3)
     assert "perplexity" not in contrast.sentence
-    assert "significance: lora − full, validation loss" in str(report)
+    assert "Significance: lora − full, validation loss" in str(report)
     assert "lora is worse than full on the validation text (validation loss +0.06" in contrast.sentence
     loss = next(c for c in report.criteria if c.name == "performance_loss")
     assert loss.status == "not met"

@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.analyses.tune.arms import Trained, arm_of, baseline_of, sensitivity_of
 from assay.analyses.tune.contrasts import contrast_of
-from assay.analyses.tune.criteria import Targets, criteria_of
-from assay.analyses.tune.records import Arm
+from assay.analyses.tune.criteria import criteria_of
+from assay.analyses.tune.records import Arm, Targets
 from assay.analyses.tune.result import TuningReport
 from assay.analyses.tune.sentences import advice_of, divergences, stops
 from assay.data.training import TrainingLog, judged_by, note_of
@@ -68,6 +68,7 @@ def tune_logs(
     sensitivity = tuple(sensitivity_of(name, group) for name, group in sweeps.items())
     criteria = criteria_of(arms, contrasts, targets)
     return TuningReport(
+        kind="tuning",
         sentence=_sentence(arms, [c.sentence for c in contrasts] + [s.sentence for s in sensitivity]),
         arms=arms,
         baseline=first,

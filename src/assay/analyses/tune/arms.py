@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from assay.analyses.tune.curves import curve_of, summary_of
-from assay.analyses.tune.records import Arm, Curve, RatePoint, Sensitivity
+from assay.analyses.tune.records import Arm, RatePoint, Sensitivity, StepCurve
 from assay.data.tables import Table, read_table
 from assay.data.training import PARTS, TrainingLog
 from assay.errors import InputError, UsageError
@@ -82,12 +82,12 @@ def arm_of(name: str, runs: Sequence[Trained], level: float) -> Arm:
     )
 
 
-def _loss_curve(name: str, logs: Sequence[TrainingLog], level: float) -> Curve:
+def _loss_curve(name: str, logs: Sequence[TrainingLog], level: float) -> StepCurve:
     """Without points where every run diverged at its first step."""
     found = curve_of([log.loss for log in logs], level, smooth=True)
     if found is None and any(len(log.loss.finite) for log in logs):
         raise InputError(f"{name}: its runs share no step with a finite loss; name runs of the same schedule.")
-    return found or Curve((), (), (), ())
+    return found or StepCurve((), (), (), ())
 
 
 def _same(name: str, logs: Sequence[TrainingLog], what: str) -> int | None:

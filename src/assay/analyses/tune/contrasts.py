@@ -11,7 +11,7 @@ from msgspec import structs
 from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
 from assay.analyses.tune.arms import Trained
-from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Better, Contrast, Recipe
+from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Contrast, ContrastVerdict, Recipe
 from assay.analyses.tune.sentences import stops
 from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
@@ -191,7 +191,7 @@ def perplexity_ratio(windows: Comparison | None, seeds: Estimate) -> Estimate:
     return over
 
 
-def _deciding_ratio(verdict: Better, windows: Comparison | None, seeds: Estimate) -> Estimate:
+def _deciding_ratio(verdict: ContrastVerdict, windows: Comparison | None, seeds: Estimate) -> Estimate:
     """The ratio that the sentence shows: where no difference is shown, one whose interval says so."""
     ratio = perplexity_ratio(windows, seeds)
     other = None if windows is None else windows.ratio
@@ -203,7 +203,7 @@ def _deciding_ratio(verdict: Better, windows: Comparison | None, seeds: Estimate
 # ------------------------------------------------------------------------------------------------------------- verdict
 
 
-def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> Better:
+def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> ContrastVerdict:
     """A difference is shown if neither other text nor, with several seeds, other seeds would undo it."""
     if windows is None and seeds.interval is None:
         return "not measured"
@@ -218,7 +218,7 @@ def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> Better:
 
 def _sentence(
     names: tuple[str, str],
-    verdict: Better,
+    verdict: ContrastVerdict,
     windows: Comparison | None,
     seeds: Estimate,
     arms: tuple[Sequence[Trained], Sequence[Trained]],

@@ -5,10 +5,20 @@ A criterion is met if the whole interval meets it, and the value where there is 
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from pathlib import Path
 
-from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Arm, Contrast, Criterion, Group, Status
+from msgspec.structs import replace
+
+from assay.analyses.tune.records import (
+    NO_LANGUAGE_MODEL,
+    Arm,
+    Contrast,
+    Criterion,
+    CriterionGroup,
+    CriterionStatus,
+    Targets,
+)
 from assay.analyses.tune.sentences import stops
 from assay.errors import InputError
 from assay.files.json_text import read_json
@@ -19,23 +29,6 @@ from assay.stats.records import Estimate, Interval
 
 #: Perplexity in words.
 GRADES = ((10.0, "excellent"), (12.0, "good"), (15.0, "acceptable"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
-    """What an adapted model has to reach. Shares and reductions are parts of 1."""
-
-    perplexity: float = 15.0  # the last grade that is acceptable
-    trainable_share: float = 0.01
-    memory_reduction: float = 0.40
-    time_reduction: float = 0.20
-    character_accuracy: float = 0.85
-    hiragana: float = 0.90
-    katakana: float = 0.88
-    kanji: float = 0.80
-    performance_loss: float = 0.10  # perplexity of the arm over the baseline's, less 1
-    parameter_reduction: float = 0.99
-    fluency_loss: float = 0.10  # character accuracy lost, as a part of the baseline's
 
 
 def read_targets(path: Path) -> Targets:
@@ -105,7 +98,7 @@ def _success(contrast: Contrast, arm: Arm, targets: Targets) -> list[Criterion]:
     ratios, name = contrast.ratios, contrast.arm
     share = Estimate(arm.share, None, None, len(arm.runs), None if arm.share is not None else "parameters not logged")
     found = [_below("trainable_share", "target", name, share, targets.trainable_share)]
-    wanted: tuple[tuple[str, str, Group], ...] = (
+    wanted: tuple[tuple[str, str, CriterionGroup], ...] = (
         ("parameter_reduction", "parameters", "primary"),
         ("memory_reduction", "memory", "primary"),
         ("time_reduction", "time_per_step", "secondary"),
@@ -150,24 +143,24 @@ def _moved(found: Estimate, factor: float, shift: float) -> Estimate:
     return Estimate(factor * found.value + shift, moved, found.standard_error, found.n, found.reason)
 
 
-def _below(name: str, group: Group, arm: str, found: Estimate, limit: float) -> Criterion:
+def _below(name: str, group: CriterionGroup, arm: str, found: Estimate, limit: float) -> Criterion:
     worst = found.value if found.interval is None else found.interval.high
     met = [None if value is None else value < limit for value in (worst, found.value)]
     return _criterion(name, group, arm, f"< {limit:g}", found, met)
 
 
-def _above(name: str, group: Group, arm: str, found: Estimate, limit: float) -> Criterion:
+def _above(name: str, group: CriterionGroup, arm: str, found: Estimate, limit: float) -> Criterion:
     worst = found.value if found.interval is None else found.interval.low
     met = [None if value is None else value > limit for value in (worst, found.value)]
     return _criterion(name, group, arm, f"> {limit:g}", found, met)
 
 
 def _criterion(
-    name: str, group: Group, arm: str, wanted: str, found: Estimate, met: Sequence[bool | None]
+    name: str, group: CriterionGroup, arm: str, wanted: str, found: Estimate, met: Sequence[bool | None]
 ) -> Criterion:
     """``met``: by the worse limit of the interval, and by the value."""
     good, value_good = met
-    status: Status = "not measured" if good is None else "met" if good else "not met"
+    status: CriterionStatus = "not measured" if good is None else "met" if good else "not met"
     why = ""
     if good is None:
         why = found.reason or "not measured"
@@ -191,7 +184,7 @@ def _convergence(arm: Arm) -> Criterion:
         elif run.plateau.verdict == "rising":
             faults.append("the loss rises at the end")
     measured = [run for run in arm.runs if run.gradients.verdict != "not measured" or run.diverged_at is not None]
-    status: Status = "not met" if faults else "met" if len(measured) == len(arm.runs) else "not measured"
+    status: CriterionStatus = "not met" if faults else "met" if len(measured) == len(arm.runs) else "not measured"
     value = None if status == "not measured" else 1 - len(faults) / len(arm.runs)
     why = "; ".join(dict.fromkeys(faults)) or (
         "no gradient norms in the log" if status == "not measured" else words.count(len(arm.runs), "run")

@@ -1,12 +1,20 @@
 """One run: does it converge, overfit, spike? And the curves that a chart draws."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import inf
 
 import numpy as np
+from msgspec.structs import replace
 
-from assay.analyses.tune.records import Curve, Gradients, Overfitting, Plateau, Resting, RunSummary, Shown
+from assay.analyses.tune.records import (
+    Gradients,
+    Overfitting,
+    OverfittingVerdict,
+    Plateau,
+    PlateauVerdict,
+    RunSummary,
+    StepCurve,
+)
 from assay.data.training import Series, TrainingLog
 from assay.stats.records import Estimate
 from assay.stats.rounding import difference, levelled
@@ -21,7 +29,12 @@ _MANY_SPIKES = 0.01  # of the steps
 _WILD = 1.0  # standard deviation over mean
 _DRAWN = 120  # points of a curve
 _FEWEST_RISES, _NOTABLE_RISE = 3, 0.05  # validation points, and by how much of the first they rise
-_ORDER: tuple[Shown, ...] = ("shown", "seen but not tested", "not shown", "not measured")  # what is said first
+_ORDER: tuple[OverfittingVerdict, ...] = (
+    "shown",
+    "seen but not tested",
+    "not shown",
+    "not measured",
+)  # what is said first
 _TO_SIGMA = 1.4826  # the median absolute deviation of normal values, as a standard deviation
 
 
@@ -97,7 +110,7 @@ def plateau_of(loss: Series, window: int, level: float, diverged: int | None = N
     return Plateau(_resting(change, tolerance), change, int(tail.steps[0]), tolerance)
 
 
-def _resting(change: Estimate, tolerance: float) -> Resting:
+def _resting(change: Estimate, tolerance: float) -> PlateauVerdict:
     limits = change.interval
     if limits is None:
         return "not measured"
@@ -148,7 +161,7 @@ def _with_best(found: Overfitting, valid: Series) -> Overfitting:
     return replace(found, best_step=int(valid.steps[best]), best_loss=float(low), rise=float(above[-1]))
 
 
-def _overfits(rising: Estimate, falling: Estimate) -> Shown:
+def _overfits(rising: Estimate, falling: Estimate) -> OverfittingVerdict:
     if rising.value is None or falling.interval is None:
         return "not measured"
     if not falling.interval.high < 0:
@@ -193,7 +206,7 @@ def spikes_of(norms: Series, window: int = 50) -> list[int]:
     return [int(step) for step in norms.steps[8:][high]]
 
 
-def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> Curve | None:
+def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> StepCurve | None:
     """The mean of runs at the steps they share, with Student's interval over seeds; of one run, over its window."""
     runs = [part.finite for part in series if len(part.finite)]
     if not runs:
@@ -210,7 +223,7 @@ def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> Curve |
     low, high = middle - reach, middle + reach
     if rows.min() >= 0:  # neither losses nor norms are negative
         low = np.maximum(low, 0)
-    return Curve(
+    return StepCurve(
         tuple(shared[chosen].astype(int).tolist()), *(tuple(part[chosen].tolist()) for part in (middle, low, high))
     )
 

@@ -1,38 +1,38 @@
-"""What is found out about training runs: records that become plain data and come back from it."""
+"""What is found out about training runs: the records that a tuning report is made of."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from assay.analyses.comparison import Comparison
 from assay.stats.records import Estimate, Test
 
-Status = Literal["met", "not met", "not measured"]
-Group = Literal["target", "primary", "secondary"]
-Resting = Literal["flat", "still falling", "rising", "not shown", "not measured"]
-Shown = Literal["shown", "seen but not tested", "not shown", "not measured"]
-Better = Literal["better", "worse", "no difference shown", "not measured"]
+CriterionStatus = Literal["met", "not met", "not measured"]
+CriterionGroup = Literal["target", "primary", "secondary"]
+PlateauVerdict = Literal["flat", "still falling", "rising", "not shown", "not measured"]
+OverfittingVerdict = Literal["shown", "seen but not tested", "not shown", "not measured"]
+ContrastVerdict = Literal["better", "worse", "no difference shown", "not measured"]
 
 NO_LANGUAGE_MODEL = "no log says that the loss is a language model's"
 
 
-@dataclass(frozen=True, slots=True)
-class Plateau:
+class Plateau(msgspec.Struct, frozen=True):
     """Whether the training loss has come to rest over the last part of the run."""
 
-    verdict: Resting
+    verdict: PlateauVerdict
     change: Estimate  # nats, over the steps below
     first_step: int
     tolerance: float | None  # nats: 1 % of the whole improvement; a smaller change is flat
 
 
-@dataclass(frozen=True, slots=True)
-class Overfitting:
+class Overfitting(msgspec.Struct, frozen=True):
     """Validation rises while training falls, over the second half of the validation points or over all of them.
 
     Seen but not tested: validation rose at every evaluation, too few to show it by an interval.
     """
 
-    verdict: Shown
+    verdict: OverfittingVerdict
     valid_change: Estimate  # nats
     train_change: Estimate
     first_step: int | None
@@ -41,8 +41,7 @@ class Overfitting:
     rise: float | None  # the last validation loss less the best
 
 
-@dataclass(frozen=True, slots=True)
-class Gradients:
+class Gradients(msgspec.Struct, frozen=True):
     """Norms of the gradient."""
 
     verdict: Literal["stable", "unstable", "not measured"]
@@ -54,8 +53,7 @@ class Gradients:
     spikes: tuple[int, ...]  # steps
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummary:
+class RunSummary(msgspec.Struct, frozen=True):
     """One training run: convergence and gradients (T5)."""
 
     label: str
@@ -79,8 +77,7 @@ class RunSummary:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class StepCurve(msgspec.Struct, frozen=True):
     """A line with a band, thinned out for a chart."""
 
     steps: tuple[int, ...]
@@ -89,8 +86,7 @@ class Curve:
     high: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(msgspec.Struct, frozen=True):
     """The runs of one way to train: estimates are means over its seeds."""
 
     name: str
@@ -103,32 +99,28 @@ class Arm:
     time: dict[str, Estimate]  # T3
     quality: dict[str, Estimate]  # validation_loss, perplexity, character_accuracy, …
     quality_reason: str | None
-    loss_curve: Curve
-    valid_curve: Curve | None
-    gradient_curve: Curve | None
+    loss_curve: StepCurve
+    valid_curve: StepCurve | None
+    gradient_curve: StepCurve | None
     language_model: bool = True  # its losses are nats per token, and their exponentials perplexities
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(msgspec.Struct, frozen=True):
     """Significance as a widespread recipe has it, beside ours: its interval is for one value less another."""
 
     t: float | None
     p_value: float | None
-    cohens_d: (
-        float | None
-    )  # over the root mean square of the two standard deviations: d_av, with variances that divide by n
+    cohens_d: float | None  # d_av: over the root mean square of the two standard deviations, which divide by n
     low: float | None
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
+class Contrast(msgspec.Struct, frozen=True):
     """An arm against the baseline: significance and gains (T10)."""
 
     baseline: str
     arm: str
-    verdict: Better
+    verdict: ContrastVerdict
     sentence: str
     windows: Comparison | None  # would other text change it?
     seeds: Estimate  # would other seeds change it? nats
@@ -139,16 +131,14 @@ class Contrast:
     accuracy: str | None = None  # the measure that ratios["accuracy"] is of
 
 
-@dataclass(frozen=True, slots=True)
-class RatePoint:
+class RatePoint(msgspec.Struct, frozen=True):
     rate: float
     loss: float | None  # validation, mean over seeds
     n: int
     diverged: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Sensitivity(msgspec.Struct, frozen=True):
     """The held-out loss over learning rates, each trained from the same start on the same data."""
 
     arm: str
@@ -159,22 +149,40 @@ class Sensitivity:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(msgspec.Struct, frozen=True):
     """A target or success criterion, and whether it is met."""
 
     name: str
-    group: Group
+    group: CriterionGroup
     arm: str
     wanted: str
-    status: Status
+    status: CriterionStatus
     estimate: Estimate
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(msgspec.Struct, frozen=True):
     """What to do, and the numbers it follows from."""
 
     text: str
     because: str
+
+    def __str__(self) -> str:
+        return f"{self.text} Because {self.because}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """What an adapted model has to reach. Shares and reductions are parts of 1."""
+
+    perplexity: float = 15.0  # the last grade that is acceptable
+    trainable_share: float = 0.01
+    memory_reduction: float = 0.40
+    time_reduction: float = 0.20
+    character_accuracy: float = 0.85
+    hiragana: float = 0.90
+    katakana: float = 0.88
+    kanji: float = 0.80
+    performance_loss: float = 0.10  # perplexity of the arm over the baseline's, less 1
+    parameter_reduction: float = 0.99
+    fluency_loss: float = 0.10  # character accuracy lost, as a part of the baseline's

@@ -1,26 +1,50 @@
-"""The record that `tune` returns."""
+"""The record that `tune` returns: its facts, tables and figures."""
 
-from dataclasses import asdict, dataclass
-from textwrap import fill
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
-from assay.analyses.records import plain, restored
-from assay.analyses.result import Result, Row
-from assay.analyses.sheet import Sheet, lines_of
-from assay.analyses.tune import tables
-from assay.analyses.tune.criteria import Targets
-from assay.analyses.tune.records import Arm, Contrast, Criterion, Recommendation, Sensitivity
+from assay.analyses.tune.records import (
+    Arm,
+    Contrast,
+    ContrastVerdict,
+    Criterion,
+    Recommendation,
+    RunSummary,
+    Sensitivity,
+    StepCurve,
+    Targets,
+)
+from assay.analyses.tune.sentences import in_line
 from assay.design import Design
-from assay.errors import InputError
+from assay.results import words
+from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series
+from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.table import Column, ResultTable, Value
+from assay.stats.records import Estimate, Interval
 
-SCHEMA = "assay/tuning/1"
-_WIDE = 110  # columns
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STATUS: dict[ContrastVerdict, Status] = {
+    "better": "good",
+    "worse": "bad",
+    "no difference shown": "unsure",
+    "not measured": "plain",
+}
+_MEMORY = ("parameters", "gradients", "optimizer", "activations", "training", "peak", "reserved", "resident")
+_TIME = ("seconds", "seconds_per_step", "steps_per_hour", "tokens_per_second")
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_EXPLAINED = "training runs"  # the key of how the numbers are computed
 
 
-@dataclass(frozen=True, slots=True)
-class TuningReport(Result):
+class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
     """Training runs side by side: what they cost, how they converge, and whether one is really better."""
 
+    question = "Which way to train is better, and what does it cost?"
+    kind_name = "tuning"
+
+    kind: Literal["tuning"]
     sentence: str
     arms: tuple[Arm, ...]
     baseline: str | None
@@ -32,76 +56,304 @@ class TuningReport(Result):
     targets: Targets
     design: Design
     signature: str
-    kind: str = "tuning"
 
     def arm(self, name: str) -> Arm:
         return next(arm for arm in self.arms if arm.name == name)
 
-    def sheets(self) -> list[Sheet]:
-        """Everything but the recommendations, costs first."""
-        sheets = [tables.cost_sheet(self.arms), tables.quality_sheet(self.arms), tables.run_sheet(self.arms)]
-        sheets += [tables.gain_sheet(contrast) for contrast in self.contrasts]
-        sheets += [tables.significance_sheet(contrast) for contrast in self.contrasts]
-        sheets += [tables.rate_sheet(one) for one in self.sensitivity]
-        sheets.append(tables.criteria_sheet(self.criteria))
-        return [sheet for sheet in sheets if sheet.cells]
+    @property
+    def subject(self) -> str:
+        return ", ".join(arm.name for arm in self.arms)
 
-    def evidence(self) -> list[Row]:
-        rows = [("do", f"{one.text} Because {one.because}.") for one in self.recommendations]
-        return [*rows, *[("note", note) for note in self.notes], ("signature", self.signature)]
+    @property
+    def status(self) -> Status:
+        return _STATUS[self.contrasts[0].verdict] if self.contrasts else "plain"
 
-    def __str__(self) -> str:
-        """For a terminal: every table with widths of its own, long lines folded."""
-        blocks = [self.sentence]
-        for sheet in self.sheets():
-            rows = lines_of(sheet)
-            width = max(len(label) for label, _ in rows)
-            title = ": ".join(part for part in sheet.title if part)
-            blocks.append("\n".join([title, *(f"  {label:<{width}}  {value}".rstrip() for label, value in rows)]))
-        if self.recommendations:
-            advice = [_folded(f"- {one.text} Because {one.because}.") for one in self.recommendations]
-            blocks.append("\n".join(["what to do", *advice]))
-        if self.notes:
-            blocks.append("\n".join(["notes", *(_folded(f"- {note}") for note in self.notes)]))
-        return "\n\n".join([*blocks, f"signature  {self.signature}"])
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        runs = sum(len(arm.runs) for arm in self.arms)
+        return (Fact("arms", self.subject), Fact("runs", runs, None, words.count(runs, "run")))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact and versioned: `from_dict` gives the same record back."""
-        return {
-            "schema": SCHEMA,
-            "kind": self.kind,
-            "sentence": self.sentence,
-            "arms": plain(self.arms),
-            "baseline": self.baseline,
-            "contrasts": plain(self.contrasts),
-            "sensitivity": plain(self.sensitivity),
-            "criteria": plain(self.criteria),
-            "recommendations": plain(self.recommendations),
-            "notes": list(self.notes),
-            "targets": asdict(self.targets),
-            "design": asdict(self.design),
-            "signature": self.signature,
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "TuningReport":
-        """The record that `to_dict` wrote."""
-        if data.get("schema") != SCHEMA:
-            raise InputError(f"this is not a tuning report: schema must be {SCHEMA!r}, but got {data.get('schema')!r}.")
-        return cls(
-            sentence=data["sentence"],
-            arms=restored(tuple[Arm, ...], data["arms"]),
-            baseline=data["baseline"],
-            contrasts=restored(tuple[Contrast, ...], data["contrasts"]),
-            sensitivity=restored(tuple[Sensitivity, ...], data["sensitivity"]),
-            criteria=restored(tuple[Criterion, ...], data["criteria"]),
-            recommendations=restored(tuple[Recommendation, ...], data["recommendations"]),
-            notes=tuple(data["notes"]),
-            targets=Targets(**data["targets"]),
-            design=Design(**data["design"]),
-            signature=data["signature"],
+    @property
+    def gauge(self) -> Gauge | None:
+        """The first arm against the baseline: the ratio of perplexities that the verdict gives."""
+        if not self.contrasts:
+            return None
+        contrast = self.contrasts[0]
+        ratio = contrast.ratios.get("perplexity")
+        if ratio is None or ratio.value is None or ratio.interval is None:
+            return None if contrast.windows is None else contrast.windows.gauge
+        return Gauge(
+            f"perplexity, {contrast.arm} / {contrast.baseline}",
+            ratio.value,
+            ratio.interval.low,
+            ratio.interval.high,
+            (Mark(1.0, "no difference"),),
+            "lower",
+            words.estimate(ratio.value, ratio.interval, null=1.0),
         )
 
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        found = (
+            Section("advice", "What to do", said=tuple(map(str, self.recommendations))),
+            Section("charts", "Curves and costs", figures=tuple(_figures(self))),
+            Section("tables", "Tables", tables=tuple(self._tables())),
+        )
+        return tuple(section for section in found if section.said or section.figures or section.tables)
 
-def _folded(text: str) -> str:
-    return fill(text, _WIDE, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+    def _tables(self) -> Iterator[ResultTable]:
+        """Those for which there is something to show."""
+        found = [*_cost_tables(self.arms), _quality_table(self.arms), _convergence_table(self.arms)]
+        found += map(_gain_table, self.contrasts)
+        found += [_significance_table(contrast, self.design.level) for contrast in self.contrasts]
+        found += map(_rate_table, self.sensitivity)
+        yield from (table for table in (*found, _criteria_table(self.criteria)) if len(table))
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        return tuple(Caution("note", note) for note in self.notes)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Everything that was measured, a row for each arm and quantity (pandas must be installed)."""
+        return _measured(self).to_frame()
+
+
+def _measured(report: TuningReport) -> ResultTable:
+    """One number in each row."""
+    rows: list[tuple[str, str, str, Value]] = []
+    for arm in report.arms:
+        counted = {"total": arm.total, "trainable": arm.trainable, "share": arm.share}
+        rows += [(arm.name, "parameters", name, value) for name, value in counted.items() if value is not None]
+        for group in ("memory", "time", "quality"):
+            rows += [(arm.name, group, name, value) for name, value in getattr(arm, group).items()]
+    for one in report.contrasts:
+        rows += [(one.arm, f"ratio to {one.baseline}", name, ratio) for name, ratio in one.ratios.items()]
+    columns = zip(("arm", "group", "quantity", "value"), zip(*rows, strict=True), strict=True)
+    return ResultTable("measured", "measured", tuple(Column(name, values) for name, values in columns))
+
+
+# -------------------------------------------------------------------------------------------------------------- tables
+
+
+def _cell(value: Value) -> str:
+    """A number on one line; ``–`` where there is none."""
+    if isinstance(value, Estimate):
+        return "–" if value.value is None else in_line(value)
+    return words.shown(value)
+
+
+def _readable(name: str) -> str:
+    """A key of the JSON as people read it."""
+    return name.replace("_", " ")
+
+
+def _by_arm(
+    key: str, first: str, names: Sequence[str], arms: Sequence[Arm], show: Callable[[Value], str] = _cell
+) -> ResultTable:
+    """A row for each quantity that an arm has, a column for each arm."""
+    found: list[dict[str, Estimate]] = [getattr(arm, key) for arm in arms]
+    kept = [name for name in names if any(name in one and one[name].value is not None for one in found)]
+    columns = [Column(arm.name, [one.get(name) for name in kept], show) for arm, one in zip(arms, found, strict=True)]
+    return ResultTable(key, key, (Column(first, list(map(_readable, kept))), *columns), "means over seeds", _EXPLAINED)
+
+
+def _cost_tables(arms: Sequence[Arm]) -> list[ResultTable]:
+    counted = [arm for arm in arms if arm.total is not None or arm.trainable is not None]
+    columns = (
+        Column("arm", [arm.name for arm in counted]),
+        Column("parameters", [arm.total for arm in counted]),
+        Column("trainable", [arm.trainable for arm in counted]),
+        Column("share", [arm.share for arm in counted], _share, right=True),
+    )
+    parameters = ResultTable("parameters", "parameters", columns, explained=_EXPLAINED)
+    return [parameters, _by_arm("memory", "part", _MEMORY, arms, _bytes), _by_arm("time", "quantity", _TIME, arms)]
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.3g} %"
+
+
+def _bytes(value: Value) -> str:
+    if not isinstance(value, Estimate) or value.value is None:
+        return "–"
+    size, unit = next(((size, unit) for size, unit in _UNITS if value.value >= size), (1, "bytes"))
+    return f"{value.value / size:.2f} {unit}"
+
+
+def _quality_table(arms: Sequence[Arm]) -> ResultTable:
+    return _by_arm("quality", "quantity", list(dict.fromkeys(name for arm in arms for name in arm.quality)), arms)
+
+
+def _convergence_table(arms: Sequence[Arm]) -> ResultTable:
+    runs = [(_run_name(arm, run, place), run) for arm in arms for place, run in enumerate(arm.runs, start=1)]
+    columns = (
+        Column("run", [name for name, _ in runs]),
+        Column("final loss", [run.final_loss for _, run in runs], _final),
+        Column("95 % at", [run.steps_to_95 for _, run in runs]),
+        Column("settled at", [run.convergence_step for _, run in runs]),
+        Column("end", [run.plateau.verdict for _, run in runs]),
+        Column("overfitting", [run.overfitting.verdict for _, run in runs]),
+        Column("gradients", [run.gradients.verdict for _, run in runs]),
+    )
+    return ResultTable("convergence", "convergence", columns, explained=_EXPLAINED)
+
+
+def _run_name(arm: Arm, run: RunSummary, place: int) -> str:
+    return f"{arm.name}, {f'run {place}' if run.seed is None else f'seed {run.seed}'}"
+
+
+def _final(loss: Estimate) -> str:
+    """The loss at the end, or where it diverged."""
+    return loss.reason or "–" if loss.value is None else in_line(loss)
+
+
+def _gain_table(contrast: Contrast) -> ResultTable:
+    ratios = {name: ratio for name, ratio in contrast.ratios.items() if ratio.value is not None}
+    columns = Column("quantity", list(map(_readable, ratios))), Column("ratio", list(ratios.values()), _cell)
+    title = f"{contrast.arm} / {contrast.baseline}"
+    return ResultTable(f"gains of {contrast.arm}", "gains", columns, title, _EXPLAINED)
+
+
+def _significance_table(contrast: Contrast, level: float) -> ResultTable:
+    rows: list[tuple[str, Value, float | None, Value]] = []
+    if contrast.windows is not None:
+        found = contrast.windows
+        what = f"{words.count(found.n_pairs, 'window')}: other text?"
+        rows.append((what, found.difference, found.p_value, found.effect_sizes.get("d_z")))
+    if contrast.seeds.value is not None:
+        what = f"{words.count(contrast.seeds.n, 'seed')}: other seeds?"
+        rows.append((what, contrast.seeds, contrast.seeds_test.p_value, None))
+    if contrast.recipe is not None and contrast.recipe.low is not None and contrast.recipe.high is not None:
+        recipe = contrast.recipe
+        limits = Interval(contrast.recipe.low, contrast.recipe.high, level, "recipe")
+        rows.append(("the published recipe, of single windows", limits, recipe.p_value, recipe.cohens_d))
+    over, differences, p_values, sizes = ([row[i] for row in rows] for i in range(4))
+    columns = (
+        Column("over", over),
+        Column("difference", differences, _difference),
+        Column("p", p_values, _p_value),
+        Column("effect size", sizes, _cell),
+    )
+    unit = "validation loss" if "validation_loss" in contrast.ratios else "nats per token"
+    about = f"{contrast.arm} − {contrast.baseline}, {unit}"
+    return ResultTable(f"significance of {contrast.arm}", "significance", columns, about, _EXPLAINED)
+
+
+def _difference(value: Value) -> str:
+    if isinstance(value, Interval):
+        return f"[{words.number(value.low)} to {words.number(value.high)}]"
+    return _cell(value)
+
+
+def _p_value(p: float | None) -> str:
+    return "–" if p is None else words.number(p, 2)
+
+
+def _rate_table(found: Sensitivity) -> ResultTable:
+    columns = [
+        Column("rate", [point.rate for point in found.points], "{:g}".format),
+        Column("held-out loss", [None if point.diverged else point.loss for point in found.points]),
+        Column("runs", [point.n for point in found.points]),
+    ]
+    if any(point.diverged for point in found.points):
+        columns.append(Column("diverged", [point.diverged for point in found.points]))
+    return ResultTable(f"rates of {found.arm}", "learning rates", tuple(columns), found.sentence, _EXPLAINED)
+
+
+def _criteria_table(criteria: Sequence[Criterion]) -> ResultTable:
+    """A line for each that was measured, and one for all of an arm that were not."""
+    rows: list[tuple[str, str, str, Value, str]] = [
+        (_readable(c.name), c.arm, c.wanted, c.estimate, f"{c.status} ({c.why})" if c.why else c.status)
+        for c in criteria
+        if c.status != "not measured"
+    ]
+    for arm in dict.fromkeys(c.arm for c in criteria):
+        missing = [_readable(c.name) for c in criteria if c.arm == arm and c.status == "not measured"]
+        if missing:
+            rows.append((f"not measured: {len(missing)}", arm, "", None, ", ".join(missing)))
+    names, arms, wanted, values, status = ([row[i] for row in rows] for i in range(5))
+    columns = (
+        Column("criterion", names),
+        Column("arm", arms),
+        Column("wanted", wanted),
+        Column("found", values, lambda value: "" if value is None else _cell(value)),
+        Column("status", status),
+    )
+    return ResultTable("criteria", "criteria", columns, explained=_EXPLAINED)
+
+
+# ------------------------------------------------------------------------------------------------------------- figures
+
+
+def _figures(report: TuningReport) -> Iterator[Figure]:
+    """What there is to draw. Every figure names all arms, so that each has the same colour on all of them."""
+    level = words.percent(report.design.level)
+    about = (f"Bands and bars: {level} intervals over seeds; of a single run, of its smoothed loss.",)
+    losses = [(arm.name, arm.loss_curve) for arm in report.arms]
+    points = [(arm.name, arm.valid_curve) for arm in report.arms]
+    if any(curve.steps for _, curve in losses):
+        series = (*_named_only(report), *_lines(losses, "line"), *_lines(points, "points"))
+        title = "Loss by step; points: validation" if any(curve for _, curve in points) else "Loss by step"
+        yield Curve("losses", title, about, "step", (Axes("training loss, smoothed (nats)", series),))
+    norms = _lines([(arm.name, arm.gradient_curve) for arm in report.arms], "line")
+    if norms:
+        axes = Axes("gradient norm, smoothed", (*_named_only(report), *norms), tall=False)
+        yield Curve("gradients", "Gradient norms", about, "step", (axes,))
+    rates = [series for series in map(_rate_line, report.sensitivity) if series.x]
+    if rates:
+        axes = Axes("held-out loss (nats)", (*_named_only(report), *rates), tall=False)
+        yield Curve("rates", "Learning-rate sensitivity", about, "learning rate", (axes,), log=10)
+    yield from _costs(report, about)
+
+
+def _arm_names(report: TuningReport) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*(arm.name for arm in report.arms), *(one.arm for one in report.sensitivity)]))
+
+
+def _named_only(report: TuningReport) -> list[Series]:
+    return [Series(name, (), ()) for name in _arm_names(report)]
+
+
+def _lines(curves: Sequence[tuple[str, StepCurve | None]], style: Literal["line", "points"]) -> list[Series]:
+    return [
+        Series(name, curve.steps, curve.values, curve.low, curve.high, style=style)
+        for name, curve in curves
+        if curve is not None
+    ]
+
+
+def _rate_line(found: Sensitivity) -> Series:
+    good = [point for point in found.points if point.loss is not None and not point.diverged]
+    return Series(found.arm, tuple(point.rate for point in good), tuple(point.loss for point in good))
+
+
+def _costs(report: TuningReport, about: tuple[str, ...]) -> Iterator[Points]:
+    """Quality against the first cost that an arm has."""
+    for axis, cost in (("memory of training (MiB)", _mebibytes), ("seconds of training", _seconds)):
+        found = [(arm.name, cost(arm), arm.quality.get("perplexity")) for arm in report.arms]
+        points = [_cost_point(name, x, y) for name, x, y in found if x is not None and y is not None]
+        if points:
+            front = tuple(replace(one, strong=not any(_beats(other, one) for other in points)) for one in points)
+            title = "Quality against cost: circles are not beaten in both, crosses are"
+            yield Points("costs", title, about, (axis, "perplexity"), front, groups=_arm_names(report))
+            return
+
+
+def _cost_point(name: str, cost: float, quality: Estimate) -> Point:
+    low, high = (None, None) if quality.interval is None else (quality.interval.low, quality.interval.high)
+    return Point(cost, quality.value or 0.0, name, low, high, name)
+
+
+def _mebibytes(arm: Arm) -> float | None:
+    found = arm.memory.get("training")
+    return None if found is None or found.value is None else found.value / (1 << 20)
+
+
+def _seconds(arm: Arm) -> float | None:
+    found = arm.time.get("seconds")
+    return None if found is None else found.value
+
+
+def _beats(a: Point, b: Point) -> bool:
+    """At least as good in both, and better in one."""
+    return a.x <= b.x and a.y <= b.y and (a.x, a.y) != (b.x, b.y)

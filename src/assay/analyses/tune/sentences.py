@@ -28,7 +28,7 @@ def advice_of(
 def _choice(contrast: Contrast, criteria: Sequence[Criterion], faults: Sequence[str]) -> Iterator[Recommendation]:
     """Which of the two; ``faults`` say why neither can be chosen yet."""
     mine = [c for c in criteria if c.arm == contrast.arm and c.group == "primary"]
-    numbers = "; ".join(f"{_name(c)} {shown(c.estimate)} ({_judged(c)}wanted {c.wanted}: {c.status})" for c in mine)
+    numbers = "; ".join(f"{_name(c)} {in_line(c.estimate)} ({_judged(c)}wanted {c.wanted}: {c.status})" for c in mine)
     if faults:
         text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: not every run came to its end."
         yield Recommendation(text, "; ".join(faults))
@@ -96,12 +96,12 @@ def _divergence(run: RunSummary) -> str | None:
 def _falling(run: RunSummary) -> str | None:
     if run.plateau.verdict != "still falling" or not run.finished:
         return None
-    return f"its loss still changed by {shown(run.plateau.change)} nats from step {run.plateau.first_step:,} on"
+    return f"its loss still changed by {in_line(run.plateau.change)} nats from step {run.plateau.first_step:,} on"
 
 
 def _overfitting(run: RunSummary) -> str | None:
     found = run.overfitting
-    validation, training = shown(found.valid_change), shown(found.train_change)
+    validation, training = in_line(found.valid_change), in_line(found.train_change)
     best = f"the best validation loss was at step {found.best_step or 0:,}"
     if found.verdict == "shown":
         return (
@@ -129,7 +129,7 @@ def _of_rates(found: Sensitivity) -> Iterator[Recommendation]:
         )
 
 
-def shown(estimate: Estimate) -> str:
+def in_line(estimate: Estimate) -> str:
     """A value with its interval, on one line."""
     if estimate.value is None:
         return "not measured"

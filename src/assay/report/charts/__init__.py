@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.errors import UsageError
 from assay.files.writing import write_bytes
+from assay.report.names import visible_data
 from assay.results.figures import Curve, Distribution, Figure, Forest, Gauge, Points
 
 if TYPE_CHECKING:
@@ -48,9 +49,12 @@ WIDTH = 520  # pixels of a chart that need not be wider
 
 def draw(figure: Figure) -> Mapping[str, Any]:
     """The Vega-Lite specification of a figure."""
-    chart = import_module(_DRAWN_BY[type(figure)]).draw(figure)
-    found: Mapping[str, Any] = finished(chart, figure.title, figure.about).to_dict()
+    found: Mapping[str, Any] = finished(_drawn(figure), figure.title, figure.about).to_dict()
     return found
+
+
+def _drawn(figure: Figure) -> Any:
+    return import_module(_DRAWN_BY[type(figure)]).draw(figure)
 
 
 def inline(rows: Sequence[Mapping[str, Any]], height: int, width: int = WIDTH) -> "alt.Chart":
@@ -100,6 +104,22 @@ def write_chart(chart: Any, path: Path) -> None:
     check_chart(path)
     specification = chart if isinstance(chart, Mapping) else chart.to_dict()
     write_bytes(path, picture_of(specification, path.suffix.lower()))
+
+
+def write_figures(figures: Sequence[Figure], path: Path, title: str) -> None:
+    """Figures below each other, each under its own title, in one file in the format of its name."""
+    import altair as alt
+
+    parts = [_drawn(figure).properties(title=_small(figure.title)) for figure in figures]
+    chart = alt.vconcat(*parts, spacing=16).resolve_scale(color="shared")
+    said = dict.fromkeys(text for figure in figures for text in figure.about)
+    write_chart(visible_data(finished(chart, title, list(said)).to_dict()), path)
+
+
+def _small(text: str) -> "alt.TitleParams":
+    import altair as alt
+
+    return alt.TitleParams(text, anchor="start", fontWeight="normal", fontSize=11)
 
 
 def picture_of(specification: Mapping[str, Any], suffix: str) -> bytes:
