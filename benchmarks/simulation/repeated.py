@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from assay.analyses.power_pilot import pilot_of
-from assay.data import Panel, Table, read_table
+from assay.data import Panel
 from assay.stats.power import detectable_shift
 from assay.stats.rank_stability import order_repeats
 from assay.stats.records import Interval
@@ -142,11 +142,9 @@ class PilotData:
 
     def held(self, simulation: int) -> bool:
         rng = np.random.default_rng([SEED, crc32(self.name.encode()), self.n, simulation])
-        found, _ = pilot_of(self.draw(rng, self.n), (_EMPTY, _EMPTY), level=LEVEL, repeats=None)
+        panel = self.draw(rng, self.n)
+        found, _ = pilot_of(panel, panel, level=LEVEL, repeats=None)
         return covered(found.limits, self.truth)
-
-
-_EMPTY: Table = read_table({"item": ["1"], "score": [0]})  # a pilot without runs looks at no table
 
 
 def _panel(a: Floats, b: Floats, size: int = 1) -> Panel:

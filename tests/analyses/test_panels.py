@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay import InputError, Panel, Selection, UsageError, compare
+from assay import InputError, Panel, Selection, UsageError, compare, power, reliability
 
 RNG = np.random.default_rng(7)
 N = 24
@@ -79,3 +79,41 @@ def test_options_that_a_panel_has_no_use_for(options: dict[str, Any], part: str)
 def test_a_system_that_the_panel_does_not_have() -> None:
     with pytest.raises(InputError, match=r"no system 'first' among First, Second; did you mean 'First'\?"):
         compare(Panel.from_arrays(np.eye(2), systems=["First", "Second"]), models=("first", "Second"))
+
+
+# ------------------------------------------------------------------------------------------ power and reliability
+
+
+def test_power_takes_a_panel_as_its_pilot() -> None:
+    frame = long()
+    expected = power(frame, models=("A", "B"), cluster="topic", difference=0.2)
+    assert power(Panel.from_frame(frame, cluster="topic"), difference=0.2) == expected
+
+
+def test_power_finds_the_noise_of_runs_in_the_columns_of_a_panel() -> None:
+    frame = long("ABC", runs=3) | {"weight": [1] * (9 * N)}
+    panel = Panel.from_frame(frame, runs=True)
+    expected = power(frame, models=("C", "A"), difference=0.2, repeats=5)
+    found = power(panel, models=("C", "A"), difference=0.2, repeats=5)
+    assert expected.pilot is not None
+    assert found.pilot is not None
+    assert found.pilot.sd_within == expected.pilot.sd_within
+    assert (found.items, found.pilot.runs, found.pilot.systems) == (expected.items, 3.0, ("C", "A"))
+    alone = Panel.from_arrays(RNG.normal(size=(9, 3)), models=["A", "A", "B"])
+    with pytest.raises(UsageError, match="B: one run of each item, so that what 5 repeats would save is not known"):
+        power(alone, difference=0.2, repeats=5)
+
+
+def test_reliability_takes_a_panel_whose_columns_are_runs() -> None:
+    frame = long("AB", runs=4)
+    panel = Panel.from_frame(frame, runs=True, cluster="topic")
+    assert [runs.model for runs in panel.models] == ["A", "B"]
+    assert reliability(panel) == reliability(frame, cluster="topic")
+    with pytest.raises(UsageError, match="does not say which of its columns are runs"):
+        reliability(Panel.from_arrays(np.eye(3)))
+    with pytest.raises(InputError, match="model 'B' has one run"):
+        reliability(Panel.from_arrays(np.eye(3), models=["A", "A", "B"]))
+    with pytest.raises(UsageError, match="one panel, or files and tables"):
+        reliability(panel, frame)
+    with pytest.raises(UsageError, match="files_are_runs says how files are read"):
+        reliability(panel, files_are_runs=True)

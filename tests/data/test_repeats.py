@@ -5,9 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data import Table, read_table
-from assay.data.repeats import noise_of, repeats_of
+from assay.analyses.reliability.runs import RunColumns
+from assay.data import Panel, Table, read_table
+from assay.data.panel_records import NOTHING
+from assay.data.repeats import check_repeated, left_out, runs_of
 from assay.errors import InputError
+
+
+def repeats_of(tables: list[Table], *, files_are_runs: bool = False) -> RunColumns:
+    runs = runs_of(tables, files_are_runs=files_are_runs)
+    check_repeated(runs)
+    return RunColumns(Panel.from_runs(runs, complete=True))
 
 
 def table(rows: list[tuple[str, str, str, float]], name: str = "t", **more: list[float]) -> Table:
@@ -33,8 +41,8 @@ def test_scores_stand_by_item_and_run() -> None:
     assert found.models == ("A", "B")
     assert found.runs == (("2", "10"), ("2", "10"))  # in the order of numbers, not of texts
     assert found.panel.ids.tolist() == ["q1", "q2"]
-    np.testing.assert_array_equal(found.values(found.columns(0)), [[0.1, 0.5], [0.2, 0.6]])
-    np.testing.assert_array_equal(found.values(found.columns(1)), [[0.3, 0.7], [0.4, 0.8]])
+    np.testing.assert_array_equal(found.values(0), [[0.1, 0.5], [0.2, 0.6]])
+    np.testing.assert_array_equal(found.values(1), [[0.3, 0.7], [0.4, 0.8]])
     assert found.scores(found.columns(1)).tolist() == pytest.approx([0.35, 0.75])
     systems, note = found.crossed()
     assert (systems.tolist(), note) == ([[0, 1], [2, 3]], None)
@@ -52,15 +60,17 @@ def test_overall_scores_are_weighted() -> None:
         for run, item, score in (("1", "a", 1.0), ("1", "b", 0.0), ("2", "a", 0.0), ("2", "b", 1.0))
     ]
     found = repeats_of([table(rows, weight=[3, 1, 3, 1])])
-    assert found.scores(slice(None)).tolist() == [0.75, 0.25]
+    assert found.scores(np.arange(2)).tolist() == [0.75, 0.25]
 
 
 def test_items_that_a_run_lacks_are_left_out_and_counted() -> None:
-    found = repeats_of([table([*ROWS[:-1], ("A", "2", "q3", 1.0), ("A", "10", "q3", 1.0)])])
-    assert found.panel.ids.tolist() == ["q1"]
-    assert found.notes[-1] == (
-        "2 items are left out that not every run has, such as q2, q3; run '10' of B has the fewest, 1"
+    runs = runs_of([table([*ROWS[:-1], ("A", "2", "q3", 1.0), ("A", "10", "q3", 1.0)])])
+    panel = Panel.from_runs(runs, complete=True)
+    assert panel.ids.tolist() == ["q1"]
+    assert left_out(runs, panel.dropped, panel.unit) == (
+        "2 items are left out that not every run has, such as q2, q3; run '10' of B has the fewest, 1",
     )
+    assert left_out(runs, NOTHING, "item") == ()
 
 
 def test_runs_that_only_some_models_have_are_not_compared() -> None:
@@ -99,7 +109,7 @@ def test_losses_of_several_files_are_runs_of_windows() -> None:
     tables = [read_table({**losses, "loss": [1.0, 2.0, shift]}, name=f"r{shift}") for shift in (3.0, 4.0)]
     found = repeats_of(tables, files_are_runs=True)
     assert found.panel.ids.tolist() == ["final/w1", "preview/w1", "preview/w2"]
-    assert found.scores(slice(None)).tolist() == pytest.approx([140 / 60, 170 / 60])
+    assert found.scores(np.arange(2)).tolist() == pytest.approx([140 / 60, 170 / 60])
 
 
 @pytest.mark.parametrize(
@@ -120,21 +130,3 @@ def test_losses_of_several_files_are_runs_of_windows() -> None:
 def test_what_has_no_runs_is_refused(tables: list[Table], message: str) -> None:
     with pytest.raises(InputError, match=message):
         repeats_of(tables)
-
-
-def test_noise_of_runs_by_hand() -> None:
-    """q1: 1, 0, 0 has squares 2/3; q2: 1, 0 has 1/2; q3 stands alone, q4 is not asked for."""
-    values = [
-        ("1", "q1", 1.0),
-        ("2", "q1", 0.0),
-        ("3", "q1", 0.0),
-        ("1", "q2", 1.0),
-        ("2", "q2", 0.0),
-        ("1", "q3", 1.0),
-    ]
-    data = table([("A", *row) for row in [*values, ("1", "q4", 9.0), ("2", "q4", 1.0)]])
-    found = noise_of(data, np.array(["q1", "q2", "q3"], dtype=object))
-    assert found is not None
-    assert found.variance == pytest.approx((2 / 3 + 1 / 2) / 3)
-    assert found.inverse_runs == pytest.approx((1 / 3 + 1 / 2 + 1) / 3)
-    assert noise_of(data, np.array(["q3"], dtype=object)) is None

@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass, replace
 
 from assay.analyses.power_pilot import Pilot, Planned, pilot_of
 from assay.analyses.power_result import CurvePoint, Power, Question, sentence_of
-from assay.data import Selection, pair
+from assay.data import Panel, Selection, pair
+from assay.data.comparable import of_split
 from assay.data.readers import UNNAMED
-from assay.data.sources import Source, tables_of
+from assay.data.repeats import runs_of
+from assay.data.sources import Models, Source, panel_as_asked, tables_of, two_systems
 from assay.design import signature
 from assay.errors import UsageError
 from assay.stats.power import chosen_test, difference_for, items_for, power_of
@@ -20,7 +22,7 @@ GIVEN = "the numbers were given, so that there is no interval"
 
 
 def power(
-    plan: Spread | Shares | Source,
+    plan: Spread | Shares | Source | Panel,
     b: Source | None = None,
     *,
     difference: float | None = None,
@@ -38,7 +40,7 @@ def power(
     ``plan`` is a `Spread` of paired differences, `Shares` of right answers, or a pilot: results of A, with ``b`` those
     of B, or both ``models`` in one table. Of a pilot the spread is used, with its clusters, weights and runs, and not
     the difference that it shows. With ``repeats`` a pilot that has runs is planned with so many; ``selection`` says
-    which results of a harness are meant.
+    which results of a harness are meant. A pilot may also be a `Panel`, of two systems or with the names of two.
 
     >>> from assay import Goal, Spread
     >>> power(Spread(sd=0.145), difference=0.02, goal=Goal(power=0.8)).items
@@ -58,15 +60,40 @@ def power(
             raise UsageError("numbers hold all there is to know: leave out the second file and repeats.")
         likely = plan if isinstance(plan, Shares) else plan.means()
         return _answered(asked, Planned(likely, likely, likely), None, _given(plan, difference))
-    if b is None and None in models:
+    if not isinstance(plan, Panel) and b is None and None in models:
         raise UsageError("a pilot is two files, or one file and the names of two of its models (--a NAME --b NAME).")
-    tables = tables_of(plan, b, models, columns, cluster, selection)
-    names = ("A", "B") if all(table.name == UNNAMED for table in tables) else None
-    panel = pair(*tables, names=names, cluster=cluster, split=split)
-    pilot, planned = pilot_of(panel, tables, level=goal.level, repeats=repeats)
+    panel, runs = _pilot_panels(plan, b, models, columns, cluster, split, selection)
+    pilot, planned = pilot_of(panel, runs, level=goal.level, repeats=repeats)
     assumptions = {} if repeats is None else {"repeats": float(repeats)}
     found = _answered(asked, planned, pilot, assumptions)
     return replace(found, notes=(*panel.notes, *found.notes))
+
+
+def _pilot_panels(
+    plan: Source | Panel,
+    b: Source | None,
+    models: Models,
+    columns: Mapping[str, str] | None,
+    cluster: str | None,
+    split: str | None,
+    selection: Selection | None,
+) -> tuple[Panel, Panel]:
+    """The two systems of a pilot on the units that both have, and the same with a column for each run."""
+    if isinstance(plan, Panel):
+        asked = panel_as_asked(plan, cluster=cluster, split=split, b=b, columns=columns, selection=selection)
+        panel = two_systems(asked, models)
+        return panel, asked.of_models(panel.systems)
+    tables = tables_of(plan, b, models, columns, cluster, selection)
+    names = ("A", "B") if all(table.name == UNNAMED for table in tables) else None
+    panel = pair(*tables, names=names, cluster=cluster, split=split)
+    if not any("run" in table.labels for table in tables):
+        return panel, panel
+    runs = [
+        replace(run, model=name)
+        for name, table in zip(panel.systems, tables, strict=True)
+        for run in runs_of([of_split(table, split)])
+    ]
+    return panel, Panel.from_runs(runs, cluster=cluster)
 
 
 def _check(difference: float | None, items: int | None) -> None:

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.data import Kind, Panel, Table
-from assay.data.repeats import Noise, noise_of
+from assay.data import Kind, Panel
 from assay.errors import InputError, UsageError
 from assay.stats.binomial import clopper_pearson
 from assay.stats.power_plans import Means, Plan, Shares
 from assay.stats.records import Interval
 from assay.stats.reliability import variance_limits
-from assay.stats.units import Units, design_effect, influence, standard_error, weighted_deviation
+from assay.stats.units import Floats, Units, design_effect, influence, standard_error, weighted_deviation
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,14 @@ class Pilot:
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """What the runs of the same items differ by, of one system."""
+
+    variance: float  # between the runs of an item, pooled over items
+    inverse_runs: float  # the mean of 1 / runs over items: this part of the noise is left in their means
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """The plan that a pilot suggests, and those with the least and the largest spread that it leaves possible."""
 
@@ -64,14 +71,17 @@ class Planned:
         return Planned(reached(self.likely), reached(self.least), reached(self.most))
 
 
-def pilot_of(panel: Panel, tables: tuple[Table, Table], *, level: float, repeats: int | None) -> tuple[Pilot, Planned]:
-    """Look at two systems on the same units; ``repeats`` is how many runs the study shall have."""
+def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) -> tuple[Pilot, Planned]:
+    """Look at two systems on the same units; ``repeats`` is how many runs the study shall have.
+
+    ``runs`` is the same with a column for each run, holes and all; where there are no runs, the same panel.
+    """
     sums = panel.cluster_sums()
     drawn = Units(sums.numerators[:, 1] - sums.numerators[:, 0], sums.denominators)
     if drawn.n < 2 or drawn.degenerate:
         what = "one unit" if drawn.n < 2 else "the same difference everywhere"
         raise InputError(f"the pilot has {what}, which says nothing of the spread; take more items, or give --sd.")
-    noise = _noises(panel, tables, repeats)
+    noise = _noises(runs, repeats)
     pilot = _pilot(panel, drawn, noise, level)
     if _binary(panel) and noise is None:
         return pilot, _shares(pilot)
@@ -116,18 +126,31 @@ def _shares(pilot: Pilot) -> Planned:
     return Planned(found[0], found[1], found[2])
 
 
-def _noises(panel: Panel, tables: tuple[Table, Table], repeats: int | None) -> tuple[Noise, Noise] | None:
+def _noises(runs: Panel, repeats: int | None) -> tuple[Noise, Noise] | None:
     """The noise between runs of both systems; ``None`` where the items have one run."""
-    found = [noise_of(table, panel.ids) if "run" in table.labels else None for table in tables]
+    both = runs.averaged().answered.all(axis=1)  # the units that the pilot compares
+    found = [noise_of(runs.values[both][:, list(model.columns)]) for model in runs.models] or [None, None]
     if found[0] is not None and found[1] is not None:
         return found[0], found[1]
     if repeats is not None and repeats > 1:
-        label = tables[0 if found[0] is None else 1].label
+        lone = (runs.models or runs.systems)[found.index(None)]
+        name = lone if isinstance(lone, str) else lone.model
         raise UsageError(
-            f"{label}: one run of each item, so that what {repeats} repeats would save is not known; give a pilot with "
-            "a column 'run', or numbers with --sd and --sd-within."
+            f"{name}: one run of each {runs.unit}, so that what {repeats} repeats would save is not known; give a "
+            "pilot with a column 'run', or numbers with --sd and --sd-within."
         )
     return None
+
+
+def noise_of(values: Floats) -> Noise | None:
+    """The noise between runs (n, r) of the same units, NaN where there is no run; ``None`` where no unit has two."""
+    there = ~np.isnan(values)
+    counts = there.sum(axis=1)
+    if counts.max() < 2:
+        return None
+    means = np.nansum(values, axis=1) / counts
+    squares = float(np.where(there, (values - means[:, None]) ** 2, 0.0).sum())
+    return Noise(squares / float((counts - 1).sum()), float((1 / counts).mean()))
 
 
 def _means(pilot: Pilot, panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, repeats: int | None) -> Planned:

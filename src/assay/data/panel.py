@@ -13,6 +13,7 @@ from assay.data.metrics import BITS, SCORE, UNITS, Kind, Metric
 from assay.data.pairing import Pairing, pair_tables
 from assay.data.panel_records import Dropped, Runs, columns_named
 from assay.data.panel_views import EXAMPLES, PanelViews, ratio_of
+from assay.data.repeats import RunTable, columns_of, runs_of
 from assay.data.tables import Table, read_tables, read_wide
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.units import Floats
@@ -104,6 +105,23 @@ class Panel(PanelViews):
         parts = {"score": arrays.columnwise(np.column_stack(found) * weights), "weight": weights}
         metric = replace(SCORE, lower_is_better=self.metric.lower_is_better)
         return replace(self, systems=tuple(r.model for r in models), parts=parts, metrics=(metric,), models=())
+
+    def of_models(self, names: Sequence[str]) -> "Panel":
+        """The columns of some of the models, or systems where no column is said to be a run."""
+        models = self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
+        chosen = [next(runs for runs in models if runs.model == name) for name in names]
+        places = [column for runs in chosen for column in runs.columns]
+        starts = np.cumsum([0, *(len(runs.columns) for runs in chosen)]).tolist()
+        moved = tuple(
+            replace(runs, columns=tuple(range(start, start + len(runs.columns))))
+            for runs, start in zip(chosen, starts, strict=False)
+        )
+        return replace(
+            self,
+            systems=tuple(self.systems[i] for i in places),
+            parts={name: part if part.shape[1] == 1 else part[:, places] for name, part in self.parts.items()},
+            models=moved if self.models else (),
+        )
 
     def averaged(self) -> "Panel":
         """A column per model: the mean of its runs in each unit, over those that are there."""
@@ -202,11 +220,19 @@ class Panel(PanelViews):
         return cls(**{one.name: getattr(found, one.name) for one in fields(found)})
 
     @classmethod
+    def from_runs(cls, runs: Sequence[RunTable], *, cluster: str | None = None, complete: bool = False) -> "Panel":
+        """The panel of runs that have been read, a column each; ``models`` says which are of one model."""
+        names = [one.name for one in runs]
+        panel = cls.from_tables([one.table for one in runs], names=names, cluster=cluster, complete=complete)
+        return replace(panel, models=columns_of(runs))
+
+    @classmethod
     def from_frame(
         cls,
         frame: Any,
         *,
         systems: Sequence[str] | None = None,
+        runs: bool = False,
         columns: Mapping[str, str] | None = None,
         kind: Kind | None = None,
         cluster: str | None = None,
@@ -217,7 +243,8 @@ class Panel(PanelViews):
 
         A long frame has a row for each unit and model, with the columns ``item``, ``model`` and ``score`` (or
         ``window``, ``model``, ``tokens`` and ``loss``); a wide one has a row for each unit and a column of scores for
-        each of the ``systems``, where an empty cell is a hole. ``columns`` maps our names to those of the frame.
+        each of the ``systems``, where an empty cell is a hole. ``columns`` maps our names to those of the frame. Runs
+        of a model, told apart by a column ``run``, are averaged, or with ``runs`` become a column each.
 
         >>> long = {"item": [1, 2, 1, 2], "model": ["A", "A", "B", "B"], "score": [1, 0, 1, 1]}
         >>> wide = {"item": [1, 2], "A": [1, 0], "B": [1, 1]}
@@ -228,6 +255,8 @@ class Panel(PanelViews):
             tables = read_tables([frame], columns=columns, kind=kind, cluster=cluster)
         else:
             tables = read_wide(frame, systems, columns=columns, cluster=cluster)
+        if runs:
+            return cls.from_runs(runs_of(tables), cluster=cluster)
         return cls.from_tables(tables, cluster=cluster, split=split, lower_is_better=lower_is_better)
 
 

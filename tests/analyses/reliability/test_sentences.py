@@ -8,7 +8,6 @@ import pytest
 from assay import examples
 from assay.analyses.reliability import reliability, reliability_of
 from assay.data import Panel, read_table
-from assay.data.repeats import Repeats
 from assay.stats.power_plans import Goal
 from tests.analyses.reliability.repeated import by_hand, columns, simulated
 
@@ -127,8 +126,7 @@ def test_losses_are_called_losses() -> None:
 
 def test_many_models_are_compared_with_their_neighbours() -> None:
     values = np.random.default_rng(1).normal(size=(3, 52 * 2))
-    panel = Panel.from_arrays(values, systems=[str(i) for i in range(104)])
-    repeats = Repeats(panel, tuple(f"m{i}" for i in range(52)), (("1", "2"),) * 52)
-    found = reliability_of(repeats, Goal())
+    panel = Panel.from_arrays(values, models=[f"m{i}" for i in range(52) for _ in range(2)])
+    found = reliability_of(panel, Goal())
     assert found.across is not None
     assert len(found.across.pairs) == 51

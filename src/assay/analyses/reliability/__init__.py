@@ -10,22 +10,20 @@ import msgspec
 import numpy as np
 
 from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPair, ModelRuns, Reliability
+from assay.analyses.reliability.runs import RunColumns, computable, repeated
 from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
-from assay.data.magnitudes import check_differences, check_largest
-from assay.data.repeats import Repeats, repeats_of
-from assay.data.sources import Source
+from assay.data.repeats import check_repeated, left_out, runs_of
+from assay.data.sources import Source, panel_as_asked
 from assay.data.tables import check_used, read_models
 from assay.design import signature
-from assay.errors import InputError, UsageError
-from assay.results import words
+from assay.errors import UsageError
 from assay.stats.bootstrap import interval
 from assay.stats.power import detectable_shift
 from assay.stats.power_plans import Goal
 from assay.stats.rank_stability import order_repeats, rank_stability
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
-from assay.stats.rounding import snapped
 from assay.stats.run_noise import RunNoise, Spread, item_spread, run_noise
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
 
@@ -34,7 +32,7 @@ FEWEST_ORDERED = 3  # runs: two are one pair of runs, which agrees or does not
 
 
 def reliability(
-    *sources: Source,
+    *sources: Source | Panel,
     goal: Goal | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
@@ -46,7 +44,7 @@ def reliability(
     For one model the targets are its items and the raters its runs. For several, the same model by model; and the
     models are targets, the runs that all of them have raters, of the overall scores. ``goal`` is the level of
     intervals and the level and power of the detectable differences. ``files_are_runs`` takes each source as one run;
-    ``selection`` says which results of a harness are meant.
+    ``selection`` says which results of a harness are meant. The source may be one `Panel` whose columns are runs.
 
     >>> runs = {"item": [1, 2, 3, 4] * 2, "run": [1] * 4 + [2] * 4, "score": [1, 0, 1, 1, 1, 0, 0, 1]}
     >>> round(reliability(runs).models[0].icc["ICC(1,1)"].value, 3)
@@ -59,19 +57,29 @@ def reliability(
         raise UsageError("reliability takes the level and the power of a goal; leave out the rest.")
     if not sources:
         raise UsageError("reliability needs a table of results with a column 'run'.")
+    if isinstance(sources[0], Panel):
+        if len(sources) > 1:
+            raise UsageError("reliability takes one panel, or files and tables, but not both.")
+        asked = panel_as_asked(
+            sources[0], cluster=cluster, columns=columns, selection=selection, files_are_runs=files_are_runs or None
+        )
+        return reliability_of(repeated(asked), goal)
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     if files_are_runs:  # one by one: the logs of a model would otherwise be put together
         tables = [table for source in sources for table in read(source)]
         check_used(selection, tables)
     else:
         tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
-    return reliability_of(repeats_of(tables, cluster=cluster, files_are_runs=files_are_runs), goal)
+    runs = runs_of(tables, files_are_runs=files_are_runs)
+    check_repeated(runs)
+    panel = Panel.from_runs(runs, cluster=cluster, complete=True)
+    return reliability_of(replace(panel, notes=(*panel.notes, *left_out(runs, panel.dropped, panel.unit))), goal)
 
 
-def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
-    """The same, of runs that have been read."""
-    read, repeats = repeats, _computable(repeats)
-    panel = repeats.panel
+def reliability_of(runs: Panel, goal: Goal) -> Reliability:
+    """The same, of a panel without holes whose columns are runs."""
+    panel = computable(runs)
+    repeats = RunColumns(panel)
     models = tuple(_model(repeats, model, goal.level) for model in range(len(repeats.models)))
     noise = _noise(repeats, models, goal.level)
     across, note = _across(repeats, models, goal) if len(models) > 1 else (None, None)
@@ -89,33 +97,16 @@ def reliability_of(repeats: Repeats, goal: Goal) -> Reliability:
         models=models,
         across=across,
         dropped=panel.dropped,
-        notes=(*repeats.notes, *([note] if note else [])),
+        notes=(*panel.notes, *([note] if note else [])),
         goal=goal,
-        signature=_signature(read, goal),
+        signature=_signature(runs, goal),
     )
     notes = (*found.notes, *notes_of(found, equal_weights=panel.equal_denominators))
     return msgspec.structs.replace(found, sentence=sentence_of(found), notes=notes)
 
 
-def _computable(repeats: Repeats) -> Repeats:
-    """The runs with answers made equal that differ by rounding only; refused where they have no variance to compute."""
-    panel = repeats.panel
-    if panel.n < 2:
-        raise InputError(f"only one {panel.unit} is in every run; how far runs agree takes at least two.")
-    for model, name in enumerate(repeats.models):
-        check_largest(f"the {panel.metric.kind} of {name!r}", repeats.values(repeats.columns(model)))
-    check_largest("tokens" if panel.metric.kind == "losses" else "weights", panel.denominators)
-    numerators, changed = snapped(panel.numerators)
-    check_differences(panel.systems, numerators / panel.denominators.max())
-    if not changed:
-        return repeats
-    notes = (*repeats.notes, words.rounded_off(changed))
-    return replace(repeats, panel=panel.with_numerators(numerators), notes=notes)
-
-
-def _model(repeats: Repeats, model: int, level: float) -> ModelRuns:
-    panel, columns = repeats.panel, repeats.columns(model)
-    values, scores = repeats.values(columns), repeats.scores(columns)
+def _model(repeats: RunColumns, model: int, level: float) -> ModelRuns:
+    panel, values, scores = repeats.panel, repeats.values(model), repeats.scores(repeats.columns(model))
     spread = float(np.var(scores, ddof=1))
     if np.ptp(values, axis=1).max() == 0:  # rounding of the sums must not look like noise
         spread = 0.0
@@ -152,13 +143,13 @@ def _drawn(panel: Panel, numerators: Floats, denominators: Floats) -> Units:
     return Units(grouped(numerators, panel.clusters), grouped(denominators, panel.clusters))
 
 
-def _item_noise(repeats: Repeats, model: int) -> Spread:
+def _item_noise(repeats: RunColumns, model: int) -> Spread:
     """What the noise of single items, or of whole clusters of them, gives the score of a run."""
     sums = repeats.panel.cluster_sums()
     return item_spread(np.ascontiguousarray(sums.numerators[:, repeats.columns(model)]), sums.denominators)
 
 
-def _noise(repeats: Repeats, models: Sequence[ModelRuns], level: float) -> RunNoise:
+def _noise(repeats: RunColumns, models: Sequence[ModelRuns], level: float) -> RunNoise:
     scores = [Spread((model.run_sd.value or 0.0) ** 2, len(model.runs) - 1) for model in models]
     return run_noise(scores, [_item_noise(repeats, model) for model in range(len(models))], level)
 
@@ -178,7 +169,7 @@ def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal) -> Det
 # ------------------------------------------------------------------------------------------ several models
 
 
-def _across(repeats: Repeats, models: Sequence[ModelRuns], goal: Goal) -> tuple[AcrossModels, str | None]:
+def _across(repeats: RunColumns, models: Sequence[ModelRuns], goal: Goal) -> tuple[AcrossModels, str | None]:
     systems, note = repeats.crossed()  # (m, k)
     scores = repeats.scores(systems)
     sign = 1 if repeats.panel.metric.lower_is_better else -1
@@ -195,16 +186,16 @@ def _across(repeats: Repeats, models: Sequence[ModelRuns], goal: Goal) -> tuple[
     return across, note
 
 
-def _components(repeats: Repeats, systems: Integers) -> tuple[Component, ...]:
+def _components(repeats: RunColumns, systems: Integers) -> tuple[Component, ...]:
     """Of models × items × runs; runs of different names are repetitions of a cell, not a factor of their own."""
     unit = repeats.panel.unit + "s"
-    values = np.stack([repeats.values(columns) for columns in systems])  # (m, n, k)
+    values = np.stack([repeats.values_of(columns) for columns in systems])  # (m, n, k)
     if repeats.shared_runs:
         return variance_components(values, ("models", unit, "runs"))
     return variance_components(values, ("models", unit), repeats="runs, residual")
 
 
-def _pair(repeats: Repeats, models: tuple[ModelRuns, ModelRuns], systems: Integers, goal: Goal) -> ModelPair:
+def _pair(repeats: RunColumns, models: tuple[ModelRuns, ModelRuns], systems: Integers, goal: Goal) -> ModelPair:
     ahead, behind = models
     scores = repeats.scores(systems)  # (2, k)
     error, df = _difference_error(repeats, systems)
@@ -232,14 +223,14 @@ def _order_repeats(scores: Floats, level: float) -> Estimate:
     return replace(found, value=max(found.value, least))
 
 
-def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None, float]:
+def _difference_error(repeats: RunColumns, systems: Integers) -> tuple[float | None, float]:
     """The standard error of a mean difference over new items and new runs, and its degrees of freedom.
 
     That over items, or their clusters, holds the noise of single items already; what a run shifts all items by is added
     where the runs differ by more than that noise.
     """
     panel = repeats.panel
-    gaps = repeats.values(systems[0]) - repeats.values(systems[1])  # (n, k)
+    gaps = repeats.values_of(systems[0]) - repeats.values_of(systems[1])  # (n, k)
     n, k = gaps.shape
     means = gaps.mean(axis=1) * panel.denominators
     units = _drawn(panel, means, panel.denominators)
@@ -255,15 +246,14 @@ def _difference_error(repeats: Repeats, systems: Integers) -> tuple[float | None
     return sqrt(total), total**2 / sum(part**2 / df for part, df in parts)
 
 
-def _signature(repeats: Repeats, goal: Goal) -> str:
-    panel = repeats.panel
+def _signature(panel: Panel, goal: Goal) -> str:
     return signature(
         "reliability",
         units=panel.unit + "s",
         n=panel.n,
         clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
-        models=len(repeats.models),
-        runs="+".join(str(len(runs)) for runs in repeats.runs),
+        models=len(panel.models),
+        runs="+".join(str(len(runs.columns)) for runs in panel.models),
         level=goal.level,
         power=goal.power,
         data=panel.digest[:16],
