@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from assay.analyses import context_wording as wording
-from assay.analyses.context_curve import ContextCurve
-from assay.analyses.context_points import Gap, ModelCurve, PairCurve, Point
+from assay.analyses.context_curve import BinDifference, BinLoss, ContextCurve, ModelCurve, PairCurve
 from assay.analyses.verdict import agreed
 from assay.data.runs.positions import (
     Bin,
@@ -136,8 +135,9 @@ def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -
     until = None if last is None else last + 1
     start = min((0 if until is None else until) + 1, len(edges) - 1)
     points = tuple(
-        Point(
-            edge,
+        BinLoss(
+            edge.low,
+            edge.high,
             int(sums.tokens[:, k].sum()),
             shown[k],
             shown[k].exp("the perplexity is too large for a number"),
@@ -146,13 +146,15 @@ def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -
         for k, edge in enumerate(edges)
     )
     slope = slopes.estimates[start]
+    helps_until = None if until is None else edges[until].high
     return ModelCurve(
-        name,
-        points,
-        None if until is None else edges[until].high,
-        slope,
-        edges[start].low,
-        wording.model_sentence(name, points, last, slope),
+        name=name,
+        sentence=wording.model_sentence(name, points, last, slope),
+        helps_until=helps_until,
+        still_helps=helps_until == edges[-1].high,
+        slope=slope,
+        slope_from=edges[start].low,
+        points=points,
     )
 
 
@@ -200,16 +202,18 @@ def _pair(
         _gap(edge, bands.one_with_p(family.units(k)), adjusted.estimates[k], adjusted.tests[k], bands.design)
         for k, edge in enumerate(edges)
     )
-    return PairCurve(*names, gaps, wording.pair_sentence(names, gaps))
+    return PairCurve(a=names[0], b=names[1], sentence=wording.pair_sentence(names, gaps), gaps=gaps)
 
 
-def _gap(edge: Bin, one: tuple[Estimate, float | None], adjusted: Estimate, test: Test, design: Design) -> Gap:
+def _gap(
+    edge: Bin, one: tuple[Estimate, float | None], adjusted: Estimate, test: Test, design: Design
+) -> BinDifference:
     """A bin may be shown to differ among all bins only where its own interval shows it too."""
     alone, own_p = one
     if not design.paired or own_p is None:
-        return Gap(edge, alone, adjusted, test)
+        return BinDifference(edge.low, edge.high, alone, adjusted, test)
     joint = agreed(adjusted, test, own_p)
-    return Gap(edge, alone, joint.difference, joint.test)
+    return BinDifference(edge.low, edge.high, alone, joint.difference, joint.test)
 
 
 def _cluster_fallback(sums: PositionSums) -> tuple[Fallback, ...]:

@@ -1,26 +1,84 @@
 """The record that `context` returns."""
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from itertools import accumulate
+from math import sqrt
+from typing import TYPE_CHECKING
 
-from assay.analyses import context_tables as tables
-from assay.analyses.context_points import ModelCurve, PairCurve
-from assay.analyses.result import Result, Row
-from assay.analyses.sheet import Sheet
+import msgspec
+
+from assay.data.runs.positions import Bin
 from assay.design import DEFAULT_RESAMPLES, Design
-from assay.errors import InputError
 from assay.results import words
-from assay.stats.records import Fallback
+from assay.results.figures import Axes, Curve, Mark, Series
+from assay.results.record import Caution, Fact, Result, Section
+from assay.results.table import Column, ResultTable
+from assay.stats.records import Estimate, Fallback, Interval, Test
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = "assay/context/1"
+_BEFORE_ONE = 0.5  # where position 0 stands on an axis of logarithms
+_TOO_FEW = 0.02  # of the tokens: the first positions, with less than this, would flatten all others
+_FEWEST_SHOWN = 3  # bins
 
 
-@dataclass(frozen=True, slots=True)
-class ContextCurve(Result):
+class BinLoss(msgspec.Struct, frozen=True):
+    """One model at the positions of one bin, ``low`` to ``high``."""
+
+    low: int
+    high: int
+    tokens: int
+    loss: Estimate  # nats per token; the interval holds for this bin alone
+    perplexity: Estimate
+    gain: Estimate | None  # loss here − loss at all later positions, within documents; None in the last bin
+    test: Test | None  # of no gain, adjusted for the number of bins
+
+    @property
+    def bin(self) -> Bin:
+        return Bin(self.low, self.high)
+
+
+class ModelCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """One model along its context, and how far context helps it."""
+
+    name: str
+    sentence: str
+    helps_until: int | None  # end of the first bin after which no improvement is shown; None: none is shown at all
+    still_helps: bool  # whether improvement is shown up to the longest context that was measured
+    slope: Estimate  # nats per doubling of the position, from slope_from on
+    slope_from: int
+    points: tuple[BinLoss, ...] = msgspec.field(name="bins")
+
+
+class BinDifference(msgspec.Struct, frozen=True):
+    """B − A at the positions of one bin, in nats per token."""
+
+    low: int
+    high: int
+    difference: Estimate  # the interval holds for this bin alone
+    adjusted: Estimate  # the interval holds for all bins at once
+    test: Test  # adjusted for the number of bins
+
+    @property
+    def bin(self) -> Bin:
+        return Bin(self.low, self.high)
+
+
+class PairCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """The difference of two models along their context."""
+
+    a: str
+    b: str
+    sentence: str
+    gaps: tuple[BinDifference, ...] = msgspec.field(name="bins")
+
+
+class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
     """Loss along the context: a curve per model, and for two or more the differences from the first."""
+
+    question = "Does longer context still help?"
+    kind_name = "context curve"
 
     sentence: str
     models: tuple[ModelCurve, ...]
@@ -33,64 +91,214 @@ class ContextCurve(Result):
     design: Design
     signature: str
 
-    def sheets(self) -> list[Sheet]:
-        level = words.percent(self.design.level)
-        sheets = []
-        for model in self.models:
-            sheets.append(tables.loss_sheet(model, level))
-            sheets.append(tables.gain_sheet(model, level))
-        return [*sheets, *(tables.gap_sheet(pair, level) for pair in self.differences)]
+    @property
+    def names(self) -> list[str]:
+        return [model.name for model in self.models]
 
-    def evidence(self) -> list[Row]:
-        resamples = self.design.resamples or DEFAULT_RESAMPLES
-        one = f"{words.percent(self.design.level)} {self.design.resampling}"
-        return [
-            ("clusters", words.count(self.n_clusters, self.cluster_by)),
-            ("one bin", f"{one} interval, right for each bin alone"),
-            ("all bins", f"max-T, right for all bins at once; {resamples:,} resamples, seed {self.design.seed}"),
-            *[("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks],
-            *[("note", note) for note in self.notes],
-            ("signature", self.signature),
-        ]
+    @property
+    def subject(self) -> str:
+        return ", ".join(self.names)
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        label = "model" if len(self.models) == 1 else "models"
+        return (Fact(label, self.subject), Fact("on", self.n_clusters, written=self._clusters))
+
+    @property
+    def _clusters(self) -> str:
+        return words.count(self.n_clusters, self.cluster_by)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        level, drawn = words.percent(self.design.level), self.design.resamples or DEFAULT_RESAMPLES
+        at_once = f"max-T, right for all bins at once; {drawn:,} resamples, seed {self.design.seed}"
+        return (
+            Fact("clusters", self.n_clusters, "clusters", self._clusters),
+            Fact("one bin", f"{level} {self.design.resampling} interval, right for each bin alone", "one bin"),
+            Fact("all bins", at_once, "all bins"),
+        )
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        changed = [Caution("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
+        return (*changed, *(Caution("note", note) for note in self.notes))
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        level = words.percent(self.design.level)
+        tables = [table for model in self.models for table in (_losses(model, level), _gains(model, level))]
+        tables += [_differences(pair, level) for pair in self.differences]
+        return (Section("positions", "By position", figures=(self._curve(),), tables=tuple(tables)),)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row per model and bin, and per difference and bin (pandas must be installed)."""
         import pandas as pd  # late: half a second, and not a dependency
 
-        rows = [tables.point_row(model.name, point) for model in self.models for point in model.points]
-        rows += [tables.gap_row(pair, gap) for pair in self.differences for gap in pair.gaps]
+        rows = [row for model in self.models for row in _points(model).records()]
+        rows += [row for pair in self.differences for row in _gaps(pair).records()]
         return pd.DataFrame(rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact and versioned: `from_dict` gives the same record back."""
-        return {
-            "schema": SCHEMA,
-            "sentence": self.sentence,
-            "models": [model.to_dict() for model in self.models],
-            "differences": [pair.to_dict() for pair in self.differences],
-            "bins": self.bins,
-            "n_clusters": self.n_clusters,
-            "cluster_by": self.cluster_by,
-            "fallbacks": [fallback.to_dict() for fallback in self.fallbacks],
-            "notes": list(self.notes),
-            "design": asdict(self.design),
-            "signature": self.signature,
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "ContextCurve":
-        """The record that `to_dict` wrote."""
-        if data.get("schema") != SCHEMA:
-            raise InputError(f"this is not a context curve: schema must be {SCHEMA!r}, but got {data.get('schema')!r}.")
-        return cls(
-            sentence=data["sentence"],
-            models=tuple(ModelCurve.from_dict(model) for model in data["models"]),
-            differences=tuple(PairCurve.from_dict(pair) for pair in data["differences"]),
-            bins=data["bins"],
-            n_clusters=data["n_clusters"],
-            cluster_by=data["cluster_by"],
-            fallbacks=tuple(Fallback.from_dict(f) for f in data["fallbacks"]),
-            notes=tuple(data["notes"]),
-            design=Design(**data["design"]),
-            signature=data["signature"],
+    def _curve(self) -> Curve:
+        """Loss by position, a line and a band per model; below, B − A with the intervals that hold for all bins."""
+        axis = _PositionAxis(self)
+        losses = Axes("loss (nats per token)", tuple(map(axis.losses, self.models)))
+        gaps = Axes(
+            "difference (nats), intervals for all bins",
+            tuple(map(axis.gaps, self.differences)),
+            f"Difference from {self.names[0]}; below 0 is better",
+            (Mark(0.0, "", dashed=False),),
+            zero=True,
+            tall=False,
         )
+        return Curve(
+            "context",
+            "Loss by length of context",
+            self._legend(axis),
+            "tokens of context before the predicted one",
+            (losses, gaps) if self.differences else (losses,),
+            2 if self.bins == "log" else None,
+            axis.ticks,
+        )
+
+    def _legend(self, axis: "_PositionAxis") -> tuple[str, ...]:
+        bands = f"Bands: {words.percent(self.design.level)} intervals of single bins ({self._clusters})."
+        if axis.first:
+            left_out = f"{100 * axis.left_out:.1f} % of the tokens"
+            bands += f" Not drawn: positions below {axis.bins[0].low:,}, {left_out}."
+        return (bands, "Solid line: context still helps. Dashed: no further improvement is shown.")
+
+
+class _PositionAxis:
+    """Which bins of a curve are drawn, and where they stand."""
+
+    def __init__(self, curve: ContextCurve) -> None:
+        points = curve.models[0].points
+        self.log = curve.bins == "log"
+        held = list(accumulate(point.tokens for point in points))
+        self.first = sum(part <= _TOO_FEW * held[-1] for part in held[:-_FEWEST_SHOWN])
+        self.bins = [point.bin for point in points[self.first :]]
+        self.left_out = held[self.first - 1] / held[-1] if self.first else 0.0
+
+    def place(self, low: int, high: int) -> float:
+        """Where a bin stands on the axis: in its middle."""
+        if self.log:
+            return sqrt(low * high) if low > 0 else _BEFORE_ONE
+        return (low + high) / 2
+
+    @property
+    def ticks(self) -> dict[float, str]:
+        """Doublings, for bins that double."""
+        low, high = self.bins[0].low, self.bins[-1].high
+        doubled = {float(2**k): f"{2**k:,}" for k in range(high.bit_length()) if 2**k >= low}
+        return {} if not self.log else {_BEFORE_ONE: "0"} | doubled if low == 0 else doubled
+
+    def losses(self, model: ModelCurve) -> Series:
+        """A line that is dashed where context no longer helps."""
+        shown = model.points[0].high if model.helps_until is None else model.helps_until
+        last = next(point for point in model.points if point.high >= shown)
+        from_there = None if model.still_helps else self.place(last.low, last.high)
+        return self._series(model.name, model.points, [point.loss for point in model.points], from_there)
+
+    def gaps(self, pair: PairCurve) -> Series:
+        found = self._series(pair.b, pair.gaps, [gap.adjusted for gap in pair.gaps], None)
+        return Series(found.label, found.x, found.y, found.low, found.high, style="points")
+
+    def _series(
+        self,
+        name: str,
+        bins: Sequence[BinLoss | BinDifference],
+        estimates: Sequence[Estimate],
+        dashed_from: float | None,
+    ) -> Series:
+        drawn = estimates[self.first :]
+        limits = [(e.value, e.value) if e.interval is None else (e.interval.low, e.interval.high) for e in drawn]
+        return Series(
+            name,
+            tuple(self.place(one.low, one.high) for one in bins[self.first :]),
+            tuple(one.value for one in drawn),
+            tuple(low for low, _ in limits),
+            tuple(high for _, high in limits),
+            dashed_from,
+        )
+
+
+def _losses(model: ModelCurve, level: str) -> ResultTable:
+    points = model.points
+    columns = (
+        _positions(points),
+        Column("tokens", [point.tokens for point in points]),
+        Column(f"loss, nats [{level}]", [point.loss for point in points], words.compact, "loss"),
+        Column(f"perplexity [{level}]", [point.perplexity for point in points], words.compact, "perplexity"),
+    )
+    return ResultTable(f"{model.name}/losses", "loss and perplexity", columns, model.name, "loss")
+
+
+def _gains(model: ModelCurve, level: str) -> ResultTable:
+    points = [point for point in model.points if point.gain is not None and point.test is not None]
+    columns = (
+        _positions(points),
+        Column(f"loss here − loss later [{level}, all bins]", [p.gain for p in points], _signed, "gain"),
+        _p_values([point.test for point in points]),
+    )
+    return ResultTable(f"{model.name}/gains", "does more context help?", columns, model.name, "all bins")
+
+
+def _differences(pair: PairCurve, level: str) -> ResultTable:
+    columns = (
+        _positions(pair.gaps),
+        Column(f"B − A, nats [{level}, one bin]", [gap.difference for gap in pair.gaps], _signed, "difference"),
+        Column("[all bins]", [gap.adjusted.interval for gap in pair.gaps], _signed_limits, "adjusted"),
+        _p_values([gap.test for gap in pair.gaps]),
+    )
+    return ResultTable(f"{pair.b}/differences", "difference", columns, f"A is {pair.a}, B is {pair.b}", "difference")
+
+
+def _positions(bins: Sequence[BinLoss | BinDifference]) -> Column:
+    return Column("position", [str(one.bin) for one in bins])
+
+
+def _p_values(tests: Sequence[Test | None]) -> Column:
+    values = [None if test is None else test.p_value for test in tests]
+    return Column("p, adjusted", values, lambda p: "undefined" if p is None else f"{p:.2g}", "p_adjusted")
+
+
+def _signed(found: Estimate | None) -> str:
+    return words.compact(found, sign=True)
+
+
+def _signed_limits(limits: Interval | None) -> str:
+    return words.compact_limits(limits, sign=True)
+
+
+def _points(model: ModelCurve) -> ResultTable:
+    """Every number of a model's bins."""
+    points = model.points
+    columns = (
+        *_labels(model.name, None, points),
+        Column("tokens", [point.tokens for point in points]),
+        Column("loss", [point.loss for point in points]),
+        Column("perplexity", [point.perplexity for point in points]),
+        Column("gain", [point.gain for point in points]),
+        Column("gain_p", [None if point.test is None else point.test.p_value for point in points]),
+    )
+    return ResultTable(model.name, "", columns)
+
+
+def _gaps(pair: PairCurve) -> ResultTable:
+    """Every number of a pair's bins."""
+    columns = (
+        *_labels(pair.b, pair.a, pair.gaps),
+        Column("difference", [gap.difference for gap in pair.gaps]),
+        Column("adjusted", [gap.adjusted for gap in pair.gaps]),
+        Column("difference_p", [gap.test.p_value for gap in pair.gaps]),
+    )
+    return ResultTable(pair.b, "", columns)
+
+
+def _labels(model: str, baseline: str | None, bins: Sequence[BinLoss | BinDifference]) -> tuple[Column, ...]:
+    return (
+        Column("model", [model] * len(bins)),
+        Column("baseline", [baseline] * len(bins)),
+        Column("low", [one.low for one in bins]),
+        Column("high", [one.high for one in bins]),
+    )

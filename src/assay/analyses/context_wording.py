@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.analyses.context_points import Gap, Point
+from assay.analyses.context_curve import BinDifference, BinLoss
 from assay.results import words
 from assay.stats.records import Estimate, Test
 
@@ -16,7 +16,7 @@ def below_zero(estimate: Estimate, test: Test) -> bool:
     return test.statistic is not None and estimate.interval is not None and estimate.interval.high < 0
 
 
-def model_sentence(name: str, points: Sequence[Point], last_gain: int | None, slope: Estimate) -> str:
+def model_sentence(name: str, points: Sequence[BinLoss], last_gain: int | None, slope: Estimate) -> str:
     """Does context beyond N still help this model?"""
     slope_text = _slope(slope)
     if last_gain is None:
@@ -65,7 +65,7 @@ def _slope(slope: Estimate) -> str:
     return f"slope {value} nats per doubling, {words.percent(slope.interval.level)} interval {limits}"
 
 
-def pair_sentence(names: tuple[str, str], gaps: Sequence[Gap]) -> str:
+def pair_sentence(names: tuple[str, str], gaps: Sequence[BinDifference]) -> str:
     """Where B is better than A, and where worse."""
     better = [gap for gap in gaps if below_zero(gap.adjusted, gap.test)]
     worse = [gap for gap in gaps if above_zero(gap.adjusted, gap.test)]
@@ -78,7 +78,7 @@ def pair_sentence(names: tuple[str, str], gaps: Sequence[Gap]) -> str:
     return f"{b} against {a}: {' and '.join(found)}{rest} ({words.count(len(gaps), 'bin')}, adjusted)."
 
 
-def _ranges(gaps: Sequence[Gap], chosen: Sequence[Gap]) -> str:
+def _ranges(gaps: Sequence[BinDifference], chosen: Sequence[BinDifference]) -> str:
     """Neighbouring bins joined: ``1–16 and 33–64``."""
     if len(chosen) == len(gaps):
         return "every position"
@@ -90,7 +90,7 @@ def _ranges(gaps: Sequence[Gap], chosen: Sequence[Gap]) -> str:
     return "position " + texts[0] if len(texts) == 1 else "positions " + ", ".join(texts[:-1]) + " and " + texts[-1]
 
 
-def _largest(gaps: Sequence[Gap]) -> str:
+def _largest(gaps: Sequence[BinDifference]) -> str:
     """The difference furthest from 0, with its adjusted interval."""
     gap = max(gaps, key=lambda g: abs(g.adjusted.value or 0.0))
     assert gap.adjusted.interval is not None

@@ -53,12 +53,7 @@ def context(
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     result = run(*runs, bins=_bins(bins), design=design)
 
-    def draw(path: Path) -> None:
-        from assay.report.context_chart import write_context_chart  # late: only if a chart is asked for
-
-        write_context_chart(result, path)
-
-    output.show(result, as_json=as_json, save=save, chart=chart, draw=draw)
+    output.show(result, as_json=as_json, save=save, chart=chart)
 
 
 def _bins(text: str) -> int | Literal["log"]:

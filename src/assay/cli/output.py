@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.analyses.result import AnyResult
+from assay.analyses.result import AnyResult, Record
 from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
@@ -40,6 +40,10 @@ def show(
     with together():
         if chart is not None and draw is not None:
             draw(chart)
+        elif chart is not None and isinstance(result, Record):
+            from assay.report.charts import write_figure  # late: only if a chart is asked for
+
+            write_figure(result.figures[0], chart)
         if markdown is not None:
             from assay.report.folder import write_markdown  # late: reports load what draws charts
 

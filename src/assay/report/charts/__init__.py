@@ -106,6 +106,11 @@ def write_chart(chart: Any, path: Path) -> None:
     write_bytes(path, picture_of(specification, path.suffix.lower()))
 
 
+def write_figure(figure: Figure, path: Path) -> None:
+    """A figure drawn to a file in the format of its name."""
+    write_chart(visible_data(draw(figure)), path)
+
+
 def write_figures(figures: Sequence[Figure], path: Path, title: str) -> None:
     """Figures below each other, each under its own title, in one file in the format of its name."""
     import altair as alt

@@ -1,34 +1,14 @@
-"""Results that are tables and a chart: context curves, Japanese, power."""
+"""Results that are tables and a chart: Japanese, power."""
 
-from assay.analyses.context_curve import ContextCurve
 from assay.analyses.japanese_result import Japanese
 from assay.analyses.japanese_wording import scaled
 from assay.analyses.power_result import Power, curve_rows
-from assay.report.context_chart import context_chart
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.japanese_chart import japanese_chart
 from assay.report.parts.common import chart_of, facts_of, notes_of
 from assay.report.power_chart import power_chart
 from assay.results import words
 from assay.stats.records import Estimate
-
-
-def context_part(curve: ContextCurve) -> Part:
-    """Loss by position."""
-    names = [model.name for model in curve.models]
-    return Part(
-        kind="context",
-        name=", ".join(names),
-        title="Does longer context still help?",
-        sentence=curve.sentence,
-        status="plain",
-        compared=_systems(names, words.count(curve.n_clusters, curve.cluster_by)),
-        signature=curve.signature,
-        facts=facts_of(curve.evidence()),
-        groups=_groups("By position", (chart_of("context", context_chart, curve),), curve),
-        notes=notes_of(curve.evidence()),
-        data=curve.to_dict(),
-    )
 
 
 def japanese_part(found: Japanese) -> Part:
@@ -121,5 +101,5 @@ def _systems(names: list[str], units: str) -> tuple[Fact, ...]:
     return (Fact(label, ", ".join(names)), Fact("on", units))
 
 
-def _groups(title: str, charts: tuple[Chart, ...], found: ContextCurve | Japanese) -> tuple[Group, ...]:
+def _groups(title: str, charts: tuple[Chart, ...], found: Japanese) -> tuple[Group, ...]:
     return (Group(title, charts=charts, tables=tuple(Table.of(sheet) for sheet in found.sheets())),)

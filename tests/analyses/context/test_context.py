@@ -13,15 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.analyses.context import context, gain_family, slope_family
-from assay.analyses.context_curve import ContextCurve
-from assay.analyses.context_points import ModelCurve, Point
-from assay.analyses.context_wording import model_sentence
-from assay.analyses.result import Result, plain_html
+from assay.analyses.context_curve import ContextCurve, ModelCurve
 from assay.data.runs.positions import Bin, PositionSums, open_tokens, read_positions
 from assay.design import Design
 from assay.errors import InputError, UsageError
-from assay.report.notebook import section_html
-from assay.stats.records import Estimate, Interval
 from assay.stats.simultaneous import Family
 from assay.stats.units import Floats, standard_error
 from tests.data.runs.token_runs import Tokens, by_hand, story, write_run
@@ -303,21 +298,6 @@ def test_positions_that_do_not_occur_have_no_bin(tmp_path: Path) -> None:
     assert found.notes == ("position 0 has the start token before it and nothing else",)
 
 
-def test_a_slope_may_show_what_no_bin_shows() -> None:
-    """A fall too slow for any one bin, seen over all of them."""
-    gain = Estimate(0.2, Interval(0.1, 0.3, 0.95, "max-t"), 0.05, 40)
-    loss = Estimate(2.0, None, None, 40)
-    points = [Point(Bin(k, k), 9, loss, loss, gain, None) for k in (1, 2, 3, 4)]
-    slope = Estimate(-0.02, Interval(-0.03, -0.01, 0.95, "max-t"), 0.005, 40)
-    assert model_sentence("m", points, 0, slope) == (
-        "m: context still helps up to 2 tokens (at 1 the loss is 0.200 nats above what follows, 0.100 to 0.300); "
-        "beyond, no bin improves on later ones, but the loss still falls "
-        "(slope -0.0200 nats per doubling, 95 % interval -0.0300 to -0.0100)."
-    )
-    unknown = Estimate(None, None, None, 0, "no cluster has it")
-    assert model_sentence("m", points, 0, unknown).endswith("beyond, no improvement shown.")
-
-
 def test_a_perplexity_too_large_for_a_number_is_undefined(tmp_path: Path) -> None:
     documents = [Tokens(f"d{i}", [1, 2, 3], [900.0 + i, 5.0, 4.0]) for i in range(12)]
     point = answer(tmp_path, documents).points[0]
@@ -336,54 +316,3 @@ def test_wrong_settings_are_refused(pair: tuple[Path, Path], tmp_path: Path) -> 
     other = write_run(tmp_path / "r", story(3, 60), model={"name": "x", "digests": {"tokenizer": "sha256:other"}})
     with pytest.raises(InputError, match="different tokenizers"):
         context(pair[0], other)
-
-
-# ----------------------------------------------------------------------------------------------------------- the record
-
-
-def test_there_and_back_through_json_is_exact(found: ContextCurve) -> None:
-    again = ContextCurve.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
-    assert again == found
-    assert str(again) == str(found)
-    assert found.to_dict()["schema"] == "assay/context/1"
-    with pytest.raises(InputError, match="not a context curve"):
-        ContextCurve.from_dict({"schema": "assay/comparison/1"})
-
-
-def test_tables_fit_into_80_columns(pair: tuple[Path, Path], found: ContextCurve) -> None:
-    for curve in (found, context(*pair, bins=5, design=QUICK)):
-        tables = str(curve).split("\n\n")[1:-1]
-        assert len(tables) == 5
-        assert max(len(line) for table in tables for line in table.splitlines()) <= 80
-
-
-def test_text_holds_every_bin_and_every_sentence(found: ContextCurve) -> None:
-    lines = str(found).splitlines()
-    assert isinstance(found, Result)
-    assert lines[:3] == [*(model.sentence for model in found.models), found.differences[0].sentence]
-    for edge in ("1", "2", "3–4", "5–8", "9–16", "17–32"):
-        assert sum(line.split("  ")[0] == edge for line in lines) == 5  # loss and gain of two models, difference
-    last = str(found.models[0].points[-1].bin)
-    assert sum(line.split("  ")[0] == last for line in lines) == 3  # nothing later to compare with
-
-
-def test_html_escapes_names(tmp_path: Path) -> None:
-    curve = context(write_run(tmp_path / "r", story(1, 12), called="<b>m</b>"), design=QUICK)
-    html = section_html(curve)
-    assert "<b>" not in html
-    assert html.count("<table>") == html.count("</table>") == 3  # losses, gains, and how they came about
-    assert html.count("<tr>") == 7 + 1 + 6 + 1 + 3
-    assert "<b>" not in plain_html(curve)
-    assert plain_html(curve).count("<tr>") == len(curve.rows())
-
-
-def test_frame_has_a_row_per_bin(found: ContextCurve) -> None:
-    table = found.to_frame()
-    assert len(table) == 3 * 7
-    by_model = table[table.baseline.isna()]
-    assert by_model.groupby("model").tokens.sum().to_dict() == {
-        model.name: sum(point.tokens for point in model.points) for model in found.models
-    }
-    differences = table[table.baseline == "base"]
-    assert differences.difference.tolist() == [gap.difference.value for gap in found.differences[0].gaps]
-    assert (differences.adjusted_low < differences.difference_low).all()
