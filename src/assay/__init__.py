@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.analyses.compare import compare
     from assay.analyses.comparison import Comparison
     from assay.analyses.context import context
-    from assay.analyses.context_curve import ContextCurve
+    from assay.analyses.context.result import ContextCurve
     from assay.analyses.japanese import japanese
     from assay.analyses.japanese_result import Japanese
     from assay.analyses.power import power
@@ -55,7 +55,7 @@ _HOMES = {
     "read_policy": "assay.certificate.policy_file",
     "compare": "assay.analyses.compare",
     "context": "assay.analyses.context",
-    "ContextCurve": "assay.analyses.context_curve",
+    "ContextCurve": "assay.analyses.context.result",
     "japanese": "assay.analyses.japanese",
     "Japanese": "assay.analyses.japanese_result",
     "characters": "assay.scoring.characters",

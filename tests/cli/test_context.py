@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.analyses.context import context
-from assay.analyses.context_curve import ContextCurve
+from assay.analyses.context.result import ContextCurve
 from assay.design import Design
 from tests.cli.command import Shell
 from tests.data.runs.token_runs import Tokens, story, write_run

@@ -28,7 +28,7 @@ Status = Literal["good", "bad", "unsure", "plain"]
 #: Every kind of result by its schema: module and class, imported when one is met.
 SCHEMAS = {
     "assay/comparison/1": "assay.analyses.comparison:Comparison",
-    "assay/context/1": "assay.analyses.context_curve:ContextCurve",
+    "assay/context/1": "assay.analyses.context.result:ContextCurve",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/tuning/1": "assay.analyses.tune.result:TuningReport",
 }

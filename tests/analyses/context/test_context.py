@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.analyses.context import context, gain_family, slope_family
-from assay.analyses.context_curve import ContextCurve, ModelCurve
+from assay.analyses.context.result import ContextCurve, ModelCurve
 from assay.data.runs.positions import Bin, PositionSums, open_tokens, read_positions
 from assay.design import Design
 from assay.errors import InputError, UsageError

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from assay.analyses.context import context
-from assay.analyses.context_curve import ContextCurve
+from assay.analyses.context.result import ContextCurve
 from assay.design import Design
 from assay.errors import InputError, UsageError
 from assay.report.charts import check_chart, write_figure

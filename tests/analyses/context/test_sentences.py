@@ -1,7 +1,7 @@
 """The sentences of `context`: what a curve allows one to say, word by word."""
 
-from assay.analyses.context_curve import BinDifference, BinLoss
-from assay.analyses.context_wording import above_zero, below_zero, model_sentence, pair_sentence
+from assay.analyses.context.result import BinDifference, BinLoss
+from assay.analyses.context.sentences import above_zero, below_zero, model_sentence, pair_sentence
 from assay.stats.records import Estimate, Interval, Test
 
 UNKNOWN = Estimate(None, None, None, 0, "no cluster has it")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.analyses.context_curve import BinDifference, BinLoss
+from assay.analyses.context.result import BinDifference, BinLoss
 from assay.results import words
 from assay.stats.records import Estimate, Test
 

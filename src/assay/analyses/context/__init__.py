@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from assay.analyses import context_wording as wording
-from assay.analyses.context_curve import BinDifference, BinLoss, ContextCurve, ModelCurve, PairCurve
+from assay.analyses.context.result import BinDifference, BinLoss, ContextCurve, ModelCurve, PairCurve
+from assay.analyses.context.sentences import above_zero, model_sentence, pair_sentence
 from assay.analyses.verdict import agreed
 from assay.data.runs.positions import (
     Bin,
@@ -149,7 +149,7 @@ def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -
     helps_until = None if until is None else edges[until].high
     return ModelCurve(
         name=name,
-        sentence=wording.model_sentence(name, points, last, slope),
+        sentence=model_sentence(name, points, last, slope),
         helps_until=helps_until,
         still_helps=helps_until == edges[-1].high,
         slope=slope,
@@ -188,7 +188,7 @@ def slope_family(sums: PositionSums) -> Family:
 
 def _last_gain(gains: Simultaneous) -> int | None:
     """The last bin whose loss is shown to be above that of the positions after it."""
-    shown = [k for k, found in enumerate(gains.estimates) if wording.above_zero(found, gains.tests[k])]
+    shown = [k for k, found in enumerate(gains.estimates) if above_zero(found, gains.tests[k])]
     return shown[-1] if shown else None
 
 
@@ -202,7 +202,7 @@ def _pair(
         _gap(edge, bands.one_with_p(family.units(k)), adjusted.estimates[k], adjusted.tests[k], bands.design)
         for k, edge in enumerate(edges)
     )
-    return PairCurve(a=names[0], b=names[1], sentence=wording.pair_sentence(names, gaps), gaps=gaps)
+    return PairCurve(a=names[0], b=names[1], sentence=pair_sentence(names, gaps), gaps=gaps)
 
 
 def _gap(
