@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.analyses.context import context
     from assay.analyses.context.result import ContextCurve
     from assay.analyses.japanese import japanese
-    from assay.analyses.japanese_result import Japanese
+    from assay.analyses.japanese.result import Japanese
     from assay.analyses.power import power
     from assay.analyses.power_result import Power
     from assay.analyses.rank import rank
@@ -57,7 +57,7 @@ _HOMES = {
     "context": "assay.analyses.context",
     "ContextCurve": "assay.analyses.context.result",
     "japanese": "assay.analyses.japanese",
-    "Japanese": "assay.analyses.japanese_result",
+    "Japanese": "assay.analyses.japanese.result",
     "characters": "assay.scoring.characters",
     "tune": "assay.analyses.tune",
     "Targets": "assay.analyses.tune.records",

@@ -11,7 +11,7 @@ import pytest
 
 from assay import examples
 from assay.analyses.japanese import japanese
-from assay.analyses.japanese_result import Japanese
+from assay.analyses.japanese.result import Japanese
 from assay.data.generations import CharacterCounts
 from assay.data.writing_systems import script_names
 from assay.design import Design

@@ -8,7 +8,7 @@ import pytest
 
 from assay import examples, models
 from assay.analyses.japanese import japanese
-from assay.analyses.japanese_result import Japanese
+from assay.analyses.japanese.result import Japanese
 from assay.design import Design
 from tests.cli.command import Shell
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from assay.analyses.japanese import japanese
-from assay.analyses.japanese_result import Japanese
+from assay.analyses.japanese.result import Japanese
 from assay.design import Design
 from assay.errors import UsageError
 from assay.report.charts import COLOURS

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analyses.japanese_parts import System
-from assay.analyses.japanese_result import Japanese
+from assay.analyses.japanese.parts import System
+from assay.analyses.japanese.result import Japanese
 from assay.report.charts import COLOURS, TEXT, finished, write_chart
 from assay.results import words
 

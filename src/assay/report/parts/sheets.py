@@ -1,7 +1,7 @@
 """Results that are tables and a chart: Japanese, power."""
 
-from assay.analyses.japanese_result import Japanese
-from assay.analyses.japanese_wording import scaled
+from assay.analyses.japanese.result import Japanese
+from assay.analyses.japanese.sentences import scaled
 from assay.analyses.power_result import Power, curve_rows
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.japanese_chart import japanese_chart

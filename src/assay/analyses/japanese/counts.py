@@ -1,20 +1,27 @@
 """Sufficient statistics of Japanese text: a row of counts per sentence or document, and what their sums give."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib import import_module
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from assay.analyses.japanese_parts import Quantity
-from assay.analyses.japanese_tokens import Cut, tokenizer_of
+from assay.analyses.japanese.parts import Quantity
 from assay.data.generations import CharacterCounts, Generations
 from assay.data.writing_systems import Normalization, Ranges, codes_of, normalized, script_names, scripts_of
-from assay.errors import InputError
+from assay.errors import InputError, UsageError
 from assay.stats.alignment import MOST_CELLS, Alignment, align
 from assay.stats.bleu import bleu_counts, bleu_of, chrf_counts, chrf_of
 from assay.stats.bleu_resampling import Score
 from assay.stats.units import Floats
+
+BleuTokenizer = Literal["ja-mecab", "char", "13a"]
+
+_SACREBLEU = {"ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"), "13a": ("tokenizer_13a", "Tokenizer13a")}
+
+Cut = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,3 +254,39 @@ def _digest(systems: Sequence[Generations]) -> str:
                 data = text.encode()
                 hashed.update(len(data).to_bytes(8, "little") + data)
     return hashed.hexdigest()[:16]
+
+
+def check_tokenizers(names: Sequence[str]) -> None:
+    known = get_args(BleuTokenizer)
+    for name in names:
+        if name not in known:
+            raise UsageError(f"bleu must be of {', '.join(known)}, but got {name!r}.")
+    if not names or len(set(names)) < len(names):
+        raise UsageError(f"bleu must name tokenizers, each once ({', '.join(known)}), but got {', '.join(names)!r}.")
+
+
+def tokenizer_of(name: str) -> tuple[Cut, str]:
+    """How a sentence is cut, and the version of it for the signature."""
+    if name == "char":
+        return characters, "char"
+    made = _sacrebleu(name)
+    return lambda text: made(text.rstrip()).split(), str(made.signature())
+
+
+def characters(text: str) -> list[str]:
+    """Every character that is not white space.
+
+    >>> characters("猫 だ。")
+    ['猫', 'だ', '。']
+    """
+    return [character for character in text if not character.isspace()]
+
+
+def _sacrebleu(name: str) -> Any:
+    try:
+        module, tokenizer = _SACREBLEU[name]
+        return getattr(import_module(f"sacrebleu.tokenizers.{module}"), tokenizer)()
+    except (ImportError, RuntimeError) as error:  # sacrebleu without MeCab raises a RuntimeError
+        raise UsageError(
+            f"BLEU with {name} needs the extra ja: pip install 'assay-eval[ja]'. Or pass --bleu char, which needs none."
+        ) from error

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses import japanese_wording as wording
-from assay.analyses.japanese_estimates import Estimates
-from assay.analyses.japanese_evidence import Evidence, evidence_of_counts, evidence_of_generations
-from assay.analyses.japanese_parts import Pair, System
-from assay.analyses.japanese_result import Japanese, Kind
-from assay.analyses.japanese_tokens import BleuTokenizer, check_tokenizers
+from assay.analyses.japanese.counts import (
+    BleuTokenizer,
+    Evidence,
+    check_tokenizers,
+    evidence_of_counts,
+    evidence_of_generations,
+)
+from assay.analyses.japanese.estimates import Estimates
+from assay.analyses.japanese.parts import Pair, System
+from assay.analyses.japanese.result import Japanese, Kind
+from assay.analyses.japanese.sentences import pair_sentence, system_sentence
 from assay.analyses.verdict import FEW
 from assay.data.generations import CharacterCounts, read_generations
 from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, check_ranges
@@ -120,7 +125,7 @@ def _result(
     systems = made.systems()
     pairs = tuple(_pair(made, systems, b) for b in range(1, len(systems)))
     n, unit = evidence.n, evidence.unit
-    sentences = [wording.system_sentence(system, unit, n) for system in systems]
+    sentences = [system_sentence(system, unit, n) for system in systems]
     return Japanese(
         kind=kind,
         sentence="\n".join([*sentences, *(pair.sentence for pair in pairs)]),
@@ -155,7 +160,7 @@ def _result(
 def _pair(made: Estimates, systems: Sequence[System], b: int) -> Pair:
     gaps, evidence = made.gaps(b), made.evidence
     both = systems[0], systems[b]
-    sentence = wording.pair_sentence(both, gaps, evidence.headline, evidence.unit, made.design)
+    sentence = pair_sentence(both, gaps, evidence.headline, evidence.unit, made.design)
     return Pair(systems[0].name, systems[b].name, gaps, sentence, evidence.headline)
 
 

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.analyses.japanese_evidence import Evidence, Measure
-from assay.analyses.japanese_parts import Gap, System, Value
+from assay.analyses.japanese.counts import Evidence, Measure
+from assay.analyses.japanese.parts import Gap, System, Value
 from assay.analyses.verdict import agreed
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from assay.analyses.japanese_parts import Gap, Pair, Quantity, System, Value
-from assay.analyses.japanese_wording import number, scaled, with_unit
+from assay.analyses.japanese.parts import Gap, Pair, Quantity, System, Value
+from assay.analyses.japanese.sentences import number, scaled, with_unit
 from assay.analyses.sheet import Sheet
 from assay.results import words
 from assay.stats.records import Estimate, Test

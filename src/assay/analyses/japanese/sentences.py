@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.analyses.japanese_parts import Gap, Quantity, System, Value
+from assay.analyses.japanese.parts import Gap, Quantity, System, Value
 from assay.analyses.verdict import FEW, verdict_of
 from assay.design import Design
 from assay.results import words

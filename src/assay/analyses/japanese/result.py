@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.analyses import japanese_tables as tables
-from assay.analyses.japanese_parts import Pair, System
+from assay.analyses.japanese import tables
+from assay.analyses.japanese.parts import Pair, System
 from assay.analyses.result import Result, Row
 from assay.analyses.sheet import Sheet
 from assay.data.writing_systems import Normalization, Ranges
