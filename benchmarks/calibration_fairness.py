@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
-from assay.stats.gaps import segment_gap
+from assay.stats.survey.gaps import segment_gap
 from assay.stats.units import Floats
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.segments import (

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 
 import numpy as np
 
-from assay.stats.bleu import bleu_of
-from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval
+from assay.stats.bootstrap.totals import paired_bootstrap, randomization, replicated_sums, score_interval
 from assay.stats.records import Estimate
+from assay.stats.text import bleu_of
 from assay.stats.units import Floats
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.tables import table

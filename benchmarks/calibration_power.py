@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
-from assay.stats.power import chosen_test
-from assay.stats.power_plans import Goal
+from assay.stats.planning import chosen_test
+from assay.stats.planning.plans import Goal
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.planning import STUDIES, Study, found
 from benchmarks.simulation.repeated import PILOTS, RUNS, SHIFTS, PilotData, Runs, Shifts, order_held

@@ -19,8 +19,8 @@ import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
-from assay.stats.bleu import bleu_counts, bleu_of
-from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval
+from assay.stats.bootstrap.totals import paired_bootstrap, randomization, replicated_sums, score_interval
+from assay.stats.text import bleu_counts, bleu_of
 from assay.stats.units import Floats
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table

@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 from scipy import stats
 
-from assay.stats.allpairs import pairs_of, sign_flips
+from assay.stats.bootstrap.resampling import Engine
 from assay.stats.grid import Grid
-from assay.stats.resampling import Engine
-from assay.stats.shared_signs import Flips, maxima
+from assay.stats.ranking.pairs import pairs_of, sign_flips
+from assay.stats.ranking.shared_signs import Flips, maxima
 from assay.stats.units import Floats
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table

@@ -9,9 +9,9 @@ from zlib import crc32
 import numpy as np
 
 from assay.stats.bootstrap import interval
-from assay.stats.permutation import sign_flip
-from assay.stats.power import chosen_test, power_of
-from assay.stats.power_plans import Goal, Plan, Shares, Spread, Structure
+from assay.stats.paired_tests import sign_flip
+from assay.stats.planning import chosen_test, power_of
+from assay.stats.planning.plans import Goal, Plan, Shares, Spread, Structure
 from assay.stats.proportions import mcnemar_p
 from assay.stats.units import Floats, Units
 

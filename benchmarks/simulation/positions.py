@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.stats.bootstrap import interval
-from assay.stats.simultaneous import Family, simultaneous
+from assay.stats.bootstrap.simultaneous import Family, simultaneous
 from assay.stats.units import Floats
 
 SEED = 20264

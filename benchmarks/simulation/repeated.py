@@ -9,12 +9,11 @@ import numpy as np
 
 from assay.analyses.power_pilot import pilot_of
 from assay.data import Panel
-from assay.stats.power import detectable_shift
-from assay.stats.rank_stability import order_repeats
+from assay.stats.numerics import normal_cdf, normal_quantile
+from assay.stats.planning import detectable_shift
 from assay.stats.records import Interval
 from assay.stats.reliability import deviation, intraclass
-from assay.stats.run_noise import item_spread, run_noise, score_spread
-from assay.stats.special import normal_cdf, normal_quantile
+from assay.stats.repeated_runs import item_spread, order_repeats, run_noise, score_spread
 from assay.stats.units import Floats
 
 SEED = 20266

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
-from assay.stats.paired import t_test, wilcoxon
-from assay.stats.permutation import sign_flip
+from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
 from assay.stats.proportions import mcnemar_p
 from assay.stats.units import Units
 from benchmarks.simulation.scenarios import Scenario

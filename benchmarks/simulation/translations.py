@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from assay import models
-from assay.stats.bleu import bleu_counts
+from assay.stats.text import bleu_counts
 from assay.stats.units import Floats
 
 SEED = 20267

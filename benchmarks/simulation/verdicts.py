@@ -8,11 +8,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.agreement import agreeing
 from assay.stats.bootstrap import interval
-from assay.stats.permutation import sign_flip
+from assay.stats.interval_and_test import agreeing
+from assay.stats.numerics import critical_values
+from assay.stats.paired_tests import sign_flip
 from assay.stats.proportions import Effective, effective_counts, mcnemar_p, paired_shares, tango_limits
-from assay.stats.student import critical_values
 from assay.stats.units import Floats, Units
 
 SEED = 20266

@@ -14,7 +14,7 @@ from arch.bootstrap import IIDBootstrap
 from scipy import stats
 
 from assay.stats.bootstrap import IntervalMethod, interval
-from assay.stats.resampling import Engine
+from assay.stats.bootstrap.resampling import Engine
 from assay.stats.units import Floats, Units
 from benchmarks.timing.clock import Contender, quickest
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from assay.report.folder import write_report
     from assay.scoring import score
     from assay.scoring.characters import characters
-    from assay.stats.power_plans import Goal, Shares, Spread, Structure
+    from assay.stats.planning.plans import Goal, Shares, Spread, Structure
     from assay.stats.records import Estimate, Fallback, Interval, Test
 
 _HOMES = {
@@ -70,10 +70,10 @@ _HOMES = {
     "Reliability": "assay.analyses.reliability.result",
     "power": "assay.analyses.power",
     "Power": "assay.analyses.power_result",
-    "Goal": "assay.stats.power_plans",
-    "Shares": "assay.stats.power_plans",
-    "Spread": "assay.stats.power_plans",
-    "Structure": "assay.stats.power_plans",
+    "Goal": "assay.stats.planning.plans",
+    "Shares": "assay.stats.planning.plans",
+    "Spread": "assay.stats.planning.plans",
+    "Structure": "assay.stats.planning.plans",
     "score": "assay.scoring",
     "write_report": "assay.report.folder",
     "Comparison": "assay.analyses.comparison",

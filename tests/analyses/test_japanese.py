@@ -17,7 +17,7 @@ from assay.data.writing_systems import script_names
 from assay.design import Design
 from assay.errors import InputError, UsageError
 from tests.data.test_writing_systems import source_class
-from tests.stats.test_alignment import literal_programme
+from tests.stats.test_text_alignment import literal_programme
 
 FAST = Design(resamples=400)
 ROWS = {

@@ -15,8 +15,8 @@ from assay.analyses.power import power
 from assay.analyses.power_pilot import noise_of
 from assay.analyses.power_result import Power
 from assay.errors import InputError, UsageError
-from assay.stats.power import difference_for, items_for, power_of
-from assay.stats.power_plans import Goal, Means, Shares, Spread, Structure
+from assay.stats.planning import difference_for, items_for, power_of
+from assay.stats.planning.plans import Goal, Means, Shares, Spread, Structure
 from assay.stats.reliability import variance_limits
 from assay.stats.units import Floats
 from benchmarks.simulation.repeated import PILOTS, PilotData

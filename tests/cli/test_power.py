@@ -8,7 +8,7 @@ import pytest
 from assay import examples
 from assay.analyses.power import power
 from assay.analyses.power_result import Power
-from assay.stats.power_plans import Goal, Shares, Spread, Structure
+from assay.stats.planning.plans import Goal, Shares, Spread, Structure
 from tests.cli.command import SCORES, Shell
 
 A, B = str(examples.path("scores-base.csv")), str(examples.path("scores-trigram.csv"))

@@ -7,7 +7,7 @@ import pytest
 from assay import examples
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
-from assay.stats.power_plans import Goal
+from assay.stats.planning.plans import Goal
 from tests.cli.command import SCORES, Shell
 from tests.data.readers.harness.logs import INSPECT
 

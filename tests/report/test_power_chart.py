@@ -12,7 +12,7 @@ from assay.analyses.power import power
 from assay.analyses.power_result import Power
 from assay.errors import InputError, UsageError
 from assay.report.power_chart import power_chart, write_power_chart
-from assay.stats.power_plans import Goal, Shares, Spread
+from assay.stats.planning.plans import Goal, Shares, Spread
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -11,6 +11,7 @@ from scipy import stats as scipy_stats
 from scipy.optimize import brentq
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
+from assay.stats.numerics import critical_values
 from assay.stats.proportions import (
     binomial_half,
     design_effects,
@@ -21,7 +22,6 @@ from assay.stats.proportions import (
     score_statistic,
     tango_limits,
 )
-from assay.stats.student import critical_values
 from assay.stats.units import Units
 
 COUNTS = st.integers(0, 60)

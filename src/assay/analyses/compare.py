@@ -26,8 +26,8 @@ from assay.design import Design, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.effects import Arms, effect_sizes
+from assay.stats.numerics import SMALLEST_P
 from assay.stats.records import Estimate, Fallback, Test
-from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats, Units, standard_error
 
 #: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do.

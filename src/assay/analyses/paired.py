@@ -15,12 +15,11 @@ from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
 from assay.results import words
 from assay.stats.bootstrap import IntervalResult
-from assay.stats.paired import t_test, wilcoxon
-from assay.stats.permutation import sign_flip
+from assay.stats.numerics import SMALLEST_P, critical_values
+from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
 from assay.stats.proportions import Effective, effective_counts, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.records import Fallback, Interval, Test
 from assay.stats.rounding import snapped, without_noise, without_residue
-from assay.stats.student import SMALLEST_P, critical_values
 from assay.stats.units import Floats, Units, design_effect, grouped, mean_of_draws
 
 

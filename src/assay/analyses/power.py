@@ -12,8 +12,8 @@ from assay.data.repeats import runs_of
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, two_systems
 from assay.design import signature
 from assay.errors import UsageError
-from assay.stats.power import chosen_test, difference_for, items_for, power_of
-from assay.stats.power_plans import Goal, Means, Plan, Shares, Spread
+from assay.stats.planning import chosen_test, difference_for, items_for, power_of
+from assay.stats.planning.plans import Goal, Means, Plan, Shares, Spread
 from assay.stats.records import Estimate, Interval
 
 _OCTAVES, _PER_OCTAVE = 2, 8  # the curve: two doublings down and up, eight points each

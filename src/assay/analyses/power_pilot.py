@@ -8,8 +8,8 @@ import numpy as np
 
 from assay.data import Kind, Panel
 from assay.errors import InputError, UsageError
-from assay.stats.binomial import clopper_pearson
-from assay.stats.power_plans import Means, Plan, Shares
+from assay.stats.planning.plans import Means, Plan, Shares
+from assay.stats.proportions import clopper_pearson
 from assay.stats.records import Interval
 from assay.stats.reliability import variance_limits
 from assay.stats.units import Floats, Units, design_effect, influence, standard_error, weighted_deviation

@@ -8,7 +8,7 @@ from assay.analyses.power_pilot import Pilot
 from assay.analyses.result import Result, Row
 from assay.errors import InputError
 from assay.results import words
-from assay.stats.power_plans import Goal
+from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from assay.data import Panel
 from assay.data.metrics import SCORE
 from assay.design import Design
 from assay.results import words
-from assay.stats.agreement import agreeing, joint_p
+from assay.stats.interval_and_test import agreeing, joint_p
 from assay.stats.records import Estimate, Interval, Test
 
 FEW = 10  # fewer units (or clusters) than this, and no interval can be relied on by itself

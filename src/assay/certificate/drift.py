@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from assay.data import Panel
-from assay.stats.special import t_cdf
+from assay.stats.numerics import t_cdf
 from assay.stats.units import Units, standard_error
 
 ALARM_LEVEL = 0.01

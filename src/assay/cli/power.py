@@ -10,7 +10,7 @@ from assay.cli import output, sources
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.stats.power_plans import Shares, Spread, Structure
+    from assay.stats.planning.plans import Shares, Spread, Structure
 
 _GOAL = "Goal"
 _NUMBERS = "From numbers"
@@ -131,7 +131,7 @@ def power(
         raise UsageError("--items and a difference give the power; leave out --power, or one of the two.")
     from assay.analyses.power import power as run  # late: --help and errors of usage need none of it
     from assay.data import parse_columns
-    from assay.stats.power_plans import Goal
+    from assay.stats.planning.plans import Goal
 
     power_wanted = 0.8 if target is None else target
     goal = Goal(level=level, power=power_wanted, margin=margin, comparisons=comparisons, test=test)
@@ -199,7 +199,7 @@ class _Numbers:
     repeats: int | None
 
     def plan(self) -> "Spread | Shares":
-        from assay.stats.power_plans import Shares, Spread
+        from assay.stats.planning.plans import Shares, Spread
 
         kinds = {
             "--sd": self.sd is not None,
@@ -222,7 +222,7 @@ class _Numbers:
         return Shares(p_a=self.p_a, discordant=self.discordant, correlation=self.correlation, structure=structure)
 
     def _structure(self) -> "Structure":
-        from assay.stats.power_plans import Structure
+        from assay.stats.planning.plans import Structure
 
         if (self.cluster_size is None) != (self.icc is None):
             raise UsageError("--cluster-size and --icc belong together; give both or neither.")

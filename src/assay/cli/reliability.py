@@ -40,7 +40,7 @@ def reliability(
     """
     from assay.analyses.reliability import reliability as run  # late: --help and errors of usage need none of it
     from assay.data import parse_columns
-    from assay.stats.power_plans import Goal
+    from assay.stats.planning.plans import Goal
 
     output.check_outputs([save], results)
     result = run(

@@ -10,8 +10,8 @@ from math import exp, frexp, hypot, lgamma, log, sqrt
 
 import numpy as np
 
+from assay.stats.numerics import noncentrality
 from assay.stats.records import Estimate, Interval
-from assay.stats.special import noncentrality
 from assay.stats.units import Floats, Units, standard_error, weighted_deviation
 
 

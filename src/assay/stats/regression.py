@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.stats.agreement import agreeing
+from assay.stats.interval_and_test import agreeing
+from assay.stats.numerics import SMALLEST_P, critical_values, t_cdf, t_quantile
 from assay.stats.records import Estimate, Interval, Test
-from assay.stats.special import t_cdf, t_quantile
-from assay.stats.student import SMALLEST_P, critical_values
 from assay.stats.units import Floats, Integers
 
 _ROUNDING = 1e-12

@@ -13,9 +13,8 @@ from math import exp, inf, isfinite, prod, sqrt
 
 import numpy as np
 
+from assay.stats.numerics import SMALLEST_P, normal_quantile
 from assay.stats.records import Estimate, Interval, Test
-from assay.stats.special import normal_quantile
-from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats
 
 ICC_NAMES = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")

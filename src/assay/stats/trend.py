@@ -13,11 +13,9 @@ from math import sqrt
 
 import numpy as np
 
+from assay.stats.numerics import SMALLEST_P, increasing_root, t_cdf, t_quantile
 from assay.stats.records import Estimate, Interval, Test
-from assay.stats.roots import increasing_root
 from assay.stats.rounding import TOLERANCE, difference, levelled
-from assay.stats.special import t_cdf, t_quantile
-from assay.stats.student import SMALLEST_P
 from assay.stats.units import Floats
 
 WINDOW = 50  # logged points that are averaged (T4)

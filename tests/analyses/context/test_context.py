@@ -17,7 +17,7 @@ from assay.analyses.context.result import ContextCurve, ModelCurve
 from assay.data.runs.positions import Bin, PositionSums, open_tokens, read_positions
 from assay.design import Design
 from assay.errors import InputError, UsageError
-from assay.stats.simultaneous import Family
+from assay.stats.bootstrap.simultaneous import Family
 from assay.stats.units import Floats, standard_error
 from tests.data.runs.token_runs import Tokens, by_hand, story, write_run
 

@@ -10,7 +10,7 @@ from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
 from assay.errors import InputError, UsageError
 from assay.results.explanations import EXPLANATIONS
-from assay.stats.power_plans import Goal
+from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate
 from tests.analyses.reliability.repeated import columns, limits, simulated
 

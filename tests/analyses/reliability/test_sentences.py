@@ -8,7 +8,7 @@ import pytest
 from assay import examples
 from assay.analyses.reliability import reliability, reliability_of
 from assay.data import Panel, read_table
-from assay.stats.power_plans import Goal
+from assay.stats.planning.plans import Goal
 from tests.analyses.reliability.repeated import by_hand, columns, simulated
 
 

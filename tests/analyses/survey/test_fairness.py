@@ -12,7 +12,7 @@ from assay.analyses.survey.loaded import Survey
 from assay.data.survey import SCORE_ONLY
 from assay.data.survey.truth import Cell, truth_of
 from assay.design import Design
-from assay.stats.rarefaction import DRAWS
+from assay.stats.survey.rarefaction import DRAWS
 from tests.analyses.survey.surveys import made
 
 QUICK = Design(resamples=999)

@@ -23,9 +23,9 @@ from assay.data.runs.positions import (
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import UsageError
 from assay.results.words import count
+from assay.stats.bootstrap.simultaneous import FEWEST, Family, Simultaneous, simultaneous
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference
-from assay.stats.simultaneous import FEWEST, Family, Simultaneous, simultaneous
 from assay.stats.units import Floats, Units, standard_error
 
 _LEAST_SPREAD = 1e-9  # Σ(x − x̄)²: less is the rounding of one position

@@ -12,9 +12,8 @@ from assay.analyses.japanese.parts import Quantity
 from assay.data.generations import CharacterCounts, Generations
 from assay.data.writing_systems import Normalization, Ranges, codes_of, normalized, script_names, scripts_of
 from assay.errors import InputError, UsageError
-from assay.stats.alignment import MOST_CELLS, Alignment, align
-from assay.stats.bleu import bleu_counts, bleu_of, chrf_counts, chrf_of
-from assay.stats.bleu_resampling import Score
+from assay.stats.bootstrap.totals import Score
+from assay.stats.text import MOST_CELLS, Alignment, align, bleu_counts, bleu_of, chrf_counts, chrf_of
 from assay.stats.units import Floats
 
 BleuTokenizer = Literal["ja-mecab", "char", "13a"]

@@ -9,8 +9,8 @@ from assay.analyses.japanese.counts import Evidence, Measure
 from assay.analyses.japanese.parts import Gap, System, Value
 from assay.analyses.verdict import agreed
 from assay.design import DEFAULT_RESAMPLES, Design
-from assay.stats.bleu_resampling import paired_bootstrap, randomization, replicated_sums, score_interval
-from assay.stats.permutation import sign_flip
+from assay.stats.bootstrap.totals import paired_bootstrap, randomization, replicated_sums, score_interval
+from assay.stats.paired_tests import sign_flip
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference as without_rounding
 from assay.stats.units import Floats, Units, standard_error

@@ -17,14 +17,14 @@ from assay.data.magnitudes import check_differences, check_largest
 from assay.data.sources import Source
 from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError
-from assay.stats.model_set import confidence_set
 from assay.stats.multiplicity import letters, rank_limits, tiers
+from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
+from assay.stats.ranking.confidence_set import confidence_set
+from assay.stats.ranking.shared_signs import Flips
+from assay.stats.ranking.winner import winner
 from assay.stats.records import Estimate, Fallback, Interval
-from assay.stats.shared_signs import Flips
-from assay.stats.special import t_quantile
 from assay.stats.units import Floats
-from assay.stats.winners import winner
 
 _TOO_LARGE = "the perplexity is too large for a number"
 

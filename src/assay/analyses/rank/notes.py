@@ -9,7 +9,7 @@ from assay.analyses.rank.parts import Adjust
 from assay.analyses.rank_answers import Answers
 from assay.analyses.verdict import FEW
 from assay.results import words
-from assay.stats.shared_signs import MOST_ENUMERATED
+from assay.stats.ranking.shared_signs import MOST_ENUMERATED
 
 
 def notes_of(answers: Answers, decided: Decided, adjust: Adjust, order: Sequence[int]) -> tuple[str, ...]:

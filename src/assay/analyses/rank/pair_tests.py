@@ -13,12 +13,12 @@ import numpy as np
 from assay.analyses.paired import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
-from assay.stats.agreement import joint_p
-from assay.stats.all_shares import Counts, counts_of
-from assay.stats.allpairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
 from assay.stats.bootstrap import NO_TANGO
+from assay.stats.interval_and_test import joint_p
+from assay.stats.numerics import critical_values, two_sided
+from assay.stats.ranking.binary_pairs import Counts, counts_of
+from assay.stats.ranking.pairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
 from assay.stats.records import Fallback
-from assay.stats.student import critical_values, two_sided
 from assay.stats.units import Floats, Truths, Units, design_effect, mean_of_draws
 
 INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms

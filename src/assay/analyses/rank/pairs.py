@@ -19,15 +19,15 @@ from assay.analyses.rank.parts import Adjust, Pair, PairVerdict
 from assay.analyses.verdict import moved_limits
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
-from assay.stats.agreement import agreeing
-from assay.stats.allpairs import Pairs, PairTests, pairs_of, squared_gaps
 from assay.stats.effects import Arms, effect_sizes, hedges_factor
 from assay.stats.grid import Grid
+from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
+from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted
+from assay.stats.ranking.pairs import Pairs, PairTests, pairs_of, squared_gaps
+from assay.stats.ranking.shared_signs import Flips, Maxima, critical_value, maxima, quantile_of, step_down
 from assay.stats.records import Estimate, Interval, Test
-from assay.stats.shared_signs import Flips, Maxima, critical_value, maxima, quantile_of, step_down
-from assay.stats.special import t_quantile
 from assay.stats.units import Floats, Truths
 
 MOST_WITH_EFFECT_INTERVALS = 300  # pairs; an interval of an effect size takes 2 ms

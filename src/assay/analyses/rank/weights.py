@@ -10,8 +10,8 @@ from assay.analyses.rank.parts import Move, Reweighting
 from assay.analyses.rank_answers import Answers
 from assay.errors import InputError, UsageError
 from assay.stats.grid import Grid
-from assay.stats.rank_stability import rank_stability
 from assay.stats.ranking import fitted
+from assay.stats.repeated_runs import rank_stability
 from assay.stats.units import Floats, Truths
 
 Weighting = Literal["equal", "n", "sqrt", "log"]

@@ -19,12 +19,11 @@ from assay.data.tables import check_used, read_models
 from assay.design import signature
 from assay.errors import UsageError
 from assay.stats.bootstrap import interval
-from assay.stats.power import detectable_shift
-from assay.stats.power_plans import Goal
-from assay.stats.rank_stability import order_repeats, rank_stability
+from assay.stats.planning import detectable_shift
+from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
-from assay.stats.run_noise import RunNoise, Spread, item_spread, run_noise
+from assay.stats.repeated_runs import RunNoise, Spread, item_spread, order_repeats, rank_stability, run_noise
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
 
 MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared

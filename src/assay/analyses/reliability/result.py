@@ -10,10 +10,10 @@ from assay.data import Dropped, Kind
 from assay.results import words
 from assay.results.record import Caution, Fact, Result, Section
 from assay.results.table import Column, ResultTable
-from assay.stats.power_plans import Goal
-from assay.stats.rank_stability import RankStability
+from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.reliability import ICC_NAMES, Component
+from assay.stats.repeated_runs import RankStability
 
 if TYPE_CHECKING:
     import pandas as pd

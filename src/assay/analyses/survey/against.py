@@ -17,11 +17,10 @@ from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
 from assay.analyses.verdict import moved_limits
 from assay.data.survey import ERROR, OK
 from assay.design import Design
-from assay.stats.agreement import joint_p
 from assay.stats.effects import Arms, effect_sizes
 from assay.stats.grid import Grid
-from assay.stats.paired import t_test, wilcoxon
-from assay.stats.permutation import sign_flip
+from assay.stats.interval_and_test import joint_p
+from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import TOLERANCE
 from assay.stats.units import Floats, Units, standard_error

@@ -1,7 +1,7 @@
 """Scores against the true shares: the noise of the sample taken off (C3).
 
 The score of a sample is too low, and drawing the sample again makes it lower still. What true mean root of the
-divergences would give the measured one, at these numbers of respondents, is known (`assay.stats.noisy_roots`): the
+divergences would give the measured one, at these numbers of respondents, is known (`assay.stats.survey.denoised`): the
 estimate is where the two agree, the limits are where they differ by as much as chance allows. How the divergences of a
 model are spread has to be estimated too, and its error is added.
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noisy import NoisyAnswers
-from assay.stats.noisy_roots import Curve
+from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
-from assay.stats.special import normal_quantile
+from assay.stats.survey.denoised import Curve
 from assay.stats.units import Floats, Integers
 
 METHOD = "inverted noise"

@@ -17,10 +17,10 @@ from assay.analyses.survey.section import Section, Statement
 from assay.data.survey import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
-from assay.stats.gaps import Expected, Gap, expected_gap, segment_gap
 from assay.stats.multiplicity import benjamini_hochberg
-from assay.stats.rarefaction import DRAWS, counts_of, thinned, thinned_scores
 from assay.stats.records import Estimate
+from assay.stats.survey.gaps import Expected, Gap, expected_gap, segment_gap
+from assay.stats.survey.rarefaction import DRAWS, counts_of, thinned, thinned_scores
 from assay.stats.units import Floats, Integers
 
 _SCORES_ONLY = "the results have scores without distributions, which cannot be compared at equal numbers of respondents"

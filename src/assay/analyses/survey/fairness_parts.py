@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from assay.stats.gaps import Expected
 from assay.stats.records import Estimate, Interval, Test
+from assay.stats.survey.gaps import Expected
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ from assay.data.survey import (
 )
 from assay.design import Design
 from assay.errors import InputError
-from assay.stats.divergence import (
+from assay.stats.grid import Grid
+from assay.stats.survey.divergence import (
     UNPARSEABLE_SCORE,
     WRONG_LENGTH_SCORE,
     concentration,
@@ -40,8 +41,7 @@ from assay.stats.divergence import (
     smoothed,
     source_noise,
 )
-from assay.stats.grid import Grid
-from assay.stats.multinomial import Respondents, perfect_noise
+from assay.stats.survey.multinomial import Respondents, perfect_noise
 from assay.stats.units import Floats, Integers, Truths
 
 Population = Literal["left-out", "pooled"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.survey import OK, Predictions, Truth
-from assay.stats.noisy_roots import GRID, Curve, Noise, Spread, noise_of, root_table, spread_of
+from assay.stats.survey.denoised import GRID, Curve, Noise, Spread, noise_of, root_table, spread_of
 from assay.stats.units import Floats, Integers
 
 

@@ -14,7 +14,7 @@ from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
 from assay.results.table import ResultTable
-from assay.stats.power_plans import Goal
+from assay.stats.planning.plans import Goal
 
 _ONCE = "every answer was given once; ask several times, or at temperature 0, where answers repeat"
 

@@ -7,7 +7,7 @@ import numpy as np
 from assay.data.survey import OK, SCORE_ONLY, Predictions, Truth
 from assay.design import Design
 from assay.errors import InputError
-from assay.stats.multinomial import Predicted, Respondents, resampled_scores
+from assay.stats.survey.multinomial import Predicted, Respondents, resampled_scores
 from assay.stats.units import Floats, Integers
 
 DEFAULT_RESPONDENT_RESAMPLES = 1_000

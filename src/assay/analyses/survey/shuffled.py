@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from assay.analyses.survey.loaded import Survey
 from assay.data.survey import OK, SCORE_ONLY, Truth
-from assay.stats.divergence import similarity
 from assay.stats.streams import stream_key, words
+from assay.stats.survey.divergence import similarity
 from assay.stats.units import Floats, Integers
 
 

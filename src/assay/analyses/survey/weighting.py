@@ -13,7 +13,7 @@ from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.pairs import pairs
 from assay.analyses.survey.section import Section, Statement
 from assay.design import Design
-from assay.stats.rank_stability import rank_stability
+from assay.stats.repeated_runs import rank_stability
 from assay.stats.units import Floats, Truths
 
 WEIGHTS: dict[str, Callable[[Floats], Floats]] = {

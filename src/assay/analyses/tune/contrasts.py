@@ -18,10 +18,9 @@ from assay.data.tables import Table
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
+from assay.stats.numerics import SMALLEST_P, normal_quantile, t_cdf
 from assay.stats.records import Estimate, Test
 from assay.stats.rounding import difference
-from assay.stats.special import normal_quantile, t_cdf
-from assay.stats.student import SMALLEST_P
 from assay.stats.trend import seed_difference
 from assay.stats.units import Floats
 

@@ -16,9 +16,9 @@ from assay.analyses.tune.records import (
     StepCurve,
 )
 from assay.data.training import Series, TrainingLog
+from assay.stats.numerics import t_quantile
 from assay.stats.records import Estimate
 from assay.stats.rounding import difference, levelled
-from assay.stats.special import t_quantile
 from assay.stats.trend import change_of, from_zero_on, mean_of, smoothed, window_of
 from assay.stats.units import Floats
 

@@ -1,0 +1,221 @@
+"""Confidence intervals of a ratio of sums: BCa, percentile, studentized and linearised t.
+
+References: Efron (1987), *Better bootstrap confidence intervals*; DiCiccio and Efron (1996), *Bootstrap confidence
+intervals*; Hesterberg (2015), *What teachers should know about the bootstrap*, for the widened levels.
+"""
+
+from dataclasses import dataclass, replace
+from math import isfinite, sqrt
+from typing import Literal
+
+import numpy as np
+
+from assay.errors import UsageError
+from assay.stats.bootstrap.exact import Distribution, bootstrap_distribution
+from assay.stats.bootstrap.own_p import bca_own_p, studentized_own_p, t_own_p
+from assay.stats.bootstrap.resampling import Engine, replicates, studentized_replicates
+from assay.stats.numerics import normal_cdf, normal_quantile, t_quantile
+from assay.stats.records import Fallback, Interval
+from assay.stats.units import Shape, Units, shape, standard_error
+
+IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
+NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca."
+
+STAND_IN_RESAMPLES = 10_000  # where the exact distribution cannot be had and no number was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalResult:
+    """An interval, where its distribution came from, and what could not be done as asked."""
+
+    interval: Interval
+    source: str  # "characteristic function", "lattice", "enumeration", "resampling", "closed form"
+    resamples: int | None  # random replicates used, if any
+    degenerate: bool = False
+    fallbacks: tuple[Fallback, ...] = ()
+    own_p: float | None = None  # the smallest α at which it leaves out 0; ``None``: not asked for
+
+
+def interval(
+    units: Units,
+    *,
+    method: IntervalMethod = "bca",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    engine: Engine = "auto",
+    own_p: bool = False,
+) -> IntervalResult:
+    """The interval of Σ num / Σ den; ``n_resamples=None`` takes the distribution over infinitely many resamples.
+
+    ``auto`` is ``bca``. ``own_p`` asks for the interval's own p-value too (`assay.stats.bootstrap.own_p`).
+
+    >>> import numpy as np
+    >>> from assay.stats.units import Units
+    >>> data = Units(np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3]), np.ones(10))
+    >>> found = interval(data, method="bca-plain")
+    >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
+    ('lattice', 2.7, 5.6)
+    """
+    if method == "tango":
+        raise UsageError(NO_TANGO)
+    method = "bca" if method == "auto" else method
+    if _leans_left(units):
+        turned = replace(units, numerators=-units.numerators)
+        found = _of_method(turned, method, confidence_level, n_resamples, seed, engine, own_p=own_p)
+        low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
+        return replace(found, interval=replace(found.interval, low=low, high=high))
+    return _of_method(units, method, confidence_level, n_resamples, seed, engine, own_p=own_p)
+
+
+def _leans_left(units: Units) -> bool:
+    """Whether to compute B − A as A − B and mirror it, so that the two have the same limits to the last digit."""
+    if units.estimate != 0:
+        return units.estimate < 0
+    scaled = units.numerators / (float(np.abs(units.numerators).max()) or 1.0)  # no cube over- or underflows
+    return float((scaled**3).sum()) < 0
+
+
+def _of_method(
+    units: Units,
+    method: IntervalMethod,
+    confidence_level: float,
+    n_resamples: int | None,
+    seed: int,
+    engine: Engine,
+    *,
+    own_p: bool,
+) -> IntervalResult:
+    if engine == "compiled" and not own_p and n_resamples is None and method not in ("t", "studentized"):
+        found = _compiled(units, method, confidence_level)
+        if found is not None:
+            return found
+    if units.n < 2 or units.degenerate:
+        return _collapsed(units, method, confidence_level)
+    if method == "t":
+        return _linearised(units, confidence_level)
+    if method == "studentized":
+        return _studentized(units, confidence_level, n_resamples, seed, engine)
+    distribution, fallbacks, used = _distribution(units, method, n_resamples, seed, engine)
+    form = shape(units)
+    p = bca_own_p(units, form, method, distribution) if own_p else None
+    limits = bca_levels(units.n, form, method, confidence_level, distribution.cdf(units.estimate))
+    if limits is None:
+        fallbacks.append(
+            Fallback(
+                method, "percentile", "the acceleration is undefined: the jackknife variance is zero or too skewed"
+            )
+        )
+        method, limits = "percentile", _central(confidence_level)
+    least, most = units.extremes  # which a smoothed distribution might overstep
+    low, high = (min(max(limit, least), most) for limit in distribution.quantiles(limits).tolist())
+    made = Interval(low, high, confidence_level, method)
+    return IntervalResult(made, distribution.method, used, fallbacks=tuple(fallbacks), own_p=p)
+
+
+def _collapsed(units: Units, method: str, level: float) -> IntervalResult:
+    why = "one unit" if units.n < 2 else "all units have the same value"
+    fallback = Fallback(method, "collapsed interval", f"{why}: there is no spread to resample")
+    return IntervalResult(
+        Interval(units.estimate, units.estimate, level, "degenerate"),
+        "closed form",
+        None,
+        degenerate=True,
+        fallbacks=(fallback,),
+        own_p=1.0 if units.estimate == 0 else 0.0,
+    )
+
+
+def _linearised(units: Units, level: float) -> IntervalResult:
+    """R̂ ± t·se with n − 1 degrees of freedom, se by linearisation (Taylor, delta method)."""
+    error = standard_error(units)
+    assert error is not None  # n ≥ 2 was checked
+    reach = t_quantile(0.5 + level / 2, units.n - 1) * error
+    limits = Interval(units.estimate - reach, units.estimate + reach, level, "t")
+    return IntervalResult(limits, "closed form", None, own_p=t_own_p(units))
+
+
+def _studentized(units: Units, level: float, n_resamples: int | None, seed: int, engine: Engine) -> IntervalResult:
+    """R̂ − q·se with the quantiles q of (R* − R̂)/se*."""
+    count = n_resamples or STAND_IN_RESAMPLES
+    error, values = standard_error(units), studentized_replicates(units, count, seed, engine)
+    assert error is not None
+    if len(values) < 2 or not np.ptp(values) > 1e-9:
+        why = "every resample with spread has the same studentized value: too few different units"
+        return replace(_linearised(units, level), fallbacks=(Fallback("studentized", "t", why),))
+    tail = 0.5 - level / 2
+    high, low = np.quantile(values, [tail, 1 - tail]).tolist()
+    made = Interval(units.estimate - low * error, units.estimate - high * error, level, "studentized")
+    lost = count - len(values)
+    why = f"{lost} of {count} resamples drew units without spread and have no standard error"
+    fallbacks = (Fallback("studentized", "the other resamples", why),) if lost else ()
+    p = studentized_own_p(units.estimate / error, values)
+    return IntervalResult(made.around(units.estimate), "resampling", count, fallbacks=fallbacks, own_p=p)
+
+
+def _distribution(
+    units: Units, method: str, n_resamples: int | None, seed: int, engine: Engine
+) -> tuple[Distribution, list[Fallback], int | None]:
+    if n_resamples is not None:
+        return replicates(units, n_resamples, seed, engine), [], n_resamples
+    exact = bootstrap_distribution(units)
+    if exact is None:
+        why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"
+        used = Fallback(f"exact {method}", f"{STAND_IN_RESAMPLES} random resamples", why)
+        return replicates(units, STAND_IN_RESAMPLES, seed), [used], STAND_IN_RESAMPLES
+    if exact.note is None:
+        return exact, [], None
+    why = "its characteristic function does not decay: few units carry the spread"
+    return exact, [Fallback(f"exact {method}", f"exact {method}, {exact.note}", why)], None
+
+
+def bootstrap_of(units: Units, *, n_resamples: int | None = None, seed: int = 0) -> Distribution:
+    """The distribution that bootstrap intervals of these units are read from."""
+    return _distribution(units, "", n_resamples, seed, "auto")[0]
+
+
+def _central(level: float) -> tuple[float, float]:
+    return 0.5 - level / 2, 0.5 + level / 2
+
+
+def _compiled(units: Units, method: IntervalMethod, level: float) -> IntervalResult | None:
+    """The exact interval in compiled passes, where they apply."""
+    from assay.stats.bootstrap.compiled import compiled_series  # late: importing numba takes half a second
+
+    series = compiled_series(units)
+    limits = None if series is None else bca_levels(units.n, series.shape, method, level, series.cdf(series.estimate))
+    if series is None or limits is None:
+        return None
+    low, high = series.quantiles(limits).tolist()
+    if not low <= high:  # also where Newton's method gave up
+        return None
+    return IntervalResult(Interval(low, high, level, method), series.method, None)
+
+
+def bca_levels(n: int, form: Shape | None, method: str, level: float, below: float) -> tuple[float, float] | None:
+    """The two probabilities at which the bootstrap distribution is read; ``None`` where BCa's are undefined."""
+    low, high = _central(level)
+    if method == "percentile":
+        return low, high
+    bias = normal_quantile(below)
+    if form is None or not isfinite(bias):
+        return None
+    if method == "bca-plain":
+        z, trust = normal_quantile(high), 1.0
+    else:
+        z, trust = _widened(form, n, high), form.trust
+    return _corrected(trust * bias, trust * form.acceleration, z)
+
+
+def _widened(form: Shape, n: int, high: float) -> float:
+    """Student's t for the normal quantile, and n/(n − 1): the variance was estimated, from few units or heavy tails."""
+    return t_quantile(high, round(form.degrees_of_freedom, 6)) * sqrt(n / (n - 1))
+
+
+def _corrected(bias: float, acceleration: float, z: float) -> tuple[float, float] | None:
+    """Efron's Φ(z0 + (z0 ± z)/(1 − a(z0 ± z)))."""
+    divisors = [1 - acceleration * (bias + side) for side in (-z, z)]
+    if min(divisors) <= 0:
+        return None
+    low, high = (normal_cdf(bias + (bias + side) / d) for side, d in zip((-z, z), divisors, strict=True))
+    return low, high

@@ -1,0 +1,121 @@
+"""k estimates together: the fit, its influence, and how often each system is the best, or at which rank.
+
+Replicates of all estimates share their draws. An estimate is linear in its units up to terms of order 1/n, so a
+replicate is Σ cᵤ ψᵤ with the counts c of a bootstrap draw and the influence ψᵤ of each unit (or cluster) on the k
+estimates.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.stats.bootstrap.resampling import Engine, resampled_sums
+from assay.stats.bootstrap.simultaneous import MOST_GROUPS
+from assay.stats.grid import Grid
+from assay.stats.rounding import without_residue
+from assay.stats.units import Floats
+
+_COMPILE_ABOVE = 3e7  # draws × columns
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """k estimates and the influence of each group on them."""
+
+    estimates: Floats  # (k,)
+    influence: Floats  # (G, k), columns sum to 0
+
+    @property
+    def groups(self) -> int:
+        return len(self.influence)
+
+    @cached_property
+    def errors(self) -> Floats:
+        """(k,) Linearised standard errors."""
+        return np.asarray(np.sqrt((self.influence**2).sum(axis=0) * self.groups / (self.groups - 1)))
+
+    def error_of(self, i: int) -> Floats:
+        """(k,) Standard errors of the differences from system i."""
+        gaps = self.influence[:, [i]] - self.influence
+        return np.asarray(np.sqrt((gaps * gaps).sum(axis=0) * self.groups / (self.groups - 1)))
+
+
+def connected(grid: Grid) -> NDArray[np.bool_]:
+    """(k,) Which systems can be compared with the first, directly or through others that share units with both."""
+    shares = (grid.present.T.astype(np.float64) @ grid.present.astype(np.float64)) > 0
+    reached = shares[0].copy()
+    while bool((grown := shares[reached].any(axis=0) & ~reached).any()):
+        reached |= grown
+    return np.asarray(reached)
+
+
+def fitted(grid: Grid) -> Fitted:
+    """The weighted mean of every system, as if it had answered all units.
+
+    Where answers are missing, the mean over those that are there depends on which units they are. So units have an
+    effect too: x = aᵢ + bᵤ + noise is fitted by weighted least squares, and the estimate of a system is aᵢ plus the
+    mean effect of all units. The systems must be connected. Without holes it is the plain weighted mean.
+    """
+    if grid.whole:
+        whole = float(grid.mass.sum())
+        estimates = grid.sums.sum(axis=0) / whole
+        pull = grid.sums - estimates * grid.mass[:, None]
+        return Fitted(estimates, without_residue(pull, np.abs(grid.sums)) / whole)
+    return _with_unit_effects(grid)
+
+
+def _with_unit_effects(grid: Grid) -> Fitted:
+    present, weights, whole = grid.present.astype(np.float64), grid.weights, float(grid.weights.sum())
+    answers = present.sum(axis=1)
+    values = np.where(grid.present, grid.values, 0.0)
+    share = present * (weights / answers)[:, None]  # (n, k)
+    normal = np.diag(weights @ present) - present.T @ share
+    right = (values * weights[:, None]).sum(axis=0) - share.T @ values.sum(axis=1)
+    inverse = np.linalg.pinv(normal, hermitian=True)
+    systems = inverse @ right
+    units = (values.sum(axis=1) - present @ systems) / answers
+    level = float(weights @ units) / whole
+    residuals = present * (values - systems - units[:, None]) * weights[:, None]
+    pull = residuals @ inverse
+    pull += (weights * (units - level) / whole - pull @ share.sum(axis=0) / whole)[:, None]
+    sizes = (np.abs(values).max(axis=1) * weights / whole)[:, None]
+    return Fitted(systems + level, without_residue(grid.grouped(pull), grid.grouped(sizes)))
+
+
+def deviations(found: Fitted, n_resamples: int, seed: int = 0, engine: Engine = "auto") -> Floats:
+    """(B, k) Bootstrap deviations θ* − θ of all estimates, from the same draws of groups."""
+    columns = _dealt(found.influence)
+    if engine == "auto" and n_resamples * columns.size > _COMPILE_ABOVE:
+        engine = "compiled"
+    sums = resampled_sums(columns, None, n_resamples, seed, purpose="ranking", engine=engine)
+    return sums * sqrt(found.groups / (found.groups - 1))  # draws have the variance of n, not of n − 1
+
+
+def _dealt(columns: Floats) -> Floats:
+    """Sums of at most 2,000 hands, dealt in turn, so that the work does not grow with the number of groups."""
+    if len(columns) <= MOST_GROUPS:
+        return np.ascontiguousarray(columns)
+    rounds = -(-len(columns) // MOST_GROUPS)
+    padded = np.zeros((rounds * MOST_GROUPS, columns.shape[1]))
+    padded[: len(columns)] = columns
+    return np.asarray(padded.reshape(rounds, MOST_GROUPS, -1).sum(axis=0))
+
+
+def probability_best(goodness: Floats, draws: Floats) -> Floats:
+    """(k,) The share of the replicates in which each system is the best; those that tie share it."""
+    replicates = goodness + draws
+    best = replicates >= replicates.max(axis=1, keepdims=True)
+    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+def rank_quantiles(goodness: Floats, draws: Floats, level: float) -> list[tuple[int, int]]:
+    """The central interval of each system's rank over the replicates."""
+    order = np.argsort(-(goodness + draws), axis=1, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(1, len(goodness) + 1)[None, :], axis=1)
+    tail = 0.5 - level / 2
+    low, high = (np.quantile(ranks, q, axis=0, method="inverted_cdf").astype(int) for q in (tail, 1 - tail))
+    return list(zip(low.tolist(), high.tolist(), strict=True))

@@ -1,0 +1,168 @@
+"""Repeated runs: how much an overall score moves from one to the next, and whether the order of systems repeats.
+
+The variance of a run's score is τ² + ν: what a run shifts all items by, and the independent noise of the items in the
+mean. The scores of k runs estimate the sum with k − 1 degrees of freedom, which with a handful of runs says little; the
+items estimate ν with about (n − 1)(k − 1). Where the runs do not differ by more than their items' noise explains, both
+are estimates of the same variance, and are pooled; where they do, the scores alone count (Bancroft 1944: pool unless
+the F test rejects at 25 %).
+
+The interval does not depend on that choice. The variance is at least ν, so the items give its lower limit; the scores
+alone give the upper one, for whatever runs might share: it holds for any τ².
+
+The order of systems is compared by Kendall's τ, and by the share of pairs of runs that agree.
+
+Reference: Bancroft (1944), *On biases in estimation due to the use of preliminary tests of significance*.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.stats.proportions import clopper_pearson
+from assay.stats.records import Estimate, Interval
+from assay.stats.rounding import without_residue
+from assay.stats.units import Floats
+
+POOL_ABOVE = 0.25  # the p-value of the F test up to which runs count as differing
+_TIE = 1e-12  # of the larger score: less is what summing in another order leaves
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A variance of a run's overall score, and its degrees of freedom."""
+
+    variance: float
+    df: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunNoise:
+    """The standard deviation of an overall score between runs, and what it rests on."""
+
+    estimate: Estimate
+    df: float
+    pooled: bool = False  # whether the noise of single items counts in it
+
+
+def score_spread(scores: Floats) -> Spread:
+    """Of (k,) overall scores."""
+    return Spread(float(np.var(scores, ddof=1)), len(scores) - 1)
+
+
+def item_spread(numerators: Floats, denominators: Floats) -> Spread:
+    """What independent noise of the units (items, or whole clusters) gives a run's score: (G, k) and (G,).
+
+    The degrees of freedom are Satterthwaite's: few units that carry the noise are worth few, however many there are.
+    """
+    groups, runs = numerators.shape
+    if groups < 2:
+        return Spread(0.0, 0.0)
+    total = float(denominators.sum())
+    residual = numerators - numerators.mean(axis=1, keepdims=True)
+    residual = residual - denominators[:, None] * (residual.sum(axis=0) / total)
+    residual = without_residue(residual, np.abs(numerators).max(axis=1, keepdims=True))  # runs a constant apart
+    own = (residual**2).sum(axis=1) / (runs - 1)  # (G,) the variance of each unit between runs
+    variance, most = float(own.sum()) / total**2 * groups / (groups - 1), (groups - 1.0) * (runs - 1)
+    spread, mean = float(own.var()), float(own.mean())
+    return Spread(variance, most if spread <= 0 else min(most, 2 * groups * mean**2 / spread))
+
+
+def run_noise(scores: Sequence[Spread], items: Sequence[Spread], level: float = 0.95) -> RunNoise:
+    """Of one or several models, each with the spread of its runs' scores and that of its items' noise."""
+    between, within = _together(scores), _together(items)
+    n = round(between.df) + 1
+    if between.variance == within.variance == 0:
+        return RunNoise(Estimate(0.0, None, None, n, "all values are equal, so that there is no interval"), between.df)
+    pooled = _same_spread(between, within)
+    chosen = _together([between, within]) if pooled else between
+    low = _limit(within if within.df else chosen, 0.5 + level / 2)
+    high = max(_limit(between, 0.5 - level / 2), _limit(chosen, 0.5 - level / 2) if pooled else 0.0)
+    value = sqrt(chosen.variance)
+    limits = Interval(min(low, value), max(high, value), level, "chi-square")
+    return RunNoise(Estimate(value, limits, None, n), chosen.df, pooled)
+
+
+def _together(spreads: Sequence[Spread]) -> Spread:
+    df = sum(spread.df for spread in spreads)
+    return Spread(sum(spread.variance * spread.df for spread in spreads) / df if df else 0.0, df)
+
+
+def _same_spread(between: Spread, within: Spread) -> bool:
+    """Whether the runs' scores differ by no more than the noise of items explains."""
+    if within.variance == 0 or within.df == 0:
+        return False
+    from scipy.special import fdtrc  # late: 0.3 s
+
+    return float(fdtrc(between.df, within.df, between.variance / within.variance)) > POOL_ABOVE
+
+
+def _limit(spread: Spread, p: float) -> float:
+    from scipy.special import chdtri  # late
+
+    return sqrt(spread.df * spread.variance / float(chdtri(spread.df, 1 - p)))
+
+
+@dataclass(frozen=True, slots=True)
+class RankStability:
+    """How alike the orders of the systems are in different runs."""
+
+    tau_mean: float | None  # Kendall's τ-b over all pairs of runs
+    tau_min: float | None
+    whole_order_repeats: float  # the share of pairs of runs with the same order of all systems; a tie counts half
+    pairs_of_runs: int
+    reason: str | None = None
+
+
+def orders(scores: Floats) -> NDArray[np.int8]:
+    """(k, P) For every run and every pair of m systems: 1 where the first is ahead, −1 behind, 0 at a tie."""
+    first, second = np.triu_indices(len(scores), 1)
+    gap = scores[first] - scores[second]
+    reach = _TIE * np.maximum(np.abs(scores[first]), np.abs(scores[second]))
+    return np.where(np.abs(gap) <= reach, 0, np.sign(gap)).astype(np.int8).T
+
+
+def rank_stability(scores: Floats) -> RankStability:
+    """Of (m, k) scores of m systems in k runs."""
+    signs = orders(scores)
+    taus = [tau for r, s in combinations(signs, 2) if (tau := _tau(r, s)) is not None]
+    whole = [_same_order(r, s) for r, s in combinations(signs, 2)]
+    count = len(whole)
+    reason = None if len(taus) == count else f"{count - len(taus)} of {count} pairs of runs left out: all systems tie"
+    mean, least = (sum(taus) / len(taus), min(taus)) if taus else (None, None)
+    return RankStability(mean, least, sum(whole) / count, count, reason)
+
+
+def _tau(r: NDArray[np.int8], s: NDArray[np.int8]) -> float | None:
+    """Kendall's τ-b: concordant less discordant pairs, over the geometric mean of the pairs that do not tie."""
+    untied = sqrt(float(np.count_nonzero(r)) * float(np.count_nonzero(s)))
+    return float((r.astype(np.int64) * s).sum()) / untied if untied else None
+
+
+def _same_order(r: NDArray[np.int8], s: NDArray[np.int8]) -> float:
+    product = r.astype(np.int64) * s
+    return 0.0 if (product < 0).any() else 0.5 ** int((product == 0).sum())
+
+
+def order_repeats(first: Floats, second: Floats, confidence_level: float = 0.95) -> Estimate:
+    """The probability that two runs put two systems in the same order, from (k,) scores of each in the same runs.
+
+    The share of all pairs of different runs; a tie counts half. Runs are independent, so the number that have the
+    first system ahead is binomial(k, p), and the probability is p² + (1 − p)²: Clopper and Pearson's interval for p
+    gives one for it that holds at least as often as it says.
+    """
+    signs = orders(np.stack([first, second]))[:, 0].astype(np.int64)
+    k = len(signs)
+    if k < 2:
+        return Estimate(None, None, None, k, "one run: no pair of runs")
+    agree = (float(signs.sum()) ** 2 - float((signs * signs).sum())) / (k * (k - 1))  # mean of the products of pairs
+    value = (1 + agree) / 2
+    if not signs.all():
+        return Estimate(value, None, None, k, "the two tie in some runs, so that there is no interval")
+    low, high = clopper_pearson(int((signs > 0).sum()), k, confidence_level)
+    far = [p * p + (1 - p) * (1 - p) for p in (low, high)]
+    least = 0.5 if low <= 0.5 <= high else min(far)
+    return Estimate(value, Interval(least, max(far), confidence_level, "Clopper-Pearson"), None, k)

@@ -1,0 +1,164 @@
+"""Shared signs against signs drawn one by one, exact distributions and the studentized range."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from assay.stats.grid import Grid
+from assay.stats.ranking.pairs import pairs_of, squared_gaps
+from assay.stats.ranking.shared_signs import (
+    Flips,
+    Maxima,
+    count_reached,
+    critical_value,
+    maxima,
+    running_maxima,
+    sign_codes,
+    single_step,
+    step_down,
+)
+from assay.stats.streams import signs, stream_key
+from assay.stats.units import Floats
+from tests.stats.leaderboards import grid_of, renumbered
+
+GRIDS = {
+    "plain": grid_of(37, 5),
+    "0/1": grid_of(64, 4, binary=True),
+    "weights": grid_of(50, 4, weights=True),
+    "clusters": renumbered(grid_of(90, 4, weights=True, groups=20)),
+    "holes": grid_of(50, 5, holes=0.3),
+    "clusters with holes": renumbered(grid_of(90, 4, groups=20, holes=0.2)),
+}
+B = 400
+
+
+def literal_differences(grid: Grid, rows: int, seed: int = 0) -> Floats:
+    """(rows, P) Σ ±d with the signs of the stream, pair by pair on the units that both have."""
+    plus = signs(stream_key(seed, "all pairs"), 0, rows, grid.groups)
+    codes = np.arange(grid.n) if grid.clusters is None else grid.clusters
+    columns = []
+    for i, j in zip(*np.triu_indices(grid.k, 1), strict=True):
+        gap = np.nan_to_num(grid.weights * (grid.values[:, i] - grid.values[:, j]))
+        columns.append(np.where(plus[:, codes], gap, -gap).sum(axis=1))
+    return np.column_stack(columns)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_counts_against_signs_drawn_one_by_one(name: str) -> None:
+    grid = GRIDS[name]
+    pairs = pairs_of(grid)
+    null = literal_differences(grid, B)
+    expected = (np.abs(null) >= np.abs(pairs.total) - 1e-9 * sqrt(grid.groups) * pairs.norm).sum(axis=0)
+    assert count_reached(Flips.of(grid), pairs.total, pairs.norm, B).tolist() == expected.tolist()
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", ["plain", "0/1", "weights", "clusters"])
+def test_engines_give_the_same_bits(name: str) -> None:
+    grid = GRIDS[name]
+    pairs = pairs_of(grid)
+    numpy, compiled = (Flips.of(grid, engine=engine) for engine in ("numpy", "compiled"))
+    assert (numpy.compiled(B), compiled.compiled(B)) == (False, True)
+    sums = [np.concatenate([s for _, s in f.blocks(B, compiled=f is compiled)]) for f in (numpy, compiled)]
+    assert sums[0].tobytes() == sums[1].tobytes()
+    counts = [count_reached(f, pairs.total, pairs.norm, B).tolist() for f in (numpy, compiled)]
+    assert counts[0] == counts[1]
+    found = [maxima(f, pairs.evidence, pairs.norm, B) for f in (numpy, compiled)]
+    assert found[0].stepped.tolist() == found[1].stepped.tolist()
+    assert found[0].largest.tolist() == found[1].largest.tolist()
+
+
+def test_many_columns_and_many_rows_are_cut_into_blocks_that_change_nothing() -> None:
+    columns = np.random.default_rng(0).normal(size=(21, 70))
+    whole = Flips(columns, engine="compiled")
+    (_, sums), *rest = whole.blocks(2_600, compiled=True)
+    assert not rest
+    single = np.concatenate([s for _, s in Flips(columns).blocks(2_600, compiled=False)])
+    assert sums.tobytes() == single.tobytes()
+
+
+@given(st.integers(1, 200), st.integers(0, 50), st.integers(1, 5))
+def test_codes_are_the_bits_of_the_stream(groups: int, first: int, rows: int) -> None:
+    key = stream_key(7, "x")
+    codes = sign_codes(key, first, rows, groups)
+    bits = np.unpackbits(codes, axis=1, bitorder="little")[:, :groups].astype(bool)
+    assert bits.tolist() == signs(key, first, rows, groups).tolist()
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_max_t_against_a_literal_step_down(name: str) -> None:
+    grid = GRIDS[name]
+    pairs = pairs_of(grid)
+    null = np.abs(literal_differences(grid, B)) / pairs.norm
+    found = maxima(Flips.of(grid), pairs.evidence, pairs.norm, B)
+    np.testing.assert_allclose(found.largest, null.max(axis=1), rtol=1e-9)
+    adjusted, previous = np.empty(len(pairs.norm)), 0.0
+    remaining = list(np.argsort(-pairs.evidence, kind="stable"))
+    while remaining:  # Westfall and Young: the largest of what is left, and never below the one before
+        r = remaining[0]
+        reached = (null[:, remaining].max(axis=1) >= pairs.evidence[r] - 1e-9 * sqrt(grid.groups)).sum()
+        adjusted[r] = previous = max(previous, (1 + reached) / (1 + B))
+        remaining.pop(0)
+    np.testing.assert_allclose(step_down(found, pairs.evidence), adjusted)
+    single = (1 + (null.max(axis=1)[:, None] >= pairs.evidence - 1e-9).sum(axis=0)) / (1 + B)
+    np.testing.assert_allclose(single_step(found, pairs.evidence), single)
+    assert (step_down(found, pairs.evidence) <= single_step(found, pairs.evidence)).all()
+
+
+def test_ties_have_the_same_adjusted_p_value() -> None:
+    found = Maxima(np.array([3.0, 1.0, 2.0]), np.array([2, 1, 0]))
+    assert step_down(found, np.array([1.0, 1.0, 5.0])).tolist() == [0.75, 0.5, 0.25]
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 1_000))
+def test_running_maxima_of_both_engines_against_numpy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sums, pairs, scale = rng.normal(size=(30, 4)), np.stack(np.triu_indices(4, 1)), rng.random(6)
+    least = np.sort(rng.random(6) * 2)
+    running = np.maximum.accumulate(np.abs(sums[:, pairs[0]] - sums[:, pairs[1]]) * scale, axis=1)
+    for engine in ("numpy", "compiled"):
+        counts, largest = running_maxima(sums, pairs, scale, least, engine=engine)
+        assert counts.tolist() == (running >= least).sum(axis=0).tolist()
+        assert largest.tolist() == running[:, -1].tolist()
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+def test_critical_value_against_the_studentized_range(k: int) -> None:
+    """Independent systems of equal variance: max |t| over pairs is Tukey's range over √2, as n grows."""
+    columns = np.random.default_rng(k).normal(size=(4_000, k))
+    columns -= columns.mean(axis=0)
+    i, j = np.triu_indices(k, 1)
+    found = critical_value(Flips(columns), np.sqrt(squared_gaps(columns)[i, j]), 0.95, 20_000)
+    exact = float(scipy_stats.studentized_range.ppf(0.95, k, np.inf)) / sqrt(2)
+    assert found == pytest.approx(exact, rel=0.02)
+
+
+def test_critical_value_of_one_pair_against_t() -> None:
+    """For normal differences the studentized sign-flip quantile is Student's, on average over data."""
+    values = []
+    for seed in range(60):
+        column = np.random.default_rng(seed).normal(size=(20, 1))
+        columns = np.hstack([column - column.mean(), np.zeros((20, 1))])
+        norm = np.array([sqrt(float((columns[:, 0] ** 2).sum()))])
+        values.append(critical_value(Flips(columns, seed=seed), norm, 0.95, 2_000))
+    found = [value for value in values if value is not None]
+    assert len(found) == 60
+    assert np.mean(found) == pytest.approx(float(scipy_stats.t.ppf(0.975, 19)), rel=0.03)
+
+
+def test_too_few_groups_have_no_critical_value() -> None:
+    columns = np.random.default_rng(0).normal(size=(9, 2))
+    assert critical_value(Flips(columns), np.sqrt(squared_gaps(columns)[[0], [1]]), 0.95, 999) is None
+
+
+def test_residuals_of_one_size_have_no_critical_value_at_high_levels() -> None:
+    """All of 10 signs agree in one of 512 replicates, and then the studentized statistic is infinite."""
+    columns = np.column_stack([np.tile([1.0, -1.0], 5), np.zeros(10)])
+    norms = np.array([sqrt(10)])
+    assert critical_value(Flips(columns), norms, 0.999, 4_000) is None
+    assert critical_value(Flips(columns), norms, 0.95, 4_000) is not None
