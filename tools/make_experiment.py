@@ -48,7 +48,7 @@ RATES_SEED = 9  # none of the final runs is seen when the rate is chosen
 SEEDS = (0, 1, 2)
 WORKERS = 2
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # two runs at a time, each with a core of its own
-HEAVY = ["peft", "transformers.trainer", "assay.cli.tune_task"]  # what every run imports
+HEAVY = ["peft", "transformers.trainer", "assay.training.run"]  # what every run imports
 
 
 def make(folder: Path, work: Path) -> None:

@@ -44,8 +44,12 @@ if TYPE_CHECKING:
     from assay.report.folder import write_report
     from assay.scoring import score
     from assay.scoring.characters import characters
+    from assay.scoring.run import Plan
+    from assay.scoring.specs import EndpointSpec, ModelSpec
+    from assay.scoring.texts import Document
     from assay.stats.planning.plans import Goal, Shares, Spread, Structure
     from assay.stats.records import Estimate, Fallback, Interval, Test
+    from assay.training.run import tune_run
 
 _HOMES = {
     "certify": "assay.certificate.issue",
@@ -75,6 +79,11 @@ _HOMES = {
     "Spread": "assay.stats.planning.plans",
     "Structure": "assay.stats.planning.plans",
     "score": "assay.scoring",
+    "Plan": "assay.scoring.run",
+    "ModelSpec": "assay.scoring.specs",
+    "EndpointSpec": "assay.scoring.specs",
+    "Document": "assay.scoring.texts",
+    "tune_run": "assay.training.run",
     "write_report": "assay.report.folder",
     "Comparison": "assay.analyses.comparison",
     "Panel": "assay.data",
@@ -99,6 +108,8 @@ __all__ = [
     "Comparison",
     "ContextCurve",
     "Design",
+    "Document",
+    "EndpointSpec",
     "Estimate",
     "Fallback",
     "Goal",
@@ -107,7 +118,9 @@ __all__ = [
     "Issued",
     "Japanese",
     "Leaderboard",
+    "ModelSpec",
     "Panel",
+    "Plan",
     "Policy",
     "Power",
     "Reliability",
@@ -138,6 +151,7 @@ __all__ = [
     "score",
     "survey",
     "tune",
+    "tune_run",
     "verify",
     "write_report",
 ]

@@ -73,7 +73,7 @@ def _called() -> int:
 def serve(*, models: bool) -> None:
     """Answer requests until there are no more."""
     names = [module.name for module in walk_packages(assay.__path__, "assay.")]
-    left_out = () if models else ("assay.scoring", "assay.training", "assay.models", "assay.cli.tune_task")
+    left_out = () if models else ("assay.scoring", "assay.training", "assay.models")
     for name in (*_BESIDE, *(_MODELS if models else ()), *names):
         if not name.startswith(left_out or "-") and not name.endswith(_NOT_IMPORTED):
             import_module(name)

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import assay
+
 pytest.importorskip("torch", reason="the extra hf is not installed")
 
 import torch
@@ -231,6 +233,22 @@ def test_several_models_tokenize_once_and_compare(tiny_model: Callable[..., Path
     assert panel.systems == ("seed0", "seed5")
     assert panel.n == 8
     assert set(tables[0].labels["split"].names) == {"preview", "final"}
+
+
+def test_paths_and_texts_do_where_a_spec_and_a_file_do(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    """With what the package exports: a path for a model, a document for a text, a run for its folder."""
+    model = tiny_model(seed=0)
+    given = assay.score(ModelSpec(str(model)), [text], tmp_path / "a", plan=Plan(context=24))
+    plain = assay.score(
+        model, assay.Document(text.name, text.read_text("utf-8")), tmp_path / "b", plan=assay.Plan(context=24)
+    )
+    assert list(given) == list(plain) == [model.name]
+    a, b = (assay.read_table(run) for run in (given[model.name], plain[model.name]))
+    assert a.ids.tolist() == b.ids.tolist()
+    assert (a.numbers["loss"] == b.numbers["loss"]).all()
+    assert assay.compare(given[model.name], plain[model.name]).difference.value == 0
 
 
 def test_perplexities_of_different_tokenizers_are_refused(

@@ -122,16 +122,15 @@ def score(
         keep_tokens=keep_tokens,
     )
 
-    def spec_of(name: str) -> tuple[str, Spec]:
+    def spec_of(name: str) -> Spec:
         if not name.startswith(ENDPOINT):
-            spec = ModelSpec(name, adapter, dtype, device, revision, trust_remote_code, allow_pickle)
-            return Path(name).name, spec
+            return ModelSpec(name, adapter, dtype, device, revision, trust_remote_code, allow_pickle)
         if served is None or tokenizer is None:
             raise UsageError("a server needs --model NAME (what it calls the model) and --tokenizer MODEL.")
         url = name.removeprefix(ENDPOINT)
-        return served, EndpointSpec(url, served, tokenizer, dialect, concurrency, timeout, api_key_env)
+        return EndpointSpec(url, served, tokenizer, dialect, concurrency, timeout, api_key_env)
 
-    specs = dict(spec_of(name) for name in (model, *(also or ())))
+    specs = [spec_of(name) for name in (model, *(also or ()))]
     split_on = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
     runs = run(
         specs, texts, output, plan=plan, field=field, split_on=split_on, overwrite=overwrite, progress=progress_line

@@ -1,17 +1,21 @@
 """`assay tune RUN…` and `assay tune run`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
 from assay.cli import options, output
-from assay.cli.tune_run import run
 from assay.design import Design, Method
+from assay.errors import UsageError
 
 _STATISTICS = "Statistics"
 _OUTPUT = "Output"
+_TEXT = "Text"
+_TRAINING = "Training"
+_LORA = "LoRA"
+_RECORD = "What is recorded, every so many steps (0: never)"
 _REPORT = "report"
 
 
@@ -103,4 +107,109 @@ def report(
     output.show(result, as_json=as_json, save=save, markdown=markdown, chart=chart, draw=draw)
 
 
-tune.command("run")(run)
+@tune.command("run")
+def run(
+    base: Annotated[str, typer.Option(metavar="MODEL", help="The model to adapt: a folder or hub name.")],
+    train: Annotated[list[Path], typer.Option(metavar="TEXT", help="What to learn from; may be repeated.")],
+    valid: Annotated[list[Path], typer.Option(metavar="TEXT", help="Held-out text; may be repeated.")],
+    output_folder: options.RunFolder,
+    method: Annotated[Literal["lora", "full"], typer.Option(help="An adapter, or every weight.")] = "lora",
+    rank: Annotated[int, typer.Option(help="Rank of LoRA.", rich_help_panel=_LORA)] = 16,
+    alpha: Annotated[
+        int | None, typer.Option(help="Scaling of LoRA: alpha / rank. (default: twice the rank)", rich_help_panel=_LORA)
+    ] = None,
+    dropout: Annotated[float, typer.Option(help="Dropout before LoRA.", rich_help_panel=_LORA)] = 0.0,
+    modules: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,NAME,…",
+            help="The linear layers that get LoRA, such as q_proj,v_proj; all-linear: every one but the head.",
+            rich_help_panel=_LORA,
+        ),
+    ] = "all-linear",
+    train_embeddings: Annotated[
+        bool,
+        typer.Option(
+            "--train-embeddings",
+            help="Train the embeddings, too, whole: for a language that the base hardly knows. Tied ones stay tied.",
+            rich_help_panel=_LORA,
+        ),
+    ] = False,
+    lr: Annotated[float, typer.Option(help="Learning rate.", rich_help_panel=_TRAINING)] = 2e-4,
+    lrs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R,R,…",
+            help="Train once at each rate, from the same start on the same data: RUN/lr-R.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
+    steps: Annotated[int, typer.Option(help="Steps.", rich_help_panel=_TRAINING)] = 1000,
+    rows: Annotated[int, typer.Option(help="Rows of text in a step.", rich_help_panel=_TRAINING)] = 8,
+    seed: Annotated[int, typer.Option(help="Seed of the adapter and of the order.", rich_help_panel=_TRAINING)] = 0,
+    checkpoint: Annotated[
+        int, typer.Option(metavar="N", help="Steps between checkpoints; 0: none.", rich_help_panel=_TRAINING)
+    ] = 500,
+    context: Annotated[int, typer.Option(metavar="N", help="Tokens in a row.", rich_help_panel=_TEXT)] = 512,
+    field: options.Field = None,
+    split_on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Where a text is cut into documents; '\\n' is a new line.", rich_help_panel=_TEXT
+        ),
+    ] = None,
+    every_step: Annotated[
+        int, typer.Option(metavar="N", help="Loss, rate, gradient norm.", rich_help_panel=_RECORD)
+    ] = 1,
+    every_validation: Annotated[int, typer.Option(metavar="N", help="Validation loss.", rich_help_panel=_RECORD)] = 100,
+    every_memory: Annotated[int, typer.Option(metavar="N", help="Memory.", rich_help_panel=_RECORD)] = 100,
+    every_quality: Annotated[
+        int, typer.Option(metavar="N", help="Perplexity, character accuracy.", rich_help_panel=_RECORD)
+    ] = 500,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Train with LoRA or in full, record every step, and score the validation text with the result.
+
+    Killed and started again with the same arguments, it goes on from its last checkpoint. `assay tune` compares runs.
+    """
+    from assay.training.fitting import Settings  # late: --help and errors of usage need none of it
+    from assay.training.recorder import Schedule
+    from assay.training.run import tune_run
+
+    settings = Settings(
+        method=method,
+        rank=rank,
+        alpha=alpha,
+        dropout=dropout,
+        modules=modules,
+        train_embeddings=train_embeddings,
+        learning_rate=lr,
+        steps=steps,
+        rows=rows,
+        seed=seed,
+        checkpoint=checkpoint,
+    )
+    cut = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
+    tune_run(
+        base,
+        output_folder,
+        train=train,
+        valid=valid,
+        settings=settings,
+        learning_rates=_rates(lrs),
+        context=context,
+        schedule=Schedule(step=every_step, validation=every_validation, memory=every_memory, quality=every_quality),
+        field=field,
+        split_on=cut,
+        overwrite=overwrite,
+        on_run=lambda found: output.say(str(found)),
+    )
+
+
+def _rates(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        raise UsageError(f"--lrs must be numbers with commas between them, but got {text!r}.") from None

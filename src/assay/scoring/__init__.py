@@ -1,4 +1,4 @@
-"""`score`: what does this model lose on this text?"""
+"""Models on text: `score` measures their loss (perplexity, bits per byte), and writes it as runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from assay.data.runs import Run
 from assay.errors import UsageError
 from assay.scoring.run import Encoded, Plan, Progress, layout_for, score_encoded, start_token
-from assay.scoring.specs import EndpointSpec, Spec
-from assay.scoring.texts import Document, read_documents
+from assay.scoring.specs import EndpointSpec, Model, Spec, specs_of
+from assay.scoring.texts import Document, Text, read_documents
 from assay.scoring.tokens import model_digests, tokenized
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def score(
-    specs: Mapping[str, Spec],
-    texts: Sequence[str | PathLike[str]],
+    models: Model | Sequence[Model] | Mapping[str, Model],
+    texts: Text | Sequence[Text],
     output: str | PathLike[str],
     *,
     plan: Plan | None = None,
@@ -32,13 +32,25 @@ def score(
 ) -> dict[str, Run]:
     """Score text with one or several models and write a run for each.
 
-    One model writes to ``output`` itself, several to folders in it under their names. Texts are tokenized once per
-    tokenizer. A run that was killed is resumed; one of another model or text is refused.
+    A model is a folder or hub name, a `ModelSpec` that says how to load it, or an `EndpointSpec`; a text is a file, a
+    folder or a `Document`. One model writes to ``output`` itself, several to folders in it under their names. Texts are
+    tokenized once per tokenizer. A run that was killed is resumed; one of another model or text is refused.
+
+    >>> import tempfile
+    >>> import assay
+    >>> from assay.models import path
+    >>> texts = [assay.Document(f"story {i}", f"Once there were {i} models, and all were small.") for i in range(8)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = assay.score(path("base"), texts, folder, plan=assay.Plan(context=64))
+    ...     windows = assay.read_table(runs["base"])
+    >>> len(windows)
+    8
     """
+    specs = specs_of(models)
     if not specs:
         raise UsageError("score needs a model.")
     plan, folder = plan or Plan(), Path(output)
-    documents = read_documents([Path(path) for path in texts], field=field, split_on=split_on)
+    documents = read_documents(texts, field=field, split_on=split_on)
     known: dict[str, list[Encoded]] = {}
     runs = {}
     for name, spec in specs.items():

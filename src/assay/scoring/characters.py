@@ -12,8 +12,6 @@ The bits of a token are shared out among its bytes. A character counts if all it
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,8 +30,8 @@ from assay.data.writing_systems import (
 )
 from assay.errors import InputError, UsageError
 from assay.scoring.run import Encoded, Plan, Progress, layout_for, start_token
-from assay.scoring.specs import ModelSpec
-from assay.scoring.texts import Document, read_documents, texts_digest
+from assay.scoring.specs import Model, ModelSpec, Spec, specs_of
+from assay.scoring.texts import Document, Text, read_documents, texts_digest
 from assay.scoring.tokens import TokenBytes, model_digests, tokenized
 from assay.scoring.windows import Layout, Window, batches_of, windows_of
 from assay.stats.units import Floats
@@ -43,8 +41,8 @@ if TYPE_CHECKING:
 
 
 def characters(
-    specs: Mapping[str, ModelSpec],
-    texts: Sequence[str | PathLike[str]],
+    models: Model | Sequence[Model] | Mapping[str, Model],
+    texts: Text | Sequence[Text],
     *,
     scripts: Ranges = "basic",
     normalize: Normalization = "none",
@@ -59,12 +57,12 @@ def characters(
     """
     check_ranges(scripts)
     check_normalization(normalize)
-    plan = plan or Plan()
+    plan, specs = plan or Plan(), specs_of(models)
     if not specs:
         raise UsageError("characters needs a model.")
     if plan.draw is not None:
         raise UsageError("characters takes the whole text; leave out the draw of windows.")
-    read = read_documents([Path(path) for path in texts], field=field, split_on=split_on)
+    read = read_documents(texts, field=field, split_on=split_on)
     documents = [Document(document.name, normalized(document.text, normalize)) for document in read]
     digest = texts_digest(documents)
     found = []
@@ -77,7 +75,9 @@ def characters(
     return found
 
 
-def _loaded(spec: ModelSpec) -> "Scorer":
+def _loaded(spec: Spec) -> "Scorer":
+    if not isinstance(spec, ModelSpec):
+        raise UsageError("characters needs a model that is loaded here: a server does not say what it would write.")
     try:
         from assay.scoring.hf import Scorer  # late: torch
     except ImportError as error:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from os import PathLike, fspath
 from pathlib import Path
 
 from assay.data.readers.registry import open_source
@@ -21,11 +22,19 @@ class Document:
     text: str
 
 
-def read_documents(paths: Sequence[Path], *, field: str | None = None, split_on: str | None = None) -> list[Document]:
+#: What may be named as text: a file or folder, or the text itself.
+Text = str | PathLike[str] | Document
+
+
+def read_documents(
+    texts: Text | Sequence[Text], *, field: str | None = None, split_on: str | None = None
+) -> list[Document]:
     """The documents of text files (split at ``split_on``), of a column of tables, and of all such files in folders."""
-    found = [document for path in paths for document in _of_path(path, field, split_on)]
+    given = [texts] if isinstance(texts, str | PathLike | Document) else list(texts)
+    found = [document for text in given for document in _of_text(text, field, split_on)]
     if not found:
-        raise InputError(f"{', '.join(map(str, paths))}: no text in it; give .txt files, or tables with --field.")
+        what = ", ".join(text.name if isinstance(text, Document) else fspath(text) for text in given)
+        raise InputError(f"{what}: no text in it; give .txt files, or tables with --field.")
     names = [document.name for document in found]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -41,6 +50,13 @@ def texts_digest(documents: Sequence[Document]) -> str:
             hashed.update(len(part).to_bytes(8, "little"))
             hashed.update(part)
     return "sha256:" + hashed.hexdigest()
+
+
+def _of_text(text: Text, field: str | None, split_on: str | None) -> Iterator[Document]:
+    if not isinstance(text, Document):
+        yield from _of_path(Path(text), field, split_on)
+    elif text.text.strip():
+        yield text
 
 
 def _of_path(path: Path, field: str | None, split_on: str | None) -> Iterator[Document]:

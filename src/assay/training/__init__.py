@@ -14,10 +14,18 @@ if TYPE_CHECKING:
     from assay.training.callback import AssayCallback
     from assay.training.fitting import Settings, fit
     from assay.training.recorder import Schedule
+    from assay.training.run import TrainedRun, tune_run
 
-__all__ = ["AssayCallback", "Schedule", "Settings", "fit"]
+__all__ = ["AssayCallback", "Schedule", "Settings", "TrainedRun", "fit", "tune_run"]
 
-_HOMES = {"AssayCallback": "callback", "Settings": "fitting", "fit": "fitting", "Schedule": "recorder"}
+_HOMES = {
+    "AssayCallback": "callback",
+    "Settings": "fitting",
+    "fit": "fitting",
+    "Schedule": "recorder",
+    "TrainedRun": "run",
+    "tune_run": "run",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 
 from assay.errors import InputError, UsageError, WriteError, cannot_write
 from assay.files.json_text import read_json
-from assay.training.folder import CHECKPOINTS, TRAINED, UNFINISHED
-from assay.training.recorder import Schedule
+from assay.training.recorder import CHECKPOINTS, TRAINED, UNFINISHED, Schedule
 
 Method = Literal["lora", "full"]
 ALL_LINEAR = "all-linear"  # every linear layer but the head

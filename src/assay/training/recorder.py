@@ -1,16 +1,37 @@
-"""The folder of a training run while it is written: a manifest, and events that are only ever appended."""
+"""The folder of a training run: a manifest, events that are only ever appended, and which other files are ours."""
 
 import json
-from collections.abc import Mapping
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from assay.data.runs import owned_files
+from assay.data.training import WINDOWS
 from assay.data.training.events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
 from assay.errors import InputError, UsageError, cannot_write
+from assay.files.places import is_run
+from assay.files.replacing import Owner
 from assay.files.writing import make_folder, write_bytes
+
+CHECKPOINTS = "checkpoints"
+TRAINED = "trained"  # the folder of the adapter or of the model
+UNFINISHED = "trained.part"  # the same, while it is written
+SCRATCH = ".scratch"
+
+#: Folders whose whole content is ours, and gone at the end of a run.
+_PASSING = frozenset({f"{CHECKPOINTS}/", f"{UNFINISHED}/", f"{SCRATCH}/"})
+#: What transformers and peft save of a model, an adapter and a tokenizer.
+_SAVED = re.compile(
+    r"(adapter_|generation_|tokenizer_|preprocessor_)?config\.json|README\.md|chat_template\.\w+"
+    r"|(adapter_)?model(-\d+-of-\d+)?\.safetensors(\.index\.json)?"
+    r"|tokenizer\.(json|model)|vocab\.(json|txt)|merges\.txt|(special_tokens_map|added_tokens)\.json"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,3 +117,35 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     return value
+
+
+# ---------------------------------------------------------------------------------------------------------- the folder
+
+
+def _owned(folder: Path) -> set[str] | None:
+    if not is_run(folder, MANIFEST):
+        return None
+    trained, windows = folder / TRAINED, folder / WINDOWS
+    saved = {f"{TRAINED}/{file.name}" for file in trained.glob("*") if _SAVED.fullmatch(file.name)}
+    scored = {f"{WINDOWS}/{name}" for name in owned_files(windows) or ()}
+    return {MANIFEST, EVENTS, *_PASSING, *saved, *scored}
+
+
+#: Whose a training run is: what --overwrite may take away.
+OWNER = Owner("training run", _owned, begun=_PASSING | {EVENTS})
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """A folder for a while, inside the run: a kill leaves it where the next start removes it."""
+    place = folder / SCRATCH
+    remove_scratch(folder)
+    place.mkdir(parents=True)
+    try:
+        yield place
+    finally:
+        remove_scratch(folder)
+
+
+def remove_scratch(folder: Path) -> None:
+    shutil.rmtree(folder / SCRATCH, ignore_errors=True)

@@ -39,6 +39,10 @@ class Run:
     manifest: dict[str, Any]
     replaces: Path | None = None  # the folder of another run, whose place it takes when it is complete
 
+    def __fspath__(self) -> str:
+        """A run may stand wherever its folder may."""
+        return str(self.folder)
+
     @property
     def shards(self) -> int:
         """How many shards a complete run has."""

@@ -1,0 +1,278 @@
+"""Train for real: a base is adapted and saved, every step is recorded, and the result scores the validation windows."""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.data import read_table
+from assay.data.training import WINDOWS, read_run
+from assay.data.training.events import EVENTS, MANIFEST, read_manifest
+from assay.errors import InputError, UsageError
+from assay.files.replacing import check_begun, check_replaceable, discard, recover, replacement, swap
+from assay.files.writing import remove_parts
+from assay.scoring import score
+from assay.scoring.characters import characters
+from assay.scoring.loading import load_model, load_tokenizer
+from assay.scoring.run import Plan
+from assay.scoring.specs import ModelSpec
+from assay.scoring.texts import Document, Text, read_documents, texts_digest
+from assay.scoring.tokens import tokenized
+from assay.scoring.windows import Layout, windows_of
+from assay.training.fitting import Settings, batches_of_rows, fit, remove_checkpoints
+from assay.training.recorder import OWNER, TRAINED, Schedule, remove_scratch, scratch
+
+#: The validation is rows as the Trainer sees them, each beginning anew, so that the loss recorded along the way and the
+#: loss of the scored windows are of the same tokens.
+CUT: Literal["fresh"] = "fresh"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRun:
+    """A training run that is complete: `assay.tune` takes it wherever it takes its folder."""
+
+    folder: Path
+    arm: str
+    seed: int
+    learning_rate: float
+    validation_loss: float  # nats per token, over the windows
+    windows: int
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+    def __str__(self) -> str:
+        loss = f"validation loss {self.validation_loss:.4f} nats per token ({self.windows:,} windows)"
+        return f"{self.arm}, seed {self.seed}, rate {self.learning_rate:g}: {loss} → {self.folder}"
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What the runs at all learning rates share."""
+
+    base: str
+    train: Sequence[Document]
+    valid: Sequence[Document]
+    context: int
+    schedule: Schedule
+
+
+def tune_run(
+    base: str | PathLike[str],
+    output: str | PathLike[str],
+    *,
+    train: Text | Sequence[Text],
+    valid: Text | Sequence[Text],
+    settings: Settings | None = None,
+    learning_rates: Sequence[float] | None = None,
+    context: int = 512,
+    schedule: Schedule | None = None,
+    field: str | None = None,
+    split_on: str | None = None,
+    overwrite: bool = False,
+    on_run: Callable[[TrainedRun], None] | None = None,
+) -> list[TrainedRun]:
+    """Train a base model with LoRA or in full, record every step, and score the validation text with the result.
+
+    Killed and started again with the same arguments, it goes on from its last checkpoint. With ``learning_rates`` it
+    trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``on_run`` is told of every run
+    when it is complete. `assay.tune` compares runs.
+
+    >>> import tempfile
+    >>> import assay
+    >>> from assay.models import path
+    >>> from assay.training import Settings
+    >>> story = [assay.Document(f"story {i}", f"Once there were {i} models. " * 9) for i in range(4)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (run,) = assay.tune_run(
+    ...         path("base"), folder, train=story[:3], valid=story[3:], context=32, settings=Settings(steps=2, rank=2)
+    ...     )
+    ...     report = assay.tune(run)
+    >>> run.arm, report.arms[0].runs[0].last_step
+    ('lora r=2', 2)
+    """
+    settings, place = settings or Settings(), Path(output)
+    rates = None if learning_rates is None else [replace(settings, learning_rate=rate) for rate in learning_rates]
+    if rates == []:
+        raise UsageError("learning_rates needs at least one rate; leave it out to train at that of the settings.")
+    task = _Task(
+        fspath(base),
+        read_documents(train, field=field, split_on=split_on),
+        read_documents(valid, field=field, split_on=split_on),
+        context,
+        schedule or Schedule(),
+    )
+    wanted = {place: settings} if rates is None else {place / f"lr-{one.learning_rate:g}": one for one in rates}
+    runs = []
+    for folder, chosen in wanted.items():
+        runs.append(_complete(task, chosen, folder, overwrite=overwrite, sweep=rates is not None))
+        if on_run is not None:
+            on_run(runs[-1])
+    return runs
+
+
+def _complete(task: _Task, settings: Settings, folder: Path, *, overwrite: bool, sweep: bool) -> TrainedRun:
+    """Train what is not there yet, and score it.
+
+    A run that shall be overwritten stays until the new one, which is made beside it, is complete.
+    """
+    from assay.scoring.hf import longest_input  # late: torch
+
+    base = ModelSpec(task.base)
+    tokenizer, model = load_tokenizer(base), load_model(base)
+    if task.context > (longest := longest_input(model)):
+        raise UsageError(f"context must be at most the model's {longest} tokens, but got {task.context}.")
+    about = _about(task, tokenizer, sweep=sweep)
+    recover(folder, OWNER)
+    place = _place(folder, settings, about, overwrite=overwrite)
+    found = _trained(task, settings, place, model, tokenizer, about)
+    if place != folder:
+        swap(folder, OWNER)
+    return replace(found, folder=folder)
+
+
+def _place(folder: Path, settings: Settings, about: Mapping[str, Any], *, overwrite: bool) -> Path:
+    """Where to train: in the folder, or beside it if something is there that will be replaced."""
+    remove_parts(folder / MANIFEST)
+    if not overwrite or not folder.exists() or not any(folder.iterdir()):
+        if (folder / MANIFEST).is_file():
+            _check_same(folder, settings, about)
+        else:
+            check_begun(folder, OWNER)
+        return folder
+    check_replaceable(folder, OWNER)
+    beside = replacement(folder)
+    if (beside / MANIFEST).is_file() and not _differences(beside, settings, about):
+        return beside
+    discard(beside, OWNER)
+    return beside
+
+
+def _trained(
+    task: _Task, settings: Settings, folder: Path, model: Any, tokenizer: Any, about: Mapping[str, Any]
+) -> TrainedRun:
+    remove_scratch(folder)
+    if not _finished(folder):
+        _fit(task, settings, folder, model, tokenizer, about)
+    remove_checkpoints(folder)
+    if settings.method == "full":
+        _save_tokenizer(task.base, tokenizer, folder / TRAINED)
+    loss, windows = _scored(task, settings, folder)
+    return TrainedRun(folder, read_run(folder, None).arm, settings.seed, settings.learning_rate, loss, windows)
+
+
+def _finished(folder: Path) -> bool:
+    """Whether a run was trained to its end and saved."""
+    there = all((folder / name).exists() for name in (MANIFEST, EVENTS, TRAINED))
+    return there and (folder / EVENTS).read_bytes().rstrip().rpartition(b"\n")[2].startswith(b'{"kind": "end"')
+
+
+def _check_same(folder: Path, settings: Settings, about: Mapping[str, Any]) -> None:
+    """A run that is there must be the one that was asked for, also if there is nothing left to do."""
+    changed = _differences(folder, settings, about)
+    if changed:
+        raise InputError(
+            f"{folder}: holds another training run ({', '.join(changed)} differ); "
+            "name another folder, or --overwrite it."
+        )
+
+
+def _differences(folder: Path, settings: Settings, about: Mapping[str, Any]) -> list[str]:
+    found, wanted = read_manifest(folder), {**about, **asdict(settings)}
+    known = found | found.get("settings", {})
+    return sorted(name for name, value in wanted.items() if known.get(name) != value)
+
+
+def _about(task: _Task, tokenizer: Any, *, sweep: bool) -> dict[str, Any]:
+    return {
+        "base": Path(task.base).name,
+        "tokenizer": _tokenizer_digest(tokenizer),
+        "validation": texts_digest(list(task.valid)) + f"/{task.context}",
+        "training": texts_digest(list(task.train)),
+        "context": task.context,
+        "sweep": sweep,
+    }
+
+
+def _fit(task: _Task, settings: Settings, folder: Path, model: Any, tokenizer: Any, about: Mapping[str, Any]) -> None:
+    ids = _tokens(tokenizer, task.valid)
+    windows = windows_of([len(part) for part in ids], Layout(task.context, cut=CUT))
+    rows = [ids[w.document][w.start : w.stop] for w in windows]
+    fit(
+        model,
+        _packed(tokenizer, task.train, task.context),
+        folder,
+        settings=settings,
+        validation=batches_of_rows(rows),
+        suite=_suite(task, settings, tokenizer, folder),
+        schedule=task.schedule,
+        about=about,
+    )
+
+
+def _tokens(tokenizer: Any, documents: Sequence[Document]) -> list[list[int]]:
+    return [ids.tolist() for ids, _ in tokenized(tokenizer, [document.text for document in documents])]
+
+
+def _packed(tokenizer: Any, documents: Sequence[Document], context: int) -> list[list[int]]:
+    """Documents one after the other, with the end token between them, in full rows."""
+    end = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
+    stream = [token for ids in _tokens(tokenizer, documents) for token in (*ids, *end)]
+    full = [stream[low : low + context] for low in range(0, len(stream) - context + 1, context)]
+    return full or [stream]
+
+
+def _tokenizer_digest(tokenizer: Any) -> str:
+    return "sha256:" + sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()
+
+
+def _save_tokenizer(base: str, tokenizer: Any, folder: Path) -> None:
+    """The files of the base, so that it is seen to be the same tokenizer."""
+    names = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "vocab.txt", "tokenizer_config.json")
+    found = [Path(base) / name for name in names if (Path(base) / name).is_file()]
+    if not found:
+        tokenizer.save_pretrained(folder)
+    for file in found:
+        shutil.copyfile(file, folder / file.name)
+
+
+def _suite(task: _Task, settings: Settings, tokenizer: Any, folder: Path) -> Callable[[Any], Mapping[str, float]]:
+    """Character accuracy, overall and by script, of the model as it is: saved, and read back by the scorer."""
+
+    def measure(model: Any) -> dict[str, float]:
+        with scratch(folder) as place:
+            model.save_pretrained(place / "model")
+            if settings.method == "full":
+                _save_tokenizer(task.base, tokenizer, place / "model")
+            return _accuracies(task, settings, place / "model")
+
+    return measure
+
+
+def _spec(task: _Task, settings: Settings, trained: Path) -> ModelSpec:
+    return ModelSpec(task.base, adapter=str(trained)) if settings.method == "lora" else ModelSpec(str(trained))
+
+
+def _accuracies(task: _Task, settings: Settings, trained: Path) -> dict[str, float]:
+    plan = Plan(context=task.context, cut=CUT)
+    (counts,) = characters({"model": _spec(task, settings, trained)}, _validation(task), plan=plan)
+    seen, right = counts.characters.sum(axis=0), counts.right.sum(axis=0)
+    found = {name: float(r / n) for name, n, r in zip(counts.scripts, seen, right, strict=True) if n > 0}
+    return {"character_accuracy": float(right.sum() / seen.sum()), **found}
+
+
+def _validation(task: _Task) -> list[Document]:
+    """The validation documents under the names that windows are paired by: numbers, wherever the files were."""
+    return [Document(f"valid.jsonl#{number}", one.text) for number, one in enumerate(task.valid, start=1)]
+
+
+def _scored(task: _Task, settings: Settings, folder: Path) -> tuple[float, int]:
+    """The validation windows under the trained model, into the run: what arms are compared on; loss and windows."""
+    plan = Plan(context=task.context, cut=CUT)
+    score({settings.arm: _spec(task, settings, folder / TRAINED)}, _validation(task), folder / WINDOWS, plan=plan)
+    table = read_table(folder / WINDOWS)
+    tokens = table.numbers["tokens"]
+    return float((table.numbers["loss"] * tokens).sum() / tokens.sum()), len(table)

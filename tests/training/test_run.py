@@ -1,0 +1,94 @@
+"""Training from Python: `assay.tune_run` takes names, files and documents, and gives runs that `assay.tune` takes."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import assay
+from assay.models import path
+from assay.training import Schedule, Settings
+from tests.training.runs import one_thread
+
+pytest.importorskip("peft")
+
+STORY = [
+    assay.Document(f"story {i}", f"Once there were {i} models, and all of them were small. " * 6) for i in range(6)
+]
+SMALL = Settings(steps=2, rows=2, rank=2)
+RARE = Schedule(validation=0, memory=0, quality=0)
+
+
+@pytest.fixture(autouse=True)
+def quick() -> Iterator[None]:
+    with one_thread():
+        yield
+
+
+def test_documents_and_files_train_the_same_run(tmp_path: Path) -> None:
+    """The oracle is the command's own way: one text file for each part."""
+    (tmp_path / "train.txt").write_text("".join(one.text for one in STORY[:4]), encoding="utf-8")
+    (tmp_path / "valid.txt").write_text("".join(one.text for one in STORY[4:]), encoding="utf-8")
+    files: dict[str, Any] = {"train": [tmp_path / "train.txt"], "valid": str(tmp_path / "valid.txt")}
+    texts: dict[str, Any] = {
+        "train": assay.Document("train.txt", "".join(one.text for one in STORY[:4])),
+        "valid": assay.Document("valid.txt", "".join(one.text for one in STORY[4:])),
+    }
+    runs = [
+        assay.tune_run(path("base"), tmp_path / name, **given, context=32, settings=SMALL, schedule=RARE)[0]
+        for name, given in (("files", files), ("texts", texts))
+    ]
+    assert runs[0].validation_loss == runs[1].validation_loss
+    assert runs[0].windows == runs[1].windows
+    assert (runs[0].arm, runs[0].seed, runs[0].learning_rate) == ("lora r=2", 0, 2e-4)
+
+
+def test_what_is_there_is_not_trained_again_and_another_run_is_refused(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "context": 32, "schedule": RARE}
+    seen: list[str] = []
+    (first,) = assay.tune_run(
+        path("base"), tmp_path / "r", **given, settings=SMALL, on_run=lambda r: seen.append(str(r))
+    )
+    events = (tmp_path / "r" / "events.jsonl").read_bytes()
+    (again,) = assay.tune_run(str(path("base")), str(tmp_path / "r"), **given, settings=SMALL)
+    assert again == first
+    assert (tmp_path / "r" / "events.jsonl").read_bytes() == events
+    assert seen == [str(first)]
+    loss = f"validation loss {first.validation_loss:.4f} nats per token ({first.windows} windows)"
+    assert seen[0] == f"lora r=2, seed 0, rate 0.0002: {loss} → {tmp_path / 'r'}"
+    with pytest.raises(assay.InputError, match="holds another training run"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, settings=Settings(steps=3, rows=2, rank=2))
+
+
+def test_every_learning_rate_has_a_folder_and_the_report_takes_the_runs(tmp_path: Path) -> None:
+    runs = assay.tune_run(
+        path("base"),
+        tmp_path,
+        train=STORY[:4],
+        valid=STORY[4:],
+        context=32,
+        settings=SMALL,
+        schedule=RARE,
+        learning_rates=[1e-3, 1e-4],
+    )
+    assert [run.folder.name for run in runs] == ["lr-0.001", "lr-0.0001"]
+    assert all(json.loads((run.folder / "training.json").read_text())["sweep"] for run in runs)
+    (found,) = assay.tune(*runs).sensitivity
+    assert {point.rate: point.loss for point in found.points} == {
+        run.learning_rate: pytest.approx(run.validation_loss) for run in runs
+    }
+
+
+def test_what_cannot_be_trained_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "settings": SMALL}
+    with pytest.raises(assay.UsageError, match="at least one rate"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, learning_rates=[])
+    with pytest.raises(assay.UsageError, match="learning rate must be positive"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, learning_rates=[1e-3, float("nan")])
+    with pytest.raises(assay.UsageError, match="context must be at most"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, context=10**6)
+    with pytest.raises(assay.InputError, match="nowhere"):
+        assay.tune_run(path("base"), tmp_path / "r", train=tmp_path / "nowhere.txt", valid=STORY)
+    assert not (tmp_path / "r").exists()
