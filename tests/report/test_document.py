@@ -189,7 +189,7 @@ def test_read_part_says_what_is_damaged(tmp_path: Path) -> None:
     data = data_of("power")
     path = tmp_path / "a.json"
     path.write_text(json.dumps({key: value for key, value in data.items() if key != "curve"}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"a damaged result of schema 'assay/power/1', .* \(no field 'curve'\)"):
+    with pytest.raises(InputError, match=r"a damaged result of schema 'assay/power/1', .* required field `curve`"):
         read_part(path)
 
 

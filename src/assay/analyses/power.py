@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from assay.analyses.power_pilot import Pilot, Planned, pilot_of
-from assay.analyses.power_result import CurvePoint, Power, Question, sentence_of
+import msgspec
+
+from assay.analyses.power_pilot import Planned, pilot_of
+from assay.analyses.power_result import CurvePoint, Pilot, Power, Quantity
+from assay.analyses.power_sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, pair
 from assay.data.comparable import of_split
 from assay.data.readers import UNNAMED
@@ -18,7 +21,7 @@ from assay.stats.records import Estimate, Interval
 
 _OCTAVES, _PER_OCTAVE = 2, 8  # the curve: two doublings down and up, eight points each
 
-GIVEN = "the numbers were given, so that there is no interval"
+GIVEN = "the numbers were given, so there is no interval"
 
 
 def power(
@@ -66,7 +69,7 @@ def power(
     pilot, planned = pilot_of(panel, runs, level=goal.level, repeats=repeats)
     assumptions = {} if repeats is None else {"repeats": float(repeats)}
     found = _answered(asked, planned, pilot, assumptions)
-    return replace(found, notes=(*panel.notes, *found.notes))
+    return msgspec.structs.replace(found, notes=(*panel.notes, *found.notes))
 
 
 def _pilot_panels(
@@ -126,7 +129,7 @@ def _given(plan: Spread | Shares, difference: float | None) -> dict[str, float]:
 class _Asked:
     """Two of items, difference and power; the third is the answer."""
 
-    question: Question
+    solved_for: Quantity
     difference: float | None
     items: int | None
     goal: Goal
@@ -165,11 +168,11 @@ def _answered(asked: _Asked, planned: Planned, pilot: Pilot | None, assumptions:
         planned = planned.within_reach(asked.difference)
     value, limits = asked.answers(planned, pilot)
     items = asked.items if asked.items is not None else int(value or 0)
-    difference = value if asked.question == "difference" else asked.difference
-    reached = asked.goal.power if asked.question == "difference" else None
+    difference = value if asked.solved_for == "difference" else asked.difference
+    reached = asked.goal.power if asked.solved_for == "difference" else None
     size = _cluster_size(planned.likely)
     found = Power(
-        question=asked.question,
+        solved_for=asked.solved_for,
         sentence="",
         answer=_estimate(value, limits, pilot),
         items=items,
@@ -182,10 +185,10 @@ def _answered(asked: _Asked, planned: Planned, pilot: Pilot | None, assumptions:
         assumptions=assumptions,
         pilot=pilot,
         curve=_curve(asked, planned, pilot, items),
-        notes=_notes(planned.likely, pilot),
+        notes=notes_of(planned.likely, pilot),
         signature=_signature(asked, planned.likely, pilot, items, difference),
     )
-    return replace(found, sentence=sentence_of(found))
+    return msgspec.structs.replace(found, sentence=sentence_of(found))
 
 
 def _estimate(value: float | None, limits: Interval | None, pilot: Pilot | None) -> Estimate:
@@ -208,15 +211,6 @@ def _curve(asked: _Asked, planned: Planned, pilot: Pilot | None, items: int) -> 
     return tuple(points)
 
 
-def _notes(plan: Plan, pilot: Pilot | None) -> tuple[str, ...]:
-    if pilot is None or pilot.discordant is None or not isinstance(plan, Shares) or plan.discordant is None:
-        return ()
-    if plan.discordant == pilot.discordant:
-        return ()
-    seen, least = f"{100 * pilot.discordant:.3g} %", f"{100 * plan.discordant:.3g} %"
-    return (f"{seen} of the pilot's items differ, fewer than the difference takes: {least} are supposed",)
-
-
 def _cluster_size(plan: Plan) -> float:
     return plan.cluster_size if isinstance(plan, Means) else plan.structure.cluster_size
 
@@ -225,14 +219,14 @@ def _signature(asked: _Asked, plan: Plan, pilot: Pilot | None, items: int, diffe
     goal = asked.goal
     return signature(
         "power",
-        question=asked.question,
+        question=asked.solved_for,
         test=chosen_test(plan, goal),
         **_spread_parts(plan),
         items=items,
         difference=None if difference is None else f"{difference:.6g}",
         margin=goal.margin,
         level=goal.level,
-        power=goal.power if asked.question != "power" else None,
+        power=goal.power if asked.solved_for != "power" else None,
         comparisons=goal.comparisons if goal.comparisons > 1 else None,
         data=None if pilot is None else pilot.data[:16],
     )

@@ -1,47 +1,18 @@
 """What a pilot says of the study to plan: the spread of paired differences, with clusters, weights and runs in it."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
-from assay.data import Kind, Panel
+from assay.analyses.power_result import Pilot
+from assay.data import Panel
 from assay.errors import InputError, UsageError
 from assay.stats.planning.plans import Means, Plan, Shares
 from assay.stats.proportions import clopper_pearson
 from assay.stats.records import Interval
 from assay.stats.reliability import variance_limits
 from assay.stats.units import Floats, Units, design_effect, influence, standard_error, weighted_deviation
-
-
-@dataclass(frozen=True, slots=True)
-class Pilot:
-    """Two systems on the same items, and how far what they show of the spread can be trusted."""
-
-    systems: tuple[str, str]
-    kind: Kind
-    n: int
-    n_clusters: int | None
-    cluster_by: str | None
-    sd: float  # of the differences of single items
-    correlation: float | None  # of the two systems over items
-    design_effect: float  # by how much clusters and weights multiply the variance of a mean
-    discordant: float | None  # 0/1 scores: the share of items on which exactly one is right
-    sd_within: tuple[float, float] | None  # between the runs of an item, of each system
-    runs: float | None  # of an item: those that the differences are means of
-    limits: Interval  # of n × the variance of the mean difference, or of the discordant share
-    data: str  # the digest of the panel
-
-    def to_dict(self) -> dict[str, Any]:
-        within = None if self.sd_within is None else list(self.sd_within)
-        return asdict(self) | {"systems": list(self.systems), "limits": self.limits.to_dict(), "sd_within": within}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Pilot":
-        within = None if data["sd_within"] is None else tuple(data["sd_within"])
-        read = {"systems": tuple(data["systems"]), "limits": Interval.from_dict(data["limits"]), "sd_within": within}
-        return cls(**(data | read))
 
 
 @dataclass(frozen=True, slots=True)

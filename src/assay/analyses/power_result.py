@@ -1,46 +1,68 @@
-"""The record that `power` returns, and what it says in words and rows."""
+"""The record that `power` returns: the answer, what it rests on, and the curve around it."""
 
-from dataclasses import asdict, dataclass
-from math import exp
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from assay.analyses.power_pilot import Pilot
-from assay.analyses.result import Result, Row
-from assay.errors import InputError
+import msgspec
+
+from assay.data import Kind
 from assay.results import words
+from assay.results.figures import Axes, Curve, Gauge, Place, Series
+from assay.results.record import Caution, Fact, Result, Section
+from assay.results.table import Column, ResultTable
 from assay.stats.planning.plans import Goal
-from assay.stats.records import Estimate
+from assay.stats.records import Estimate, Interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = "assay/power/1"
+Quantity = Literal["items", "difference", "power"]
 
-Question = Literal["items", "difference", "power"]
-
+#: What a test is called in a sentence, and how its power is computed.
 _TESTS = {
-    "t": "paired t, exact (noncentral t)",
-    "mcnemar-midp": "McNemar's mid-p, over all numbers of items that differ",
-    "mcnemar": "McNemar's exact p, over all numbers of items that differ",
-    "mcnemar-score": "McNemar's score test with the design effect (noncentral t)",
-    "equivalence": "interval inside the margin (two one-sided t tests), exact",
+    "t": ("paired t test", "paired t, exact (noncentral t)"),
+    "mcnemar-midp": ("McNemar's mid-p test", "McNemar's mid-p, over all numbers of items that differ"),
+    "mcnemar": ("McNemar's exact test", "McNemar's exact p, over all numbers of items that differ"),
+    "mcnemar-score": (
+        "McNemar's score test with the design effect",
+        "McNemar's score test with the design effect (noncentral t)",
+    ),
+    "equivalence": ("two one-sided t tests", "interval inside the margin (two one-sided t tests), exact"),
 }
-_NAMES = {
-    "sd": "sd of a difference",
-    "discordant": "items that differ",
-    "p_a": "A is right on",
-    "p_b": "B is right on",
-    "correlation": "correlation",
-    "cluster_size": "items per cluster",
-    "icc": "icc within clusters",
-    "repeats": "runs of each item",
-    "sd_within": "sd between runs",
+#: What the numbers of a plan are called, and the key of how they are explained.
+_ASSUMPTIONS = {
+    "sd": ("sd of a difference", "sd of a difference"),
+    "discordant": ("items that differ", "discordant"),
+    "p_a": ("A is right on", None),
+    "p_b": ("B is right on", None),
+    "correlation": ("correlation", "correlation"),
+    "cluster_size": ("items per cluster", None),
+    "icc": ("icc within clusters", None),
+    "repeats": ("runs of each item", None),
+    "sd_within": ("sd between runs", None),
 }
-_EVERY = 8  # of the curve's points: from a quarter of the items to four times as many, by doublings
+_EVERY = 8  # of the curve's points are in its table: from a quarter of the items to four times as many, by doublings
+_NEARLY_ONE = 0.9995  # a correlation, often of losses: the same text is hard for both
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class Pilot(msgspec.Struct, frozen=True, kw_only=True):
+    """Two systems on the same items, and how far what they show of the spread can be trusted."""
+
+    systems: tuple[str, str]
+    kind: Kind
+    n: int
+    n_clusters: int | None
+    cluster_by: str | None
+    sd: float  # of the differences of single items
+    correlation: float | None  # of the two systems over items
+    design_effect: float  # by how much clusters and weights multiply the variance of a mean
+    discordant: float | None  # 0/1 scores: the share of items on which exactly one is right
+    sd_within: tuple[float, float] | None  # between the runs of an item, of each system
+    runs: float | None  # of an item: those that the differences are means of
+    limits: Interval  # of n × the variance of the mean difference, or of the discordant share
+    data: str  # the digest of the panel
+
+
+class CurvePoint(msgspec.Struct, frozen=True):
     """What so many items would give: the power, or the detectable difference; and the pilot's limits of it."""
 
     items: int
@@ -49,11 +71,13 @@ class CurvePoint:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Power(Result):
+class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
     """How many items, how small a difference, or how much power: two are given, the third is the answer."""
 
-    question: Question
+    question = "How many items does it take?"
+    kind_name = "power"
+
+    solved_for: Quantity = msgspec.field(name="question")
     sentence: str
     answer: Estimate  # the interval is that of the pilot's estimate; none where numbers were given
     items: int
@@ -69,170 +93,171 @@ class Power(Result):
     notes: tuple[str, ...]
     signature: str
 
-    def evidence(self) -> list[Row]:
-        rows = [*answer_rows(self), *assumption_rows(self)]
-        if self.pilot is not None:
-            rows += pilot_rows(self.pilot)
-        rows += [("note", note) for note in self.notes]
-        return [*rows, ("", ""), *curve_rows(self), ("", ""), ("signature", self.signature)]
+    @property
+    def scale(self) -> str:
+        """What a difference is measured in, where it is not plain points of score."""
+        return " nats per token" if self.pilot is not None and self.pilot.kind == "losses" else ""
+
+    @property
+    def error_of_each(self) -> str:
+        """The chance of a false alarm that each comparison may have."""
+        return f"{100 * (1 - self.goal.adjusted_level):.3g} %"
+
+    @property
+    def subject(self) -> str:
+        return f"{self.items:,} {self.unit}s"
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        if self.pilot is None:
+            return ()
+        return (Fact("pilot", self.pilot.n, None, words.count(self.pilot.n, self.unit)),)
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The answer, with what the pilot leaves open."""
+        value, limits = self.answer.value, self.answer.interval
+        if value is None or limits is None:
+            return None
+        label, text = "answer, with what the pilot leaves open", words.estimate(value, limits)
+        return Gauge(label, value, limits.low, limits.high, (), None, text)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        pilot = [] if self.pilot is None else _pilot_facts(self.pilot, self.unit)
+        given = [_assumption_fact(name, value) for name, value in self.assumptions.items()]
+        return (*self._answer_facts(), *given, *pilot)
+
+    def _answer_facts(self) -> list[Fact]:
+        difference = "none" if self.difference is None else words.number(self.difference, 6) + self.scale
+        power = "undefined" if self.power is None else f"{self.power:.4f}"
+        found = [
+            Fact(f"{self.unit}s", self.items, "items"),
+            Fact("difference", self.difference, "difference", difference),
+        ]
+        margin = self.goal.margin
+        if margin is not None:
+            found.append(Fact("margin", margin, None, f"±{words.number(margin, 6)}{self.scale}"))
+        return [
+            *found,
+            Fact("power", self.power, "power", power),
+            Fact("test", self.test, "test", _TESTS[self.test][1]),
+            Fact("level", self.goal.level, "level", self._level_text()),
+        ]
+
+    def _level_text(self) -> str:
+        text = f"{words.percent(self.goal.level)}, two-sided"
+        if self.goal.comparisons == 1:
+            return text
+        return f"{text}; {self.error_of_each} error for each of {self.goal.comparisons:,} comparisons (Bonferroni)"
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        return tuple(Caution("note", note) for note in self.notes)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        title = f"{self._y_name()[:1].upper()}{self._y_name()[1:]} by number of {self.unit}s"
+        return (Section("curve", title, figures=(self._figure(),), tables=(self._curve_table(),)),)
+
+    def _y_name(self) -> str:
+        return "detectable difference" if self.solved_for == "difference" else "power"
+
+    def _curve_table(self) -> ResultTable:
+        """The curve by doublings."""
+        points = [point for point in self.curve if point.value is not None]
+        middle = next((i for i, point in enumerate(points) if point.items == self.items), 0)
+        chosen = points[middle % _EVERY :: _EVERY]
+        level = "" if self.pilot is None else f" [{words.percent(self.goal.level)} by the pilot]"
+        columns = (
+            Column(f"{self.unit}s", [point.items for point in chosen], key="items"),
+            Column(
+                self._y_name() + level,
+                [self._estimate(point) for point in chosen],
+                self._curve_text,
+                key=self._y_name().replace(" ", "_"),
+                right=False,
+            ),
+        )
+        return ResultTable("curve", "curve", columns, explained="power")
+
+    def _estimate(self, point: CurvePoint) -> Estimate:
+        if self.pilot is None or point.low is None or point.high is None:
+            return Estimate(point.value, None, None, point.items)
+        limits = Interval(point.low, point.high, self.pilot.limits.level, self.pilot.limits.method)
+        return Estimate(point.value, limits, None, point.items)
+
+    def _curve_text(self, found: Estimate) -> str:
+        limits = found.interval
+        numbers = [found.value, *([] if limits is None else [limits.low, limits.high])]
+        value, *ends = (words.number(x or 0.0, 3) if self.solved_for == "difference" else f"{x:.3f}" for x in numbers)
+        return f"{value}  [{' to '.join(ends)}]" if ends else value
+
+    def _figure(self) -> Curve:
+        """A line, a band where a pilot leaves room, and the answer as a point with dashed lines to both axes."""
+        x, y, low, high = zip(*((p.items, p.value, p.low, p.high) for p in self.curve), strict=True)
+        falls = self.solved_for == "difference"
+        value = self.difference if falls else self.power
+        label = words.number(value or 0.0, 3) if falls else self.subject
+        axes = Axes(
+            f"detectable difference{self.scale}" if falls else "power",
+            (Series("", x, y, low, high, style="line"),),
+            places=() if value is None else (Place(self.items, value, label),),
+            domain=None if falls else (0.0, 1.0),
+            zero=falls,
+            written=None if falls else ".0%",
+        )
+        ticks = sorted({round(self.items * 2**step) for step in range(-2, 3)})
+        shown = {float(tick): f"{tick:,}" for tick in ticks if x[0] <= tick <= x[-1]}
+        return Curve("power", self._figure_title(), self._figure_about(), f"{self.unit}s", (axes,), 2, shown)
+
+    def _figure_title(self) -> str:
+        if self.solved_for == "difference":
+            return f"Difference that is detected with {words.percent(self.goal.power)} power"
+        if self.goal.margin is not None:
+            return f"Power to show equivalence within ±{words.number(self.goal.margin)}{self.scale}"
+        return f"Power to detect a difference of {words.number(self.difference or 0.0)}{self.scale}"
+
+    def _figure_about(self) -> tuple[str, ...]:
+        """What the marks mean, in words."""
+        test = _TESTS[self.test][0]
+        line = f"{test[0].upper()}{test[1:]}, two-sided at {self.error_of_each}."
+        if all(point.value is None for point in self.curve):
+            return (line, f"None of these numbers of {self.unit}s detects a difference.")
+        if self.pilot is None:
+            return (line,)
+        pilot, level = words.count(self.pilot.n, self.unit), words.percent(self.pilot.limits.level)
+        return (line, f"Band: what the pilot of {pilot} leaves possible ({level} interval of the spread).")
 
     def to_frame(self) -> "pd.DataFrame":
-        """The curve, a row per number of items (pandas must be installed)."""
+        """The curve, a row for each number of items (pandas must be installed)."""
         import pandas as pd  # late: half a second, and not a dependency
 
-        return pd.DataFrame([asdict(point) for point in self.curve])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact and versioned: `from_dict` gives the same record back."""
-        return {
-            "schema": SCHEMA,
-            "question": self.question,
-            "sentence": self.sentence,
-            "answer": self.answer.to_dict(),
-            "items": self.items,
-            "difference": self.difference,
-            "power": self.power,
-            "test": self.test,
-            "unit": self.unit,
-            "clusters": self.clusters,
-            "goal": asdict(self.goal),
-            "assumptions": dict(self.assumptions),
-            "pilot": None if self.pilot is None else self.pilot.to_dict(),
-            "curve": [asdict(point) for point in self.curve],
-            "notes": list(self.notes),
-            "signature": self.signature,
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Power":
-        """The record that `to_dict` wrote."""
-        if data.get("schema") != SCHEMA:
-            raise InputError(f"this is no result of power: schema must be {SCHEMA!r}, but got {data.get('schema')!r}.")
-        read = {
-            "answer": Estimate.from_dict(data["answer"]),
-            "goal": Goal(**data["goal"]),
-            "pilot": None if data["pilot"] is None else Pilot.from_dict(data["pilot"]),
-            "curve": tuple(CurvePoint(**point) for point in data["curve"]),
-            "notes": tuple(data["notes"]),
-        }
-        return cls(**({name: value for name, value in data.items() if name != "schema"} | read))
+        return pd.DataFrame(msgspec.to_builtins(self.curve))
 
 
-def sentence_of(found: Power) -> str:
-    """One sentence that a person can paste in a plan."""
-    items = words.count(found.items, found.unit)
-    if found.clusters is not None:
-        items += f" in {words.count(round(found.clusters), 'cluster')}"
-    power = words.share(found.power if found.power is not None else found.goal.power)
-    if found.question == "items":
-        power = words.percent(found.goal.power)
-    if found.difference is None:
-        return f"{items} do not detect any difference that is possible with {power} power{_beside(found)}."
-    if found.goal.margin is not None:
-        inside = f"±{words.number(found.goal.margin)}{scale(found)}"
-        true = f"if the true difference is {words.number(found.difference)}"
-        return f"{items} show equivalence within {inside} with {power} power {true}{_beside(found)}."
-    return f"{items} detect a difference of {_difference(found)} with {power} power{_beside(found)}."
+def _assumption_fact(name: str, value: float) -> Fact:
+    label, key = _ASSUMPTIONS[name]
+    return Fact(label, value, key, words.number(value, 6))
 
 
-def _difference(found: Power) -> str:
-    assert found.difference is not None
-    shown = words.number(found.difference, 4 if found.question != "difference" else 3)
-    ratio = f" (perplexity × {exp(found.difference):.6g})" if scale(found) else ""
-    return shown + scale(found) + ratio
-
-
-def scale(found: Power) -> str:
-    """What a difference is measured in, where it is not plain points of score."""
-    return " nats per token" if found.pilot is not None and found.pilot.kind == "losses" else ""
-
-
-def _beside(found: Power) -> str:
-    """The pilot's uncertainty, and the number of comparisons."""
-    parts = []
-    limits = found.answer.interval
-    if limits is not None and found.pilot is not None:
-        low, high = (answer_text(found, limit) for limit in (limits.low, limits.high))
-        pilot = words.count(found.pilot.n, found.unit)
-        parts.append(f"by a pilot of {pilot}: {low} to {high}, {words.percent(limits.level)} interval")
-    if found.goal.comparisons > 1:
-        parts.append(f"each of {found.goal.comparisons:,} comparisons at {_each(found)}")
-    return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _each(found: Power) -> str:
-    return f"{100 * (1 - found.goal.adjusted_level):.3g} %"
-
-
-def answer_text(found: Power, value: float) -> str:
-    """The answer as its question wants it."""
-    if found.question == "items":
-        return f"{value:,.0f}"
-    return words.number(value, 3) if found.question == "difference" else words.share(value)
-
-
-def answer_rows(found: Power) -> list[Row]:
-    shown = "none" if found.difference is None else words.number(found.difference, 6) + scale(found)
-    rows = [
-        (f"{found.unit}s", f"{found.items:,}"),
-        ("difference", shown),
-        ("power", "undefined" if found.power is None else f"{found.power:.4f}"),
-        ("test", _TESTS[found.test]),
-        ("level", _level(found)),
-    ]
-    if found.goal.margin is not None:
-        rows.insert(2, ("margin", f"±{words.number(found.goal.margin, 6)}{scale(found)}"))
-    return rows
-
-
-def _level(found: Power) -> str:
-    text = f"{words.percent(found.goal.level)}, two-sided"
-    if found.goal.comparisons == 1:
-        return text
-    return f"{text}; {_each(found)} error for each of {found.goal.comparisons:,} comparisons (Bonferroni)"
-
-
-def assumption_rows(found: Power) -> list[Row]:
-    return [(_NAMES[name], words.number(value, 6)) for name, value in found.assumptions.items()]
-
-
-def pilot_rows(pilot: Pilot) -> list[Row]:
-    unit = "window" if pilot.kind == "losses" else "item"
+def _pilot_facts(pilot: Pilot, unit: str) -> list[Fact]:
     clusters = "" if pilot.n_clusters is None else f" in {words.count(pilot.n_clusters, 'cluster')}"
-    rows = [("pilot", f"{' and '.join(pilot.systems)} on {words.count(pilot.n, unit)}{clusters}")]
-    rows.append(("sd of a difference", words.number(pilot.sd)))
+    on = f"{' and '.join(pilot.systems)} on {words.count(pilot.n, unit)}{clusters}"
+    found = [Fact("pilot", pilot.n, "pilot", on), Fact("sd of a difference", pilot.sd, "sd of a difference")]
     if pilot.discordant is not None:
+        share = Estimate(pilot.discordant, pilot.limits, None, pilot.n)
         limits = f"{100 * pilot.limits.low:.1f} to {100 * pilot.limits.high:.1f}"
-        rows.append(("items that differ", f"{100 * pilot.discordant:.1f}  [{limits}] %"))
+        text = f"{100 * pilot.discordant:.1f}  [{limits}] %"
+        found.append(Fact("items that differ", share, "discordant", text))
     else:
-        rows.append(("design effect", f"{pilot.design_effect:.3f}, of clusters and weights"))
+        text = f"{pilot.design_effect:.3f}, of clusters and weights"
+        found.append(Fact("design effect", pilot.design_effect, "design effect", text))
     if pilot.correlation is not None:
-        high = pilot.correlation >= 0.9995  # of losses, often: the same text is hard for both
-        shown = "over 0.999" if high else f"{pilot.correlation:.3f}"
-        rows.append(("correlation", f"{shown} of A and B over {unit}s"))
+        shown = "over 0.999" if pilot.correlation >= _NEARLY_ONE else f"{pilot.correlation:.3f}"
+        found.append(Fact("correlation", pilot.correlation, "correlation", f"{shown} of A and B over {unit}s"))
     if pilot.sd_within is not None and pilot.runs is not None:
-        a, b = (words.number(value, 3) for value in pilot.sd_within)
-        rows.append(("sd between runs", f"{a} in A, {b} in B, of single items; {pilot.runs:.3g} runs each"))
-    return rows
-
-
-def curve_rows(found: Power) -> list[Row]:
-    """The table of the curve, by doublings."""
-    name = "detectable difference" if found.question == "difference" else "power"
-    level = "" if found.pilot is None else f" [{words.percent(found.goal.level)} by the pilot]"
-    points = [point for point in found.curve if point.value is not None]
-    middle = next((i for i, point in enumerate(points) if point.items == found.items), 0)
-    chosen = points[middle % _EVERY :: _EVERY]
-    return [(f"{found.unit}s", name + level), *((f"{point.items:,}", _cell(found, point)) for point in chosen)]
-
-
-def _cell(found: Power, point: CurvePoint) -> str:
-    assert point.value is not None
-    shown = _value(found, point.value)
-    if point.low is None or point.high is None:
-        return shown
-    return f"{shown}  [{_value(found, point.low)} to {_value(found, point.high)}]"
-
-
-def _value(found: Power, value: float) -> str:
-    return words.number(value, 3) if found.question == "difference" else f"{value:.3f}"
+        for system, sd in zip("AB", pilot.sd_within, strict=True):
+            text = f"{words.number(sd, 3)}, of single items; {pilot.runs:.3g} runs each"
+            found.append(Fact(f"sd between runs, {system}", sd, None, text))
+    return found

@@ -156,12 +156,7 @@ def power(
         _check_no_pilot(a_model, b_model, columns, cluster, split, task, metric, filter_name, scorer, format_name)
         result = run(numbers.plan(), difference=numbers.difference(difference), items=items, goal=goal)
 
-    def draw(path: Path) -> None:
-        from assay.report.power_chart import write_power_chart  # late: only if a chart is asked for
-
-        write_power_chart(result, path)
-
-    output.show(result, as_json=as_json, save=save, chart=chart, draw=draw)
+    output.show(result, as_json=as_json, save=save, chart=chart)
 
 
 def _check_no_pilot(*options: str | None) -> None:

@@ -42,7 +42,6 @@ KINDS = {
     "assay/leaderboard/1": Kind("assay.analyses.rank.result:Leaderboard", f"{_PARTS}.leaderboard:leaderboard_part"),
     "assay/survey/1": Kind("assay.analyses.survey.report:SurveyReport", f"{_PARTS}.survey:survey_part"),
     "assay/japanese/1": Kind("assay.analyses.japanese.result:Japanese", f"{_PARTS}.sheets:japanese_part"),
-    "assay/power/1": Kind("assay.analyses.power_result:Power", f"{_PARTS}.sheets:power_part"),
 }
 
 

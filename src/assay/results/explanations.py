@@ -110,6 +110,7 @@ EXPLANATIONS = {
     "power": Explanation("The chance that the test finds the stated difference if it is real.", "power.md"),
     "level": Explanation("One minus the chance of a false alarm, adjusted for the number of comparisons.", "power.md"),
     "sd of a difference": Explanation("The spread of paired differences between single items.", "power.md"),
+    "discordant": Explanation("The items on which exactly one of the two systems is right.", "power.md"),
     "design effect": Explanation("By how much clusters or unequal weights raise the variance.", "power.md"),
     "correlation": Explanation("Of the two systems' scores over the items: the higher, the fewer items.", "power.md"),
     "evidence": Explanation("The losses or scores from which every number can be computed again.", "verify.md"),

@@ -13,8 +13,9 @@ def marks(figure: Figure, panel: int = 0) -> dict[str, list[list[dict[str, Any]]
     specification = draw(figure)
     data: Mapping[str, Any] = specification.get("datasets", {})
     found: dict[str, list[list[dict[str, Any]]]] = {}
-    for layer in specification.get("vconcat", [specification])[panel]["layer"]:
-        held = layer["data"]
+    shown = specification.get("vconcat", [specification])[panel]
+    for layer in shown["layer"]:
+        held = layer["data"] if "data" in layer else shown["data"]  # a single layer leaves its data to the chart
         found.setdefault(layer["mark"]["type"], []).append(data[held["name"]] if "name" in held else held["values"])
     return found
 

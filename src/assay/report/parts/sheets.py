@@ -1,14 +1,11 @@
-"""Results that are tables and a chart: Japanese, power."""
+"""Results that are tables and a chart: Japanese."""
 
 from assay.analyses.japanese.result import Japanese
 from assay.analyses.japanese.sentences import scaled
-from assay.analyses.power_result import Power, curve_rows
 from assay.report.document import Chart, Fact, Gauge, Group, Mark, Part, Status, Table
 from assay.report.japanese_chart import japanese_chart
 from assay.report.parts.common import chart_of, facts_of, notes_of
-from assay.report.power_chart import power_chart
 from assay.results import words
-from assay.stats.records import Estimate
 
 
 def japanese_part(found: Japanese) -> Part:
@@ -58,42 +55,6 @@ def _judged(gauge: Gauge | None) -> Status:
     if gauge.low <= 0 <= gauge.high:
         return "unsure"
     return "good" if (gauge.low > 0) == (gauge.better == "higher") else "bad"
-
-
-def power_part(found: Power) -> Part:
-    """How many items."""
-    rows = found.rows()
-    before = rows[: rows.index(("", ""))]  # what follows is the curve, which is a table here
-    return Part(
-        kind="power",
-        name=f"{found.items:,} {found.unit}s",
-        title="How many items does it take?",
-        sentence=found.sentence,
-        status="plain",
-        compared=() if found.pilot is None else (Fact("pilot", words.count(found.pilot.n, found.unit)),),
-        signature=found.signature,
-        gauge=_answer(found.answer),
-        facts=facts_of(before),
-        groups=(
-            Group("Power by number of items", charts=(chart_of("power", power_chart, found),), tables=(_curve(found),)),
-        ),
-        notes=notes_of(rows),
-        data=found.to_dict(),
-    )
-
-
-def _curve(found: Power) -> Table:
-    """The curve, as the terminal prints it."""
-    (items, value), *rows = curve_rows(found)
-    return Table("Curve", (items, value), tuple(rows))
-
-
-def _answer(found: Estimate) -> Gauge | None:
-    if found.value is None or found.interval is None:
-        return None
-    limits = found.interval
-    text = words.estimate(found.value, limits)
-    return Gauge("answer, with what the pilot leaves open", found.value, limits.low, limits.high, (), None, text)
 
 
 def _systems(names: list[str], units: str) -> tuple[Fact, ...]:

@@ -13,30 +13,12 @@ from statsmodels.stats.power import TTestPower
 from assay import examples
 from assay.analyses.power import power
 from assay.analyses.power_pilot import noise_of
-from assay.analyses.power_result import Power
 from assay.errors import InputError, UsageError
 from assay.stats.planning import difference_for, items_for, power_of
 from assay.stats.planning.plans import Goal, Means, Shares, Spread, Structure
 from assay.stats.reliability import variance_limits
-from assay.stats.units import Floats
 from benchmarks.simulation.repeated import PILOTS, PilotData
-
-
-def arms(n: int = 60, seed: int = 1, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    rng = np.random.default_rng([n, seed])
-    shared = rng.normal(size=n)
-    items = [f"q{i:03d}" for i in range(n)]
-    return tuple({"item": items, "score": shared + 0.4 * rng.normal(size=n)} | more for _ in "AB")  # type: ignore[return-value]
-
-
-def gaps(a: dict[str, Any], b: dict[str, Any]) -> Floats:
-    return np.asarray(np.asarray(b["score"]) - np.asarray(a["score"]), dtype=np.float64)
-
-
-def limits(found: Power) -> tuple[float, float]:
-    assert found.answer.interval is not None
-    return found.answer.interval.low, found.answer.interval.high
-
+from tests.analyses.power.pilots import arms, gaps, limits, repeated
 
 # ------------------------------------------------------------------------------------------ from numbers
 
@@ -46,7 +28,7 @@ def test_items_for_a_difference_against_statsmodels() -> None:
     assert found.items == int(np.ceil(TTestPower().solve_power(0.02 / 0.145, alpha=0.05, power=0.8)))
     assert found.sentence == "415 items detect a difference of 0.02 with 80 % power."
     assert found.power == pytest.approx(TTestPower().power(0.02 / 0.145, 415, 0.05))
-    assert (found.question, found.test, found.answer.value) == ("items", "t", 415)
+    assert (found.solved_for, found.test, found.answer.value) == ("items", "t", 415)
     assert found.answer.interval is None
     assert "the numbers were given" in str(found.answer.reason)
 
@@ -56,7 +38,7 @@ def test_the_difference_and_the_power_of_items() -> None:
     assert detected.difference == pytest.approx(difference_for(Means(0.145**2), 415, Goal()))
     assert detected.sentence == "415 items detect a difference of 0.02 with 80 % power."
     reached = power(Spread(sd=0.145), items=415, difference=0.03)
-    assert (reached.question, reached.power) == ("power", power_of(Means(0.145**2), 415, 0.03, Goal()))
+    assert (reached.solved_for, reached.power) == ("power", power_of(Means(0.145**2), 415, 0.03, Goal()))
     assert reached.sentence == "415 items detect a difference of 0.03 with 99 % power."
 
 
@@ -82,7 +64,7 @@ def test_clusters_and_repeats_are_said() -> None:
     assert found.sentence.startswith(f"{found.items:,} items in {found.items // 5} clusters detect")
     expected = {"sd": 0.4, "cluster_size": 5, "icc": 0.2, "repeats": 4, "sd_within": 0.1}
     assert found.assumptions == expected
-    assert {"items per cluster", "icc within clusters", "runs of each item"} <= {label for label, _ in found.rows()}
+    assert {"items per cluster", "icc within clusters", "runs of each item"} <= {fact.label for fact in found.facts}
 
 
 def test_equivalence_supposes_no_difference_unless_told() -> None:
@@ -97,7 +79,7 @@ def test_equivalence_supposes_no_difference_unless_told() -> None:
 def test_comparisons_are_said() -> None:
     found = power(Spread(sd=1.0), difference=0.2, goal=Goal(comparisons=10))
     assert found.sentence.endswith("with 80 % power (each of 10 comparisons at 0.5 %).")
-    assert any("0.5 % error for each of 10 comparisons (Bonferroni)" in value for _, value in found.rows())
+    assert any("0.5 % error for each of 10 comparisons (Bonferroni)" in fact.text for fact in found.facts)
 
 
 def test_what_items_cannot_detect_is_said() -> None:
@@ -169,7 +151,7 @@ def test_a_pilot_of_right_and_wrong_is_mcnemars() -> None:
     ends = scipy_stats.binomtest(48, 500).proportion_ci(method="exact")
     assert (found.pilot.limits.low, found.pilot.limits.high) == pytest.approx((ends.low, ends.high))
     assert found.items == items_for(Shares(discordant=0.096), 0.03, Goal())
-    assert ("items that differ", "9.6  [7.2 to 12.5] %") in found.rows()
+    assert ("items that differ", "9.6  [7.2 to 12.5] %") in [(fact.label, fact.text) for fact in found.facts]
     with_clusters = power(a, b, difference=0.03)
     assert (with_clusters.test, with_clusters.unit) == ("t", "item")
     assert with_clusters.clusters is not None
@@ -188,18 +170,7 @@ def test_a_pilot_with_fewer_differing_items_than_the_difference_takes_says_so() 
     items = list(range(40))
     found = power({"item": items, "score": [0] * 40}, {"item": items, "score": [1, 1] + [0] * 38}, difference=0.1)
     assert found.items == items_for(Shares(discordant=0.1 * (1 + 1e-9)), 0.1, Goal())
-    assert found.notes == ("5 % of the pilot's items differ, fewer than the difference takes: 10 % are supposed",)
-
-
-def repeated(noise: float, runs: int, n: int = 400) -> tuple[dict[str, Any], dict[str, Any]]:
-    rng = np.random.default_rng([runs, n])
-    made = []
-    for shift in (0.0, 0.1):
-        own = shift + rng.normal(size=(n, 1))
-        scores = own + noise * rng.normal(size=(n, runs))
-        items = [f"q{i}" for i in range(n) for _ in range(runs)]
-        made.append({"item": items, "run": list(range(runs)) * n, "score": scores.ravel()})
-    return made[0], made[1]
+    assert found.notes == ("5 % of the pilot's items differ, fewer than the difference takes; the plan assumes 10 %",)
 
 
 def test_repeats_take_away_the_noise_of_runs() -> None:
@@ -237,53 +208,6 @@ def test_one_file_may_hold_both_models() -> None:
 def test_coverage_of_the_intervals_of_pilots(pilot: PilotData) -> None:
     held = np.mean([pilot.held(simulation) for simulation in range(300)])
     assert held > 0.95 - 4 * sqrt(0.95 * 0.05 / 300)
-
-
-# ------------------------------------------------------------------------------------------ the record
-
-
-def every_kind() -> list[Power]:
-    a, b = arms()
-    return [
-        power(Spread(sd=1.0), difference=0.2),
-        power(Shares(p_a=0.7, correlation=0.5), items=500),
-        power(a, b, items=50, difference=0.1),
-        power(*repeated(0.5, 2, 30), difference=0.1, repeats=3),
-        power(Spread(sd=1.0), items=50, goal=Goal(margin=0.5)),
-    ]
-
-
-@pytest.mark.parametrize("found", every_kind(), ids=lambda found: f"{found.question}-{found.test}")
-def test_the_record_survives_json(found: Power) -> None:
-    text = json.dumps(found.to_dict(), allow_nan=False)
-    assert Power.from_dict(json.loads(text)) == found
-    with pytest.raises(InputError, match="schema must be"):
-        Power.from_dict({"schema": "?"})
-
-
-@pytest.mark.parametrize("found", every_kind(), ids=lambda found: f"{found.question}-{found.test}")
-def test_the_curve_goes_through_the_answer_and_rises_with_items(found: Power) -> None:
-    at = {point.items: point for point in found.curve}
-    value = found.difference if found.question == "difference" else found.power
-    assert at[found.items].value == pytest.approx(value)
-    values = [point.value for point in found.curve if point.value is not None]
-    assert values == sorted(values, reverse=found.question == "difference")
-    assert len(found.to_frame()) == len(found.curve)
-    for point in found.curve:
-        assert point.low is None or point.low <= (point.value or 0) <= (point.high or 0)
-    assert str(found).splitlines()[0] == found.sentence
-    assert max(len(line) for line in str(found).splitlines()[2:] if not line.startswith(("signature", "note"))) <= 80
-
-
-def test_the_signature_names_what_was_asked_and_of_what() -> None:
-    found = power(Spread(sd=0.145), difference=0.02)
-    assert found.signature.endswith(
-        "|power|question:items|test:t|variance:0.021025|items:415|difference:0.02|level:0.95|power:0.8"
-    )
-    a, b = arms()
-    assert "|data:" in power(a, b, difference=0.1).signature
-    runs = Shares(discordant=0.2, structure=Structure(repeats=3, sd_within=0.1))
-    assert "|discordant:0.2|cluster_size:1.0|icc:0.0|repeats:3|sd_within:0.1|" in power(runs, items=99).signature
 
 
 @pytest.mark.parametrize(
