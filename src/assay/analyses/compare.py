@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import log
 
 from assay.analyses.comparison import Comparison, Computed, Shown, Systems
 from assay.analyses.nothing_paired import nothing_paired
@@ -32,6 +32,7 @@ from assay.stats.units import Floats, Units, standard_error
 
 #: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do.
 SIZES = {"bytes": "bits_per_byte", "chars": "bits_per_character"}
+_TOO_LARGE = "the ratio is too large for a number; is the loss a mean per token, in nats?"
 
 
 def compare(
@@ -137,7 +138,7 @@ def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree:
     found = _found(panel, differences, binary, design, agree=design.paired if agree is None else agree)
     value = Shown(panel.estimate(0), panel.estimate(1), found.difference)
     losses = panel.metric.kind == "losses"
-    ratio = _ratio(value.difference) if losses else None
+    ratio = value.difference.exp(_TOO_LARGE) if losses else None
     verdict = verdict_of(value.difference, found.test, design, lower_is_better=panel.metric.lower_is_better)
     return Comparison(
         kind=panel.metric.kind,
@@ -223,18 +224,6 @@ def _estimate(whole: Units, found: IntervalResult) -> Estimate:
     value, limits = whole.estimate, found.interval  # another scheme sums in another order
     limits = replace(limits, low=value, high=value) if found.degenerate else limits.around(value)
     return Estimate(value, limits, error, whole.n, reason)
-
-
-def _ratio(difference: Estimate) -> Estimate:
-    """The difference and its limits, exponentiated; the standard error by the delta method."""
-    try:
-        value = None if difference.value is None else exp(difference.value)
-        limits = None if difference.interval is None else difference.interval.exp()
-    except OverflowError:
-        why = "the ratio is too large for a number; is the loss a mean per token, in nats?"
-        return Estimate(None, None, None, difference.n, why)
-    error = None if value is None or difference.standard_error is None else value * difference.standard_error
-    return Estimate(value, limits, error, difference.n, difference.reason)
 
 
 def _bits(panel: Panel, whole: Units, size: Floats, design: Design) -> tuple[Units, IntervalResult]:

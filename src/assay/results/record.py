@@ -7,7 +7,6 @@ Terminal, HTML, Markdown and notebooks read these and know no verb.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -15,12 +14,14 @@ import msgspec
 import numpy as np
 
 from assay.errors import InputError
-from assay.results import words
 from assay.results.figures import Figure, Gauge
-from assay.results.table import ResultTable, Value
+from assay.results.parts import Caution, Fact, Section
+from assay.results.table import ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+__all__ = ["SCHEMAS", "Caution", "Fact", "Result", "Section", "Status", "known_schema", "record_type"]
 
 #: How a verdict looks: *good* and *bad* are answers, *unsure* is that there is none, *plain* says neither.
 Status = Literal["good", "bad", "unsure", "plain"]
@@ -34,43 +35,6 @@ SCHEMAS = {
     "assay/tuning/1": "assay.analyses.tune.result:TuningReport",
 }
 _VERSION = re.compile(r"/\d+$")
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A number, or a word, with its label."""
-
-    label: str
-    value: Value
-    key: str | None = None  # of its explanation: how it is computed
-    written: str | None = None  # as people read it; None: as numbers usually are
-
-    @property
-    def text(self) -> str:
-        return words.shown(self.value) if self.written is None else self.written
-
-
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """What a reader must know beside the numbers: a note, what was left out, a method that could not be used."""
-
-    kind: Literal["note", "dropped", "fallback"]
-    text: str
-
-    def __str__(self) -> str:
-        return self.text if self.kind == "note" else f"{self.kind}: {self.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Part of an answer: how to read it, figures, tables, and what follows from them."""
-
-    key: str
-    title: str
-    about: str = ""
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[ResultTable, ...] = ()
-    said: tuple[str, ...] = ()
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema"):

@@ -4,19 +4,33 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import takewhile
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rich.cells import cell_len
 
-if TYPE_CHECKING:
-    from assay.results.record import Result
-    from assay.results.table import ResultTable
+from assay.results.parts import Caution, Fact, Section
+from assay.results.table import ResultTable
 
 WIDE = 110  # columns at which sentences are folded where no terminal says its own
 SHORTEST = 12  # columns that are left of a name, however narrow the terminal
 
 
-def result_text(result: "Result", width: int | None = None) -> str:
+class Shown(Protocol):
+    """What of a result people read."""
+
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def facts(self) -> tuple[Fact, ...]: ...
+    @property
+    def sections(self) -> tuple[Section, ...]: ...
+    @property
+    def cautions(self) -> tuple[Caution, ...]: ...
+    @property
+    def signature(self) -> str: ...
+
+
+def result_text(result: Shown, width: int | None = None) -> str:
     """Sentence, tables, what is said of them, facts, cautions and signature."""
     blocks = [result.sentence]
     for section in result.sections:
@@ -41,7 +55,7 @@ def lined_up(rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"{filled(label, width)}  {value}".rstrip() for label, value in shown)
 
 
-def table_text(table: "ResultTable", width: int | None = None) -> str:
+def table_text(table: ResultTable, width: int | None = None) -> str:
     """A table with its columns lined up; names are shortened where lines would be longer than ``width``."""
     columns = [[column.name, *column.texts] for column in table.columns]
     widths = [max(map(cell_len, column)) for column in columns]
@@ -90,7 +104,7 @@ def _cut(name: str, width: int, head: int) -> str:
     return name if cell_len(name) <= width else f"{name[:head]}…{name[len(name) - (width - 1 - head) :]}"
 
 
-def plain_html(result: "Result") -> str:
+def plain_html(result: Shown) -> str:
     """The sentence and the facts, where nothing draws charts."""
     rows = [(fact.label, fact.text) for fact in result.facts]
     cells = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)

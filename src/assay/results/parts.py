@@ -1,0 +1,45 @@
+"""The parts of an answer: facts, cautions, and sections with tables and figures."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.results import words
+from assay.results.figures import Figure
+from assay.results.table import ResultTable, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number, or a word, with its label."""
+
+    label: str
+    value: Value
+    key: str | None = None  # of its explanation: how it is computed
+    written: str | None = None  # as people read it; None: as numbers usually are
+
+    @property
+    def text(self) -> str:
+        return words.shown(self.value) if self.written is None else self.written
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """What a reader must know beside the numbers: a note, what was left out, a method that could not be used."""
+
+    kind: Literal["note", "dropped", "fallback"]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text if self.kind == "note" else f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Part of an answer: how to read it, figures, tables, and what follows from them."""
+
+    key: str
+    title: str
+    about: str = ""
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[ResultTable, ...] = ()
+    said: tuple[str, ...] = ()
