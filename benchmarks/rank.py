@@ -41,16 +41,12 @@ MAX_T, AUTO, BINARY = (
 LARGE = """
 import numpy as np
 from assay.analyses.rank import rank_answers
-from assay.analyses.rank_answers import Answers
-from assay.data import Metric
+from assay.data import Panel
 from assay.design import Design
-from assay.stats.grid import Grid
 k, n = 500, 20_000
 rng = np.random.default_rng(1)
 scores = rng.normal(size=(n, 1)) + 0.8 * rng.normal(size=(n, k)) + np.linspace(0, 0.5, k)
-units = np.array([f"{i:05d}" for i in range(n)], dtype=object)
-answers = Answers(tuple(f"m{i:03d}" for i in range(k)), units, Grid(scores, np.ones(n)), Metric.of("scores"))
-rank_answers(answers, Design())
+rank_answers(Panel.from_arrays(scores, systems=[f"m{i:03d}" for i in range(k)]), Design())
 """
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay import InputError, Panel, Selection, UsageError, compare, power, reliability
+from assay import InputError, Panel, Selection, UsageError, compare, power, rank, reliability
 
 RNG = np.random.default_rng(7)
 N = 24
@@ -117,3 +117,43 @@ def test_reliability_takes_a_panel_whose_columns_are_runs() -> None:
         reliability(panel, frame)
     with pytest.raises(UsageError, match="files_are_runs says how files are read"):
         reliability(panel, files_are_runs=True)
+
+
+# ------------------------------------------------------------------------------------------ rank
+
+
+def test_rank_takes_a_panel_with_holes() -> None:
+    frame = long("CAB")
+    kept = [i for i in range(3 * N) if i % 7]
+    frame = {name: [values[i] for i in kept] for name, values in frame.items()}
+    panel = Panel.from_frame(frame, cluster="topic")
+    assert not panel.whole
+    assert rank(panel) == rank(frame, cluster="topic")
+    assert rank(panel, complete=True) == rank(frame, cluster="topic", complete=True)
+    assert rank(panel, weights="sqrt") == rank(frame, cluster="topic", weights="sqrt")
+    backwards = panel.of_models(panel.systems[::-1])
+    assert rank(backwards) == rank(panel)  # models are sorted by name
+
+
+def test_rank_averages_the_runs_of_a_panel() -> None:
+    scores = RNG.normal(size=(N, 4))
+    board = rank(Panel.from_arrays(scores, models=["A", "A", "B", "B"]), names=["first", "second"])
+    found = {model.name: model.estimate.value for model in board.models}
+    assert found == pytest.approx({"first": scores[:, :2].mean(), "second": scores[:, 2:].mean()}, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sources", "options", "error", "part"),
+    [
+        ([Panel.from_arrays(np.eye(3)), long()], {}, UsageError, "one panel, or files and tables"),
+        ([Panel.from_arrays(np.eye(3))], {"names": ["x"]}, UsageError, "names must be 3"),
+        ([Panel.from_arrays(np.eye(3))], {"names": ["x", "x", "y"]}, UsageError, "must differ in name"),
+        ([Panel.from_arrays([1.0, 2.0])], {}, InputError, "at least two models, but got 1"),
+        ([Panel.from_arrays(np.eye(3))], {"weights": "sqrt"}, InputError, "need the number behind each item"),
+    ],
+)
+def test_panels_that_cannot_be_ranked(
+    sources: list[Any], options: dict[str, Any], error: type[Exception], part: str
+) -> None:
+    with pytest.raises(error, match=part):
+        rank(*sources, **options)

@@ -64,11 +64,11 @@ def test_units_with_a_denominator_of_0_have_no_part() -> None:
 
 
 def test_a_grid_has_values_weights_and_holes() -> None:
-    grid = HOLES.grid()
+    grid = HOLES.grid
     assert grid.weights.tolist() == [1.0, 2.0, 3.0, 4.0]
     assert grid.present.tolist() == [[True, True], [False, True], [True, True], [True, False]]
     with pytest.raises(InputError, match="same denominators"):
-        Panel.from_arrays([[1.0, 2.0]], [[1.0, 2.0]]).grid()
+        _ = Panel.from_arrays([[1.0, 2.0]], [[1.0, 2.0]]).grid
 
 
 def test_substance_by_hand() -> None:

@@ -40,3 +40,13 @@ def test_binary_means_right_or_wrong_and_nothing_else() -> None:
     assert not Grid(values, np.array([1.0, 2.0])).binary
     assert not Grid(values, np.ones(2), np.array([0, 0])).binary
     assert not Grid(values + 0.5, np.ones(2)).binary
+
+
+def test_a_grid_of_sums_keeps_them_to_the_last_bit() -> None:
+    rng = np.random.default_rng(5)
+    values, weights = rng.normal(size=(200, 3)), rng.uniform(0.1, 9, 200)
+    values[3, 1] = np.nan
+    sums = values * weights[:, None]
+    grid = Grid.of_sums(sums, weights)
+    assert grid.products.tolist() == np.where(np.isnan(sums), 0.0, sums).tolist()
+    np.testing.assert_allclose(grid.values, values, rtol=1e-15)

@@ -166,11 +166,12 @@ class PanelViews:
             top, below = grouped(top, codes), grouped(below, codes)
         return Units(top if chosen.divisor == 1 else top / chosen.divisor, below)
 
+    @cached_property
     def grid(self) -> Grid:
         """All systems by unit with their weights, for tests of all pairs."""
         if self.denominators.ndim != 1:
             raise InputError("all systems must have the same denominators (tokens, weights); these differ.")
-        return Grid(self.values, self.denominators, self.clusters)
+        return Grid.of_sums(np.ascontiguousarray(self.numerators), self.denominators, self.clusters)
 
     def cluster_sums(self) -> Sums:
         """Numerators, denominators and sizes added up within clusters; the units themselves where there are none."""

@@ -28,6 +28,13 @@ class Grid:
     weights: Floats  # (n,), positive
     clusters: NDArray[np.int64] | None = None  # (n,) codes 0 … G − 1
 
+    @classmethod
+    def of_sums(cls, sums: Floats, weights: Floats, clusters: NDArray[np.int64] | None = None) -> "Grid":
+        """The grid of value × weight (n, k), NaN for no answer; the sums stay as they are, for (xw/w)w is not xw."""
+        grid = cls(sums / weights[:, None], weights, clusters)
+        grid.__dict__["products"] = np.where(grid.present, sums, 0.0)  # as a cached property keeps them
+        return grid
+
     @property
     def n(self) -> int:
         return len(self.values)

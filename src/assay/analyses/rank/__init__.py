@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +12,10 @@ from assay.analyses.rank.parts import Adjust, Computed, Reweighting, Standing, T
 from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.sentences import sentence_of
 from assay.analyses.rank.weights import Weighting, check_weights, place_of, reweighted, reweightings
-from assay.analyses.rank_answers import Answers, answers_of, only_complete, without_rounding
-from assay.data import Selection, read_tables
+from assay.analyses.rank_answers import Answers, answers_of, answers_of_panel, only_complete, without_rounding
+from assay.data import Panel, Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
-from assay.data.sources import Source
+from assay.data.sources import Source, panel_as_asked
 from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError
 from assay.stats.multiplicity import letters, rank_limits, tiers
@@ -30,7 +31,7 @@ _TOO_LARGE = "the perplexity is too large for a number"
 
 
 def rank(
-    *sources: Source,
+    *sources: Source | Panel,
     design: Design | None = None,
     adjust: Adjust = "holm",
     weights: Weighting | None = None,
@@ -49,7 +50,7 @@ def rank(
     column ``model``, of several; ``selection`` says which results of a harness are meant. Every pair is tested on the
     items that both have answered (``complete``: on those that all have), and the p-values are adjusted for the number
     of pairs. ``weights`` turns a column ``weight`` of counts n into weights n, √n or log n, ``min_n`` leaves out items
-    with fewer, and the result says what that changes.
+    with fewer, and the result says what that changes. The source may be one `Panel`.
 
     >>> items = [f"q{i}" for i in range(40)]
     >>> right = {"good": [1] * 36 + [0] * 4, "fair": [1] * 34 + [0] * 6, "poor": [1] * 12 + [0] * 28}
@@ -66,8 +67,14 @@ def rank(
     _check_design(design)
     check_adjust(adjust, design)
     check_weights(weights, min_n)
-    tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
-    answers = answers_of(tables, names=names, cluster=cluster, split=split, lower_is_better=lower_is_better)
+    how: dict[str, Any] = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
+    if sources and isinstance(sources[0], Panel):
+        if len(sources) > 1:
+            raise UsageError("rank takes one panel, or files and tables, but not both.")
+        answers = answers_of_panel(panel_as_asked(sources[0], columns=columns, selection=selection, **how), names)
+    else:
+        tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
+        answers = answers_of(tables, names=names, **how)
     if complete:
         answers = only_complete(answers)
     return rank_answers(answers, design, adjust, weights=weights, min_n=min_n)

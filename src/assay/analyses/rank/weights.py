@@ -1,7 +1,6 @@
 """Does the ranking change under other weights (S7)? Items weighted by n, √n or log n, or only those with enough."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -9,7 +8,6 @@ import numpy as np
 from assay.analyses.rank.parts import Move, Reweighting
 from assay.analyses.rank_answers import Answers
 from assay.errors import InputError, UsageError
-from assay.stats.grid import Grid
 from assay.stats.ranking import fitted
 from assay.stats.repeated_runs import rank_stability
 from assay.stats.units import Floats, Truths
@@ -30,7 +28,7 @@ def reweighted(answers: Answers, weights: Weighting | None, min_n: int | None) -
     """The answers with f(n) for the weight n of an item, and without the items of which n is too small."""
     if weights is None and min_n is None:
         return answers
-    if not answers.weighted:
+    if "weight" not in answers.numbers:
         raise InputError(
             "--weights and --min-n need the number behind each item in a column 'weight' of scores; name it with "
             "--columns weight=NAME."
@@ -39,9 +37,8 @@ def reweighted(answers: Answers, weights: Weighting | None, min_n: int | None) -
         enough = np.asarray(answers.grid.weights >= min_n)
         if not enough.any():
             raise InputError(f"no {answers.unit} has a weight of at least {min_n}; lower --min-n.")
-        answers = answers.keep(enough)
-    grid = answers.grid
-    return replace(answers, grid=Grid(grid.values, _weights(grid.weights, weights or "n"), grid.clusters))
+        answers = answers.rows(enough)
+    return answers.weighted(lambda n: _weights(n, weights or "n"))
 
 
 def _weights(n: Floats, how: Weighting) -> Floats:

@@ -10,7 +10,8 @@ from assay.analyses.rank.result import Leaderboard
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.section import Section, Statement
-from assay.data import Metric
+from assay.data import Metric, Panel
+from assay.data.labels import Labels
 from assay.design import Design
 from assay.stats.multiplicity import benjamini_hochberg
 
@@ -57,7 +58,6 @@ class Pairs(Section):
 def pairs(survey: Survey, design: Design) -> Pairs:
     """All pairs of models on the cells that both have; a question asked of 49 segments is one question."""
     from assay.analyses.rank import rank_answers  # late
-    from assay.analyses.rank_answers import Answers
 
     kept = np.asarray(~np.isnan(survey.scores).all(axis=0))
     if kept.sum() < 2:
@@ -69,8 +69,11 @@ def pairs(survey: Survey, design: Design) -> Pairs:
     units = np.empty(len(names), dtype=object)
     units[:] = names
     models = tuple(name for name, there in zip(survey.models, kept.tolist(), strict=True) if there)
-    answers = Answers(models, units, grid, Metric.of("scores"), cluster_by="question")
-    board = rank_answers(answers, design, "holm")
+    parts = {"score": np.where(grid.present, grid.products, np.nan), "weight": grid.weights[:, None]}
+    questions = Labels(tuple(question.id for question in truth.questions), truth.question[rows])
+    panel = Panel(models, units, parts, (Metric.of("scores"),), labels={"question": questions}, cluster="question")
+    by_question = np.argsort(questions.codes, kind="stable")  # a panel numbers its clusters as they appear
+    board = rank_answers(panel.rows(by_question), design, "holm")
     p = np.array([np.nan if pair.test.p_value is None else pair.test.p_value for pair in board.pairs])
     adjusted = np.full(len(p), np.nan)
     adjusted[~np.isnan(p)] = benjamini_hochberg(p[~np.isnan(p)])
