@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from assay.analyses.power_pilot import pilot_of
+from assay.analyses.power.pilot import pilot_of
 from assay.data import Panel
 from assay.stats.numerics import normal_cdf, normal_quantile
 from assay.stats.planning import detectable_shift

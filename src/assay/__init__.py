@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.analyses.japanese import japanese
     from assay.analyses.japanese.result import Japanese
     from assay.analyses.power import power
-    from assay.analyses.power_result import Power
+    from assay.analyses.power.result import Power
     from assay.analyses.rank import rank
     from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
@@ -73,7 +73,7 @@ _HOMES = {
     "reliability": "assay.analyses.reliability",
     "Reliability": "assay.analyses.reliability.result",
     "power": "assay.analyses.power",
-    "Power": "assay.analyses.power_result",
+    "Power": "assay.analyses.power.result",
     "Goal": "assay.stats.planning.plans",
     "Shares": "assay.stats.planning.plans",
     "Spread": "assay.stats.planning.plans",

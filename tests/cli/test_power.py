@@ -7,7 +7,7 @@ import pytest
 
 from assay import examples
 from assay.analyses.power import power
-from assay.analyses.power_result import Power
+from assay.analyses.power.result import Power
 from assay.stats.planning.plans import Goal, Shares, Spread, Structure
 from tests.cli.command import SCORES, Shell
 

@@ -148,7 +148,22 @@ def test_compact_limits_stand_alone() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0 %"), (1.0, "100 %"), (0.93, "93 %"), (0.996, "99.6 %"), (0.004, "0.4 %"), (0.5, "50 %")],
+    [
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+        (0.93, "93 %"),
+        (0.996, "99.6 %"),
+        (0.99999, "99.999 %"),
+        (0.0004, "0.04 %"),
+        (0.5, "50 %"),
+    ],
 )
 def test_a_share_is_never_all_or_nothing_by_rounding(value: float, text: str) -> None:
     assert words.share(value) == text
+
+
+@given(st.floats(0, 1))
+def test_a_share_reads_as_what_it_is(value: float) -> None:
+    shown = float(words.share(value).removesuffix(" %"))
+    assert shown == pytest.approx(100 * value, abs=0.5)
+    assert (shown == 100) == (value == 1 or 1 - value < 1e-17)

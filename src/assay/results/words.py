@@ -134,9 +134,16 @@ def percent(level: float) -> str:
 
 
 def share(value: float) -> str:
-    """``93 %``; ``99.6 %`` where 100 would not be true."""
-    text = f"{100 * value:.0f}"
-    return f"{100 * value:.1f} %" if text in ("0", "100") and value not in (0, 1) else f"{text} %"
+    """``93 %``; as many decimal places more as it takes that what is not all or nothing does not look so.
+
+    >>> share(0.93), share(0.9996), share(1.0)
+    ('93 %', '99.96 %', '100 %')
+    """
+    for places in range(_MOST_DIGITS):
+        text = f"{100 * value:.{places}f}"
+        if value in (0, 1) or float(text) not in (0, 100):
+            break
+    return f"{text} %"
 
 
 def count(n: int, what: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.power import power
-from assay.analyses.power_result import Power
+from assay.analyses.power.result import Power
 from assay.stats.planning.plans import Goal, Shares, Spread
 from assay.stats.units import Floats
 

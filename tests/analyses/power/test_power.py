@@ -12,7 +12,6 @@ from statsmodels.stats.power import TTestPower
 
 from assay import examples
 from assay.analyses.power import power
-from assay.analyses.power_pilot import noise_of
 from assay.errors import InputError, UsageError
 from assay.stats.planning import difference_for, items_for, power_of
 from assay.stats.planning.plans import Goal, Means, Shares, Spread, Structure
@@ -234,13 +233,3 @@ def test_pilots_that_say_nothing_are_refused() -> None:
         power(a, b, difference=0.1, repeats=3)
     with pytest.raises(UsageError, match="a pilot is two files"):
         power(a, difference=0.1)
-
-
-def test_noise_of_runs_by_hand() -> None:
-    """1, 0, 0 has squares 2/3; 1, 0 has 1/2; the third unit stands alone."""
-    nan = float("nan")
-    found = noise_of(np.array([[1.0, 0.0, 0.0], [1.0, 0.0, nan], [nan, 1.0, nan]]))
-    assert found is not None
-    assert found.variance == pytest.approx((2 / 3 + 1 / 2) / 3)
-    assert found.inverse_runs == pytest.approx((1 / 3 + 1 / 2 + 1) / 3)
-    assert noise_of(np.array([[1.0, nan], [nan, 0.0]])) is None

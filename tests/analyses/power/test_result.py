@@ -6,7 +6,7 @@ import pytest
 
 from assay import examples
 from assay.analyses.power import power
-from assay.analyses.power_result import Power
+from assay.analyses.power.result import Power
 from assay.errors import InputError
 from assay.report.charts import draw
 from assay.results.explanations import EXPLANATIONS

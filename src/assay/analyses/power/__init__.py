@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
-from assay.analyses.power_pilot import Planned, pilot_of
-from assay.analyses.power_result import CurvePoint, Pilot, Power, Quantity
-from assay.analyses.power_sentences import notes_of, sentence_of
+from assay.analyses.power.pilot import Planned, pilot_of
+from assay.analyses.power.result import CurvePoint, Pilot, Power, Quantity
+from assay.analyses.power.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, pair
 from assay.data.comparable import of_split
 from assay.data.readers import UNNAMED

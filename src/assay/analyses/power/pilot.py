@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from assay.analyses.power_result import Pilot
+from assay.analyses.power.result import Pilot
 from assay.data import Panel
 from assay.errors import InputError, UsageError
 from assay.stats.planning.plans import Means, Plan, Shares

@@ -2,7 +2,7 @@
 
 from math import exp
 
-from assay.analyses.power_result import Pilot, Power
+from assay.analyses.power.result import Pilot, Power
 from assay.results import words
 from assay.stats.planning.plans import Plan, Shares
 
