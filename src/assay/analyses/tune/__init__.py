@@ -1,4 +1,4 @@
-"""LoRA or full fine-tuning? What training runs cost, how they converged, and whether one is really better (T1–T15)."""
+"""LoRA or full fine-tuning? What training runs cost, how they converged, and whether one is really better."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,14 +10,13 @@ import numpy as np
 from assay.analyses.tune.arms import Trained, arm_of, baseline_of, sensitivity_of
 from assay.analyses.tune.contrasts import contrast_of
 from assay.analyses.tune.criteria import criteria_of
-from assay.analyses.tune.records import Arm, Targets
+from assay.analyses.tune.records import Targets
 from assay.analyses.tune.result import TuningReport
-from assay.analyses.tune.sentences import advice_of, divergences, stops
-from assay.data.training import TrainingLog, judged_by, note_of
+from assay.analyses.tune.sentences import advice_of, notes_of, sentence_of
+from assay.data.training import TrainingLog, judged_by
 from assay.data.training.formats import read_noted
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
-from assay.results import words
 
 
 def tune(
@@ -34,6 +33,12 @@ def tune(
     baseline is the arm that trains every parameter; where no log says so, the one with "full" or "sft" in its name,
     else the first, and a note says which. ``validation`` names the set that decides where logs have several;
     ``language_model`` says that losses are those of a language model where logs do not: then they have perplexities.
+
+    >>> import assay
+    >>> from assay.examples.tuning import RUNS
+    >>> report = assay.tune(*(RUNS / f"{arm}-{seed}" for arm in ("full", "lora") for seed in range(3)))
+    >>> report.baseline, report.contrasts[0].arm, report.contrasts[0].verdict
+    ('full', 'lora r=16', 'worse')
     """
     if not runs:
         raise UsageError("tune needs a training run; name a folder, a trainer_state.json or a table.")
@@ -69,14 +74,14 @@ def tune_logs(
     criteria = criteria_of(arms, contrasts, targets)
     return TuningReport(
         kind="tuning",
-        sentence=_sentence(arms, [c.sentence for c in contrasts] + [s.sentence for s in sensitivity]),
+        sentence=sentence_of(arms, [*(c.sentence for c in contrasts), *(s.sentence for s in sensitivity)]),
         arms=arms,
         baseline=first,
         contrasts=contrasts,
         sensitivity=sensitivity,
         criteria=criteria,
         recommendations=advice_of(arms, contrasts, criteria, sensitivity),
-        notes=(*([] if why is None else [why]), *notes, *_notes(arms, logs)),
+        notes=(*([] if why is None else [why]), *notes, *notes_of(arms, logs)),
         targets=targets,
         design=design,
         signature=_signature(logs, design),
@@ -124,46 +129,6 @@ def _check_one(what: str, said: str, logs: Sequence[TrainingLog]) -> None:
     for log in known[1:]:
         if getattr(log, what) != getattr(known[0], what):
             raise InputError(f"{known[0].label} and {log.label} have different {said}. Report on each alone.")
-
-
-def _sentence(arms: Sequence[Arm], found: Sequence[str]) -> str:
-    lost = [f"{said}." for arm in arms for said in divergences(arm)]
-    if found or lost:
-        return "\n".join([*found, *lost])
-    arm = arms[0]
-    run = arm.runs[0]
-    said = (
-        f"{arm.name}: final training loss {words.number(run.final_loss.value or 0.0)}, "
-        f"{run.plateau.verdict} at the end, overfitting {run.overfitting.verdict}, gradients {run.gradients.verdict}"
-    )
-    return "; ".join([said, *stops(arm.name, arm.runs)]) + "."
-
-
-def _notes(arms: Sequence[Arm], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
-    notes = [f"{log.label}: {note}" for log in logs for note in (*log.notes, note_of(log)) if note]
-    alone = [arm.name for arm in arms if len(arm.runs) == 1]
-    if alone and len(arms) > 1:  # of one arm there is no difference
-        have = "has one seed" if len(alone) == 1 else "have one seed each"
-        notes.append(
-            f"{_listed(alone)} {have}: what another would give is not known, "
-            "and a difference is one between these models, not between the ways to train"
-        )
-    notes += [f"{arm.name}: {arm.quality_reason}" for arm in arms if arm.quality_reason]
-    unknown = [log.label for log in logs if log.validation is None and len(log.valid)]
-    if unknown and len(logs) > 1:
-        notes.append("whether all runs saw the same validation text is not in these logs; losses are taken as they are")
-    judged = {log.validation for log in logs if not log.sweep and log.validation is not None}
-    if any(log.validation in judged for log in logs if log.sweep):
-        notes.append(
-            "the learning rates were tried on the validation text itself: choosing by it flatters the best rate"
-        )
-    if len({log.memory_of for log in logs if log.memory}) > 1:
-        notes.append("memory was measured on different devices: its ratios do not compare")
-    return tuple(notes)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _signature(logs: Sequence[TrainingLog], design: Design) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 
 from assay.analyses.tune.curves import curve_of, summary_of
 from assay.analyses.tune.records import Arm, RatePoint, Sensitivity, StepCurve
+from assay.analyses.tune.sentences import rates_sentence
 from assay.data.tables import Table, read_table
 from assay.data.training import PARTS, TrainingLog
 from assay.errors import InputError, UsageError
-from assay.results.words import number
 from assay.stats.records import Estimate
 from assay.stats.trend import from_zero_on, over_seeds
 from assay.stats.units import Floats
@@ -187,25 +187,13 @@ def sensitivity_of(arm: str, runs: Sequence[Trained]) -> Sensitivity:
     variation = float(losses.std(ddof=1) / losses.mean()) if len(losses) > 1 else None
     best = min(good)[1] if good else None
     edge = best is not None and best in {rates[0], rates[-1]}
-    return Sensitivity(arm, points, variation, best, edge, _rates_sentence(arm, points, variation, best))
+    return Sensitivity(arm, points, variation, best, edge, rates_sentence(arm, points, variation, best))
 
 
 def _rate_point(rate: float, runs: Sequence[Trained]) -> RatePoint:
     losses = _values(runs, lambda run: run.validation_loss)
     diverged = sum(run.log.diverged_at is not None for run in runs)
     return RatePoint(rate, float(losses.mean()) if len(losses) else None, len(runs), diverged)
-
-
-def _rates_sentence(arm: str, points: Sequence[RatePoint], variation: float | None, best: float | None) -> str:
-    lost = [f"{point.rate:g}" for point in points if point.diverged]
-    tail = f"; diverged at {', '.join(lost)}" if lost else ""
-    if variation is None or best is None:
-        return f"{arm}: fewer than two learning rates have a held-out loss{tail}."
-    span = f"{points[0].rate:g} to {points[-1].rate:g}"
-    return (
-        f"{arm}: over {len(points)} learning rates from {span} the held-out loss varies by "
-        f"{number(100 * variation, 3)} % (standard deviation over mean); the best is {best:g}{tail}."
-    )
 
 
 # ----------------------------------------------------------------------------------------------------------- baseline

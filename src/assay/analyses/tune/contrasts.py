@@ -1,6 +1,6 @@
 """An arm against the baseline: the same validation windows in pairs, the seeds as clusters, and the gains."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import log, sqrt
 from typing import Any
@@ -12,12 +12,11 @@ from assay.analyses.compare import compare
 from assay.analyses.comparison import Comparison
 from assay.analyses.tune.arms import Trained
 from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Contrast, ContrastVerdict, Recipe
-from assay.analyses.tune.sentences import stops
+from assay.analyses.tune.sentences import contrast_sentence, stops
 from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
 from assay.design import Design
 from assay.errors import InputError
-from assay.results import words
 from assay.stats.numerics import SMALLEST_P, normal_quantile, t_cdf
 from assay.stats.records import Estimate, Test
 from assay.stats.rounding import difference
@@ -25,7 +24,6 @@ from assay.stats.trend import seed_difference
 from assay.stats.units import Floats
 
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
-ONE_SEED = "one seed: a difference between these two models, not between the two ways to train"
 
 
 def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[Trained]], design: Design) -> Contrast:
@@ -44,7 +42,17 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
         baseline=names[0],
         arm=names[1],
         verdict=verdict,
-        sentence="; ".join([_sentence(names, verdict, windows, seeds, (a, b)), *open_ends]) + ".",
+        sentence=contrast_sentence(
+            names,
+            verdict,
+            _deciding_ratio(verdict, windows, seeds) if is_language_model(a, b) else seeds,
+            ratio=is_language_model(a, b),
+            seeds=seeds,
+            fewest_seeds=min(len(a), len(b)),
+            windows=None if windows is None else windows.n_pairs,
+            accuracies=_accuracies(a, b),
+            open_ends=open_ends,
+        ),
         windows=windows,
         seeds=seeds,
         seeds_test=test,
@@ -215,45 +223,10 @@ def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> Contras
     return shown[0]
 
 
-def _sentence(
-    names: tuple[str, str],
-    verdict: ContrastVerdict,
-    windows: Comparison | None,
-    seeds: Estimate,
-    arms: tuple[Sequence[Trained], Sequence[Trained]],
-) -> str:
-    """Without a full stop."""
-    (a, b), fewest = names, min(map(len, arms))
-    heads = {
-        "better": f"{b} is better than {a} on the validation text",
-        "worse": f"{b} is worse than {a} on the validation text",
-        "no difference shown": f"No difference shown between {a} and {b} on the validation text",
-        "not measured": f"{b} against {a}: not measured, for want of a validation loss with an interval",
-    }
-    language_model = is_language_model(*arms)
-    found = _deciding_ratio(verdict, windows, seeds) if language_model else seeds
-    parts = [*_size(found, language_model=language_model), *_accuracies(*arms)]
-    if seeds.interval is not None:
-        parts.append(f"{seeds.n} seeds")
-    elif fewest == 1:
-        parts.append(ONE_SEED)
-    if windows is not None:
-        parts.append(words.count(windows.n_pairs, "window"))
-    return heads[verdict] + (f" ({'; '.join(parts)})" if parts else "")
-
-
-def _size(found: Estimate, *, language_model: bool) -> Iterator[str]:
-    """The ratio of perplexities, or the difference of losses that are not a language model's, with its interval."""
-    if found.value is None or found.interval is None:
-        return
-    sign, null, places = not language_model, 1.0 if language_model else 0.0, words.decimals(found.interval)
-    limits = f"{words.percent(found.interval.level)} interval {words.interval(found.interval, sign=sign, null=null)}"
-    value = words.placed(found.value, places, sign=sign, null=null)
-    yield f"perplexity × {value}, {limits}" if language_model else f"validation loss {value}, {limits}"
-
-
-def _accuracies(a: Sequence[Trained], b: Sequence[Trained]) -> Iterator[str]:
+def _accuracies(a: Sequence[Trained], b: Sequence[Trained]) -> tuple[str, float, float] | None:
+    """An accuracy that both have, and its means."""
     measure = accuracy_of(a, b)
-    if measure is not None:
-        first, second = (float(np.mean([run.log.scores[measure] for run in arm])) for arm in (a, b))
-        yield f"{measure} {words.number(first)} → {words.number(second)}"
+    if measure is None:
+        return None
+    first, second = (float(np.mean([run.log.scores[measure] for run in arm])) for arm in (a, b))
+    return measure, first, second

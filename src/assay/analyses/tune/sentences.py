@@ -1,15 +1,152 @@
-"""What to do next: every recommendation follows from a number that it names."""
+"""What a tuning report says: its sentence, its notes, and what to do next.
+
+Every recommendation follows from a number that it names.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
-from assay.analyses.tune.records import Arm, Contrast, Criterion, Recommendation, RunSummary, Sensitivity
-from assay.data.training import TrainingLog
+from assay.analyses.tune.records import (
+    Arm,
+    Contrast,
+    ContrastVerdict,
+    Criterion,
+    RatePoint,
+    Recommendation,
+    RunSummary,
+    Sensitivity,
+)
+from assay.data.training import TrainingLog, note_of
 from assay.results import words
 from assay.stats.records import Estimate
 
 Reason = Callable[[RunSummary], str | None]
 
+ONE_SEED = "one seed: this compares two models, not two ways to train"
 _SEEDS = 3  # the fewest whose spread says anything
+
+
+def sentence_of(arms: Sequence[Arm], found: Sequence[str]) -> str:
+    """What was found of each arm and of the learning rates, and which runs diverged; of a single arm, how it went."""
+    lost = [f"{said}." for arm in arms for said in divergences(arm)]
+    if found or lost:
+        return "\n".join([*found, *lost])
+    arm = arms[0]
+    run = arm.runs[0]
+    said = (
+        f"{arm.name}: final training loss {words.number(run.final_loss.value or 0.0)}, "
+        f"{run.plateau.verdict} at the end, overfitting {run.overfitting.verdict}, gradients {run.gradients.verdict}"
+    )
+    return "; ".join([said, *stops(arm.name, arm.runs)]) + "."
+
+
+def contrast_sentence(
+    names: tuple[str, str],
+    verdict: ContrastVerdict,
+    size: Estimate,
+    *,
+    ratio: bool,
+    seeds: Estimate,
+    fewest_seeds: int,
+    windows: int | None,
+    accuracies: tuple[str, float, float] | None,
+    open_ends: Sequence[str],
+) -> str:
+    """An arm against the baseline; ``size`` is a ``ratio`` of perplexities, or a difference of losses."""
+    a, b = names
+    heads = {
+        "better": f"{b} is better than {a} on the validation text",
+        "worse": f"{b} is worse than {a} on the validation text",
+        "no difference shown": f"No difference shown between {a} and {b} on the validation text",
+        "not measured": f"Cannot say whether {a} or {b} is better: {_not_measured(seeds)}",
+    }
+    parts = [*_size(size, ratio=ratio)]
+    if accuracies is not None:
+        measure, first, second = accuracies
+        parts.append(f"{measure} {words.number(first)} → {words.number(second)}")
+    if seeds.interval is not None:
+        parts.append(f"{seeds.n} seeds")
+    elif fewest_seeds == 1:
+        parts.append(ONE_SEED)
+    if windows is not None:
+        parts.append(words.count(windows, "window"))
+    return "; ".join([heads[verdict] + (f" ({'; '.join(parts)})" if parts else ""), *open_ends]) + "."
+
+
+def _not_measured(seeds: Estimate) -> str:
+    if seeds.value is None:
+        return "not every run has a validation loss"
+    return "the runs logged no per-example validation loss, and one loss per run has no interval"
+
+
+def _size(found: Estimate, *, ratio: bool) -> Iterator[str]:
+    """The ratio of perplexities, or the difference of losses that are not a language model's, with its interval."""
+    if found.value is None or found.interval is None:
+        return
+    sign, null, places = not ratio, 1.0 if ratio else 0.0, words.decimals(found.interval)
+    limits = f"{words.percent(found.interval.level)} interval {words.interval(found.interval, sign=sign, null=null)}"
+    value = words.placed(found.value, places, sign=sign, null=null)
+    yield f"perplexity × {value}, {limits}" if ratio else f"validation loss {value}, {limits}"
+
+
+def rates_sentence(arm: str, points: Sequence[RatePoint], variation: float | None, best: float | None) -> str:
+    """How much the learning rate matters."""
+    lost = [f"{point.rate:g}" for point in points if point.diverged]
+    tail = f"; diverged at {', '.join(lost)}" if lost else ""
+    if variation is None or best is None:
+        return f"{arm}: fewer than two learning rates have a held-out loss{tail}."
+    span = f"{points[0].rate:g} to {points[-1].rate:g}"
+    return (
+        f"{arm}: across {len(points)} learning rates from {span}, the held-out loss varies by "
+        f"{words.number(100 * variation, 3)} % (standard deviation over mean); {best:g} is best{tail}."
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- notes
+
+
+def notes_of(arms: Sequence[Arm], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
+    """What a reader must know of the logs."""
+    notes = [f"{log.label}: {note}" for log in logs for note in (*log.notes, note_of(log)) if note]
+    alone = [arm.name for arm in arms if len(arm.runs) == 1]
+    if alone and len(arms) > 1:  # of one arm there is no difference
+        have = "has one seed" if len(alone) == 1 else "have one seed each"
+        notes.append(
+            f"{words.listed(alone, len(alone))} {have}: another seed might give something else, "
+            "so a difference is between these models, not between the ways to train"
+        )
+    notes += [f"{arm.name}: {arm.quality_reason}" for arm in arms if arm.quality_reason]
+    return (*notes, *_conditions(logs))
+
+
+def _conditions(logs: Sequence[TrainingLog]) -> Iterator[str]:
+    """Under which runs compare: the same validation text, rates that were not chosen by it, one kind of device."""
+    if len(logs) > 1 and any(log.validation is None and len(log.valid) for log in logs):
+        yield "the logs do not say whether all runs have the same validation text; losses are compared as they are"
+    judged = {log.validation for log in logs if not log.sweep and log.validation is not None}
+    if any(log.validation in judged for log in logs if log.sweep):
+        yield "the learning rates were tried on the validation text itself, which flatters the best one"
+    if len({log.memory_of for log in logs if log.memory}) > 1:
+        yield "memory was measured on different devices, so its ratios say little"
+
+
+def stops(name: str, runs: Sequence[RunSummary | TrainingLog]) -> list[str]:
+    """Which runs of an arm are not finished, in words without a full stop; a divergence is another matter."""
+    found = [run for run in runs if not run.finished and run.diverged_at is None]
+    one = len(runs) == 1
+    return [f"{name}{'' if one else f' ({run.label})'} {_stopped(run)}" for run in found]
+
+
+def _stopped(run: RunSummary | TrainingLog) -> str:
+    return f"stopped at step {run.last_step:,}" + ("" if run.max_steps is None else f" of {run.max_steps:,}")
+
+
+def divergences(arm: Arm) -> list[str]:
+    """Which runs of an arm diverged."""
+    found = [run for run in arm.runs if run.diverged_at is not None]
+    return [f"{arm.name} diverged at step {run.diverged_at:,} ({run.label})" for run in found]
+
+
+# ----------------------------------------------------------------------------------------------------------- what to do
 
 
 def advice_of(
@@ -18,6 +155,7 @@ def advice_of(
     criteria: Sequence[Criterion],
     sensitivity: Sequence[Sensitivity],
 ) -> tuple[Recommendation, ...]:
+    """What to do about the choice between arms, about each arm, and about the learning rates."""
     faults = {arm.name: [*stops(arm.name, arm.runs), *divergences(arm)] for arm in arms}
     found = [piece for one in contrasts for piece in _choice(one, criteria, faults[one.baseline] + faults[one.arm])]
     found += [piece for arm in arms for piece in _of_arm(arm)]
@@ -30,7 +168,7 @@ def _choice(contrast: Contrast, criteria: Sequence[Criterion], faults: Sequence[
     mine = [c for c in criteria if c.arm == contrast.arm and c.group == "primary"]
     numbers = "; ".join(f"{_name(c)} {in_line(c.estimate)} ({_judged(c)}wanted {c.wanted}: {c.status})" for c in mine)
     if faults:
-        text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: not every run came to its end."
+        text = f"Do not decide between {contrast.baseline} and {contrast.arm} yet: not every run finished."
         yield Recommendation(text, "; ".join(faults))
         return
     yield Recommendation(_advised(contrast, mine), numbers)
@@ -73,7 +211,7 @@ def _of_arm(arm: Arm) -> Iterator[Recommendation]:
     if len(arm.runs) < _SEEDS:
         yield Recommendation(
             f"Train {arm.name} with at least {_SEEDS} seeds.",
-            f"it has {words.count(len(arm.runs), 'run')}: what another seed would give is not known",
+            f"it has {words.count(len(arm.runs), 'run')}, too few to say how much seeds differ",
         )
     yield from _runs(arm, "Lower the learning rate of {} or warm it up.", _divergence)
     yield from _runs(arm, "Train {} longer.", _falling)
@@ -85,8 +223,14 @@ def _runs(arm: Arm, text: str, reason: Reason) -> Iterator[Recommendation]:
     """One recommendation for all runs of an arm that share a reason."""
     found = [(run, why) for run in arm.runs if (why := reason(run))]
     if found:
-        share = f"{len(found)} of {words.count(len(arm.runs), 'run')}; " if len(arm.runs) > 1 else ""
-        yield Recommendation(text.format(arm.name), share + found[0][1])
+        yield Recommendation(text.format(arm.name), _share(len(found), len(arm.runs)) + found[0][1])
+
+
+def _share(found: int, runs: int) -> str:
+    """How many runs share a reason; its numbers are those of the first."""
+    if runs == 1:
+        return ""
+    return f"{found} of {runs} runs {'shows it: ' if found == 1 else 'show it: in the first, '}"
 
 
 def _divergence(run: RunSummary) -> str | None:
@@ -136,20 +280,3 @@ def in_line(estimate: Estimate) -> str:
     if estimate.interval is None:
         return words.number(estimate.value)
     return words.estimate(estimate.value, estimate.interval, null=0.0).replace("  ", " ")
-
-
-def stops(name: str, runs: Sequence[RunSummary | TrainingLog]) -> list[str]:
-    """Which runs of an arm are not finished, in words without a full stop; a divergence is another matter."""
-    found = [run for run in runs if not run.finished and run.diverged_at is None]
-    one = len(runs) == 1
-    return [f"{name}{'' if one else f' ({run.label})'} {_stopped(run)}" for run in found]
-
-
-def _stopped(run: RunSummary | TrainingLog) -> str:
-    return f"stopped at step {run.last_step:,}" + ("" if run.max_steps is None else f" of {run.max_steps:,}")
-
-
-def divergences(arm: Arm) -> list[str]:
-    """Which runs of an arm diverged."""
-    found = [run for run in arm.runs if run.diverged_at is not None]
-    return [f"{arm.name} diverged at step {run.diverged_at:,} ({run.label})" for run in found]

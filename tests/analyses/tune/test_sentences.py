@@ -1,0 +1,194 @@
+"""What a tuning report says: each sentence from numbers written here, so that its words are read in a test."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assay.analyses.tune import tune
+from assay.analyses.tune.records import Arm, Contrast, Criterion, RatePoint, Sensitivity
+from assay.analyses.tune.result import TuningReport
+from assay.analyses.tune.sentences import (
+    ONE_SEED,
+    advice_of,
+    contrast_sentence,
+    divergences,
+    in_line,
+    rates_sentence,
+    sentence_of,
+    stops,
+)
+from assay.examples.tuning import RUNS
+from assay.stats.records import Estimate, Interval
+from tests.training.runs import write_run
+
+RATIO = Estimate(1.21, Interval(1.05, 1.4, 0.95, "t"), 0.1, 3)
+SEEDS = Estimate(0.19, Interval(0.05, 0.33, 0.95, "t"), 0.03, 3)
+ONE = Estimate(0.19, None, None, 1, "one seed")
+NONE = Estimate(None, None, None, 0, "not measured in every run")
+
+
+def said(verdict: Any = "worse", size: Estimate = RATIO, **others: Any) -> str:
+    given: dict[str, Any] = {
+        "ratio": True,
+        "seeds": SEEDS,
+        "fewest_seeds": 3,
+        "windows": 105,
+        "accuracies": None,
+        "open_ends": (),
+    }
+    return contrast_sentence(("full", "lora"), verdict, size, **(given | others))
+
+
+@pytest.fixture(scope="module")
+def shipped() -> TuningReport:
+    return tune(*(RUNS / f"{arm}-{seed}" for arm in ("full", "lora") for seed in range(3)))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "head"),
+    [
+        ("worse", "lora is worse than full on the validation text"),
+        ("better", "lora is better than full on the validation text"),
+        ("no difference shown", "No difference shown between full and lora on the validation text"),
+    ],
+)
+def test_a_verdict_has_its_number_its_seeds_and_its_windows(verdict: str, head: str) -> None:
+    assert said(verdict) == f"{head} (perplexity × 1.210, 95 % interval 1.050 to 1.400; 3 seeds; 105 windows)."
+
+
+def test_a_difference_of_losses_has_a_sign() -> None:
+    assert "(validation loss +0.190, 95 % interval +0.050 to +0.330; 3 seeds)" in said(
+        size=SEEDS, ratio=False, windows=None
+    )
+
+
+def test_one_seed_is_said_and_accuracies_stand_beside_the_loss() -> None:
+    found = said(seeds=ONE, fewest_seeds=1, accuracies=("test accuracy", 0.5, 0.625))
+    assert found.endswith(f"test accuracy 0.5 → 0.625; {ONE_SEED}; 105 windows).")
+
+
+def test_without_an_interval_it_is_said_why_nothing_can_be_said() -> None:
+    head = "Cannot say whether full or lora is better: "
+    assert said("not measured", NONE, seeds=NONE, windows=None) == f"{head}not every run has a validation loss."
+    assert said("not measured", ONE, seeds=ONE, fewest_seeds=1, windows=None) == (
+        f"{head}the runs logged no per-example validation loss, and one loss per run has no interval ({ONE_SEED})."
+    )
+
+
+def test_runs_that_are_not_finished_are_named_at_the_end() -> None:
+    assert said(open_ends=["lora stopped at step 3 of 9"]).endswith("105 windows); lora stopped at step 3 of 9.")
+
+
+def test_learning_rates_in_a_sentence() -> None:
+    points = [RatePoint(0.001, 2.0, 1, 0), RatePoint(0.01, 1.5, 1, 0), RatePoint(0.1, None, 1, 1)]
+    assert rates_sentence("lora", points, 0.202, 0.01) == (
+        "lora: across 3 learning rates from 0.001 to 0.1, the held-out loss varies by 20.2 % "
+        "(standard deviation over mean); 0.01 is best; diverged at 0.1."
+    )
+    assert rates_sentence("lora", points[:1], None, 0.001) == (
+        "lora: fewer than two learning rates have a held-out loss."
+    )
+
+
+def test_a_single_arm_says_how_it_went(tmp_path: Path) -> None:
+    (arm,) = tune(write_run(tmp_path / "a", [3.0, 2.0, 1.5, 1.2])).arms
+    assert sentence_of([arm], []) == (
+        "full: final training loss 1.35, not measured at the end, overfitting not measured, gradients not measured."
+    )
+    assert sentence_of([arm], ["Found."]) == "Found."
+
+
+def test_stops_and_divergences_name_the_run_where_there_are_several(shipped: TuningReport) -> None:
+    arm = shipped.arm("full")
+    first = arm.runs[0]
+    cut = msgspec.structs.replace(first, finished=False, last_step=3, max_steps=None)
+    assert stops("full", [cut]) == ["full stopped at step 3"]
+    assert stops("full", [cut, first]) == [f"full ({cut.label}) stopped at step 3"]
+    lost = msgspec.structs.replace(first, finished=False, diverged_at=1200)
+    assert stops("full", [lost]) == []  # another matter
+    assert divergences(msgspec.structs.replace(arm, runs=(lost,))) == [f"full diverged at step 1,200 ({lost.label})"]
+
+
+def test_an_estimate_on_one_line() -> None:
+    assert in_line(RATIO) == "1.210 [1.050 to 1.400]"
+    assert in_line(ONE) == "0.19"
+    assert in_line(NONE) == "not measured"
+    assert in_line(replace(RATIO, value=-0.0001, interval=Interval(-0.2, -1e-9, 0.95, "t"))).endswith("<0]")
+
+
+# -------------------------------------------------------------------------------------------------------------- advice
+
+
+def primary(name: str, status: Any, value: float | None) -> Criterion:
+    return Criterion(name, "primary", "lora r=16", "> 0.4", status, Estimate(value, None, None, 3), "")
+
+
+def advised(shipped: TuningReport, performance: str, memory: str, saved: float | None = 0.1) -> str:
+    measured = None if performance == "not measured" else 0.05
+    criteria = [primary("performance_loss", performance, measured), primary("memory_reduction", memory, saved)]
+    return advice_of(shipped.arms, shipped.contrasts, criteria, ())[0].text
+
+
+@pytest.mark.parametrize(
+    ("performance", "memory", "saved", "text"),
+    [
+        ("met", "met", 0.5, "Use lora r=16 instead of full: every primary criterion is met."),
+        ("met", "not met", 0.1, "Use lora r=16 instead of full if what it saves is enough: memory reduction not met."),
+        ("met", "not met", -0.1, "Keep full over lora r=16, or change lora r=16: memory reduction not met."),
+        ("not met", "met", 0.5, "Keep full over lora r=16, or change lora r=16: performance loss not met."),
+        ("met", "not measured", None, "Do not decide between full and lora r=16 yet: memory reduction not measured."),
+        (
+            "not measured",
+            "not met",
+            0.1,
+            "Do not decide between full and lora r=16 yet: performance loss not measured; memory reduction not met.",
+        ),
+    ],
+)
+def test_what_to_choose_by_what_was_met(
+    shipped: TuningReport, performance: str, memory: str, saved: float | None, text: str
+) -> None:
+    assert advised(shipped, performance, memory, saved) == text
+
+
+def with_runs(shipped: TuningReport, changed: int, **fields: Any) -> Arm:
+    """The shipped full fine-tuning, with so many of its runs changed."""
+    arm = shipped.arm("full")
+    quiet = [
+        msgspec.structs.replace(run, plateau=msgspec.structs.replace(run.plateau, verdict="flat")) for run in arm.runs
+    ]
+    runs = [msgspec.structs.replace(run, **fields) if i < changed else run for i, run in enumerate(quiet)]
+    return msgspec.structs.replace(arm, runs=tuple(runs))
+
+
+@pytest.mark.parametrize(
+    ("changed", "share"), [(1, "1 of 3 runs shows it: "), (2, "2 of 3 runs show it: in the first, ")]
+)
+def test_runs_that_share_a_reason_are_counted(shipped: TuningReport, changed: int, share: str) -> None:
+    (found,) = advice_of([with_runs(shipped, changed, diverged_at=40)], (), (), ())
+    assert found.text == "Lower the learning rate of full or warm it up."
+    assert found.because == f"{share}its loss is not a number at step 40"
+
+
+def test_few_seeds_and_an_edge_of_the_rates_are_advice(tmp_path: Path) -> None:
+    (arm,) = tune(write_run(tmp_path / "a", [3.0, 2.0])).arms
+    edge = Sensitivity(
+        "full", (RatePoint(0.1, 2.0, 1, 0), RatePoint(0.2, 1.0, 1, 0)), 0.4, 0.2, at_edge=True, sentence=""
+    )
+    seeds, rates = advice_of([arm], (), (), [edge])
+    assert str(seeds) == "Train full with at least 3 seeds. Because it has 1 run, too few to say how much seeds differ."
+    assert str(rates) == (
+        "Try learning rates beyond 0.2 for full. Because 0.2, the best, is at the edge of those tried (0.1 to 0.2)."
+    )
+
+
+def test_nothing_is_chosen_between_runs_that_did_not_finish(shipped: TuningReport) -> None:
+    (contrast,) = shipped.contrasts
+    cut = msgspec.structs.replace(with_runs(shipped, 1, finished=False, last_step=7), name=contrast.arm)
+    found = advice_of([shipped.arm("full"), cut], [contrast], (), ())[0]
+    assert isinstance(contrast, Contrast)
+    assert found.text == "Do not decide between full and lora r=16 yet: not every run finished."
+    assert "stopped at step 7" in found.because
