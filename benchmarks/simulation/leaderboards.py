@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.rank.pair_tests import evidence_of
-from assay.analyses.rank.pairs import Decided, decided_of
-from assay.analyses.rank.parts import Adjust
+from assay.analyses.rank.pairs import PairDecisions, decided_of
+from assay.analyses.rank.records import Adjust
 from assay.design import Design
 from assay.stats.bootstrap import interval
 from assay.stats.grid import Grid
@@ -143,16 +143,16 @@ def _better(truth: Floats) -> NDArray[np.bool_]:
     return np.asarray(truth[:, None] > truth[None, :] + 1e-12)
 
 
-def _false(decided: Decided, truth: Floats) -> bool:
+def _false(decided: PairDecisions, truth: Floats) -> bool:
     return bool((decided.better & ~_better(truth)).any())
 
 
-def _found(decided: Decided, truth: Floats) -> float:
+def _found(decided: PairDecisions, truth: Floats) -> float:
     differ = _better(truth)
     return float((decided.better & differ).sum() / max(differ.sum(), 1))
 
 
-def decisions(grid: Grid, found: Fitted, design: Design) -> tuple[Decided, Decided, Decided]:
+def decisions(grid: Grid, found: Fitted, design: Design) -> tuple[PairDecisions, PairDecisions, PairDecisions]:
     """By Holm, by max-T, and without adjusting; the evidence, which takes the time, is gathered once."""
     pairs = pairs_of(grid)
     evidence = evidence_of(pairs, design, 1 - (1 - design.level) / len(pairs.units), scores=True)
@@ -163,7 +163,7 @@ def decisions(grid: Grid, found: Fitted, design: Design) -> tuple[Decided, Decid
     return first, second, third
 
 
-def _all_pairs(decided: Decided, truth: Floats) -> bool:
+def _all_pairs(decided: PairDecisions, truth: Floats) -> bool:
     i, j = decided.pairs.index
     gaps = truth[i] - truth[j]
     return bool(((decided.low <= gaps + 1e-12) & (gaps <= decided.high + 1e-12)).all())

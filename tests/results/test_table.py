@@ -78,3 +78,28 @@ def test_rows_are_sorted_by_numbers_and_not_by_what_is_printed() -> None:
     assert Column("x", [LIMITS, None]).numbers == (0.1, None)
     assert Column("x", [3, 1.5], show=lambda share: f"<{share} %").numbers == (3.0, 1.5)
     assert Column("x", ["a", "b"]).numbers is None
+
+
+def test_hidden_columns_are_in_frames_only_and_written_ones_keep_their_numbers() -> None:
+    tiers = Column("tier", [1, 2], written=["1 a", "2 b"], right=False)
+    table = ResultTable("models", "", (Column("model", ["x", "y"]), tiers, Column("mean", [0.5, 0.25], hidden=True)))
+    assert table.header == ("model", "tier")
+    assert table.rows == [("x", "1 a"), ("y", "2 b")]
+    assert tiers.numbers == (1.0, 2.0)
+    assert table.records() == [{"model": "x", "tier": 1, "mean": 0.5}, {"model": "y", "tier": 2, "mean": 0.25}]
+    assert table_text(table) == "model  tier\nx      1 a\ny      2 b"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["team/model-a", "x"], ["team/model-a", "x"]),
+        (["team/model-a-large", "team/x"], ["team/…-large", "team/x"]),
+        (["model-a-large-1", "model-a-large-2"], ["model…arge-1", "model…arge-2"]),
+        (["team/model-a-large", "team/model-b-large"], ["team…a-large", "team…b-large"]),
+        ([f"organisation/model-{i}-instruct-preview" for i in (1, 2)], ["…el-1-instr…", "…el-2-instr…"]),
+        (["a" * 30 + "x" * 20 + "a" * 30, "a" * 31 + "x" * 18 + "a" * 31], ["…aaaxxxxxxx…", "…aaaaxxxxxx…"]),
+    ],
+)
+def test_shortened_names_fit_and_stay_different(names: list[str], expected: list[str]) -> None:
+    assert shortened(names, 12) == expected

@@ -167,3 +167,26 @@ def test_a_share_reads_as_what_it_is(value: float) -> None:
     shown = float(words.share(value).removesuffix(" %"))
     assert shown == pytest.approx(100 * value, abs=0.5)
     assert (shown == 100) == (value == 1 or 1 - value < 1e-17)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "<1 %"), (0.004, "<1 %"), (0.5, "50 %"), (0.996, ">99 %")])
+def test_chances_are_never_certain(value: float, text: str) -> None:
+    assert words.chance(value) == text
+
+
+def test_p_values_in_columns_have_two_digits_or_a_dash() -> None:
+    assert [words.p_alone(p) for p in (None, 0.0312, 1e-300)] == ["–", "0.031", "1e-300"]
+
+
+def test_lists_of_names_end_with_how_many_more() -> None:
+    assert words.listed(["a"], 4) == "a"
+    assert words.listed(["a", "b", "c"], 4) == "a, b and c"
+    assert words.listed(list("abcdefg"), 4) == "a, b, c and 4 others"
+
+
+def test_shared_decimals_suit_the_narrowest_interval() -> None:
+    wide, narrow = Interval(0.1, 0.9, 0.95, "t"), Interval(0.40, 0.43, 0.95, "t")
+    assert words.decimals(narrow) == 4
+    assert words.shared_decimals([wide, None, narrow], digits=3) == 4
+    assert words.shared_decimals([wide, narrow], digits=2) == 3
+    assert words.shared_decimals([None], digits=2) is None

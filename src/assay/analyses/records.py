@@ -4,11 +4,15 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
+import msgspec
+
 
 def plain(value: Any) -> Any:
     """A record as dictionaries, lists and numbers, all the way down."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
+    if isinstance(value, msgspec.Struct):
+        return plain(msgspec.structs.asdict(value))
     if is_dataclass(value):
         return plain_fields(value)
     if isinstance(value, tuple | list):
@@ -35,6 +39,8 @@ def restored(kind: Any, data: Any) -> Any:
         return {key: restored(inner[1], one) for key, one in data.items()}
     if hasattr(kind, "from_dict"):
         return kind.from_dict(data)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return msgspec.convert(data, kind)
     return restored_fields(kind, data) if is_dataclass(kind) else data
 
 

@@ -1,6 +1,7 @@
 """How every verb shows its result: as text or JSON on stdout, and saved for a report."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +14,10 @@ from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
 
-__all__ = ["Json", "Save", "as_text", "check_outputs", "say", "say_json", "say_over", "show"]
+__all__ = ["Json", "Save", "as_text", "check_outputs", "say", "say_json", "say_over", "show", "terminal_width"]
 
 _PANEL = "Output"
+_NARROW, _WIDE = 80, 120  # columns of a table
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_PANEL)]
 Save = Annotated[
@@ -58,6 +60,11 @@ def show(
         typer.echo(as_text(result))
     else:
         say(str(result) if text is None else text)
+
+
+def terminal_width() -> int:
+    """Columns that tables may take: those of the terminal, within reason."""
+    return min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
 
 
 def as_text(result: AnyResult) -> str:

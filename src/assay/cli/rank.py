@@ -1,18 +1,13 @@
 """`assay rank RESULTS…`."""
 
-import shutil
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from assay.cli import options, output, sources
+from assay.cli.options import DATA, OUTPUT, STATISTICS
 from assay.design import Design
-
-_DATA = "Data"
-_STATISTICS = "Statistics"
-_OUTPUT = "Output"
-_NARROW, _WIDE = 80, 120  # columns of a table
 
 
 def rank(
@@ -24,21 +19,18 @@ def rank(
         ),
     ],
     columns: options.Columns = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Resample whole clusters: passage, document, ...", rich_help_panel=_DATA),
-    ] = None,
+    cluster: options.Cluster = None,
     split: options.Split = None,
     complete: Annotated[
-        bool, typer.Option("--complete", help="Only items that every model has answered.", rich_help_panel=_DATA)
+        bool, typer.Option("--complete", help="Only items that every model has answered.", rich_help_panel=DATA)
     ] = False,
     weights: Annotated[
         Literal["equal", "n", "sqrt", "log"] | None,
-        typer.Option(help="Weigh items by f(n), n their column weight.", rich_help_panel=_DATA, show_default=False),
+        typer.Option(help="Weigh items by f(n), n their column weight.", rich_help_panel=DATA, show_default=False),
     ] = None,
     min_n: Annotated[
         int | None,
-        typer.Option("--min-n", metavar="N", help="Only items with a weight of at least N.", rich_help_panel=_DATA),
+        typer.Option("--min-n", metavar="N", help="Only items with a weight of at least N.", rich_help_panel=DATA),
     ] = None,
     lower_is_better: options.LowerIsBetter = False,
     task: sources.Task = None,
@@ -49,7 +41,7 @@ def rank(
     newest: sources.Newest = False,
     adjust: Annotated[
         Literal["holm", "bh", "max-t", "none"],
-        typer.Option(help="Adjust p-values and intervals for the number of pairs.", rich_help_panel=_STATISTICS),
+        typer.Option(help="Adjust p-values and intervals for the number of pairs.", rich_help_panel=STATISTICS),
     ] = "holm",
     test: options.PairedTest = "auto",
     method: options.IntervalMethod = "auto",
@@ -59,15 +51,15 @@ def rank(
         typer.Option(
             metavar="N",
             help="Random flips and resamples. (default: exact where possible, else 10,000)",
-            rich_help_panel=_STATISTICS,
+            rich_help_panel=STATISTICS,
             show_default=False,
         ),
     ] = None,
     seed: options.Seed = 0,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Show every pair.", rich_help_panel=_OUTPUT)] = False,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Show every pair.", rich_help_panel=OUTPUT)] = False,
     chart: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the models to a .svg or .png file.", rich_help_panel=_OUTPUT),
+        typer.Option(metavar="FILE", help="Draw the models to a .svg or .png file.", rich_help_panel=OUTPUT),
     ] = None,
     markdown: options.Markdown = None,
     save: output.Save = None,
@@ -83,14 +75,13 @@ def rank(
     from assay.data import parse_columns
 
     output.check_outputs([chart, markdown, save], results)
-    design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test)
     if chart is not None:
         from assay.report.charts import check_chart
 
         check_chart(chart)
     board = run(
         *results,
-        design=design,
+        design=Design(method=method, level=level, resamples=resamples, seed=seed, test=test),
         adjust=adjust,
         weights=weights,
         min_n=min_n,
@@ -101,19 +92,5 @@ def rank(
         lower_is_better=True if lower_is_better else None,
         selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
-
-    def draw(path: Path) -> None:
-        from assay.report.rank_chart import write_rank_chart  # late: only if a chart is asked for
-
-        write_rank_chart(board, path)
-
-    width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
-    output.show(
-        board,
-        as_json=as_json,
-        save=save,
-        markdown=markdown,
-        chart=chart,
-        draw=draw,
-        text=board.to_text(all_pairs=pairs, width=width),
-    )
+    text = board.to_text(output.terminal_width(), all_pairs=pairs)
+    output.show(board, as_json=as_json, save=save, markdown=markdown, chart=chart, text=text)

@@ -35,14 +35,15 @@ def _fact(fact: ResultFact) -> Fact:
 
 
 def _group(section: Section) -> Group:
-    tables = tuple(_table(table) for table in section.tables if len(table))
+    tables = tuple(_table(table, section.title) for table in section.tables if len(table))
     return Group(section.title, section.about, tuple(map(chart_of_figure, section.figures)), tables, section.said)
 
 
-def _table(table: ResultTable) -> Table:
+def _table(table: ResultTable, section: str) -> Table:
+    """A table; one without a title is called as its section."""
     how = None if table.explained is None else EXPLANATIONS[table.explained]
-    numbers = tuple(column.numbers for column in table.columns)
-    return Table(table.heading, table.header, tuple(table.rows), tuple(table.records()), how, numbers)
+    numbers = tuple(column.numbers for column in table.shown)
+    return Table(table.heading or section, table.header, tuple(table.rows), tuple(table.records()), how, numbers)
 
 
 def chart_of_figure(figure: Figure) -> Chart:

@@ -73,6 +73,22 @@ EXPLANATIONS = {
     ),
     "may be best": Explanation("Models that the tests leave as candidates for the first place.", "rank.md"),
     "tests": Explanation("All pairs, adjusted so that a false difference anywhere is rare.", "rank.md"),
+    "other weights": Explanation(
+        "The ranking under other weights against that of equal weights and all items: Kendall's τ, who moves, and "
+        "whether any pair that is told apart changes its order.",
+        "rank.md",
+    ),
+    "ranked models": Explanation(
+        "Ranks are by score. “Ranks” are those that the tests leave open, “best” is the share of resamples in which "
+        "the model is first, “set” marks the models that hold the best one at the level.",
+        "rank.md",
+    ),
+    "ranked pairs": Explanation(
+        "A − B on the units that both have answered; p is adjusted for the number of pairs. Intervals of “all pairs” "
+        "hold for all of them at once and leave out 0 where the adjusted p-value rejects; “unadjusted” ones hold for "
+        "one pair.",
+        "rank.md",
+    ),
     "all bins": Explanation(
         "Intervals that hold for all bins at once, from the largest deviation over them.", "context.md"
     ),

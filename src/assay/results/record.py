@@ -33,6 +33,7 @@ SCHEMAS = {
     "assay/power/1": "assay.analyses.power.result:Power",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/tuning/1": "assay.analyses.tune.result:TuningReport",
+    "assay/leaderboard/1": "assay.analyses.rank.result:Leaderboard",
 }
 _VERSION = re.compile(r"/\d+$")
 

@@ -24,11 +24,13 @@ class Column:
     key: str | None = None  # in data frames and downloads; None: the heading
     right: bool | None = None  # on which side it lines up; None: numbers to the right
     may_shorten: bool = False  # names of models, where a terminal is too narrow
+    written: Sequence[str] | None = None  # as people read them, where a value alone does not say it
+    hidden: bool = False  # only in data frames and downloads
 
     @property
     def texts(self) -> list[str]:
         """The values as people read them."""
-        return [self.show(value) for value in self.values]
+        return [self.show(value) for value in self.values] if self.written is None else list(self.written)
 
     @property
     def numeric(self) -> bool:
@@ -98,13 +100,18 @@ class ResultTable:
         return len(self.columns[0].values)
 
     @property
+    def shown(self) -> tuple[Column, ...]:
+        """The columns that people read."""
+        return tuple(column for column in self.columns if not column.hidden)
+
+    @property
     def header(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns)
+        return tuple(column.name for column in self.shown)
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The cells as people read them."""
-        return list(zip(*(column.texts for column in self.columns), strict=True))
+        return list(zip(*(column.texts for column in self.shown), strict=True))
 
     @property
     def heading(self) -> str:

@@ -30,10 +30,10 @@ class Shown(Protocol):
     def signature(self) -> str: ...
 
 
-def result_text(result: Shown, width: int | None = None) -> str:
-    """Sentence, tables, what is said of them, facts, cautions and signature."""
+def result_text(result: Shown, width: int | None = None, sections: Sequence[Section] | None = None) -> str:
+    """Sentence, tables, what is said of them, facts, cautions and signature; ``sections``: other ones than its own."""
     blocks = [result.sentence]
-    for section in result.sections:
+    for section in result.sections if sections is None else sections:
         blocks += [table_text(table, width) for table in section.tables if len(table)]
         blocks += [_said(section.title, section.said, width or WIDE)] if section.said else []
     rows = [(fact.label, fact.text) for fact in result.facts]
@@ -57,14 +57,14 @@ def lined_up(rows: Iterable[tuple[str, str]]) -> str:
 
 def table_text(table: ResultTable, width: int | None = None) -> str:
     """A table with its columns lined up; names are shortened where lines would be longer than ``width``."""
-    columns = [[column.name, *column.texts] for column in table.columns]
+    columns = [[column.name, *column.texts] for column in table.shown]
     widths = [max(map(cell_len, column)) for column in columns]
-    named = [i for i, column in enumerate(table.columns) if column.may_shorten]
+    named = [i for i, column in enumerate(table.shown) if column.may_shorten]
     if width is not None and named:
         widths = _narrowed(widths, named, width)
         for i in named:
             columns[i][1:] = shortened(columns[i][1:], widths[i])
-    right = [column.to_the_right for column in table.columns]
+    right = [column.to_the_right for column in table.shown]
     lines = ["  ".join(map(_placed, row, widths, right)).rstrip() for row in zip(*columns, strict=True)]
     return "\n".join([*([table.heading] if table.title else []), *lines])
 

@@ -1,6 +1,6 @@
 """Numbers as people write them. One home, so that every sentence and table says the same thing the same way."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import floor, log10
 
@@ -44,6 +44,12 @@ def decimals(limits: Interval | None) -> int | None:
     places = 2 - floor(log10(width))
     most = 12 if min(abs(limits.low), abs(limits.high)) < 0.1 else 15  # no exponent shows how far a ratio is from 1
     return max(places, 0) if -6 <= places <= most else None
+
+
+def shared_decimals(found: Iterable[Interval | None], digits: int) -> int | None:
+    """Decimal places that suit all: those at which the narrowest interval has so many digits."""
+    places = [place for limits in found if (place := decimals(limits)) is not None]
+    return max(max(places) - 3 + digits, 0) if places else None
 
 
 def placed(value: float, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
@@ -120,6 +126,11 @@ def p_value(p: float) -> str:
     return f"p = {p:.2g}" if p > SMALLEST_SHOWN_P else f"p < {SMALLEST_SHOWN_P:g}"
 
 
+def p_alone(p: float | None) -> str:
+    """A p-value without ``p =``, for columns of them."""
+    return "–" if p is None else f"{p:.2g}"
+
+
 def percent(level: float) -> str:
     """A level or a power; below 1 it is never ``100 %``.
 
@@ -144,6 +155,13 @@ def share(value: float) -> str:
         if value in (0, 1) or float(text) not in (0, 100):
             break
     return f"{text} %"
+
+
+def chance(value: float) -> str:
+    """A probability from random draws; never 0 % or 100 %, which they cannot show."""
+    if value < 0.005:
+        return "<1 %"
+    return ">99 %" if value > 0.995 else f"{100 * value:.0f} %"
 
 
 def count(n: int, what: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.analyses.compare import compare
 from assay.analyses.rank import rank
-from assay.analyses.rank.parts import Adjust, Pair
+from assay.analyses.rank.records import Adjust, RankedPair
 from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.stats.units import Floats
@@ -47,12 +47,12 @@ def extras(n: int, seed: int, *, clusters: bool, weights: bool) -> dict[str, Any
     return found
 
 
-def excludes(pair: Pair) -> bool:
+def excludes(pair: RankedPair) -> bool:
     limits = pair.difference.interval
     return limits is not None and not limits.low <= 0 <= limits.high
 
 
-def collapsed(pair: Pair) -> bool:
+def collapsed(pair: RankedPair) -> bool:
     return pair.difference.interval is None or pair.difference.interval.method == "degenerate"
 
 
@@ -168,7 +168,7 @@ def test_intervals_say_what_they_hold_for() -> None:
     for adjust, said in (("holm", "95 %, all pairs"), ("max-t", "95 %, all pairs"), ("bh", "95 %, unadjusted")):
         board = rank(*parts, names=names(3), adjust=adjust)  # type: ignore[arg-type]
         assert said in str(board)
-        assert said in board.sheets()[1].header  # of Markdown and pages, too
+        assert said in board.tables[1].header  # of Markdown and pages, too
         assert ("not adjusted" if adjust == "bh" else "for all pairs at once") in board._repr_html_()
         assert board.to_dict()["computed"]["simultaneous"] == (adjust != "bh")
     assert "95 % interval" in str(rank(*parts[:2], names=names(2))).partition("A − B")[2]

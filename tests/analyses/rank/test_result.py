@@ -1,20 +1,22 @@
 """The record: there and back, as text in 80 columns, as a frame, as HTML, and its sentence."""
 
 import json
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import ValidationError
+from msgspec.structs import replace
 
-from assay.analyses.rank import rank, tables
-from assay.analyses.rank.parts import Pair, Standing
+from assay.analyses.rank import rank
+from assay.analyses.rank.records import Move, Reweighting, Standing
 from assay.analyses.rank.result import Leaderboard
-from assay.analyses.rank.sentences import sentence_of
 from assay.design import Design
 from assay.errors import InputError
-from assay.stats.records import Estimate, Interval, Test
+from assay.results.explanations import EXPLANATIONS
+from assay.results.figures import Forest
+from assay.stats.records import Estimate, Interval
 
 QUICK = Design(resamples=200)
 
@@ -38,7 +40,7 @@ def test_there_and_back_through_json(holes: bool) -> None:
     assert (data["schema"], data["kind"], data["metric"]) == ("assay/leaderboard/1", "leaderboard", "scores")
     assert Leaderboard.from_dict(data) == board
     assert data["tiers"] == [list(tier) for tier in board.tiers]
-    with pytest.raises(InputError, match="not a leaderboard: schema must be"):
+    with pytest.raises(InputError, match="not a leaderboard result: schema must be"):
         Leaderboard.from_dict({"schema": "assay/comparison/1"})
 
 
@@ -68,14 +70,16 @@ def test_tables_fit_into_80_columns_and_name_every_model(k: int, long: bool, hol
     assert all(model.name in wide for model in board.models)
 
 
+def pair_lines(text: str) -> list[list[str]]:
+    return [line.split() for line in text.split("\n\n")[2].splitlines()[1:]]
+
+
 def test_few_pairs_are_all_shown_more_are_neighbours_many_on_request() -> None:
-    assert len(tables.shown_pairs(board_of(5), all_pairs=False)) == 10
+    assert len(pair_lines(str(board_of(5)))) == 10
     six = board_of(6)
-    neighbours = tables.shown_pairs(six, all_pairs=False)
     ranked = [model.name for model in six.models]
-    assert [(pair.a, pair.b) for pair in neighbours] == list(pairwise(ranked))
+    assert [(line[0], line[2]) for line in pair_lines(str(six))] == list(pairwise(ranked))
     many = board_of(13)
-    assert not tables.shown_pairs(many, all_pairs=False)
     assert "A − B" not in str(many)
     assert len(many.to_text(all_pairs=True).split("\n\n")[2].splitlines()) == 1 + 78
 
@@ -84,11 +88,16 @@ def test_frames_and_html_hold_what_the_record_holds() -> None:
     board = board_of(3)
     frame, pairs = board.to_frame(), board.pair_frame()
     assert frame["name"].tolist() == [model.name for model in board.models]
-    assert frame["low"].tolist() == [model.estimate.interval.low for model in board.models if model.estimate.interval]
+    assert frame["estimate_low"].tolist() == [
+        model.estimate.interval.low for model in board.models if model.estimate.interval
+    ]
     assert pairs["p_adjusted"].tolist() == [pair.p_adjusted for pair in board.pairs]
     html = board._repr_html_()
     assert all(model.name in html for model in board.models)
-    assert [label for label, _ in board.rows()][:3] == [f"{m.rank}. {m.name}" for m in board.models]
+    assert frame["bootstrap_ranks_high"].tolist() == [model.bootstrap_ranks[1] for model in board.models]
+    assert pairs["difference_high"].tolist() == [
+        p.difference.interval.high for p in board.pairs if p.difference.interval
+    ]
 
 
 def test_a_pair_is_found_by_names_in_any_order() -> None:
@@ -104,7 +113,109 @@ def test_long_lists_of_notes_end() -> None:
     assert "and 4 more, in the JSON" in str(noted)
 
 
-# ------------------------------------------------------------------------------------------------------------- wording
+def test_every_pair_is_found_by_its_place_against_a_search() -> None:
+    for k in (2, 3, 7):
+        board = board_of(k)
+        for one in board.pairs:
+            assert board.pair(one.b, one.a) is one
+    with pytest.raises(InputError, match="no pair 'm00' and 'm00'"):
+        board.pair("m00", "m00")
+
+
+# ------------------------------------------------------------------------------------------------------ what is shown
+
+
+def test_facts_hold_numbers_and_know_how_they_were_computed() -> None:
+    board = board_of(4)
+    facts = {fact.label: fact for fact in board.facts}
+    assert list(facts) == ["top score", "may be best", "tiers", "tests", "data", "interval"]
+    assert facts["top score"].value == board.top.corrected
+    assert facts["tiers"].value == len(board.tiers)
+    assert (facts["data"].value, facts["data"].text) == (40, "40 items")
+    assert all(fact.key in EXPLANATIONS for fact in board.facts)
+    assert all(table.explained in EXPLANATIONS for table in board.tables)
+    assert [(fact.label, fact.text) for fact in board.compared] == [("models", "4"), ("on", "40 items")]
+    assert (board.subject, board.question) == ("4 models", "Which models can be told apart?")
+
+
+def test_the_gauge_is_the_first_model_less_the_second() -> None:
+    for k, which in ((2, ""), (3, ", interval for all pairs at once")):
+        board = board_of(k)
+        gauge, pair = board.gauge, board.pairs[0]
+        assert gauge is not None
+        assert pair.difference.interval is not None
+        assert gauge.label == f"{pair.a} − {pair.b}{which}"
+        assert (gauge.value, gauge.low) == (pair.difference.value, pair.difference.interval.low)
+        assert (gauge.better, gauge.marks[0].place) == ("higher", 0.0)
+    undefined = replace(pair, difference=Estimate(None, None, None, 0, "no unit in common"))
+    assert replace(board, pairs=(undefined, *board.pairs[1:])).gauge is None
+
+
+def test_only_one_model_that_may_be_best_is_an_answer() -> None:
+    clear, open_ = board_of(3, step=3.0), board_of(3, step=0.0)
+    assert (clear.status, len(clear.confidence_set)) == ("good", 1)
+    assert (open_.status, len(open_.confidence_set) > 1) == ("unsure", True)
+
+
+def test_the_forest_has_a_line_for_each_model_and_the_corrected_top_score() -> None:
+    board = board_of(4)
+    (forest,) = board.figures
+    assert isinstance(forest, Forest)
+    assert [(line.label, line.value) for line in forest.lines] == [(m.name, m.estimate.value) for m in board.models]
+    assert [line.others[0].value for line in forest.lines if line.others] == [board.top.corrected.value]
+    assert set(forest.groups) == {line.group for line in forest.lines}
+
+
+def test_tiers_and_the_set_are_those_of_the_models() -> None:
+    board = board_of(6, step=0.8)
+    assert [name for tier in board.tiers for name in tier] == [model.name for model in board.models]
+    for place, tier in enumerate(board.tiers, 1):
+        assert {model.tier for model in board.models if model.name in tier} == {place}
+    assert board.confidence_set == tuple(model.name for model in board.models if model.in_confidence_set)
+
+
+def test_numbers_that_are_undefined_are_dashes_and_no_zeros() -> None:
+    parts = [{"item": [1, 2, 3], "score": [1.0, 2.0, 4.0]}, {"item": [3, 4, 5], "score": [2.0, 2.5, 3.0]}]
+    third = {"item": [1, 2, 4, 5], "score": [0.5, 0.6, 0.7, 0.9]}
+    board = rank(*parts, third, names=["a", "b", "c"], design=QUICK)
+    lone = board.pair("a", "b")
+    assert (lone.difference.standard_error, lone.difference.interval) == (None, None)
+    assert "one unit or cluster in common" in str(lone.difference.reason)
+    frame = board.pair_frame().set_index(["a", "b"])
+    assert np.isnan(frame.loc[(lone.a, lone.b), "standard_error"])
+    line = next(line for line in pair_lines(str(board)) if (line[0], line[2]) == (lone.a, lone.b))
+    assert line[4] == "–"
+
+
+TWO = "2 models moved (x 1 → 2, y 2 → 1)"
+SIX = "6 models moved (a 1 → 2, b 1 → 2, c 1 → 2, d 1 → 2 and 2 more)"
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        (Reweighting("n", None, 9, 1.0, (), 0), "n: τ = 1 with equal weights, no model moves"),
+        (Reweighting("log", None, 9, None, (), 0), "log n: τ undefined with equal weights, no model moves"),
+        (
+            Reweighting("sqrt", 30, 1, 0.5, (Move("x", 1, 2), Move("y", 2, 1)), 1),
+            f"√n, n ≥ 30 (1 item): τ = 0.5 with equal weights, {TWO}; 1 pair told apart changes order",
+        ),
+        (
+            Reweighting("equal", 5, 8, 0.2, tuple(Move(name, 1, 2) for name in "abcdef"), 2),
+            f"equal, n ≥ 5 (8 items): τ = 0.2 with equal weights, {SIX}; 2 pairs told apart change order",
+        ),
+    ],
+)
+def test_other_weights_say_who_moves(other: Reweighting, text: str) -> None:
+    assert other.text("item") == text
+
+
+@pytest.mark.parametrize(
+    "damage", [{"models": 3}, {"pairs": [{}]}, {"top": None}, {"adjust": "tukey"}, {"n_units": "x"}]
+)
+def test_damaged_data_are_refused(damage: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Leaderboard.from_dict(board_of(2).to_dict() | damage)
 
 
 def standing(name: str, letters: str = "a") -> Standing:
@@ -112,116 +223,9 @@ def standing(name: str, letters: str = "a") -> Standing:
     return Standing(name, 1, estimate, None, 0.5, 10, 1, tuple(letters), (1, 2), (1, 2), 0.5, 0.5, True)
 
 
-def told(a: str, b: str, p: float | None, verdict: Any) -> Pair:
-    test = Test("t", 1.0, p, 10)
-    return Pair(a, b, Estimate(0.1, None, None, 10), test, p, {}, verdict)
-
-
-YES, NO = "better", "not told apart"
-LEVEL_WITH_W = "x and y cannot be told apart from w (smallest p = 0.3, adjusted); "
-LEVEL_WITH_W += "w is better than z; so is x; y is not shown to be."
-
-
-@pytest.mark.parametrize(
-    ("models", "pairs", "expected"),
-    [
-        ("xy", [("x", "y", 0.01, YES)], "x is better than y (p = 0.01, adjusted)."),
-        ("xy", [("x", "y", 0.4, NO)], "x and y cannot be told apart (p = 0.4, adjusted)."),
-        ("xy", [("x", "y", None, NO)], "x and y cannot be told apart (no test)."),
-        (
-            "xyz",
-            [("x", "y", 0.4, NO), ("x", "z", 0.01, YES), ("y", "z", 0.02, YES)],
-            "x and y cannot be told apart (p = 0.4, adjusted); both are better than z.",
-        ),
-        (
-            "xyz",
-            [("x", "y", 0.4, NO), ("x", "z", 0.01, YES), ("y", "z", 0.2, NO)],
-            "x and y cannot be told apart (p = 0.4, adjusted); x is better than z; y is not shown to be.",
-        ),
-        (
-            "xyz",
-            [("x", "y", 0.01, YES), ("x", "z", 0.001, YES), ("y", "z", 0.2, NO)],
-            "x is better than y and z (largest p = 0.01, adjusted).",
-        ),
-        (
-            "wxyz",
-            [
-                ("w", "x", 0.4, NO),
-                ("w", "y", 0.3, NO),
-                ("w", "z", 0.01, YES),
-                ("x", "z", 0.02, YES),
-                ("y", "z", 0.2, NO),
-            ],
-            LEVEL_WITH_W,
-        ),
-        (
-            "xyvz",
-            [
-                ("x", "y", 0.4, NO),
-                ("x", "v", 0.01, YES),
-                ("x", "z", 0.01, YES),
-                ("y", "v", 0.2, NO),
-                ("y", "z", 0.02, YES),
-            ],
-            "x and y cannot be told apart (p = 0.4, adjusted); x is better than v and z; y is better only than z.",
-        ),
-    ],
-)
-def test_sentences_say_what_the_pairs_show(models: str, pairs: list[Any], expected: str) -> None:
-    assert sentence_of([standing(name) for name in models], [told(*pair) for pair in pairs]) == expected
-
-
-def test_models_beside_the_first_are_named_with_whom_they_are_better_than() -> None:
-    """It was "the 2 beside it than at least 1 of them"."""
-    level, rest = "ABCDE", "vwxyz"
-    better = {"A": rest, "B": rest, "C": "yz", "D": "yz", "E": ""}
-    pairs = [told("A", name, 0.2, NO) for name in level[1:]]
-    pairs += [told(a, b, 0.01, YES if b in better[a] else NO) for a in level for b in rest]
-    models = [standing(name) for name in level + rest]
-    head = (
-        "B, C, D and E cannot be told apart from A (smallest p = 0.2, adjusted); A is better than the other 5 models; "
-    )
-    tail = "E is not shown to be better than any of them."
-    assert sentence_of(models, pairs) == f"{head}so is B; C and D are better only than y and z; {tail}"
-    pairs.append(told("D", "x", 0.01, YES))
-    assert sentence_of(models, pairs) == f"{head}so is B; C and D are better than some of them; {tail}"
-
-
-def test_p_values_that_are_not_adjusted_are_not_called_so() -> None:
-    models = [standing(name) for name in "xy"]
-    assert sentence_of(models, [told("x", "y", 0.4, NO)], adjusted=False) == "x and y cannot be told apart (p = 0.4)."
-    assert sentence_of(models, [told("x", "y", 0.01, YES)], adjusted=False) == "x is better than y (p = 0.01)."
-
-
-def test_lists_of_names_end_with_how_many_more() -> None:
-    assert tables.wording_list(["a"], 4) == "a"
-    assert tables.wording_list(["a", "b", "c"], 4) == "a, b and c"
-    assert tables.wording_list(list("abcdefg"), 4) == "a, b, c and 4 others"
-
-
 @pytest.mark.parametrize(
     ("letters", "expected"),
     [(["a"], "a"), (list("abc"), "abc"), (list("abcd"), "a–d"), (list("abdez"), "a…z"), (["z", "aa"], "z,aa")],
 )
 def test_letters_in_a_row_are_shortened(letters: list[str], expected: str) -> None:
-    assert tables.letters_text(replace(standing("x"), letters=tuple(letters))) == expected
-
-
-@pytest.mark.parametrize(("share", "expected"), [(0.0, "<1 %"), (0.004, "<1 %"), (0.5, "50 %"), (0.996, ">99 %")])
-def test_chances_are_never_certain(share: float, expected: str) -> None:
-    assert tables.chance(share) == expected
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["team/model-a", "x"], ["team/model-a", "x"]),
-        (["team/model-a-large", "team/x"], ["team/…-large", "team/x"]),
-        (["model-a-large-1", "model-a-large-2"], ["model…arge-1", "model…arge-2"]),
-        (["team/model-a-large", "team/model-b-large"], ["team…a-large", "team…b-large"]),
-        ([f"organisation/model-{i}-instruct-preview" for i in (1, 2)], ["…el-1-instr…", "…el-2-instr…"]),
-        (["a" * 30 + "x" * 20 + "a" * 30, "a" * 31 + "x" * 18 + "a" * 31], ["…aaaxxxxxxx…", "…aaaaxxxxxx…"]),
-    ],
-)
-def test_shortened_names_fit_and_stay_different(names: list[str], expected: list[str]) -> None:
-    assert tables.shortened(names, 12) == expected
+    assert replace(standing("x"), letters=tuple(letters)).tier_text == f"1 {expected}"

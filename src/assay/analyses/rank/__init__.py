@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from assay.analyses.rank.notes import notes_of
-from assay.analyses.rank.pairs import Decided, check_adjust, decide, pair_records
-from assay.analyses.rank.parts import Adjust, Computed, Reweighting, Standing, TopScore
+from assay.analyses.rank.pairs import PairDecisions, check_adjust, decide, pair_records
+from assay.analyses.rank.records import Adjust, RankMethods, Reweighting, Standing, TopScore
 from assay.analyses.rank.result import Leaderboard
-from assay.analyses.rank.sentences import sentence_of
-from assay.analyses.rank.weights import Weighting, check_weights, place_of, reweighted, reweightings
+from assay.analyses.rank.sentences import notes_of, sentence_of
+from assay.analyses.rank.weights import WeightScheme, check_weights, place_of, reweighted, reweightings
 from assay.analyses.rank_answers import Answers, answers_of, answers_of_panel, only_complete, without_rounding
 from assay.data import Panel, Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
@@ -34,7 +35,7 @@ def rank(
     *sources: Source | Panel,
     design: Design | None = None,
     adjust: Adjust = "holm",
-    weights: Weighting | None = None,
+    weights: WeightScheme | None = None,
     min_n: int | None = None,
     complete: bool = False,
     names: Sequence[str] | None = None,
@@ -93,7 +94,7 @@ def rank_answers(
     design: Design,
     adjust: Adjust = "holm",
     *,
-    weights: Weighting | None = None,
+    weights: WeightScheme | None = None,
     min_n: int | None = None,
 ) -> Leaderboard:
     """The leaderboard of answers that have been read."""
@@ -134,7 +135,7 @@ def _check_answers(answers: Answers) -> None:
 class _Board:
     """Everything that is computed of some answers, on the way to the record."""
 
-    def __init__(self, answers: Answers, found: Fitted, decided: Decided, design: Design, adjust: Adjust) -> None:
+    def __init__(self, answers: Answers, found: Fitted, decided: PairDecisions, design: Design, adjust: Adjust) -> None:
         self.answers, self.found, self.decided, self.design, self.adjust = answers, found, decided, design, adjust
         self.resamples = design.resamples or DEFAULT_RESAMPLES
         self.sign = -1.0 if answers.metric.lower_is_better else 1.0
@@ -145,20 +146,23 @@ class _Board:
         self.fallbacks: list[Fallback] = []
         self.method: Method = "bca" if design.method in ("auto", "tango") else design.method  # of single models
 
-    def record(self, others: Sequence[Reweighting], weights: Weighting | None, min_n: int | None) -> Leaderboard:
+    def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
         answers, grid = self.answers, self.answers.grid
         models = self._standings()
         pairs = pair_records(self.decided, answers.systems, self.order)
         tests = self.decided.tests
         return Leaderboard(
+            kind="leaderboard",
             metric=answers.metric.kind,
             unit=answers.unit,
             lower_is_better=answers.metric.lower_is_better,
             sentence=sentence_of(models, pairs, adjusted=self.adjust != "none"),
             models=models,
-            pairs=pairs,
+            tiers=tuple(tuple(m.name for m in group) for _, group in groupby(models, attrgetter("tier"))),
+            confidence_set=tuple(model.name for model in models if model.in_confidence_set),
             top=self._top(),
             adjust=self.adjust,
+            pairs=pairs,
             reweightings=tuple(others),
             n_units=grid.n,
             n_complete=int(grid.present.all(axis=1).sum()),
@@ -167,7 +171,7 @@ class _Board:
             fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
             notes=notes_of(answers, self.decided, self.adjust, self.order),
             design=self.design,
-            computed=Computed(
+            computed=RankMethods(
                 tests.how,
                 tests.resamples,
                 self.method if grid.whole else "t",
@@ -196,9 +200,7 @@ class _Board:
                     self.answers.systems[i],
                     self.ranks[i],
                     estimate,
-                    estimate.exp("the perplexity is too large for a number")
-                    if self.answers.metric.kind == "losses"
-                    else None,
+                    estimate.exp(_TOO_LARGE) if self.answers.metric.kind == "losses" else None,
                     grid.system(i).estimate,
                     int(grid.present[:, i].sum()),
                     tier,
@@ -242,7 +244,7 @@ class _Board:
         corrected = Estimate(self.sign * found.value, limits, float(self.found.errors[i]), self.answers.grid.n)
         return TopScore(self.answers.systems[i], value, value - self.sign * found.value, corrected, found.rivals)
 
-    def _signature(self, weights: Weighting | None, min_n: int | None) -> str:
+    def _signature(self, weights: WeightScheme | None, min_n: int | None) -> str:
         answers, grid, tests = self.answers, self.answers.grid, self.decided.tests
         return signature(
             "rank",

@@ -28,7 +28,7 @@ _PER_UNEQUAL, _FEW_GROUPS = 3e-2, 200  # seconds for few groups of unequal weigh
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class PairEvidence:
     """Of every pair i < j of a grid, i less j; NaN where there is none."""
 
     pairs: Pairs
@@ -48,7 +48,7 @@ class Evidence:
         return np.asarray(self.low == self.high)
 
 
-def evidence_of(pairs: Pairs, design: Design, level: float, *, scores: bool) -> Evidence:
+def evidence_of(pairs: Pairs, design: Design, level: float, *, scores: bool) -> PairEvidence:
     """Test every pair, and compute its interval at ``level``; ``scores``: the values are scores, and may be 0/1."""
     counts = counts_of(pairs) if scores and pairs.grid.right_or_wrong else None
     tests = _tests(pairs, counts, design)
@@ -57,7 +57,7 @@ def evidence_of(pairs: Pairs, design: Design, level: float, *, scores: bool) -> 
     if design.paired and counts is None:
         shown = replace(tests, p_values=joint_p(tests.p_values, np.where(np.isnan(own), 0.0, own)))
     noted = tuple(dict.fromkeys([*tests.fallbacks, *fallbacks]))
-    return Evidence(pairs, shown, tests.p_values, own, low, high, level, method, counts, noted)
+    return PairEvidence(pairs, shown, tests.p_values, own, low, high, level, method, counts, noted)
 
 
 def _tests(pairs: Pairs, counts: Counts | None, design: Design) -> PairTests:

@@ -14,8 +14,8 @@ from typing import get_args
 
 import numpy as np
 
-from assay.analyses.rank.pair_tests import Evidence, evidence_of
-from assay.analyses.rank.parts import Adjust, Pair, PairVerdict
+from assay.analyses.rank.pair_tests import PairEvidence, evidence_of
+from assay.analyses.rank.records import Adjust, PairVerdict, RankedPair
 from assay.analyses.verdict import moved_limits
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
@@ -48,10 +48,10 @@ def check_adjust(adjust: str, design: Design) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Decided:
+class PairDecisions:
     """All pairs i < j of the grid, with what was found out about them."""
 
-    evidence: Evidence
+    evidence: PairEvidence
     adjusted: Floats  # (P,) NaN where there is no test
     adjusted_test: Floats  # (P,) what the test alone would give
     better: Truths  # (k, k) whether i was shown to be better than j
@@ -85,7 +85,7 @@ class Decided:
 
 def decide(
     grid: Grid, found: Fitted, design: Design, adjust: Adjust, *, lower_is_better: bool, scores: bool = True
-) -> Decided:
+) -> PairDecisions:
     """Test every pair, and decide which are told apart at the level of the design."""
     pairs = pairs_of(grid)
     alpha, count = 1 - design.level, max(int((pairs.units > 0).sum()), 1)
@@ -94,7 +94,9 @@ def decide(
     return decided_of(evidence, found, design, adjust, lower_is_better=lower_is_better)
 
 
-def decided_of(evidence: Evidence, found: Fitted, design: Design, adjust: Adjust, *, lower_is_better: bool) -> Decided:
+def decided_of(
+    evidence: PairEvidence, found: Fitted, design: Design, adjust: Adjust, *, lower_is_better: bool
+) -> PairDecisions:
     """The decisions that the evidence allows, which is at the level that the adjustment needs."""
     alpha, pairs = 1 - design.level, evidence.pairs
     if adjust == "max-t" and len(pairs.units) > 1:
@@ -116,7 +118,7 @@ def decided_of(evidence: Evidence, found: Fitted, design: Design, adjust: Adjust
     if not design.paired:  # a verdict needs the interval as well
         rejected &= evidence.degenerate | (low > 0) | (high < 0)
     better = _better(pairs, rejected, lower_is_better=lower_is_better)
-    return Decided(evidence, adjusted, alone, better, low, high, method, family, design)
+    return PairDecisions(evidence, adjusted, alone, better, low, high, method, family, design)
 
 
 def _at_most(p: Floats, alpha: float) -> Truths:
@@ -145,7 +147,7 @@ def _adjusted(p: Floats, adjust: Adjust) -> Floats:
     return adjusted
 
 
-def _max_t(evidence: Evidence, found: Fitted, design: Design) -> tuple[Floats, Floats, Floats, str]:
+def _max_t(evidence: PairEvidence, found: Fitted, design: Design) -> tuple[Floats, Floats, Floats, str]:
     """Step-down p-values, and limits as far as the largest of all pairs reaches by chance."""
     pairs, tango = evidence.pairs, evidence.counts if design.method in ("auto", "tango") else None
     flips = Flips.of(pairs.grid, seed=design.seed)
@@ -176,7 +178,7 @@ def _reach(found: Fitted, largest: Maxima, design: Design, *, plain: bool) -> tu
 # ------------------------------------------------------------------------------------------------------------- records
 
 
-def pair_records(decided: Decided, systems: Sequence[str], order: Sequence[int]) -> tuple[Pair, ...]:
+def pair_records(decided: PairDecisions, systems: Sequence[str], order: Sequence[int]) -> tuple[RankedPair, ...]:
     """A record for each pair, the better rank first, in the order of the ranks."""
     pairs = decided.pairs
     at = {(i, j): r for r, (i, j) in enumerate(pairs.index.T.tolist())}
@@ -189,16 +191,16 @@ def pair_records(decided: Decided, systems: Sequence[str], order: Sequence[int])
             verdict: PairVerdict = (
                 "better" if decided.better[a, b] else "worse" if decided.better[b, a] else "not told apart"
             )
-            test, p = made.test(r, forward=forward), float(decided.adjusted[r])
+            p = float(decided.adjusted[r])
             records.append(
-                Pair(
+                RankedPair(
                     systems[a],
                     systems[b],
+                    verdict,
                     made.difference(r, forward=forward),
-                    test,
+                    made.test(r, forward=forward),
                     None if np.isnan(p) else p,
                     made.effects_of(r, (a, b)),
-                    verdict,
                 )
             )
     return tuple(records)
@@ -208,7 +210,7 @@ def pair_records(decided: Decided, systems: Sequence[str], order: Sequence[int])
 class _Made:
     """The parts of the records, one pair at a time."""
 
-    decided: Decided
+    decided: PairDecisions
     effects: bool
 
     def test(self, r: int, *, forward: bool) -> Test:

@@ -1,15 +1,20 @@
-"""What a leaderboard allows one to say, in one sentence: who is at the top, and whom they are better than."""
+"""What a leaderboard allows one to say: who is at the top, whom they are better than, and what a reader should know."""
 
 from collections.abc import Sequence
 
-from assay.analyses.rank.parts import Pair, Standing
-from assay.analyses.rank.tables import wording_list
+import numpy as np
+
+from assay.analyses.rank.pairs import PairDecisions
+from assay.analyses.rank.records import Adjust, RankedPair, Standing
+from assay.analyses.rank_answers import Answers
+from assay.analyses.verdict import FEW
 from assay.results import words
+from assay.stats.ranking.shared_signs import MOST_ENUMERATED
 
 _MOST_NAMED = 4
 
 
-def sentence_of(models: Sequence[Standing], pairs: Sequence[Pair], *, adjusted: bool = True) -> str:
+def sentence_of(models: Sequence[Standing], pairs: Sequence[RankedPair], *, adjusted: bool = True) -> str:
     """``x and y cannot be told apart (p = 0.3); both are better than z``: of the models level with the first."""
     how = ", adjusted" if adjusted else ""
     first = models[0].name
@@ -28,18 +33,18 @@ def sentence_of(models: Sequence[Standing], pairs: Sequence[Pair], *, adjusted: 
 
 def _level(level: Sequence[str]) -> str:
     if len(level) <= 2:
-        return f"{wording_list(level, _MOST_NAMED)} cannot be told apart"
-    return f"{wording_list(level[1:], _MOST_NAMED)} cannot be told apart from {level[0]}"
+        return f"{words.listed(level, _MOST_NAMED)} cannot be told apart"
+    return f"{words.listed(level[1:], _MOST_NAMED)} cannot be told apart from {level[0]}"
 
 
-def _evidence(level: Sequence[str], own: dict[str, Pair], how: str) -> str:
+def _evidence(level: Sequence[str], own: dict[str, RankedPair], how: str) -> str:
     known = [p for name in level[1:] if (p := own[name].p_adjusted) is not None]
     if not known:
         return "no test"
     return ("" if len(level) == 2 else "smallest ") + words.p_value(min(known)) + how
 
 
-def _against(level: Sequence[str], rest: Sequence[str], pairs: Sequence[Pair]) -> str:
+def _against(level: Sequence[str], rest: Sequence[str], pairs: Sequence[RankedPair]) -> str:
     """Who of the level models is better than the rest: the first, all of them, or only some, than some."""
     beaten = {name: [p.b for p in pairs if p.a == name and p.b in rest and p.verdict == "better"] for name in level}
     if all(len(names) == len(rest) for names in beaten.values()):
@@ -61,18 +66,88 @@ def _than_some(some: Sequence[str], beaten: dict[str, list[str]]) -> str:
     if any(beaten[name] != only for name in some):
         return f"{_are(some, first=True)} better than some of them"
     whom = (
-        f"only than {wording_list(only, _MOST_NAMED)}" if len(only) <= _MOST_NAMED else f"than only {len(only)} of them"
+        f"only than {words.listed(only, _MOST_NAMED)}" if len(only) <= _MOST_NAMED else f"than only {len(only)} of them"
     )
     return f"{_are(some, first=True)} better {whom}"
 
 
 def _are(names: Sequence[str], *, first: bool = False) -> str:
     """``is x``, ``are x and y``; with the names ``first``, ``x is``."""
-    verb, listed = "is" if len(names) == 1 else "are", wording_list(names, _MOST_NAMED)
+    verb, listed = "is" if len(names) == 1 else "are", words.listed(names, _MOST_NAMED)
     return f"{listed} {verb}" if first else f"{verb} {listed}"
 
 
 def _others(rest: Sequence[str]) -> str:
     if len(rest) <= _MOST_NAMED:
-        return wording_list(rest, _MOST_NAMED)
+        return words.listed(rest, _MOST_NAMED)
     return f"the other {len(rest)} models"
+
+
+# --------------------------------------------------------------------------------------------------------------- notes
+
+
+def notes_of(answers: Answers, decided: PairDecisions, adjust: Adjust, order: Sequence[int]) -> tuple[str, ...]:
+    """The notes of the data and of what was decided; ``order`` is that of the ranks."""
+    grid, unit = answers.grid, answers.unit
+    notes = list(answers.notes)
+    if not grid.whole:
+        notes.append(_about_holes(answers))
+    contradicted = sum(decided.better[b, a] for place, a in enumerate(order) for b in order[place + 1 :])
+    if contradicted:
+        pairs = words.count(int(contradicted), "pair")
+        notes.append(f"{pairs} told apart the other way round than the ranks, on the {unit}s that both answered")
+    if grid.groups < FEW:
+        notes.append(f"{_groups(answers)}, too few to rely on")
+    notes += _attainable(answers, decided, adjust)
+    notes += _undecided(decided)
+    if adjust in ("bh", "none"):
+        notes.append("tiers and ranks are only as sure as single decisions: this adjustment allows some to be false")
+    return tuple(notes)
+
+
+def _groups(answers: Answers) -> str:
+    grid = answers.grid
+    return words.count(grid.groups, answers.unit if grid.clusters is None else "cluster")
+
+
+def _about_holes(answers: Answers) -> str:
+    grid, unit = answers.grid, answers.unit
+    answered = grid.present.sum(axis=0)
+    all_have = int(grid.present.all(axis=1).sum())
+    lacking, fewest = int((answered < grid.n).sum()), int(np.argmin(answered))
+    return (
+        f"answers are missing ({lacking} of {grid.k} models; most: {answers.systems[fewest]}, "
+        f"{grid.n - int(answered[fewest]):,} of {grid.n:,}): pairs are tested on the {unit}s both have, estimates "
+        f"allow for the difficulty of the {unit}s; --complete takes the {all_have:,} that all have"
+    )
+
+
+def _attainable(answers: Answers, decided: PairDecisions, adjust: Adjust) -> list[str]:
+    """What so few units could show at all: of n signs there are 2ⁿ, and no p-value is below 2 of them."""
+    groups, alpha, name = answers.grid.groups, 1 - decided.design.level, decided.tests.name
+    if groups > MOST_ENUMERATED or name not in ("sign-flip", "mcnemar", "mcnemar-midp"):
+        return []
+    mid = name == "mcnemar-midp"  # which counts half of the observed counts
+    least, pairs = 2.0 ** (-groups if mid else 1 - groups), int((~np.isnan(decided.adjusted)).sum())
+    have = "" if mid else f" have {2**groups:,} sign flips"
+    found = f"{_groups(answers)}{have}: no p-value can be below {words.number(least, 2)}"
+    smallest = min(least * pairs, 1.0) if adjust == "holm" else least
+    if smallest <= alpha:
+        return [found]
+    if least > alpha:
+        return [f"{found}, so that no pair can be told apart at {words.number(alpha)}"]
+    adjusted = f"nor below {words.number(smallest, 2)} when adjusted for {words.count(pairs, 'pair')}"
+    advice = "--adjust max-t depends less on the number of pairs"
+    return [f"{found}, {adjusted}, so that no pair can be told apart at {words.number(alpha)}; {advice}"]
+
+
+def _undecided(decided: PairDecisions) -> list[str]:
+    """Pairs that the test alone, or the interval alone, would tell apart."""
+    told = decided.different[tuple(decided.pairs.index)]
+    lone = ~told & (decided.adjusted_test <= 1 - decided.design.level)
+    notes = []
+    if lone.any():
+        pairs = words.count(int(lone.sum()), "pair")
+        have = "has" if lone.sum() == 1 else "have"
+        notes.append(f"{pairs} that the {decided.tests.name} test alone would tell apart {have} 0 in the interval")
+    return notes

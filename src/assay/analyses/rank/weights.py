@@ -5,26 +5,26 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from assay.analyses.rank.parts import Move, Reweighting
+from assay.analyses.rank.records import Move, Reweighting
 from assay.analyses.rank_answers import Answers
 from assay.errors import InputError, UsageError
 from assay.stats.ranking import fitted
 from assay.stats.repeated_runs import rank_stability
 from assay.stats.units import Floats, Truths
 
-Weighting = Literal["equal", "n", "sqrt", "log"]
+WeightScheme = Literal["equal", "n", "sqrt", "log"]
 
 _NEAR = 1e-12  # of the largest: estimates closer than this are equal up to rounding
 
 
 def check_weights(weights: str | None, min_n: int | None) -> None:
-    if weights is not None and weights not in get_args(Weighting):
-        raise UsageError(f"weights must be one of {', '.join(get_args(Weighting))}, but got {weights!r}.")
+    if weights is not None and weights not in get_args(WeightScheme):
+        raise UsageError(f"weights must be one of {', '.join(get_args(WeightScheme))}, but got {weights!r}.")
     if min_n is not None and min_n < 1:
         raise UsageError(f"min_n must be at least 1, but got {min_n}.")
 
 
-def reweighted(answers: Answers, weights: Weighting | None, min_n: int | None) -> Answers:
+def reweighted(answers: Answers, weights: WeightScheme | None, min_n: int | None) -> Answers:
     """The answers with f(n) for the weight n of an item, and without the items of which n is too small."""
     if weights is None and min_n is None:
         return answers
@@ -41,7 +41,7 @@ def reweighted(answers: Answers, weights: Weighting | None, min_n: int | None) -
     return answers.weighted(lambda n: _weights(n, weights or "n"))
 
 
-def _weights(n: Floats, how: Weighting) -> Floats:
+def _weights(n: Floats, how: WeightScheme) -> Floats:
     if how == "log" and not (n > 1).all():
         raise InputError("the logarithm of a weight of 1 or less is no weight; leave such items out with --min-n 2.")
     if how == "equal":
@@ -55,28 +55,28 @@ def place_of(goodness: Floats) -> list[int]:
     return [1 + int((goodness > value + near).sum()) for value in goodness.tolist()]
 
 
-def reweightings(answers: Answers, asked: Weighting | None, min_n: int | None, better: Truths) -> list[Reweighting]:
+def reweightings(answers: Answers, asked: WeightScheme | None, min_n: int | None, better: Truths) -> list[Reweighting]:
     """Every weighting against equal weights and all items; ``better`` is what the leaderboard decided."""
     if asked is None and min_n is None:
         return []
     base = _goodness(answers, "equal", None)
-    schemes: Sequence[Weighting] = [
-        how for how in get_args(Weighting) if how == asked or _possible(answers, how, min_n)
+    schemes: Sequence[WeightScheme] = [
+        how for how in get_args(WeightScheme) if how == asked or _possible(answers, how, min_n)
     ]
     chosen = [(how, min_n) for how in schemes if (how, min_n) != ("equal", None)]
     return [_against(base, answers, how, least, better) for how, least in chosen]
 
 
-def _possible(answers: Answers, how: Weighting, min_n: int | None) -> bool:
+def _possible(answers: Answers, how: WeightScheme, min_n: int | None) -> bool:
     return how != "log" or bool((np.maximum(answers.grid.weights, min_n or 0) > 1).all())
 
 
-def _goodness(answers: Answers, how: Weighting, min_n: int | None) -> Floats:
+def _goodness(answers: Answers, how: WeightScheme, min_n: int | None) -> Floats:
     estimates = fitted(reweighted(answers, how, min_n).grid).estimates
     return -estimates if answers.metric.lower_is_better else estimates
 
 
-def _against(base: Floats, answers: Answers, how: Weighting, min_n: int | None, better: Truths) -> Reweighting:
+def _against(base: Floats, answers: Answers, how: WeightScheme, min_n: int | None, better: Truths) -> Reweighting:
     other = _goodness(answers, how, min_n)
     before, after = place_of(base), place_of(other)
     moves = [Move(*move) for move in zip(answers.systems, before, after, strict=True) if move[1] != move[2]]

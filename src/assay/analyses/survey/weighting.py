@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.analyses.rank.parts import Move, Reweighting
+from assay.analyses.rank.records import Move, Reweighting
 from assay.analyses.rank.weights import place_of
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey

@@ -12,9 +12,10 @@ from assay.analyses.rank import rank
 from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.errors import InputError, UsageError
-from assay.report.charts import COLOURS
+from assay.report.charts import COLOURS, draw, write_figure
 from assay.report.folder import result_markdown, write_markdown
-from assay.report.rank_chart import rank_chart, write_rank_chart
+from assay.report.kinds import part_of
+from assay.results import words
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ["a & co", "<b>", "c|d", "e"]
@@ -36,7 +37,7 @@ def board() -> Leaderboard:
 
 def layers(board: Leaderboard) -> list[dict[str, Any]]:
     """The layers, with their rows in place of the names of these."""
-    specification = rank_chart(board).to_dict()
+    specification = draw(board.figures[0])
     return [layer | {"data": specification["datasets"][layer["data"]["name"]]} for layer in specification["layer"]]
 
 
@@ -50,8 +51,8 @@ def test_lines_and_dots_are_the_estimates_of_the_record(board: Leaderboard) -> N
     assert rows(lines) == rows(dots)
     limits = [model.estimate.interval for model in board.models]
     assert [(row["low"], row["high"]) for row in rows(lines)] == [(i.low, i.high) for i in limits if i]
-    assert [(row["model"], row["value"], row["tier"]) for row in rows(dots)] == [
-        (model.name, model.estimate.value, model.tier) for model in board.models
+    assert [(row["label"], row["value"], row["group"]) for row in rows(dots)] == [
+        (model.name, model.estimate.value, f"tier {model.tier}") for model in board.models
     ]
     assert lines["encoding"]["y"]["sort"] == [model.name for model in board.models]
 
@@ -65,15 +66,22 @@ def test_tiers_have_colours_and_shapes_that_everybody_can_tell_apart(board: Lead
 
 
 def test_the_corrected_top_score_is_drawn_as_it_is_recorded(board: Leaderboard) -> None:
-    *_, rule, diamond = layers(board)
+    _, _, rule, diamond, _ = layers(board)
     corrected = board.top.corrected
     assert corrected.interval is not None
-    expected = {"model": board.top.name, "value": corrected.value, "low": corrected.interval.low}
+    expected = {"label": board.top.name, "group": "tier 1", "value": corrected.value, "low": corrected.interval.low}
     assert rows(rule) == rows(diamond) == [expected | {"high": corrected.interval.high}]
 
 
+def test_every_row_ends_with_tier_ranks_and_chance(board: Leaderboard) -> None:
+    *_, notes = layers(board)
+    assert [row["note"] for row in rows(notes)] == [
+        f"tier {m.tier_text} · rank {m.ranks_text} · best {words.chance(m.probability_best)}" for m in board.models
+    ]
+
+
 def test_svg_is_well_formed_and_names_the_models(board: Leaderboard, tmp_path: Path) -> None:
-    write_rank_chart(board, tmp_path / "c.svg")
+    write_figure(board.figures[0], tmp_path / "c.svg")
     text = (tmp_path / "c.svg").read_text(encoding="utf-8")
     root = ET.fromstring(text)  # noqa: S314 - our own file
     words = [element.text for element in root.iter(f"{SVG}text")]
@@ -84,7 +92,7 @@ def test_svg_is_well_formed_and_names_the_models(board: Leaderboard, tmp_path: P
 def test_png_grows_with_the_number_of_models(tmp_path: Path) -> None:
     heights = []
     for k in (4, 30):
-        write_rank_chart(board_of(k), tmp_path / "c.png")
+        write_figure(board_of(k).figures[0], tmp_path / "c.png")
         data = (tmp_path / "c.png").read_bytes()
         assert data.startswith(b"\x89PNG\r\n\x1a\n")
         heights.append(struct.unpack(">II", data[16:24])[1])
@@ -105,9 +113,9 @@ def test_less_is_better_is_said_at_the_axis() -> None:
 
 def test_what_cannot_be_written_is_refused(board: Leaderboard, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"\.svg or \.png"):
-        write_rank_chart(board, tmp_path / "c.pdf")
+        write_figure(board.figures[0], tmp_path / "c.pdf")
     with pytest.raises(InputError, match="cannot be written"):
-        write_rank_chart(board, tmp_path / "missing" / "c.svg")
+        write_figure(board.figures[0], tmp_path / "missing" / "c.svg")
     with pytest.raises(InputError, match="cannot be written"):
         write_markdown(board, tmp_path / "missing" / "c.md")
 
@@ -124,3 +132,20 @@ def test_markdown_has_a_row_for_each_model_and_no_markup_of_theirs(board: Leader
     assert all(line.count("|") - line.count("\\|") == models.splitlines()[0].count("|") for line in models.splitlines())
     assert blocks[1].endswith(".")
     assert blocks[-1] == f"`{board.signature}`"
+
+
+def test_the_page_has_the_numbers_of_all_pairs_and_models(board: Leaderboard) -> None:
+    models, pairs = (group.tables[0] for group in part_of(board).groups)
+    assert (models.title, pairs.title) == ("Models", "Pairs")
+    assert models.data is not None
+    assert pairs.data is not None
+    assert [row["estimate"] for row in models.data] == [m.estimate.value for m in board.models]
+    assert [row["mean"] for row in models.data] == [m.mean for m in board.models]
+    assert [row["d_z"] for row in pairs.data] == [pair.effect_sizes["d_z"].value for pair in board.pairs]
+    assert models.sorted_by is not None
+    assert models.sorted_by[models.header.index("tier")] == tuple(float(m.tier) for m in board.models)
+    assert {models.method is None, pairs.method is None} == {False}
+
+
+def test_the_page_leaves_out_more_pairs_than_a_reader_can_use() -> None:
+    assert [group.title for group in part_of(board_of(64)).groups] == ["Models"]

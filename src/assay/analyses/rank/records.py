@@ -1,0 +1,117 @@
+"""The parts of a leaderboard: a model's standing, a pair of models, the winner, and what other weights would change."""
+
+from typing import Literal
+
+import msgspec
+
+from assay.results import words
+from assay.stats.records import Estimate, Test
+
+Adjust = Literal["holm", "bh", "max-t", "none"]
+PairVerdict = Literal["better", "worse", "not told apart"]
+Ranks = tuple[int, int]
+
+_WEIGHTS = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """One model: its estimate, and everything that is known of its place."""
+
+    name: str
+    rank: int  # 1 + how many models have a better estimate
+    estimate: Estimate  # mean score, or mean loss in nats; as if the model had answered every unit
+    perplexity: Estimate | None  # losses: the exponential
+    mean: float  # over the units that the model answered
+    answered: int  # units
+    tier: int
+    letters: tuple[str, ...]  # shared exactly with the models that it is not shown to differ from
+    ranks: Ranks  # that the decisions on all pairs leave open
+    bootstrap_ranks: Ranks  # the central share of the ranks in the replicates
+    probability_best: float  # share of the replicates in which it is the best
+    set_p_value: float  # of the model confidence set
+    in_confidence_set: bool
+
+    @property
+    def ranks_text(self) -> str:
+        """``3``, or ``1–3``."""
+        low, high = self.ranks
+        return str(low) if low == high else f"{low}–{high}"
+
+    @property
+    def tier_text(self) -> str:
+        """The tier and its letters, of which a row is shown by the first and the last: ``1 a–f``."""
+        found = self.letters
+        single = all(len(letter) == 1 for letter in found)
+        if len(found) > 3 and single and ord(found[-1]) - ord(found[0]) == len(found) - 1:
+            shown = f"{found[0]}–{found[-1]}"
+        else:
+            shown = f"{found[0]}…{found[-1]}" if len(found) > 4 else ("" if single else ",").join(found)
+        return f"{self.tier} {shown}"
+
+
+class RankedPair(msgspec.Struct, frozen=True):
+    """Two models, the one with the better rank first, on the units that both have answered."""
+
+    a: str
+    b: str
+    verdict: PairVerdict  # what A is shown to be
+    difference: Estimate  # A − B
+    test: Test
+    p_adjusted: float | None  # for the number of pairs
+    effect_sizes: dict[str, Estimate]
+
+
+class TopScore(msgspec.Struct, frozen=True):
+    """The best estimate, and what is left of it when one allows for its having been the best of k."""
+
+    name: str
+    estimate: float
+    bias: float  # the luck in the estimate: estimate − corrected; negative where lower is better
+    corrected: Estimate  # what the estimate is worth without the luck; the interval holds in spite of the choice
+    rivals: float  # how many others could have come first, each counted by how close it is: 0 … k − 1
+
+
+class Move(msgspec.Struct, frozen=True):
+    """A model that changes rank under other weights."""
+
+    name: str
+    rank: int  # on equal weights and all units
+    to: int
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.rank} → {self.to}"
+
+
+class Reweighting(msgspec.Struct, frozen=True):
+    """The ranking under other weights, against equal weights and all units."""
+
+    weights: str  # "equal", "n", "sqrt", "log"
+    min_n: int | None
+    units: int  # how many are left
+    tau: float | None  # Kendall's τ-b of the estimates; None where all tie
+    moves: tuple[Move, ...]
+    reversed: int  # pairs that this leaderboard tells apart and that change their order
+
+    def text(self, unit: str) -> str:
+        """``√n, n ≥ 30 (312 items): τ = 0.97 with equal weights, 2 models moved (x 3 → 4, y 4 → 3); no pair …``."""
+        least = "" if self.min_n is None else f", n ≥ {self.min_n:,} ({words.count(self.units, unit)})"
+        tau = "τ undefined" if self.tau is None else f"τ = {self.tau:.3g}"
+        start = f"{_WEIGHTS[self.weights]}{least}: {tau} with equal weights"
+        if not self.moves:
+            return f"{start}, no model moves"
+        moves = ", ".join(map(str, self.moves[:4]))
+        more = f" and {len(self.moves) - 4} more" if len(self.moves) > 4 else ""
+        pairs = "no pair" if not self.reversed else words.count(self.reversed, "pair")
+        changed = f"{pairs} told apart {'change' if self.reversed > 1 else 'changes'} order"
+        return f"{start}, {words.count(len(self.moves), 'model')} moved ({moves}{more}); {changed}"
+
+
+class RankMethods(msgspec.Struct, frozen=True):
+    """How the numbers came about: what ran, as opposed to what the design asked for."""
+
+    tests: str  # "exact", "shared signs", "closed form"
+    flips: int | None  # random sign flips; None: none
+    intervals: str  # of single models: the method
+    pair_intervals: str  # of differences: the method, and whether they hold for all pairs at once
+    resamples: int  # bootstrap replicates of all models together
+    simultaneous: bool = False  # whether the intervals of differences hold for all pairs at once
