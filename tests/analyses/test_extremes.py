@@ -19,7 +19,7 @@ from assay.errors import InputError, NoPairsError
 from assay.report.page.gauge import gauge_html
 from assay.results import words
 from tests.analyses.evidence import limits, losses, scores, value
-from tests.analyses.test_japanese import counts
+from tests.analyses.japanese.texts import counts
 from tests.data.runs.token_runs import story, write_run
 
 RNG = np.random.default_rng(4)

@@ -116,12 +116,7 @@ def japanese(
         _refuse_other(sources[0], given | {"--split-on": split_on})
         result = _of_tables(sources, scripts, normalize, bleu, columns, design, allow_empty=allow_empty)
 
-    def draw(path: Path) -> None:
-        from assay.report.japanese_chart import write_japanese_chart  # late: only if a chart is asked for
-
-        write_japanese_chart(result, path)
-
-    output.show(result, as_json=as_json, save=save, chart=chart, draw=draw)
+    output.show(result, as_json=as_json, save=save, chart=chart)
 
 
 def _is_model(first: str) -> bool:

@@ -40,7 +40,6 @@ KINDS = {
     **{schema: Kind(record, "assay.report.part:part_of_result") for schema, record in SCHEMAS.items()},
     CERTIFICATE: Kind(None, f"{_PARTS}.certificate:certificate_part"),
     "assay/survey/1": Kind("assay.analyses.survey.report:SurveyReport", f"{_PARTS}.survey:survey_part"),
-    "assay/japanese/1": Kind("assay.analyses.japanese.result:Japanese", f"{_PARTS}.sheets:japanese_part"),
 }
 
 

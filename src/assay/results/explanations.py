@@ -108,6 +108,16 @@ EXPLANATIONS = {
         "reliability.md",
     ),
     "scripts": Explanation("Which characters count as hiragana, katakana and kanji.", "japanese.md"),
+    "scores of text": Explanation(
+        "Character error rate: edits over the characters of the references. BLEU and chrF: of the counts of all "
+        "sentences together, as sacrebleu computes them; sentence BLEU is the mean over sentences.",
+        "japanese.md",
+    ),
+    "differences of text": Explanation(
+        "B − A on the same sentences or documents. Randomization: their outputs might as well have been exchanged. "
+        "Bootstrap alone: how often a resample lies as far from the difference as 0 does.",
+        "japanese.md",
+    ),
     "loss": Explanation("Summed log-loss over the predicted tokens, divided by their number.", "intervals.md"),
     "score": Explanation("The mean over the items, weighted where the file has weights.", "intervals.md"),
     "pairs": Explanation(

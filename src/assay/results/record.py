@@ -30,6 +30,7 @@ Status = Literal["good", "bad", "unsure", "plain"]
 SCHEMAS = {
     "assay/comparison/1": "assay.analyses.comparison:Comparison",
     "assay/context/1": "assay.analyses.context.result:ContextCurve",
+    "assay/japanese/1": "assay.analyses.japanese.result:Japanese",
     "assay/power/1": "assay.analyses.power.result:Power",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/tuning/1": "assay.analyses.tune.result:TuningReport",

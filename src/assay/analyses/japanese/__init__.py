@@ -1,22 +1,21 @@
 """How good is this model's Japanese? Characters by script, edit distance, BLEU and chrF, with intervals (T7–T9, C7)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from assay.analyses.japanese.counts import (
     BleuTokenizer,
-    Evidence,
+    TextCounts,
     check_tokenizers,
-    evidence_of_counts,
-    evidence_of_generations,
+    counts_of_characters,
+    counts_of_generations,
 )
 from assay.analyses.japanese.estimates import Estimates
-from assay.analyses.japanese.parts import Pair, System
-from assay.analyses.japanese.result import Japanese, Kind
+from assay.analyses.japanese.result import Japanese, SystemPair, SystemScores, TextKind
 from assay.analyses.japanese.sentences import pair_sentence, system_sentence
 from assay.analyses.verdict import FEW
 from assay.data.generations import CharacterCounts, read_generations
@@ -26,11 +25,11 @@ from assay.errors import InputError, UsageError
 from assay.results.words import count
 from assay.stats.records import Fallback
 
-Source = str | PathLike[str] | Mapping[str, Any] | CharacterCounts | Any
+TextSource = str | PathLike[str] | Mapping[str, Any] | CharacterCounts | Any
 
 
 def japanese(
-    *sources: Source,
+    *sources: TextSource,
     scripts: Ranges = "basic",
     normalize: Normalization = "none",
     bleu: Sequence[BleuTokenizer] = ("ja-mecab", "char"),
@@ -64,7 +63,7 @@ def japanese(
     check_normalization(normalize)
     check_tokenizers(bleu)
     systems = read_generations(sources, columns=columns, allow_empty=allow_empty)
-    evidence = evidence_of_generations(systems, ranges=scripts, normalize=normalize, bleu=bleu)
+    evidence = counts_of_generations(systems, ranges=scripts, normalize=normalize, bleu=bleu)
     return _result("generations", evidence, design, scripts, normalize, {})
 
 
@@ -82,9 +81,9 @@ def _of_counts(counts: Sequence[CharacterCounts], design: Design) -> Japanese:
     for other in counts[1:]:
         _check_same_characters(first, other)
     about = {"context": first.context, "stride": first.stride}
-    evidence = evidence_of_counts(counts)
+    evidence = counts_of_characters(counts)
     result = _result("characters", evidence, design, first.ranges, first.normalize, about)
-    return replace(result, notes=(*_count_notes(counts), *result.notes))
+    return msgspec.structs.replace(result, notes=(*_count_notes(counts), *result.notes))
 
 
 def _count_notes(counts: Sequence[CharacterCounts]) -> tuple[str, ...]:
@@ -114,8 +113,8 @@ def _check_same_characters(first: CharacterCounts, other: CharacterCounts) -> No
 
 
 def _result(
-    kind: Kind,
-    evidence: Evidence,
+    kind: TextKind,
+    evidence: TextCounts,
     design: Design,
     scripts: Ranges,
     normalize: Normalization,
@@ -157,20 +156,20 @@ def _result(
     )
 
 
-def _pair(made: Estimates, systems: Sequence[System], b: int) -> Pair:
+def _pair(made: Estimates, systems: Sequence[SystemScores], b: int) -> SystemPair:
     gaps, evidence = made.gaps(b), made.evidence
     both = systems[0], systems[b]
     sentence = pair_sentence(both, gaps, evidence.headline, evidence.unit, made.design)
-    return Pair(systems[0].name, systems[b].name, gaps, sentence, evidence.headline)
+    return SystemPair(a=both[0].name, b=both[1].name, sentence=sentence, headline=evidence.headline, gaps=gaps)
 
 
-def _cluster_fallback(evidence: Evidence) -> tuple[Fallback, ...]:
+def _cluster_fallback(evidence: TextCounts) -> tuple[Fallback, ...]:
     if evidence.unit != "window":
         return ()
     return (Fallback("documents as clusters", "windows as clusters", "there is one document only"),)
 
 
-def _notes(systems: Sequence[System], pairs: Sequence[Pair], evidence: Evidence) -> tuple[str, ...]:
+def _notes(systems: Sequence[SystemScores], pairs: Sequence[SystemPair], evidence: TextCounts) -> tuple[str, ...]:
     notes = list(evidence.notes)
     scripts = [systems[0].value(f"accuracy/{script}") for script in JAPANESE]
     if not any(value.characters for value in scripts):

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from assay.analyses.japanese.parts import Quantity
+from assay.analyses.japanese.result import Quantity, Scale
 from assay.data.generations import CharacterCounts, Generations
 from assay.data.writing_systems import Normalization, Ranges, codes_of, normalized, script_names, scripts_of
 from assay.errors import InputError, UsageError
@@ -20,11 +20,11 @@ BleuTokenizer = Literal["ja-mecab", "char", "13a"]
 
 _SACREBLEU = {"ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"), "13a": ("tokenizer_13a", "Tokenizer13a")}
 
-Cut = Callable[[str], list[str]]
+Tokenize = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class TextMeasure:
     """A quantity as a function of the sums of columns; a ratio of sums with the same bottom in all systems says so."""
 
     quantity: Quantity
@@ -34,7 +34,7 @@ class Measure:
     reason: str = "nothing to measure"  # where the bottom is 0
 
     @classmethod
-    def ratio(cls, quantity: Quantity, top: slice, bottom: slice, reason: str) -> "Measure":
+    def ratio(cls, quantity: Quantity, top: slice, bottom: slice, reason: str) -> "TextMeasure":
         return cls(quantity, lambda sums: quotient(sums[..., top], sums[..., bottom]), top, bottom, reason)
 
 
@@ -45,12 +45,12 @@ def quotient(top: Floats, bottom: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class TextCounts:
     """The counts of every system on the same units."""
 
     names: tuple[str, ...]
     columns: tuple[Floats, ...]  # (n, c) of each system
-    measures: tuple[Measure, ...]
+    measures: tuple[TextMeasure, ...]
     unit: str  # "sentence", "document", "window"
     headline: str  # the key of the quantity that a comparison is judged by
     digest: str
@@ -62,15 +62,15 @@ class Evidence:
         return len(self.columns[0])
 
 
-def evidence_of_counts(counts: Sequence[CharacterCounts]) -> Evidence:
+def counts_of_characters(counts: Sequence[CharacterCounts]) -> TextCounts:
     """Accuracy and bits per character, over all and by script."""
     scripts = counts[0].scripts
     size = len(scripts)
     right, bits, below = slice(0, size), slice(size, 2 * size), slice(2 * size, 3 * size)
     measures = [
-        Measure.ratio(Quantity("accuracy", "accuracy", "share"), right, below, "no characters"),
+        TextMeasure.ratio(Quantity("accuracy", "accuracy", "share"), right, below, "no characters"),
         *_by_script("accuracy", "share", right, below, scripts, "text"),
-        Measure.ratio(
+        TextMeasure.ratio(
             Quantity("bits", "bits per character", "bits", lower_is_better=True), bits, below, "no characters"
         ),
         *_by_script("bits", "bits", bits, below, scripts, "text"),
@@ -79,7 +79,7 @@ def evidence_of_counts(counts: Sequence[CharacterCounts]) -> Evidence:
     for part in counts:
         for values in (part.characters, part.right, part.bits):
             hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
-    return Evidence(
+    return TextCounts(
         tuple(part.name for part in counts),
         tuple(np.concatenate([part.right, part.bits, part.characters], axis=1) for part in counts),
         tuple(measures),
@@ -90,10 +90,12 @@ def evidence_of_counts(counts: Sequence[CharacterCounts]) -> Evidence:
     )
 
 
-def _by_script(key: str, scale: str, top: slice, bottom: slice, scripts: Sequence[str], where: str) -> list[Measure]:
+def _by_script(
+    key: str, scale: Scale, top: slice, bottom: slice, scripts: Sequence[str], where: str
+) -> list[TextMeasure]:
     return [
-        Measure.ratio(
-            Quantity(f"{key}/{script}", f"{key}, {script}", "bits" if scale == "bits" else "share", scale == "bits"),
+        TextMeasure.ratio(
+            Quantity(f"{key}/{script}", f"{key}, {script}", scale, scale == "bits"),
             slice(top.start + k, top.start + k + 1),
             slice(bottom.start + k, bottom.start + k + 1),
             f"no {script} characters in the {where}",
@@ -102,9 +104,9 @@ def _by_script(key: str, scale: str, top: slice, bottom: slice, scripts: Sequenc
     ]
 
 
-def evidence_of_generations(
+def counts_of_generations(
     systems: Sequence[Generations], *, ranges: Ranges, normalize: Normalization, bleu: Sequence[str]
-) -> Evidence:
+) -> TextCounts:
     """Edits, matched characters by script, BLEU and chrF counts of every sentence."""
     cutters = {name: tokenizer_of(name) for name in bleu}
     wanted = [normalized(text, normalize) for text in systems[0].references]
@@ -116,7 +118,7 @@ def evidence_of_generations(
     clusters = systems[0].clusters
     names = None if clusters is None else sorted(set(clusters))
     count = len(wanted)
-    return Evidence(
+    return TextCounts(
         tuple(system.name for system in systems),
         tuple(_by_cluster(columns.joined(), clusters) for columns in made),
         tuple(made[0].measures),
@@ -139,7 +141,7 @@ def _by_cluster(columns: Floats, clusters: Sequence[str] | None) -> Floats:
 
 
 def _columns_of(
-    written: Sequence[str], wanted: Sequence[str], ranges: Ranges, cutters: Mapping[str, Cut]
+    written: Sequence[str], wanted: Sequence[str], ranges: Ranges, cutters: Mapping[str, Tokenize]
 ) -> "_Columns":
     made = _Columns()
     _edit_columns(made, written, wanted, ranges)
@@ -147,7 +149,7 @@ def _columns_of(
     for name, cut in cutters.items():
         _bleu_columns(made, name, np.array([bleu_counts(cut(a), cut(b)) for a, b in pairs], dtype=np.float64))
     at = made.add(np.array([chrf_counts(a, b) for a, b in pairs], dtype=np.float64))
-    made.measures.append(Measure(Quantity("chrf", "chrF", "score"), lambda sums: chrf_of(sums[..., at])))
+    made.measures.append(TextMeasure(Quantity("chrf", "chrF", "score"), lambda sums: chrf_of(sums[..., at])))
     return made
 
 
@@ -155,7 +157,7 @@ class _Columns:
     """Columns of counts as they come, and the measures made of them."""
 
     def __init__(self) -> None:
-        self.measures: list[Measure] = []
+        self.measures: list[TextMeasure] = []
         self._parts: list[Floats] = []
 
     def add(self, part: Floats) -> slice:
@@ -187,12 +189,12 @@ def _edit_columns(made: _Columns, written: Sequence[str], wanted: Sequence[str],
     zipped = made.add(np.array([_zipped(a, b) for a, b in zip(written, wanted, strict=True)], dtype=np.float64))
     top, bottom = slice(zipped.start, zipped.start + 1), slice(zipped.start + 1, zipped.stop)
     made.measures += [
-        Measure.ratio(
+        TextMeasure.ratio(
             Quantity("cer", "character error rate", "share", lower_is_better=True), edits, below, "no characters"
         ),
-        Measure.ratio(Quantity("accuracy", "accuracy", "share"), matched, below, "no characters"),
+        TextMeasure.ratio(Quantity("accuracy", "accuracy", "share"), matched, below, "no characters"),
         *_by_script("accuracy", "share", matched, below, names, "references"),
-        Measure(
+        TextMeasure(
             Quantity("zipped_accuracy", "accuracy, zipped", "share"),
             lambda sums: quotient(sums[..., top], sums[..., bottom]),
             reason="every prediction is empty",
@@ -215,7 +217,7 @@ def _matched_columns(
 
 
 def _zipped(written: str, wanted: str) -> tuple[int, int]:
-    """The source's count: equal characters at the same place, out of the places that both have."""
+    """Equal characters at the same place, and the places that both have."""
     return sum(a == b for a, b in zip(written, wanted, strict=False)), min(len(written), len(wanted))
 
 
@@ -226,11 +228,11 @@ def _bleu_columns(made: _Columns, name: str, counts: Floats) -> None:
     values, squares = made.add(single), made.add((single - 50) ** 2)  # centred, so that squares do not cancel
     ones = made.add(np.ones_like(single))
     made.measures += [
-        Measure(Quantity(f"bleu/{name}", f"BLEU ({name})", "score"), lambda sums: bleu_of(sums[..., at])),
-        Measure.ratio(
+        TextMeasure(Quantity(f"bleu/{name}", f"BLEU ({name})", "score"), lambda sums: bleu_of(sums[..., at])),
+        TextMeasure.ratio(
             Quantity(f"sentence_bleu/{name}", f"sentence BLEU ({name})", "score"), values, ones, "no sentences"
         ),
-        Measure(
+        TextMeasure(
             Quantity(f"sentence_bleu_std/{name}", f"sentence BLEU, std ({name})", "score"),
             lambda sums: _deviation(sums[..., values.start], sums[..., squares.start], sums[..., ones.start]),
             reason="one sentence has no spread",
@@ -264,7 +266,7 @@ def check_tokenizers(names: Sequence[str]) -> None:
         raise UsageError(f"bleu must name tokenizers, each once ({', '.join(known)}), but got {', '.join(names)!r}.")
 
 
-def tokenizer_of(name: str) -> tuple[Cut, str]:
+def tokenizer_of(name: str) -> tuple[Tokenize, str]:
     """How a sentence is cut, and the version of it for the signature."""
     if name == "char":
         return characters, "char"

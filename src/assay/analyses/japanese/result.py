@@ -1,36 +1,143 @@
 """The record that `japanese` returns."""
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
-from assay.analyses.japanese import tables
-from assay.analyses.japanese.parts import Pair, System
-from assay.analyses.result import Result, Row
-from assay.analyses.sheet import Sheet
+import msgspec
+
 from assay.data.writing_systems import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
-from assay.errors import InputError
 from assay.results import words
-from assay.stats.records import Fallback
+from assay.results.figures import Forest, Gauge, Line, Mark
+from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.table import Column, ResultTable
+from assay.stats.records import Estimate, Fallback, Test
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = "assay/japanese/1"
+TextKind = Literal["characters", "generations"]  # what a model would have written of a text, or what it did write
+Scale = Literal["share", "score", "bits"]  # shown as per cent, as points from 0 to 100, as bits
 
-Kind = Literal["characters", "generations"]  # what a model would have written of a text, or what it did write
+_DRAWN = {
+    "characters": "Characters that the model would have written next, given the true text before them.",
+    "generations": "Characters of the references that an alignment of least edits finds in the generated text.",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Japanese(Result):
+class Quantity(msgspec.Struct, frozen=True):
+    """What is measured: its key in the JSON, and how it is shown."""
+
+    key: str  # "accuracy", "accuracy/kanji", "cer", "bleu/ja-mecab", …
+    label: str
+    scale: Scale
+    lower_is_better: bool = False
+
+    @property
+    def part(self) -> str | None:
+        """The script or tokenizer, where it is of one."""
+        return self.key.partition("/")[2] or None
+
+    @property
+    def name(self) -> str:
+        """Without the script or tokenizer."""
+        return self.key.partition("/")[0]
+
+    def scaled(self, estimate: Estimate) -> Estimate:
+        """The estimate as people read it: shares in per cent."""
+        factor = 100.0 if self.scale == "share" else 1.0
+        value, limits, error = estimate.value, estimate.interval, estimate.standard_error
+        return Estimate(
+            None if value is None else factor * value,
+            None if limits is None else limits.scaled(factor),
+            None if error is None else factor * error,
+            estimate.n,
+            estimate.reason,
+        )
+
+    def text(self, estimate: Estimate, *, difference: bool = False, fewer: int = 0) -> str:
+        """The value at the decimals that its interval has, or ``fewer``; a difference of shares is in points."""
+        found = self.scaled(estimate)
+        if found.value is None:
+            return "undefined"
+        places = words.decimals(found.interval)
+        text = words.placed(found.value, None if places is None else max(places - fewer, 0), sign=difference)
+        return text if self.scale != "share" else f"{text} points" if difference else f"{text} %"
+
+    def cell(self, estimate: Estimate, *, difference: bool = False) -> str:
+        """``71.2 % [70.9 to 71.5]``, a decimal place fewer than in a sentence; or why there is nothing."""
+        if estimate.value is None:
+            return f"undefined: {estimate.reason}"
+        text, limits = self.text(estimate, difference=difference, fewer=1), self.scaled(estimate).interval
+        if limits is None:
+            return f"{text} (no interval: {estimate.reason})"
+        return f"{text} {words.compact_limits(limits, sign=difference)}"
+
+
+class QuantityValue(msgspec.Struct, frozen=True):
+    """A quantity of one system."""
+
+    quantity: Quantity
+    estimate: Estimate
+    characters: int | None = None  # that it is of
+
+
+class SystemScores(msgspec.Struct, frozen=True):
+    """Everything that was measured of one system."""
+
+    name: str
+    values: tuple[QuantityValue, ...]
+
+    def value(self, key: str) -> QuantityValue:
+        """The value of a quantity; KeyError where it was not measured."""
+        for value in self.values:
+            if value.quantity.key == key:
+                return value
+        raise KeyError(key)
+
+    def of(self, name: str) -> list[QuantityValue]:
+        """A quantity over everything and by script or tokenizer."""
+        return [value for value in self.values if value.quantity.name == name]
+
+
+class QuantityDifference(msgspec.Struct, frozen=True):
+    """B − A in one quantity."""
+
+    quantity: Quantity
+    difference: Estimate
+    randomization: Test
+    bootstrap: Test
+
+
+class SystemPair(msgspec.Struct, frozen=True, kw_only=True):
+    """The difference of two systems on the same sentences or documents."""
+
+    a: str
+    b: str
+    sentence: str
+    headline: str | None  # the key of the quantity that the sentence is about
+    gaps: tuple[QuantityDifference, ...]
+
+    def gap(self, key: str) -> QuantityDifference:
+        """The difference in a quantity; KeyError where it was not measured."""
+        for gap in self.gaps:
+            if gap.quantity.key == key:
+                return gap
+        raise KeyError(key)
+
+
+class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
     """Japanese text by script: a table per system, and for two or more the differences from the first."""
 
-    kind: Kind
+    question = "How well is Japanese written, script by script?"
+    kind_name = "Japanese result"
+
+    kind: TextKind
     sentence: str
-    systems: tuple[System, ...]
-    differences: tuple[Pair, ...]
+    systems: tuple[SystemScores, ...]
+    differences: tuple[SystemPair, ...]
     n_units: int
-    unit: str  # "document", "window" or "sentence"
+    unit: str  # "document", "window", "sentence" or "cluster"
     scripts: Ranges
     normalize: Normalization
     tokenizers: dict[str, str]  # of BLEU, with their versions
@@ -39,73 +146,175 @@ class Japanese(Result):
     design: Design
     signature: str
 
-    def sheets(self) -> list[Sheet]:
-        level = words.percent(self.design.level)
-        sheets: list[Sheet] = []
-        for system in self.systems:
-            scores = tables.score_sheet(system, level)
-            sheets += [tables.script_sheet(system, level), *([] if scores is None else [scores])]
-        return [*sheets, *(tables.pair_sheet(pair, level) for pair in self.differences)]
+    @property
+    def names(self) -> list[str]:
+        return [system.name for system in self.systems]
 
-    def evidence(self) -> list[Row]:
+    @property
+    def subject(self) -> str:
+        return ", ".join(self.names)
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        label = "model" if len(self.systems) == 1 else "models"
+        return (Fact(label, self.subject), Fact("on", self.n_units, written=words.count(self.n_units, self.unit)))
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The quantity that the first pair is judged by."""
+        pair = self.differences[0] if self.differences else None
+        if pair is None or pair.headline is None:
+            return None
+        gap = pair.gap(pair.headline)
+        found = gap.quantity.scaled(gap.difference)
+        if found.interval is None or found.value is None:
+            return None
+        return Gauge(
+            f"{gap.quantity.label}, {pair.b} − {pair.a}",
+            found.value,
+            found.interval.low,
+            found.interval.high,
+            (Mark(0.0, "no difference"),),
+            "lower" if gap.quantity.lower_is_better else "higher",
+            words.estimate(found.value, found.interval, sign=True),
+        )
+
+    @property
+    def status(self) -> Status:
+        """Good, bad or open, by where the interval lies."""
+        gauge = self.gauge
+        if gauge is None:
+            return "plain"
+        if gauge.low <= 0 <= gauge.high:
+            return "unsure"
+        return "good" if (gauge.low > 0) == (gauge.better == "higher") else "bad"
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
         resamples = self.design.resamples
         drawn = f"{resamples or DEFAULT_RESAMPLES:,} resamples, seed {self.design.seed}"
         exact = "ratios of sums exactly, other scores from " if resamples is None else ""
-        return [
-            (f"{self.unit}s", f"{self.n_units:,}"),
-            ("intervals", f"{words.percent(self.design.level)} {self.design.resampling}: {exact}{drawn}"),
-            ("scripts", f"{self.scripts} ranges; normalization: {self.normalize}"),
-            *[("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks],
-            *[("note", note) for note in self.notes],
-            ("signature", self.signature),
-        ]
+        level = words.percent(self.design.level)
+        return (
+            Fact(f"{self.unit}s", self.n_units, "clusters"),
+            Fact("intervals", f"{level} {self.design.resampling}: {exact}{drawn}", "interval"),
+            Fact("scripts", f"{self.scripts} ranges; normalization: {self.normalize}", "scripts"),
+        )
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        changed = [Caution("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
+        return (*changed, *(Caution("note", note) for note in self.notes))
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        level = words.percent(self.design.level)
+        tables = [table for system in self.systems for table in (_by_script(system, level), _scores(system, level))]
+        tables += [_differences(pair, level) for pair in self.differences]
+        return (Section("scripts", "By script", figures=(self._forest(),), tables=tuple(filter(len, tables))),)
+
+    def _forest(self) -> Forest:
+        """All characters first, then the scripts that there are characters of, for every system."""
+        shown = [(system.name, value) for system in self.systems for value in system.of("accuracy")]
+        level, units = words.percent(self.design.level), words.count(self.n_units, self.unit)
+        whose = "" if len(self.systems) > 1 else f"{self.names[0]}. "
+        return Forest(
+            "japanese",
+            "Accuracy by script",
+            (whose + _DRAWN[self.kind], f"Lines: {level} intervals of single scripts ({units})."),
+            "accuracy (per cent of the characters)",
+            tuple(_line(name, value) for name, value in shown),
+            domain=(0.0, 100.0),
+            groups=tuple(self.names),
+            written=".1f",
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         """A row per system and quantity, and per difference and quantity (pandas must be installed)."""
         import pandas as pd  # late: half a second, and not a dependency
 
-        rows = [tables.value_row(system, value) for system in self.systems for value in system.values]
-        rows += [tables.gap_row(pair, gap) for pair in self.differences for gap in pair.gaps]
+        rows = [row for system in self.systems for row in _all_values(system).records()]
+        rows += [row for pair in self.differences for row in _all_gaps(pair).records()]
         return pd.DataFrame(rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact and versioned: `from_dict` gives the same record back."""
-        return {
-            "schema": SCHEMA,
-            "kind": self.kind,
-            "sentence": self.sentence,
-            "systems": [system.to_dict() for system in self.systems],
-            "differences": [pair.to_dict() for pair in self.differences],
-            "n_units": self.n_units,
-            "unit": self.unit,
-            "scripts": self.scripts,
-            "normalize": self.normalize,
-            "tokenizers": dict(self.tokenizers),
-            "fallbacks": [fallback.to_dict() for fallback in self.fallbacks],
-            "notes": list(self.notes),
-            "design": asdict(self.design),
-            "signature": self.signature,
-        }
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Japanese":
-        """The record that `to_dict` wrote."""
-        if data.get("schema") != SCHEMA:
-            raise InputError(
-                f"this is not a Japanese result: schema must be {SCHEMA!r}, but got {data.get('schema')!r}."
-            )
-        return cls(
-            kind=data["kind"],
-            sentence=data["sentence"],
-            systems=tuple(System.from_dict(system) for system in data["systems"]),
-            differences=tuple(Pair.from_dict(pair) for pair in data["differences"]),
-            n_units=data["n_units"],
-            unit=data["unit"],
-            scripts=data["scripts"],
-            normalize=data["normalize"],
-            tokenizers=dict(data["tokenizers"]),
-            fallbacks=tuple(Fallback.from_dict(fallback) for fallback in data["fallbacks"]),
-            notes=tuple(data["notes"]),
-            design=Design(**data["design"]),
-            signature=data["signature"],
-        )
+def _line(name: str, value: QuantityValue) -> Line:
+    found = value.quantity.scaled(value.estimate)
+    low, high = (None, None) if found.interval is None else (found.interval.low, found.interval.high)
+    return Line(value.quantity.part or "all", found.value, low, high, name)
+
+
+def _by_script(system: SystemScores, level: str) -> ResultTable:
+    """Accuracy by script, and bits where they were measured."""
+    right, bits = system.of("accuracy"), system.of("bits")
+    columns = [
+        Column("script", [value.quantity.part or "all" for value in right]),
+        Column("characters", [value.characters or 0 for value in right]),
+        _estimates(f"accuracy [{level}]", "accuracy", right),
+    ]
+    if bits:
+        columns.append(_estimates(f"bits per character [{level}]", "bits", bits))
+    return ResultTable(f"{system.name}/scripts", "accuracy by script", tuple(columns), system.name, "scripts")
+
+
+def _scores(system: SystemScores, level: str) -> ResultTable:
+    """What is not by script: errors, BLEU, chrF."""
+    values = [value for value in system.values if value.quantity.name not in ("accuracy", "bits")]
+    columns = (_labels([value.quantity for value in values]), _estimates(f"value [{level}]", "value", values))
+    return ResultTable(f"{system.name}/scores", "scores", columns, system.name, "scores of text")
+
+
+def _differences(pair: SystemPair, level: str) -> ResultTable:
+    quantities = [gap.quantity for gap in pair.gaps]
+    texts = [gap.quantity.cell(gap.difference, difference=True) for gap in pair.gaps]
+    columns = (
+        _labels(quantities),
+        Column(f"B − A [{level}]", [gap.difference for gap in pair.gaps], key="difference", written=texts),
+        _p_values("p, randomization", "randomization_p", [gap.randomization for gap in pair.gaps]),
+        _p_values("p, bootstrap alone", "bootstrap_p", [gap.bootstrap for gap in pair.gaps]),
+    )
+    about = f"A is {pair.a}, B is {pair.b}"
+    return ResultTable(f"{pair.b}/differences", "difference", columns, about, "differences of text")
+
+
+def _labels(quantities: Sequence[Quantity]) -> Column:
+    return Column("", [quantity.label for quantity in quantities], key="quantity")
+
+
+def _estimates(heading: str, key: str, values: Sequence[QuantityValue]) -> Column:
+    texts = [value.quantity.cell(value.estimate) for value in values]
+    return Column(heading, [value.estimate for value in values], key=key, written=texts)
+
+
+def _p_values(heading: str, key: str, tests: Sequence[Test]) -> Column:
+    return Column(heading, [test.p_value for test in tests], lambda p: "undefined" if p is None else f"{p:.2g}", key)
+
+
+def _all_values(system: SystemScores) -> ResultTable:
+    """Every number of a system."""
+    values = system.values
+    columns = (
+        *_rows_of(system.name, None, [value.quantity for value in values]),
+        Column("characters", [value.characters for value in values]),
+        Column("value", [value.estimate for value in values]),
+    )
+    return ResultTable(system.name, "", columns)
+
+
+def _all_gaps(pair: SystemPair) -> ResultTable:
+    """Every number of a pair."""
+    columns = (
+        *_rows_of(pair.b, pair.a, [gap.quantity for gap in pair.gaps]),
+        Column("value", [gap.difference for gap in pair.gaps]),
+        Column("randomization_p", [gap.randomization.p_value for gap in pair.gaps]),
+        Column("bootstrap_p", [gap.bootstrap.p_value for gap in pair.gaps]),
+    )
+    return ResultTable(pair.b, "", columns)
+
+
+def _rows_of(system: str, baseline: str | None, quantities: Sequence[Quantity]) -> tuple[Column, ...]:
+    return (
+        Column("system", [system] * len(quantities)),
+        Column("baseline", [baseline] * len(quantities)),
+        Column("quantity", [quantity.key for quantity in quantities]),
+    )

@@ -1,64 +1,24 @@
 """Japanese results against sacrebleu and numpy, and properties: order, swaps, identity, whole records."""
 
-import csv
 import json
 import sys
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from assay import examples
 from assay.analyses.japanese import japanese
 from assay.analyses.japanese.result import Japanese
-from assay.data.generations import CharacterCounts
-from assay.data.writing_systems import script_names
 from assay.design import Design
 from assay.errors import InputError, UsageError
+from tests.analyses.japanese.texts import FAST, ROWS, counts, shipped
 from tests.data.test_writing_systems import source_class
 from tests.stats.test_text_alignment import literal_programme
-
-FAST = Design(resamples=400)
-ROWS = {
-    "item": ["1", "2", "3"],
-    "reference": ["猫がいる。", "カメラ", "abc"],
-    "prediction": ["猫はいる。", "カラ", "abcd"],
-}
-
-
-def shipped(model: str) -> dict[str, Any]:
-    with examples.path("generations.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["model"] == model]
-    return {key: [row[key] for row in rows] for key in rows[0]}
 
 
 @pytest.fixture(scope="module")
 def found() -> Japanese:
     return japanese(shipped("base"), shipped("int3"), bleu=["char"], design=FAST)
-
-
-def counts(name: str = "m", n: int = 12, seed: int = 0, **changed: Any) -> CharacterCounts:
-    rng = np.random.default_rng(seed)
-    size = np.random.default_rng(1).integers(1, 50, (n, 4)).astype(np.float64)
-    made = CharacterCounts(
-        name=name,
-        units=tuple(map(str, range(n))),
-        cluster_by="document",
-        scripts=script_names("basic"),
-        characters=size,
-        right=np.floor(size * rng.random((n, 4))),
-        bits=size * rng.random((n, 4)),
-        left_out=3,
-        mixed_bits=0.5,
-        ranges="basic",
-        normalize="none",
-        context=16,
-        stride=16,
-        text="sha256:t",
-        tokenizer="sha256:k",
-    )
-    return replace(made, **changed)
 
 
 def values(result: Japanese, system: int = 0) -> dict[str, float | None]:
@@ -186,18 +146,6 @@ def test_one_sentence_has_values_and_no_intervals() -> None:
     assert values(got)["cer"] == pytest.approx(0.2)
     assert all(value.estimate.interval is None for value in got.systems[0].values)
     assert "too few to rely on" in got.sentence
-
-
-@pytest.mark.parametrize("kind", ["generations", "characters"])
-def test_a_record_comes_back_whole(found: Japanese, kind: str) -> None:
-    record = found if kind == "generations" else japanese(counts(), counts("n", seed=2), design=FAST)
-    assert record.kind == kind
-    back = Japanese.from_dict(json.loads(json.dumps(record.to_dict(), allow_nan=False)))
-    assert (back, str(back), back._repr_html_()) == (record, str(record), record._repr_html_())
-    frame = record.to_frame()
-    assert len(frame) == sum(len(s.values) for s in record.systems) + len(record.differences[0].gaps)
-    with pytest.raises(InputError, match="not a Japanese result"):
-        Japanese.from_dict({"schema": "assay/context/1"})
 
 
 def test_counts_of_characters_are_ratios_of_sums() -> None:
