@@ -29,7 +29,7 @@ def test_bands_are_the_intervals_and_dots_the_values() -> None:
     assert [(row["group"], row["low"]) for row in drawn["area"][0]] == [
         ("base", 2.9), ("base", 2.4), ("base", 1.9), ("<other>", 3.4),
     ]  # fmt: skip
-    assert [row["y"] for row in drawn["point"][0]] == [3.0, 2.5, 2.0, 3.5, 2.2]
+    assert [row["value"] for row in drawn["point"][0]] == [3.0, 2.5, 2.0, 3.5, 2.2]
 
 
 def test_a_line_is_dashed_from_its_place_on_and_the_place_is_on_both_parts() -> None:
@@ -62,7 +62,7 @@ def test_points_alone_have_bars_and_stand_beside_each_other() -> None:
         assert "area" not in drawn
         assert "line" not in drawn
         assert len(drawn["rule"][0]) == 6
-        first, second = (row["x"] for row in drawn["point"][0] if row["y"] == 3.0)
+        first, second = (row["x"] for row in drawn["point"][0] if row["value"] == 3.0)
         assert second - first == pytest.approx(step)
 
 

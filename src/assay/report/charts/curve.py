@@ -136,14 +136,16 @@ def _y(axes: Axes, height: int) -> alt.Y:
         title = wrap(axes.axis, ceil(len(axes.axis) / ceil(len(axes.axis) / letters)) + 4)
     scale = alt.Scale(zero=axes.zero) if axes.domain is None else alt.Scale(domain=list(axes.domain))
     marked: dict[str, Any] = {} if axes.written is None else {"format": axes.written}
-    return alt.Y("y:Q", title=title, scale=scale, axis=alt.Axis(**marked))
+    return alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(**marked))
 
 
 def _rows(series: Series) -> list[dict[str, Any]]:
     none = (None,) * len(series.x)
     points = zip(series.x, series.y, series.low or none, series.high or none, strict=True)
     return [
-        {"group": series.label, "x": x, "y": y, "low": low, "high": high} for x, y, low, high in points if y is not None
+        {"group": series.label, "x": x, "value": y, "low": low, "high": high}
+        for x, y, low, high in points
+        if y is not None
     ]
 
 
@@ -162,7 +164,7 @@ def _mark(mark: Mark, height: int) -> Iterable[Any]:
 
 def _place(place: Place, axes: Axes, x: alt.X, y: alt.Y, height: int) -> Iterable[Any]:
     """Its label on the side of the curve that is free."""
-    base = inline([{"x": place.x, "y": place.y, "label": place.label}], height)
+    base = inline([{"x": place.x, "value": place.y, "label": place.label}], height)
     dashed = base.mark_rule(strokeDash=[4, 4], color=MUTED)
     values = [value for value in axes.series[0].y if value is not None]
     falls = values[-1] < values[0]

@@ -62,12 +62,14 @@ function number(value) {
   return Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(5)));
 }
 
+const NAMES = new Set(["label", "group"]); // of what a mark stands for: said without saying that it is a name
+
 // A name, a value, its interval, and whatever else a mark stands for.
 function words(datum) {
   const { low, high, ...rest } = datum;
   const lines = Object.entries(rest)
-    .filter(([key, value]) => value !== null && typeof value !== "object" && !/^(Symbol|_|vg|zero$)|_sort_index$/.test(key))
-    .map(([key, value]) => `${key}: ${number(value)}`);
+    .filter(([key, value]) => value !== null && value !== "" && typeof value !== "object" && !/^(Symbol|_|vg|zero$)|_sort_index$/.test(key))
+    .map(([key, value]) => (NAMES.has(key) ? String(value) : `${key}: ${number(value)}`));
   if (low !== undefined && high !== undefined && low !== null && high !== null) lines.push(`interval: ${number(low)} to ${number(high)}`);
   return lines.join("\n");
 }
