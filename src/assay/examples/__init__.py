@@ -3,10 +3,12 @@
 ``python -m assay.examples FOLDER`` copies them into a folder; ``README.md`` beside this file says how they were made.
 """
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from assay.errors import InputError, UsageError
+from assay.exit_codes import ended
 from assay.files.writing import make_folder, write_bytes
 
 _FOLDER = Path(__file__).parent
@@ -49,3 +51,20 @@ def copied_files(wanted: Mapping[Path, Path]) -> tuple[Path, ...]:
             make_folder(copied.parent)
             write_bytes(copied, source.read_bytes())
     return tuple(wanted.values())
+
+
+def command(module: str, copy: Callable[[str], tuple[Path, ...]], arguments: list[str]) -> int:
+    """Copy example files for ``python -m MODULE FOLDER``; its exit code."""
+    usage = f"usage: python -m {module} FOLDER\n\nCopies the example files into FOLDER.\n"
+    if arguments in (["-h"], ["--help"]):
+        sys.stdout.write(usage)
+        return 0
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        sys.stderr.write(usage)
+        return 2
+    return ended(lambda: _listed(copy(arguments[0])))
+
+
+def _listed(files: Iterable[Path]) -> int:
+    sys.stdout.write("".join(f"{file}\n" for file in files))
+    return 0

@@ -2,8 +2,7 @@
 
 import sys
 
-from assay.examples import copy
-from assay.examples.command import copied
+from assay.examples import command, copy
 
 if __name__ == "__main__":
-    sys.exit(copied("assay.examples", copy, sys.argv[1:]))
+    sys.exit(command("assay.examples", copy, sys.argv[1:]))

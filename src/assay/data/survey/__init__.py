@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from assay.data.survey.documents import is_json
+from assay.data.survey.parsing import is_json
 from assay.data.survey.predictions import (
     ERROR,
     OK,

@@ -1,10 +1,16 @@
-"""Percentages out of a model's answer, by the benchmark's rules in the benchmark's order."""
+"""What the benchmark's files say: fields of its JSON, and percentages in a model's answer.
+
+Percentages are found by the benchmark's rules in the benchmark's order.
+"""
 
 import json
 import re
 from math import isfinite
+from pathlib import Path
+from typing import Any
 
-from assay.data.survey.documents import finite_numbers
+from assay.errors import InputError
+from assay.files.reading import head_of
 
 _FIGURE = r"(\d+(?:\.\d*)?)\s*%?"
 _ENDS_IN_FIGURE = re.compile(_FIGURE + r"\s*$")
@@ -13,6 +19,7 @@ _LETTER = re.compile(r"(?<![^\W_])[a-z]\.(?=\s*\S)", re.IGNORECASE)  # a. b. c. 
 _LETTERED = re.compile(r"[\"']?\b([a-z])\b[\"']?\s*[:=]\s*" + _FIGURE, re.IGNORECASE)
 _SIGNED = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
 _MARK = "distribution:"
+_NAMES = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
 
 
 def percentages(text: str) -> list[float] | None:
@@ -108,3 +115,46 @@ def shares_of(numbers: list[float]) -> list[float] | None:
     if not isfinite(total):
         return None
     return [v / total for v in numbers] if total > 0 else [1 / len(numbers)] * len(numbers)
+
+
+def is_json(path: Path) -> bool:
+    """Whether a file is one JSON object rather than a table, whose lines may be objects too."""
+    if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson"):
+        return False
+    return head_of(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+
+
+def field(data: Any, name: str, kind: type | tuple[type, ...], where: str) -> Any:
+    """A field that must be there, of the right type."""
+    if not isinstance(data, dict) or name not in data:
+        raise InputError(f"{where}: no field {name!r}; check that this is a file of the survey benchmark.")
+    value = data[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InputError(f"{where}: {name!r} must be {_named(kind)}, but got {type(value).__name__}.")
+    return value
+
+
+def optional(data: dict[str, Any], name: str, kind: type, where: str) -> Any:
+    """A field of the right type, or an empty one where there is none."""
+    value = data.get(name)
+    if value is None:
+        return kind()
+    return field(data, name, kind, where)
+
+
+def _named(kind: type | tuple[type, ...]) -> str:
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return " or ".join(dict.fromkeys(_NAMES[one] for one in kinds))
+
+
+def finite_numbers(values: Any) -> list[float] | None:
+    """A list of finite numbers, or ``None``."""
+    if not isinstance(values, list):
+        return None
+    if any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
+        return None
+    try:
+        numbers = [float(v) for v in values]
+    except OverflowError:
+        return None
+    return numbers if all(abs(v) < float("inf") for v in numbers) else None  # NaN is not below anything

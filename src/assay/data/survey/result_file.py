@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from assay.data.survey.documents import field, finite_numbers, optional
-from assay.data.survey.parsing import keyed_percentages, percentages, shares_of
+from assay.data.survey.parsing import field, finite_numbers, keyed_percentages, optional, percentages, shares_of
 from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY, UNKNOWN_CONTEXT, UNPARSEABLE, WRONG_LENGTH, Answer
 from assay.data.survey.truth import Truth
 from assay.errors import InputError

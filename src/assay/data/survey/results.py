@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.data.survey.documents import is_json
+from assay.data.survey.parsing import is_json
 from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
 from assay.data.survey.truth import Truth

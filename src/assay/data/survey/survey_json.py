@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.data.survey.documents import field, finite_numbers, optional
+from assay.data.survey.parsing import field, finite_numbers, optional
 from assay.data.survey.result_file import model_name
 from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
 from assay.errors import InputError

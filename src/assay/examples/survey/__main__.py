@@ -2,8 +2,8 @@
 
 import sys
 
-from assay.examples.command import copied
+from assay.examples import command
 from assay.examples.survey import copy
 
 if __name__ == "__main__":
-    sys.exit(copied("assay.examples.survey", copy, sys.argv[1:]))
+    sys.exit(command("assay.examples.survey", copy, sys.argv[1:]))

@@ -2,8 +2,8 @@
 
 import sys
 
-from assay.examples.command import copied
+from assay.examples import command
 from assay.examples.tuning import copy
 
 if __name__ == "__main__":
-    sys.exit(copied("assay.examples.tuning", copy, sys.argv[1:]))
+    sys.exit(command("assay.examples.tuning", copy, sys.argv[1:]))
