@@ -65,14 +65,7 @@ def japanese(
     context: options.Context = None,
     stride: options.Stride = None,
     field: options.Field = None,
-    split_on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Where a text file is cut into documents; '\\n' is a new line.",
-            rich_help_panel=options.TEXT,
-        ),
-    ] = None,
+    split_on: options.SplitOn = None,
     method: options.IntervalMethod = "auto",
     level: options.Level = 0.95,
     resamples: Annotated[
@@ -163,7 +156,6 @@ def _of_models(
     names = short if len(set(short)) == len(short) else [spec.name for spec in specs]
     if len(set(names)) < len(names):
         raise UsageError(f"the model {specs[0].name} is there twice; name every model once.")
-    cut = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
     counts = characters(
         dict(zip(names, specs, strict=True)),
         texts,
@@ -171,7 +163,7 @@ def _of_models(
         normalize=normalize,
         plan=plan,
         field=field,
-        split_on=cut,
+        split_on=options.unescaped(split_on),
         progress=progress_line,
     )
     return run(*counts, design=design)

@@ -65,8 +65,19 @@ Stride = Annotated[
     ),
 ]
 Field = Annotated[str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=TEXT)]
+SplitOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="Where a text file is cut into documents; '\\n' is a new line.", rich_help_panel=TEXT
+    ),
+]
 RunFolder = Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there by a complete one.")]
 Markdown = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=OUTPUT)
 ]
+
+
+def unescaped(text: str | None) -> str | None:
+    r"""What was typed on a command line, with ``\n`` a new line and ``\t`` a tab."""
+    return None if text is None else text.replace("\\n", "\n").replace("\\t", "\t")

@@ -83,14 +83,7 @@ def score(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of that draw.", rich_help_panel=_TEXT)] = 0,
     field: options.Field = None,
-    split_on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Where a text file is cut into documents; '\\n' is a new line.",
-            rich_help_panel=_TEXT,
-        ),
-    ] = None,
+    split_on: options.SplitOn = None,
     keep_tokens: Annotated[
         bool,
         typer.Option("--keep-tokens", help="Store the loss of every token, for assay context.", rich_help_panel=_TEXT),
@@ -131,9 +124,15 @@ def score(
         return EndpointSpec(url, served, tokenizer, dialect, concurrency, timeout, api_key_env)
 
     specs = [spec_of(name) for name in (model, *(also or ()))]
-    split_on = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
     runs = run(
-        specs, texts, output, plan=plan, field=field, split_on=split_on, overwrite=overwrite, progress=progress_line
+        specs,
+        texts,
+        output,
+        plan=plan,
+        field=field,
+        split_on=options.unescaped(split_on),
+        overwrite=overwrite,
+        progress=progress_line,
     )
     for name, found in runs.items():
         table = read_table(found.folder)

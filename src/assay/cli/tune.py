@@ -10,9 +10,6 @@ from assay.cli import options, output
 from assay.design import Design, Method
 from assay.errors import UsageError
 
-_STATISTICS = "Statistics"
-_OUTPUT = "Output"
-_TEXT = "Text"
 _TRAINING = "Training"
 _LORA = "LoRA"
 _RECORD = "What is recorded, every so many steps (0: never)"
@@ -64,12 +61,14 @@ def report(
         bool,
         typer.Option("--language-model", help="The losses are a language model's: perplexities and grades, too."),
     ] = False,
-    method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=_STATISTICS)] = "auto",
+    method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=options.STATISTICS)] = "auto",
     level: options.Level = 0.95,
-    seed: Annotated[int, typer.Option(help="Seed of random resamples.", rich_help_panel=_STATISTICS)] = 0,
+    seed: options.Seed = 0,
     chart: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw losses, gradients and costs to .svg or .png.", rich_help_panel=_OUTPUT),
+        typer.Option(
+            metavar="FILE", help="Draw losses, gradients and costs to .svg or .png.", rich_help_panel=options.OUTPUT
+        ),
     ] = None,
     markdown: options.Markdown = None,
     save: output.Save = None,
@@ -150,14 +149,9 @@ def run(
     checkpoint: Annotated[
         int, typer.Option(metavar="N", help="Steps between checkpoints; 0: none.", rich_help_panel=_TRAINING)
     ] = 500,
-    context: Annotated[int, typer.Option(metavar="N", help="Tokens in a row.", rich_help_panel=_TEXT)] = 512,
+    context: Annotated[int, typer.Option(metavar="N", help="Tokens in a row.", rich_help_panel=options.TEXT)] = 512,
     field: options.Field = None,
-    split_on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT", help="Where a text is cut into documents; '\\n' is a new line.", rich_help_panel=_TEXT
-        ),
-    ] = None,
+    split_on: options.SplitOn = None,
     every_step: Annotated[
         int, typer.Option(metavar="N", help="Loss, rate, gradient norm.", rich_help_panel=_RECORD)
     ] = 1,
@@ -189,7 +183,6 @@ def run(
         seed=seed,
         checkpoint=checkpoint,
     )
-    cut = None if split_on is None else split_on.replace("\\n", "\n").replace("\\t", "\t")
     tune_run(
         base,
         output_folder,
@@ -200,7 +193,7 @@ def run(
         context=context,
         schedule=Schedule(step=every_step, validation=every_validation, memory=every_memory, quality=every_quality),
         field=field,
-        split_on=cut,
+        split_on=options.unescaped(split_on),
         overwrite=overwrite,
         on_run=lambda found: output.say(str(found)),
     )
