@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 
 from assay.analyses.tune.curves import overfitting_of
-from assay.data.training import Series
+from assay.data.training import StepSeries
 from assay.stats.trend import change_of, mean_of
 from assay.stats.units import Floats
 from benchmarks.simulation.command import simulate
@@ -103,12 +103,12 @@ def _overfitting(simulations: int) -> list[str]:
 
 
 def _overfits(noise: str, n: int, rise: float, simulations: int) -> list[str]:
-    train = Series(np.arange(1.0, 201.0), np.linspace(2.0, 1.0, 200) + 0.02 * losses(noise, 200, 1))
+    train = StepSeries(np.arange(1.0, 201.0), np.linspace(2.0, 1.0, 200) + 0.02 * losses(noise, 200, 1))
     steps = np.linspace(200 / n, 200, n).round()
 
     def found(values: Floats) -> str:
         valid = 1 + rise * np.linspace(0, 1, n) + 0.02 * values
-        return overfitting_of(train, Series(steps, valid), LEVEL).verdict
+        return overfitting_of(train, StepSeries(steps, valid), LEVEL).verdict
 
     return _each(found, noise, n, simulations)
 

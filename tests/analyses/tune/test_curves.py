@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyses.tune.curves import curve_of, gradients_of, overfitting_of, plateau_of, spikes_of, summary_of
-from assay.data.training import Series, TrainingLog
+from assay.data.training import StepSeries, TrainingLog
 
 NOISE = np.random.default_rng(1).normal(size=400)
 
 
-def series(values: object) -> Series:
+def series(values: object) -> StepSeries:
     found = np.asarray(values, dtype=np.float64)
-    return Series(np.arange(1.0, len(found) + 1), found)
+    return StepSeries(np.arange(1.0, len(found) + 1), found)
 
 
 def log_of(values: object, **more: object) -> TrainingLog:
@@ -55,15 +55,15 @@ def test_noise_around_a_level_shows_no_movement_in_19_of_20_cases() -> None:
 def test_overfitting_is_validation_up_and_training_down() -> None:
     loss = series(4 - 0.01 * np.arange(200) + 0.01 * NOISE[:200])
     steps = np.arange(20.0, 201, 20)
-    up = Series(steps, 3 + 0.00005 * (steps - 80) ** 2)
+    up = StepSeries(steps, 3 + 0.00005 * (steps - 80) ** 2)
     found = overfitting_of(loss, up, 0.95)
     assert (found.verdict, found.best_step, found.first_step) == ("shown", 80, 120)
     assert found.rise == pytest.approx(0.00005 * 120**2)
-    down = Series(steps, 3 - 0.001 * steps)
+    down = StepSeries(steps, 3 - 0.001 * steps)
     assert overfitting_of(loss, down, 0.95).verdict == "not shown"
     rising = series(4 + 0.01 * np.arange(200))
     assert overfitting_of(rising, up, 0.95).verdict == "not shown"  # both rise: something else is wrong
-    assert overfitting_of(loss, Series(steps[:2], steps[:2]), 0.95).verdict == "not measured"
+    assert overfitting_of(loss, StepSeries(steps[:2], steps[:2]), 0.95).verdict == "not measured"
 
 
 @pytest.mark.parametrize("points", [3, 4, 5, 6, 7, 10, 20])
@@ -74,7 +74,7 @@ def test_overfitting_that_starts_at_the_first_evaluation_is_shown(points: int, s
     risen = {"line": t, "saturating": (1 - np.exp(-3 * t)) / (1 - np.exp(-3)), "convex": t**2}[shape]
     steps = np.linspace(20, 200, points).round()
     loss = series(1.5 - 0.004 * np.arange(200) + 0.01 * NOISE[:200])
-    found = overfitting_of(loss, Series(steps, 0.321 + 0.099 * risen), 0.95)
+    found = overfitting_of(loss, StepSeries(steps, 0.321 + 0.099 * risen), 0.95)
     tested = found.valid_change.interval is not None
     assert (found.verdict, found.best_step) == ("shown" if tested else "seen but not tested", 20)
     assert tested or points < 7  # seven show it by an interval, whatever the curve
@@ -91,7 +91,7 @@ def test_noise_of_the_validation_is_not_overfitting_coverage(points: int) -> Non
     loss = series(1.5 - 0.004 * np.arange(200) + 0.01 * NOISE[:200])
     steps = np.linspace(20, 200, points).round()
     shown = [
-        overfitting_of(loss, Series(steps, 0.4 + rng.normal(0, 0.004, points)), 0.95).verdict == "shown"
+        overfitting_of(loss, StepSeries(steps, 0.4 + rng.normal(0, 0.004, points)), 0.95).verdict == "shown"
         for _ in range(count)
     ]
     assert np.mean(shown) <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / count)
@@ -104,7 +104,7 @@ def test_three_rising_points_of_noise_are_described_and_not_called_shown() -> No
     verdicts = []
     for _ in range(400):
         values = 0.4 * np.exp(rng.normal(0, 0.2, 3))
-        found = overfitting_of(loss, Series(np.array([60.0, 120.0, 180.0]), values), 0.95)
+        found = overfitting_of(loss, StepSeries(np.array([60.0, 120.0, 180.0]), values), 0.95)
         rose = (np.diff(values) > 0).all() and values[2] > 1.05 * values[0]
         assert (found.verdict == "seen but not tested") == (rose and found.verdict != "shown")
         verdicts.append(found.verdict)
@@ -137,7 +137,7 @@ def test_a_constant_validation_with_noise_of_ulps_is_not_overfitting(
     noise = np.arange(n) if drifts else np.random.default_rng(seed).integers(-ulps, ulps, size=n, endpoint=True)
     loss = series(4 - 0.01 * np.arange(200) + 0.01 * NOISE[:200])
     steps = np.linspace(3, 200, n).round()
-    found = overfitting_of(loss, Series(steps, level + noise * np.spacing(level)), 0.95)
+    found = overfitting_of(loss, StepSeries(steps, level + noise * np.spacing(level)), 0.95)
     assert found.verdict == "not shown"
     assert (found.rise, found.best_step, found.valid_change.value) == (0.0, 3, 0.0)
 
@@ -146,7 +146,7 @@ def test_a_loss_that_falls_and_then_differs_by_rounding_is_flat() -> None:
     values = np.concatenate([np.linspace(2, 0.3, 100), 0.3 + np.arange(100) * np.spacing(0.3)])
     assert summary_of(log_of(values), None, 0.95).plateau.verdict == "flat"
     loss = series(4 - 0.01 * np.arange(200) + 0.01 * NOISE[:200])
-    found = overfitting_of(loss, Series(np.arange(1.0, 201.0), values), 0.95)
+    found = overfitting_of(loss, StepSeries(np.arange(1.0, 201.0), values), 0.95)
     assert (found.verdict, found.rise) == ("not shown", 0.0)
 
 

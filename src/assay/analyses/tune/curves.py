@@ -15,7 +15,7 @@ from assay.analyses.tune.records import (
     RunSummary,
     StepCurve,
 )
-from assay.data.training import Series, TrainingLog
+from assay.data.training import StepSeries, TrainingLog
 from assay.stats.numerics import t_quantile
 from assay.stats.records import Estimate
 from assay.stats.rounding import difference, levelled
@@ -68,9 +68,9 @@ def summary_of(log: TrainingLog, validation_loss: float | None, level: float) ->
     )
 
 
-def before(series: Series, step: int) -> Series:
+def before(series: StepSeries, step: int) -> StepSeries:
     kept = series.steps < step
-    return Series(series.steps[kept], series.values[kept]).finite
+    return StepSeries(series.steps[kept], series.values[kept]).finite
 
 
 def _final(tail: Floats, diverged: int | None, level: float) -> Estimate:
@@ -97,14 +97,14 @@ def _settled(steps: Floats, calm: Floats) -> int | None:
     return int(steps[last]) if last < len(steps) - 1 else None
 
 
-def plateau_of(loss: Series, window: int, level: float, diverged: int | None = None) -> Plateau:
+def plateau_of(loss: StepSeries, window: int, level: float, diverged: int | None = None) -> Plateau:
     """The change of the loss over the last quarter (at least a window), against 1 % of the whole improvement."""
     n = len(loss)
     size = max(window, n // 4)
     if n < 8 or diverged is not None:
         why = "fewer than eight points" if diverged is None else f"diverged at step {diverged:,}"
         return Plateau("not measured", Estimate(None, None, None, n, why), 0, None)
-    tail = Series(loss.steps[-size:], loss.values[-size:])
+    tail = StepSeries(loss.steps[-size:], loss.values[-size:])
     change, calm = change_of(tail.steps, tail.values, level), smoothed(loss.values, window)
     tolerance = _WITHIN * abs(float(difference(calm[-1], calm[0])))
     return Plateau(_resting(change, tolerance), change, int(tail.steps[0]), tolerance)
@@ -121,7 +121,7 @@ def _resting(change: Estimate, tolerance: float) -> PlateauVerdict:
     return "rising" if limits.low > 0 else "not shown"
 
 
-def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
+def overfitting_of(loss: StepSeries, valid: StepSeries, level: float) -> Overfitting:
     """Validation up and training down, over the second half of the validation points or over all of them.
 
     Neither stretch is chosen by looking at the losses; each has half of the error. Validation that rises at every point
@@ -129,7 +129,7 @@ def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
     describes these points and is no test: three points of noise alone are in rising order in one log of six.
     """
     each = 1 - (1 - level) / 2
-    half = Series(valid.steps[len(valid) // 2 :], valid.values[len(valid) // 2 :])
+    half = StepSeries(valid.steps[len(valid) // 2 :], valid.values[len(valid) // 2 :])
     stretches = [_stretch(loss, part, change_of(part.steps, part.values, each), each) for part in (half, valid)]
     if _rises(valid):
         rise = Estimate(float(valid.values[-1] - valid.values[0]), None, None, len(valid), "it rose every time")
@@ -137,7 +137,7 @@ def overfitting_of(loss: Series, valid: Series, level: float) -> Overfitting:
     return _with_best(min(stretches, key=lambda found: _ORDER.index(found.verdict)), valid)
 
 
-def _rises(valid: Series) -> bool:
+def _rises(valid: StepSeries) -> bool:
     """Whether every point is above the one before it, and the last well above the first."""
     values = valid.values
     return len(values) >= _FEWEST_RISES and bool(
@@ -145,14 +145,14 @@ def _rises(valid: Series) -> bool:
     )
 
 
-def _stretch(loss: Series, part: Series, rising: Estimate, level: float) -> Overfitting:
+def _stretch(loss: StepSeries, part: StepSeries, rising: Estimate, level: float) -> Overfitting:
     first = int(part.steps[0]) if len(part) else None
     inside = (loss.steps >= (first or 0)) & (loss.steps <= (part.steps[-1] if len(part) else inf))
     falling = change_of(loss.steps[inside], loss.values[inside], level)
     return Overfitting(_overfits(rising, falling), rising, falling, first, None, None, None)
 
 
-def _with_best(found: Overfitting, valid: Series) -> Overfitting:
+def _with_best(found: Overfitting, valid: StepSeries) -> Overfitting:
     if not len(valid):
         return found
     low = valid.values.min()
@@ -171,7 +171,7 @@ def _overfits(rising: Estimate, falling: Estimate) -> OverfittingVerdict:
     return "shown" if rising.interval.low > 0 else "not shown"
 
 
-def gradients_of(norms: Series) -> Gradients:
+def gradients_of(norms: StepSeries) -> Gradients:
     """Stable: every norm is finite, few are spikes, and in the last half they vary by less than their mean."""
     n = len(norms)
     if n < 8:
@@ -193,7 +193,7 @@ def gradients_of(norms: Series) -> Gradients:
     return Gradients("unstable" if faults else "stable", why, n, mean, variance, variation, tuple(spikes))
 
 
-def spikes_of(norms: Series, window: int = 50) -> list[int]:
+def spikes_of(norms: StepSeries, window: int = 50) -> list[int]:
     """Steps whose norm is far above the median of those before it, at most ``window`` and at least eight."""
     if len(norms) <= 8:
         return []
@@ -206,7 +206,7 @@ def spikes_of(norms: Series, window: int = 50) -> list[int]:
     return [int(step) for step in norms.steps[8:][high]]
 
 
-def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> StepCurve | None:
+def curve_of(series: Sequence[StepSeries], level: float, *, smooth: bool) -> StepCurve | None:
     """The mean of runs at the steps they share, with Student's interval over seeds; of one run, over its window."""
     runs = [part.finite for part in series if len(part.finite)]
     if not runs:
@@ -228,11 +228,11 @@ def curve_of(series: Sequence[Series], level: float, *, smooth: bool) -> StepCur
     )
 
 
-def _line(run: Series, *, smooth: bool) -> Floats:
+def _line(run: StepSeries, *, smooth: bool) -> Floats:
     return smoothed(run.values, window_of(len(run))) if smooth else run.values
 
 
-def _band(runs: Sequence[Series], rows: Floats, level: float, *, smooth: bool) -> Floats:
+def _band(runs: Sequence[StepSeries], rows: Floats, level: float, *, smooth: bool) -> Floats:
     if len(runs) > 1:
         return np.asarray(t_quantile(0.5 + level / 2, len(runs) - 1) * rows.std(axis=0, ddof=1) / np.sqrt(len(runs)))
     if not smooth:

@@ -33,7 +33,7 @@ _NAMED = re.compile(r"(?:eval|valid|validation|val)_(.+)_loss")
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class StepSeries:
     """A quantity at some steps."""
 
     steps: Floats  # (n,)
@@ -43,7 +43,7 @@ class Series:
         return len(self.steps)
 
     @classmethod
-    def of(cls, pairs: list[tuple[float, float]]) -> "Series":
+    def of(cls, pairs: list[tuple[float, float]]) -> "StepSeries":
         """In the order of the steps; a step that is there twice counts as it was last."""
         last = dict(sorted(dict(pairs).items()))
         return cls(np.array(list(last), dtype=np.float64), np.array(list(last.values()), dtype=np.float64))
@@ -53,12 +53,12 @@ class Series:
         return float(self.values[-1]) if len(self) else None
 
     @property
-    def finite(self) -> "Series":
+    def finite(self) -> "StepSeries":
         good = np.isfinite(self.values)
-        return Series(self.steps[good], self.values[good])
+        return StepSeries(self.steps[good], self.values[good])
 
 
-EMPTY = Series(np.empty(0), np.empty(0))
+EMPTY = StepSeries(np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,11 +68,11 @@ class TrainingLog:
     label: str  # what messages call it: the path
     arm: str  # runs of an arm differ in their seed only; empty until a log that does not state it has a name
     kind: Kind
-    loss: Series
-    grad_norm: Series = EMPTY
-    rate: Series = EMPTY
-    valid: Series = EMPTY
-    valid_sets: Mapping[str, Series] = field(default_factory=dict)  # named validation sets, if the log has several
+    loss: StepSeries
+    grad_norm: StepSeries = EMPTY
+    rate: StepSeries = EMPTY
+    valid: StepSeries = EMPTY
+    valid_sets: Mapping[str, StepSeries] = field(default_factory=dict)  # named validation sets, if the log has several
     valid_name: str | None = None  # of the one that ``valid`` is
     language_model: bool | None = None  # whether the loss is a language model's, per token; None: not said
     source_loss: float | None = None  # the last validation loss, with batches weighted by their length
@@ -157,7 +157,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
     )
 
 
-def training_losses(label: str, pairs: list[tuple[float, float]]) -> Series:
+def training_losses(label: str, pairs: list[tuple[float, float]]) -> StepSeries:
     """Training losses: at least one, and no two for a step that differ."""
     if not pairs:
         raise InputError(f"{one_line(label)}: the log has no steps with a training loss; log at least one.")
@@ -168,12 +168,12 @@ def training_losses(label: str, pairs: list[tuple[float, float]]) -> Series:
                 f"{one_line(label)}: step {step:g} has two training losses, {known[step]:g} and {value:g}; "
                 "is it the log of several runs? Write each to a file of its own."
             )
-    return Series.of(pairs)
+    return StepSeries.of(pairs)
 
 
-def _series(events: list[dict[str, Any]], name: str) -> Series:
+def _series(events: list[dict[str, Any]], name: str) -> StepSeries:
     found = ((event["step"], number_of(event.get(name))) for event in events)
-    return Series.of([(step, value) for step, value in found if value is not None])
+    return StepSeries.of([(step, value) for step, value in found if value is not None])
 
 
 def _memory(events: list[dict[str, Any]]) -> dict[str, float]:
@@ -216,7 +216,7 @@ def predicts_tokens(columns: Iterable[str]) -> bool | None:
     return True if any(column in _OF_TOKENS for column in columns) else None
 
 
-def deciding(plain: Series, sets: Mapping[str, Series]) -> tuple[Series, str | None]:
+def deciding(plain: StepSeries, sets: Mapping[str, StepSeries]) -> tuple[StepSeries, str | None]:
     """The loss that a run is judged by, and its name: the one without a name, else the first."""
     first = next(iter(sets), None)
     return (plain, None) if len(plain) or first is None else (sets[first], first)

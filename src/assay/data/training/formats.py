@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.data.readers.registry import exists, named
 from assay.data.training import (
-    Series,
+    StepSeries,
     TrainingLog,
     deciding,
     predicts_tokens,
@@ -148,7 +148,7 @@ def _pairs_of(rows: Sequence[Mapping[str, Any]], column: str) -> list[tuple[floa
     return [(step, value) for step, value in pairs if step is not None and value is not None]
 
 
-def _losses(path: Path, rows: Sequence[Mapping[str, Any]], column: str) -> Series:
+def _losses(path: Path, rows: Sequence[Mapping[str, Any]], column: str) -> StepSeries:
     """The training losses; a step or a loss that is not a number is refused, for without it the log is another."""
     for place, row in enumerate(rows, start=1):
         loss, step = row.get(column), number_of(row.get("step"))
@@ -175,8 +175,8 @@ def _amount(path: Path, record: Mapping[str, Any], name: str) -> float | None:
     return found
 
 
-def _series(rows: Sequence[Mapping[str, Any]], column: str) -> Series:
-    return Series.of(_pairs_of(rows, column))
+def _series(rows: Sequence[Mapping[str, Any]], column: str) -> StepSeries:
+    return StepSeries.of(_pairs_of(rows, column))
 
 
 def _whole(value: Any) -> int | None:
@@ -231,7 +231,7 @@ def _last_of(rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, str]) -> di
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _named_sets(rows: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
+def _named_sets(rows: Sequence[Mapping[str, Any]]) -> dict[str, StepSeries]:
     """The losses of validation sets that have names, in the order of the log."""
     keys = dict.fromkeys(key for row in rows for key in row if set_name(key) is not None)
     found = {set_name(key) or "": _series(rows, key) for key in keys}

@@ -11,7 +11,7 @@ import numpy as np
 from assay.data.columns import check_once
 from assay.data.readers import Source
 from assay.data.readers.registry import open_source
-from assay.data.training import EMPTY, Series, TrainingLog, deciding, predicts_tokens, set_name, training_losses
+from assay.data.training import EMPTY, StepSeries, TrainingLog, deciding, predicts_tokens, set_name, training_losses
 from assay.errors import InputError
 from assay.names import shown
 
@@ -82,7 +82,7 @@ def _plain(column: str) -> str:
     return re.sub(r"[\s_/-]+", "_", column.strip()).casefold()
 
 
-def _named_sets(source: Source, steps: Any) -> dict[str, Series]:
+def _named_sets(source: Source, steps: Any) -> dict[str, StepSeries]:
     """The losses of validation sets that have names, in the order of the columns."""
     known = {name for names in _COLUMNS.values() for name in names}
     own = {c: name for c in source.columns if _plain(c) not in known and (name := set_name(_plain(c))) is not None}
@@ -109,6 +109,6 @@ def _losses(source: Source, steps: Any, values: Any, texts: Any) -> list[tuple[f
     return pairs
 
 
-def _finite(steps: Any, values: Any) -> Series:
+def _finite(steps: Any, values: Any) -> StepSeries:
     good = np.isfinite(values)
-    return Series.of(list(zip(steps[good].tolist(), values[good].tolist(), strict=True)))
+    return StepSeries.of(list(zip(steps[good].tolist(), values[good].tolist(), strict=True)))
