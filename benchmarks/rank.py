@@ -40,13 +40,13 @@ MAX_T, AUTO, BINARY = (
 
 LARGE = """
 import numpy as np
-from assay.analyses.rank import rank_answers
+from assay.analyses.rank import rank_panel
 from assay.data import Panel
 from assay.design import Design
 k, n = 500, 20_000
 rng = np.random.default_rng(1)
 scores = rng.normal(size=(n, 1)) + 0.8 * rng.normal(size=(n, k)) + np.linspace(0, 0.5, k)
-rank_answers(Panel.from_arrays(scores, systems=[f"m{i:03d}" for i in range(k)]), Design())
+rank_panel(Panel.from_arrays(scores, systems=[f"m{i:03d}" for i in range(k)]), Design())
 """
 
 

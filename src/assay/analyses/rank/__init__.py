@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from assay.analyses.rank.models import models_of, models_of_panel, only_complete, without_rounding
 from assay.analyses.rank.pairs import PairDecisions, check_adjust, decide, pair_records
 from assay.analyses.rank.records import Adjust, RankMethods, Reweighting, Standing, TopScore
 from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.sentences import notes_of, sentence_of
 from assay.analyses.rank.weights import WeightScheme, check_weights, place_of, reweighted, reweightings
-from assay.analyses.rank_answers import Answers, answers_of, answers_of_panel, only_complete, without_rounding
 from assay.data import Panel, Selection, read_tables
 from assay.data.magnitudes import check_differences, check_largest
 from assay.data.sources import Source, panel_as_asked
@@ -72,13 +72,13 @@ def rank(
     if sources and isinstance(sources[0], Panel):
         if len(sources) > 1:
             raise UsageError("rank takes one panel, or files and tables, but not both.")
-        answers = answers_of_panel(panel_as_asked(sources[0], columns=columns, selection=selection, **how), names)
+        panel = models_of_panel(panel_as_asked(sources[0], columns=columns, selection=selection, **how), names)
     else:
         tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
-        answers = answers_of(tables, names=names, **how)
+        panel = models_of(tables, names=names, **how)
     if complete:
-        answers = only_complete(answers)
-    return rank_answers(answers, design, adjust, weights=weights, min_n=min_n)
+        panel = only_complete(panel)
+    return rank_panel(panel, design, adjust, weights=weights, min_n=min_n)
 
 
 def _check_design(design: Design) -> None:
@@ -89,18 +89,18 @@ def _check_design(design: Design) -> None:
         raise UsageError("rank takes the method, level, resamples, seed and test of a design; leave out the rest.")
 
 
-def rank_answers(
-    answers: Answers,
+def rank_panel(
+    panel: Panel,
     design: Design,
     adjust: Adjust = "holm",
     *,
     weights: WeightScheme | None = None,
     min_n: int | None = None,
 ) -> Leaderboard:
-    """The leaderboard of answers that have been read."""
-    answers = without_rounding(answers)
-    chosen = reweighted(answers, weights, min_n)
-    _check_answers(chosen)
+    """The leaderboard of a panel of models, sorted by name."""
+    panel = without_rounding(panel)
+    chosen = reweighted(panel, weights, min_n)
+    _check_panel(chosen)
     found = fitted(chosen.grid)
     decided = decide(
         chosen.grid,
@@ -110,52 +110,52 @@ def rank_answers(
         lower_is_better=chosen.metric.lower_is_better,
         scores=chosen.metric.kind == "scores",
     )
-    others = reweightings(answers, weights, min_n, decided.better)
+    others = reweightings(panel, weights, min_n, decided.better)
     return _Board(chosen, found, decided, design, adjust).record(others, weights, min_n)
 
 
-def _check_answers(answers: Answers) -> None:
-    grid = answers.grid
-    for name, values in zip(answers.systems, grid.values.T, strict=True):
-        check_largest(f"the {answers.metric.kind} of {name!r}", values)
+def _check_panel(panel: Panel) -> None:
+    grid = panel.grid
+    for name, values in zip(panel.systems, grid.values.T, strict=True):
+        check_largest(f"the {panel.metric.kind} of {name!r}", values)
     check_largest("weights", grid.weights)
-    check_differences([repr(name) for name in answers.systems], grid.products / grid.weights.max())
+    check_differences([repr(name) for name in panel.systems], grid.products / grid.weights.max())
     if grid.groups < 2:
-        unit = answers.unit if grid.clusters is None else "cluster"
+        unit = panel.unit if grid.clusters is None else "cluster"
         raise InputError(f"rank needs at least two {unit}s, but there is one; nothing can be said from it.")
     reached = connected(grid)
     if not reached.all():
-        lone = answers.systems[int(np.argmin(reached))]
+        lone = panel.systems[int(np.argmin(reached))]
         raise InputError(
-            f"no {answers.unit} connects {lone!r} with {answers.systems[0]!r}, neither directly nor through "
+            f"no {panel.unit} connects {lone!r} with {panel.systems[0]!r}, neither directly nor through "
             "other models; check the ids, or rank the two groups apart."
         )
 
 
 class _Board:
-    """Everything that is computed of some answers, on the way to the record."""
+    """Everything that is computed of a panel, on the way to the record."""
 
-    def __init__(self, answers: Answers, found: Fitted, decided: PairDecisions, design: Design, adjust: Adjust) -> None:
-        self.answers, self.found, self.decided, self.design, self.adjust = answers, found, decided, design, adjust
+    def __init__(self, panel: Panel, found: Fitted, decided: PairDecisions, design: Design, adjust: Adjust) -> None:
+        self.panel, self.found, self.decided, self.design, self.adjust = panel, found, decided, design, adjust
         self.resamples = design.resamples or DEFAULT_RESAMPLES
-        self.sign = -1.0 if answers.metric.lower_is_better else 1.0
+        self.sign = -1.0 if panel.metric.lower_is_better else 1.0
         self.goodness: Floats = self.sign * found.estimates
         self.draws: Floats = self.sign * deviations(found, self.resamples, design.seed)
         self.ranks = place_of(self.goodness)
-        self.order = sorted(range(answers.grid.k), key=lambda i: (self.ranks[i], answers.systems[i]))
+        self.order = sorted(range(panel.grid.k), key=lambda i: (self.ranks[i], panel.systems[i]))
         self.fallbacks: list[Fallback] = []
         self.method: Method = "bca" if design.method in ("auto", "tango") else design.method  # of single models
 
     def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
-        answers, grid = self.answers, self.answers.grid
+        panel, grid = self.panel, self.panel.grid
         models = self._standings()
-        pairs = pair_records(self.decided, answers.systems, self.order)
+        pairs = pair_records(self.decided, panel.systems, self.order)
         tests = self.decided.tests
         return Leaderboard(
             kind="leaderboard",
-            metric=answers.metric.kind,
-            unit=answers.unit,
-            lower_is_better=answers.metric.lower_is_better,
+            metric=panel.metric.kind,
+            unit=panel.unit,
+            lower_is_better=panel.metric.lower_is_better,
             sentence=sentence_of(models, pairs, adjusted=self.adjust != "none"),
             models=models,
             tiers=tuple(tuple(m.name for m in group) for _, group in groupby(models, attrgetter("tier"))),
@@ -167,9 +167,9 @@ class _Board:
             n_units=grid.n,
             n_complete=int(grid.present.all(axis=1).sum()),
             n_clusters=None if grid.clusters is None else grid.groups,
-            cluster_by=answers.cluster_by,
+            cluster_by=panel.cluster_by,
             fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
-            notes=notes_of(answers, self.decided, self.adjust, self.order),
+            notes=notes_of(panel, self.decided, self.adjust, self.order),
             design=self.design,
             computed=RankMethods(
                 tests.how,
@@ -183,12 +183,12 @@ class _Board:
         )
 
     def _standings(self) -> tuple[Standing, ...]:
-        grid, order = self.answers.grid, np.array(self.order)
+        grid, order = self.panel.grid, np.array(self.order)
         different, better = self.decided.different[np.ix_(order, order)], self.decided.better[np.ix_(order, order)]
         best = probability_best(self.goodness, self.draws)
         flips = Flips.of(grid, seed=self.design.seed)
         p_set = confidence_set(
-            self.decided.pairs, flips, self.resamples, lower_is_better=self.answers.metric.lower_is_better
+            self.decided.pairs, flips, self.resamples, lower_is_better=self.panel.metric.lower_is_better
         )
         spread = rank_quantiles(self.goodness, self.draws, self.design.level)
         places = zip(self.order, tiers(different), letters(different), rank_limits(better), strict=True)
@@ -197,10 +197,10 @@ class _Board:
             estimate = self._estimate(i)
             standings.append(
                 Standing(
-                    self.answers.systems[i],
+                    self.panel.systems[i],
                     self.ranks[i],
                     estimate,
-                    estimate.exp(_TOO_LARGE) if self.answers.metric.kind == "losses" else None,
+                    estimate.exp(_TOO_LARGE) if self.panel.metric.kind == "losses" else None,
                     grid.system(i).estimate,
                     int(grid.present[:, i].sum()),
                     tier,
@@ -216,7 +216,7 @@ class _Board:
 
     def _estimate(self, i: int) -> Estimate:
         """The interval of the design, or with holes that of the fit."""
-        grid, asked = self.answers.grid, self.design
+        grid, asked = self.panel.grid, self.design
         value, error, n = float(self.found.estimates[i]), float(self.found.errors[i]), int(grid.present[:, i].sum())
         if grid.whole:
             found = replace(asked, method=self.method).interval(grid.system(i))
@@ -230,28 +230,28 @@ class _Board:
 
     def _top(self) -> TopScore:
         i = self.order[0]  # the first by name where several tie
-        metric, value = self.answers.metric, float(self.found.estimates[i])
+        metric, value = self.panel.metric, float(self.found.estimates[i])
         found = winner(
-            self.answers.grid,
+            self.panel.grid,
             self.found,
             i,
             self.design.level,
-            bounded=metric.kind == "scores" and self.answers.grid.shares,
+            bounded=metric.kind == "scores" and self.panel.grid.shares,
             lower_is_better=metric.lower_is_better,
         )
         low, high = sorted((self.sign * found.low, self.sign * found.high))
         limits = Interval(low, high, self.design.level, found.method)
-        corrected = Estimate(self.sign * found.value, limits, float(self.found.errors[i]), self.answers.grid.n)
-        return TopScore(self.answers.systems[i], value, value - self.sign * found.value, corrected, found.rivals)
+        corrected = Estimate(self.sign * found.value, limits, float(self.found.errors[i]), self.panel.grid.n)
+        return TopScore(self.panel.systems[i], value, value - self.sign * found.value, corrected, found.rivals)
 
     def _signature(self, weights: WeightScheme | None, min_n: int | None) -> str:
-        answers, grid, tests = self.answers, self.answers.grid, self.decided.tests
+        panel, grid, tests = self.panel, self.panel.grid, self.decided.tests
         return signature(
             "rank",
-            units=answers.unit + "s",
+            units=panel.unit + "s",
             models=grid.k,
             n=grid.n,
-            clusters=None if grid.clusters is None else f"{grid.groups} {answers.cluster_by}",
+            clusters=None if grid.clusters is None else f"{grid.groups} {panel.cluster_by}",
             weights=weights,
             min_n=min_n,
             test=tests.name,
@@ -261,5 +261,5 @@ class _Board:
             resamples=self.resamples,
             level=self.design.level,
             seed=self.design.seed,
-            data=answers.digest[:16],
+            data=panel.digest[:16],
         )

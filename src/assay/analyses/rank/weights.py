@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from assay.analyses.rank.records import Move, Reweighting
-from assay.analyses.rank_answers import Answers
+from assay.data import Panel
 from assay.errors import InputError, UsageError
 from assay.stats.ranking import fitted
 from assay.stats.repeated_runs import rank_stability
@@ -24,21 +24,21 @@ def check_weights(weights: str | None, min_n: int | None) -> None:
         raise UsageError(f"min_n must be at least 1, but got {min_n}.")
 
 
-def reweighted(answers: Answers, weights: WeightScheme | None, min_n: int | None) -> Answers:
-    """The answers with f(n) for the weight n of an item, and without the items of which n is too small."""
+def reweighted(panel: Panel, weights: WeightScheme | None, min_n: int | None) -> Panel:
+    """The panel with f(n) for the weight n of an item, and without the items of which n is too small."""
     if weights is None and min_n is None:
-        return answers
-    if "weight" not in answers.numbers:
+        return panel
+    if "weight" not in panel.numbers:
         raise InputError(
             "--weights and --min-n need the number behind each item in a column 'weight' of scores; name it with "
             "--columns weight=NAME."
         )
     if min_n is not None:
-        enough = np.asarray(answers.grid.weights >= min_n)
+        enough = np.asarray(panel.grid.weights >= min_n)
         if not enough.any():
-            raise InputError(f"no {answers.unit} has a weight of at least {min_n}; lower --min-n.")
-        answers = answers.rows(enough)
-    return answers.weighted(lambda n: _weights(n, weights or "n"))
+            raise InputError(f"no {panel.unit} has a weight of at least {min_n}; lower --min-n.")
+        panel = panel.rows(enough)
+    return panel.weighted(lambda n: _weights(n, weights or "n"))
 
 
 def _weights(n: Floats, how: WeightScheme) -> Floats:
@@ -55,32 +55,32 @@ def place_of(goodness: Floats) -> list[int]:
     return [1 + int((goodness > value + near).sum()) for value in goodness.tolist()]
 
 
-def reweightings(answers: Answers, asked: WeightScheme | None, min_n: int | None, better: Truths) -> list[Reweighting]:
+def reweightings(panel: Panel, asked: WeightScheme | None, min_n: int | None, better: Truths) -> list[Reweighting]:
     """Every weighting against equal weights and all items; ``better`` is what the leaderboard decided."""
     if asked is None and min_n is None:
         return []
-    base = _goodness(answers, "equal", None)
+    base = _goodness(panel, "equal", None)
     schemes: Sequence[WeightScheme] = [
-        how for how in get_args(WeightScheme) if how == asked or _possible(answers, how, min_n)
+        how for how in get_args(WeightScheme) if how == asked or _possible(panel, how, min_n)
     ]
     chosen = [(how, min_n) for how in schemes if (how, min_n) != ("equal", None)]
-    return [_against(base, answers, how, least, better) for how, least in chosen]
+    return [_against(base, panel, how, least, better) for how, least in chosen]
 
 
-def _possible(answers: Answers, how: WeightScheme, min_n: int | None) -> bool:
-    return how != "log" or bool((np.maximum(answers.grid.weights, min_n or 0) > 1).all())
+def _possible(panel: Panel, how: WeightScheme, min_n: int | None) -> bool:
+    return how != "log" or bool((np.maximum(panel.grid.weights, min_n or 0) > 1).all())
 
 
-def _goodness(answers: Answers, how: WeightScheme, min_n: int | None) -> Floats:
-    estimates = fitted(reweighted(answers, how, min_n).grid).estimates
-    return -estimates if answers.metric.lower_is_better else estimates
+def _goodness(panel: Panel, how: WeightScheme, min_n: int | None) -> Floats:
+    estimates = fitted(reweighted(panel, how, min_n).grid).estimates
+    return -estimates if panel.metric.lower_is_better else estimates
 
 
-def _against(base: Floats, answers: Answers, how: WeightScheme, min_n: int | None, better: Truths) -> Reweighting:
-    other = _goodness(answers, how, min_n)
+def _against(base: Floats, panel: Panel, how: WeightScheme, min_n: int | None, better: Truths) -> Reweighting:
+    other = _goodness(panel, how, min_n)
     before, after = place_of(base), place_of(other)
-    moves = [Move(*move) for move in zip(answers.systems, before, after, strict=True) if move[1] != move[2]]
+    moves = [Move(*move) for move in zip(panel.systems, before, after, strict=True) if move[1] != move[2]]
     swapped = better & (other[:, None] < other[None, :])
-    units = answers.grid.n if min_n is None else int((answers.grid.weights >= min_n).sum())
+    units = panel.grid.n if min_n is None else int((panel.grid.weights >= min_n).sum())
     tau = rank_stability(np.column_stack([base, other])).tau_mean
     return Reweighting(how, min_n, units, tau, tuple(sorted(moves, key=lambda m: m.rank)), int(swapped.sum()))

@@ -57,7 +57,7 @@ class Pairs(Section):
 @lru_cache(maxsize=1)
 def pairs(survey: Survey, design: Design) -> Pairs:
     """All pairs of models on the cells that both have; a question asked of 49 segments is one question."""
-    from assay.analyses.rank import rank_answers  # late
+    from assay.analyses.rank import rank_panel  # late
 
     kept = np.asarray(~np.isnan(survey.scores).all(axis=0))
     if kept.sum() < 2:
@@ -73,7 +73,7 @@ def pairs(survey: Survey, design: Design) -> Pairs:
     questions = Labels(tuple(question.id for question in truth.questions), truth.question[rows])
     panel = Panel(models, units, parts, (Metric.of("scores"),), labels={"question": questions}, cluster="question")
     by_question = np.argsort(questions.codes, kind="stable")  # a panel numbers its clusters as they appear
-    board = rank_answers(panel.rows(by_question), design, "holm")
+    board = rank_panel(panel.rows(by_question), design, "holm")
     p = np.array([np.nan if pair.test.p_value is None else pair.test.p_value for pair in board.pairs])
     adjusted = np.full(len(p), np.nan)
     adjusted[~np.isnan(p)] = benjamini_hochberg(p[~np.isnan(p)])

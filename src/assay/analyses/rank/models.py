@@ -10,10 +10,8 @@ from assay.names import listed
 from assay.results import words
 from assay.stats.rounding import snapped
 
-Answers = Panel
 
-
-def answers_of(
+def models_of(
     tables: Sequence[Table],
     *,
     names: Sequence[str] | None = None,
@@ -34,7 +32,7 @@ def answers_of(
     return replace(panel, notes=_joined(panel.notes))
 
 
-def answers_of_panel(panel: Panel, names: Sequence[str] | None) -> Panel:
+def models_of_panel(panel: Panel, names: Sequence[str] | None) -> Panel:
     """A panel as it is ranked: runs averaged, models sorted by name."""
     panel = panel.averaged()
     if names is not None and len(names) != panel.k:
@@ -73,20 +71,20 @@ def _names(tables: Sequence[Table], names: Sequence[str] | None) -> list[str]:
     return found
 
 
-def only_complete(answers: Panel) -> Panel:
+def only_complete(panel: Panel) -> Panel:
     """Only the units that every model has answered."""
     try:
-        return answers.complete()
+        return panel.complete()
     except NoPairsError as error:
         raise InputError(
-            f"no {answers.unit} has an answer of every model; leave out --complete, or models that lack many."
+            f"no {panel.unit} has an answer of every model; leave out --complete, or models that lack many."
         ) from error
 
 
-def without_rounding(answers: Panel) -> Panel:
+def without_rounding(panel: Panel) -> Panel:
     """Values of a unit that differ by rounding only are made equal: such differences are none."""
-    values, changed = snapped(answers.grid.values)
+    values, changed = snapped(panel.grid.values)
     if not changed:
-        return answers
-    made = answers.with_numerators(values * answers.denominators[:, None])
-    return replace(made, notes=(*answers.notes, words.rounded_off(changed)))
+        return panel
+    made = panel.with_numerators(values * panel.denominators[:, None])
+    return replace(made, notes=(*panel.notes, words.rounded_off(changed)))
