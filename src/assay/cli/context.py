@@ -19,9 +19,7 @@ def context(
     bins: Annotated[
         str, typer.Option(metavar="log|N", help="Positions 1, 2, 3–4, 5–8, …; or N bins of about as many tokens.")
     ] = "log",
-    chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the curves to a file that ends in .svg or .png.")
-    ] = None,
+    chart: Annotated[Path | None, options.chart("the curves")] = None,
     method: Annotated[Method, typer.Option(help="Interval of a single bin.", rich_help_panel=_STATISTICS)] = "auto",
     level: options.Level = 0.95,
     resamples: Annotated[
@@ -45,10 +43,6 @@ def context(
     """
     from assay.analyses.context import context as run  # late: --help and errors of usage need none of it
 
-    if chart is not None:
-        from assay.report.charts import check_chart
-
-        check_chart(chart)
     output.check_outputs([chart, save], runs)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     result = run(*runs, bins=_bins(bins), design=design)

@@ -36,9 +36,7 @@ def japanese(
         typer.Option(help="Ranges of the scripts; wide adds half-width katakana, rare kanji, marks, full-width Latin."),
     ] = "basic",
     normalize: Annotated[Literal["none", "nfkc"], typer.Option(help="Unicode normalization of all text.")] = "none",
-    chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw accuracy by script to a .svg or .png file.")
-    ] = None,
+    chart: Annotated[Path | None, options.chart("accuracy by script")] = None,
     bleu: Annotated[
         str,
         typer.Option(metavar="NAME,…", help="Tokenizers of BLEU: ja-mecab, char, 13a.", rich_help_panel=_TABLES),
@@ -89,10 +87,6 @@ def japanese(
     """
     output.check_outputs([chart, save], sources)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
-    if chart is not None:
-        from assay.report.charts import check_chart
-
-        check_chart(chart)
     if _is_model(sources[0]):
         _refuse_other(sources[0], {"--columns": columns, "--allow-empty": allow_empty})
         from assay.scoring.run import Plan

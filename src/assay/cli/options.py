@@ -1,7 +1,7 @@
 """Options that several verbs have, defined once: the same name, words and place in the help everywhere."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -81,3 +81,17 @@ Markdown = Annotated[
 def unescaped(text: str | None) -> str | None:
     r"""What was typed on a command line, with ``\n`` a new line and ``\t`` a tab."""
     return None if text is None else text.replace("\\n", "\n").replace("\\t", "\t")
+
+
+def chart(what: str) -> Any:
+    """The option --chart: a file that ends in .svg or .png, refused before anything is read if it does not."""
+    words = f"Draw {what} to a .svg or .png file."
+    return typer.Option(metavar="FILE", help=words, callback=_checked_chart, rich_help_panel=OUTPUT)
+
+
+def _checked_chart(path: Path | None) -> Path | None:
+    from assay.report.charts import check_chart  # late: only if a chart is asked for
+
+    if path is not None:
+        check_chart(path)
+    return path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli import output, sources
+from assay.cli import options, output, sources
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def power(
     scorer: sources.Scorer = None,
     format_name: sources.FormatName = None,
     newest: sources.Newest = False,
-    chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the curve to a file that ends in .svg or .png.")
-    ] = None,
+    chart: Annotated[Path | None, options.chart("the curve")] = None,
     save: output.Save = None,
     as_json: output.Json = False,
 ) -> None:
@@ -123,10 +121,6 @@ def power(
     With --difference: the items it takes. With --items: the difference they detect. With both: the power. The spread
     of paired differences comes from numbers, or from a pilot: two files of results, or one with --a and --b.
     """
-    if chart is not None:
-        from assay.report.charts import check_chart
-
-        check_chart(chart)
     if target is not None and items is not None and (difference, p_b, margin) != (None, None, None):
         raise UsageError("--items and a difference give the power; leave out --power, or one of the two.")
     from assay.analyses.power import power as run  # late: --help and errors of usage need none of it

@@ -57,10 +57,7 @@ def rank(
     ] = None,
     seed: options.Seed = 0,
     pairs: Annotated[bool, typer.Option("--pairs", help="Show every pair.", rich_help_panel=OUTPUT)] = False,
-    chart: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the models to a .svg or .png file.", rich_help_panel=OUTPUT),
-    ] = None,
+    chart: Annotated[Path | None, options.chart("the models")] = None,
     markdown: options.Markdown = None,
     save: output.Save = None,
     as_json: output.Json = False,
@@ -75,10 +72,6 @@ def rank(
     from assay.data import parse_columns
 
     output.check_outputs([chart, markdown, save], results)
-    if chart is not None:
-        from assay.report.charts import check_chart
-
-        check_chart(chart)
     board = run(
         *results,
         design=Design(method=method, level=level, resamples=resamples, seed=seed, test=test),

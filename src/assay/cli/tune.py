@@ -64,12 +64,7 @@ def report(
     method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=options.STATISTICS)] = "auto",
     level: options.Level = 0.95,
     seed: options.Seed = 0,
-    chart: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw losses, gradients and costs to .svg or .png.", rich_help_panel=options.OUTPUT
-        ),
-    ] = None,
+    chart: Annotated[Path | None, options.chart("losses, gradients and costs")] = None,
     markdown: options.Markdown = None,
     save: output.Save = None,
     as_json: output.Json = False,
@@ -82,10 +77,6 @@ def report(
     from assay.analyses.tune import tune as analyse  # late: --help and errors of usage need none of it
     from assay.analyses.tune.criteria import read_targets
 
-    if chart is not None:
-        from assay.report.charts import check_chart
-
-        check_chart(chart)
     output.check_outputs([chart, markdown, save], runs)
     design = Design(method=method, level=level, seed=seed)
     wanted = None if targets is None else read_targets(targets)
