@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assay import Design, Panel, compare
 from assay.analyses.compare import compare_panel
-from assay.analyses.comparison import Comparison
+from assay.analyses.compare.result import Comparison
 from assay.analyses.context import context
 from assay.analyses.japanese import japanese
 from assay.analyses.rank import rank

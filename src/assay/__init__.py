@@ -18,7 +18,7 @@ __version__ = VERSION
 
 if TYPE_CHECKING:
     from assay.analyses.compare import compare
-    from assay.analyses.comparison import Comparison
+    from assay.analyses.compare.result import Comparison
     from assay.analyses.context import context
     from assay.analyses.context.result import ContextCurve
     from assay.analyses.japanese import japanese
@@ -85,7 +85,7 @@ _HOMES = {
     "Document": "assay.scoring.texts",
     "tune_run": "assay.training.run",
     "write_report": "assay.report.folder",
-    "Comparison": "assay.analyses.comparison",
+    "Comparison": "assay.analyses.compare.result",
     "Panel": "assay.data",
     "Table": "assay.data",
     "pair": "assay.data",

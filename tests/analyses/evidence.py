@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.comparison import Comparison
+from assay.analyses.compare.result import Comparison
 from assay.stats.records import Interval
 
 Columns = dict[str, Any]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Design, compare, rank
-from assay.analyses.comparison import Comparison
+from assay.analyses.compare.result import Comparison
 from assay.stats.records import Interval
 
 METHODS = ("auto", "bca", "bca-plain", "percentile", "t", "studentized")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay import compare
-from assay.analyses.comparison import Systems
+from assay.analyses.compare.result import Systems
 from assay.data import read_table, read_tables
 from assay.errors import InputError
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.compare import compare_panel
-from assay.analyses.comparison import Comparison, Shown
+from assay.analyses.compare.result import Comparison, PairedQuantity
 from assay.certificate.canonical import rounded, rounded_exp
 from assay.certificate.coverage import Arms, Covered, Windows, windows_of, worth
 from assay.certificate.decide import Decided, decide_by
@@ -207,7 +207,7 @@ def _exact(metric: dict[str, Any], compared: Compared) -> dict[str, Any]:
     }
 
 
-def _bits(shown: Shown | None) -> dict[str, Any] | None:
+def _bits(shown: PairedQuantity | None) -> dict[str, Any] | None:
     if shown is None:
         return None
     assert shown.a is not None  # there are pairs

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.analyses.context.result import BinDifference, BinLoss, ContextCurve, ModelCurve, PairCurve
 from assay.analyses.context.sentences import above_zero, model_sentence, pair_sentence
-from assay.analyses.verdict import agreed
+from assay.analyses.contrast import agreed
 from assay.data.runs.positions import (
     Bin,
     PositionSums,

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.analyses.contrast import FEW
 from assay.analyses.japanese.counts import (
     BleuTokenizer,
     TextCounts,
@@ -17,7 +18,6 @@ from assay.analyses.japanese.counts import (
 from assay.analyses.japanese.estimates import Estimates
 from assay.analyses.japanese.result import Japanese, SystemPair, SystemScores, TextKind
 from assay.analyses.japanese.sentences import pair_sentence, system_sentence
-from assay.analyses.verdict import FEW
 from assay.data.generations import CharacterCounts, read_generations
 from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, check_ranges
 from assay.design import DEFAULT_RESAMPLES, Design, signature

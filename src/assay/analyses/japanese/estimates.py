@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from assay.analyses.contrast import agreed
 from assay.analyses.japanese.counts import TextCounts, TextMeasure
 from assay.analyses.japanese.result import QuantityDifference, QuantityValue, SystemScores
-from assay.analyses.verdict import agreed
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.stats.bootstrap.totals import paired_bootstrap, randomization, replicated_sums, score_interval
 from assay.stats.paired_tests import sign_flip

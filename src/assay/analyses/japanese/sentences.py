@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from assay.analyses.contrast import FEW, verdict_of
 from assay.analyses.japanese.result import QuantityDifference, QuantityValue, SystemScores
-from assay.analyses.verdict import FEW, verdict_of
 from assay.design import Design
 from assay.results import words
 

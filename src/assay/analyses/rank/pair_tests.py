@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from assay.analyses.paired import check_test
+from assay.analyses.contrast import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
 from assay.stats.bootstrap import NO_TANGO

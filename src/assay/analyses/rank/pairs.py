@@ -14,9 +14,9 @@ from typing import get_args
 
 import numpy as np
 
+from assay.analyses.contrast import moved_limits
 from assay.analyses.rank.pair_tests import PairEvidence, evidence_of
 from assay.analyses.rank.records import Adjust, PairVerdict, RankedPair
-from assay.analyses.verdict import moved_limits
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
 from assay.stats.effects import Arms, effect_sizes, hedges_factor

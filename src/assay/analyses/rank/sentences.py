@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.analyses.contrast import FEW
 from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import Adjust, RankedPair, Standing
-from assay.analyses.verdict import FEW
 from assay.data import Panel
 from assay.results import words
 from assay.stats.ranking.shared_signs import MOST_ENUMERATED

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
+from assay.analyses.contrast import moved_limits
 from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
-from assay.analyses.verdict import moved_limits
 from assay.data.survey import ERROR, OK
 from assay.design import Design
 from assay.stats.effects import Arms, effect_sizes

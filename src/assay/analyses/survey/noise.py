@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from assay.analyses.contrast import moved_limits
 from assay.analyses.sheet import Sheet
 from assay.analyses.survey.against import against_baselines
 from assay.analyses.survey.beyond import beyond_ceiling
 from assay.analyses.survey.loaded import LEFT_OUT, Survey
 from assay.analyses.survey.scores import number, shown
 from assay.analyses.survey.section import Section, Statement
-from assay.analyses.verdict import moved_limits
 from assay.design import Design
 from assay.results import words
 from assay.stats.bootstrap import interval

@@ -9,11 +9,11 @@ import numpy as np
 from msgspec import structs
 
 from assay.analyses.compare import compare
-from assay.analyses.comparison import Comparison
+from assay.analyses.compare.result import Comparison
+from assay.analyses.contrast import verdict_of
 from assay.analyses.tune.arms import Trained
 from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Contrast, ContrastVerdict, Recipe
 from assay.analyses.tune.sentences import contrast_sentence, stops
-from assay.analyses.verdict import verdict_of
 from assay.data.tables import Table
 from assay.design import Design
 from assay.errors import InputError
@@ -111,7 +111,7 @@ def _windows(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained],
     cluster = "document" if documents is not None and len(documents.names) > 1 else None
     found = compare(first, second, design=design, cluster=cluster, strict=True)
     notes = (*found.notes, "losses of a window are means over the seeds")
-    return structs.replace(found, notes=notes, picture=None)  # a report of training has charts of its own
+    return structs.replace(found, notes=notes, chart_data=None)  # a report of training has charts of its own
 
 
 def _mean_table(name: str, tables: Sequence[Any]) -> Table:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from assay.analyses.comparison import Comparison
+from assay.analyses.compare.result import Comparison
 from assay.stats.records import Estimate, Test
 
 CriterionStatus = Literal["met", "not met", "not measured"]

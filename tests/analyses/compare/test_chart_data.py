@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from assay.analyses.compare import compare
-from assay.analyses.comparison import Comparison
-from assay.analyses.picture import MOST_GROUPS, Picture
+from assay.analyses.compare.chart_data import MOST_GROUPS, ChartData
+from assay.analyses.compare.result import Comparison
 from assay.design import Design, Method
 from tests.analyses.evidence import losses, noisy_losses, noisy_scores, scores, value
 
 
-def pictured(found: Comparison) -> Picture:
-    assert found.picture is not None
-    return found.picture
+def chart_data(found: Comparison) -> ChartData:
+    assert found.chart_data is not None
+    return found.chart_data
 
 
 @pytest.mark.parametrize("n", [3, MOST_GROUPS, MOST_GROUPS + 1, 1234])
@@ -23,7 +23,7 @@ def test_the_weighted_mean_of_the_dots_is_the_difference(n: int) -> None:
     rng = np.random.default_rng(n)
     tokens = rng.integers(1, 500, n).tolist()
     found = compare(*noisy_losses(n, 0.1, tokens=tokens))
-    dots = pictured(found).neighbours
+    dots = chart_data(found).neighbours
     weights = np.array([dot.weight for dot in dots])
     assert float(weights @ [dot.difference for dot in dots]) / weights.sum() == pytest.approx(value(found), rel=1e-12)
     assert weights.sum() == sum(tokens)
@@ -34,7 +34,7 @@ def test_the_weighted_mean_of_the_dots_is_the_difference(n: int) -> None:
 
 def test_few_units_are_a_dot_each_with_the_difference_of_the_unit() -> None:
     found = compare(losses([1.0, 2.0, 3.0], [10, 20, 30]), losses([1.5, 1.0, 3.0], [10, 20, 30]))
-    dots = pictured(found).neighbours
+    dots = chart_data(found).neighbours
     assert [(dot.first, dot.last, dot.count) for dot in dots] == [(f"w000{i}", f"w000{i}", 1) for i in range(3)]
     assert [dot.difference for dot in dots] == pytest.approx([0.5, -1.0, 0.0], abs=1e-12)
     assert [dot.weight for dot in dots] == [10, 20, 30]
@@ -43,7 +43,7 @@ def test_few_units_are_a_dot_each_with_the_difference_of_the_unit() -> None:
 def test_ids_that_are_numbers_are_in_the_order_of_the_numbers() -> None:
     ids = ["10", "2", "1", "33", "4"]
     score = {"item": ids, "score": [float(i) for i in ids]}
-    dots = pictured(compare(score, score | {"score": [0.0] * 5})).neighbours
+    dots = chart_data(compare(score, score | {"score": [0.0] * 5})).neighbours
     assert [dot.first for dot in dots] == ["1", "2", "4", "10", "33"]
     assert [dot.difference for dot in dots] == [-1.0, -2.0, -4.0, -10.0, -33.0]
 
@@ -51,7 +51,7 @@ def test_ids_that_are_numbers_are_in_the_order_of_the_numbers() -> None:
 @pytest.mark.parametrize("ids", [["10", "2", "x"], ["10", "2", "٣"], ["10", "2", "9" * 30]])
 def test_other_ids_are_in_the_order_in_which_they_were_paired(ids: list[str]) -> None:
     score = {"item": ids, "score": [1.0, 2.0, 3.0]}
-    dots = pictured(compare(score, score | {"score": [1.5, 2.0, 2.5]})).neighbours
+    dots = chart_data(compare(score, score | {"score": [1.5, 2.0, 2.5]})).neighbours
     assert {dot.first for dot in dots} == set(ids)
     assert [dot.first for dot in dots] == sorted(ids)
 
@@ -59,7 +59,7 @@ def test_other_ids_are_in_the_order_in_which_they_were_paired(ids: list[str]) ->
 @pytest.mark.parametrize("resamples", [None, 20_000])
 def test_the_bars_are_the_shares_of_resamples_drawn_with_numpy(resamples: int | None) -> None:
     a, b = noisy_scores(60, 0.1)
-    shown = pictured(compare(a, b, design=Design(resamples=resamples)))
+    shown = chart_data(compare(a, b, design=Design(resamples=resamples)))
     difference = np.array(b["score"]) - np.array(a["score"])
     rng = np.random.default_rng(5)
     count = 100_000
@@ -80,7 +80,7 @@ def test_the_bars_of_ratios_are_those_of_whole_windows() -> None:
     a, b = noisy_losses(n, 0.05, tokens=tokens.tolist())
     found = compare(a, b)
     assert found.computed.scheme == "windows"
-    shown = pictured(found)
+    shown = chart_data(found)
     drawn = np.random.default_rng(2).integers(0, n, (count, n))
     gain = (np.array(b["loss"]) - np.array(a["loss"])) * tokens
     ratios = gain[drawn].sum(axis=1) / tokens[drawn].sum(axis=1)
@@ -91,27 +91,27 @@ def test_the_bars_of_ratios_are_those_of_whole_windows() -> None:
 
 @pytest.mark.parametrize("method", ["t", "studentized"])
 def test_a_method_without_a_distribution_has_no_bars(method: Method) -> None:
-    shown = pictured(compare(*noisy_scores(12, 0.1), design=Design(method=method)))
+    shown = chart_data(compare(*noisy_scores(12, 0.1), design=Design(method=method)))
     assert (shown.edges, shown.shares) == ((), ())
     assert len(shown.neighbours) == 12
 
 
 def test_equal_differences_have_dots_and_no_bars() -> None:
-    shown = pictured(compare(scores([1.0, 2.0, 3.0]), scores([2.0, 3.0, 4.0])))
+    shown = chart_data(compare(scores([1.0, 2.0, 3.0]), scores([2.0, 3.0, 4.0])))
     assert (shown.edges, shown.shares) == ((), ())
     assert [dot.difference for dot in shown.neighbours] == [1.0, 1.0, 1.0]
 
 
-def test_the_picture_is_always_there_and_survives_json() -> None:
+def test_the_data_of_charts_are_always_there_and_survives_json() -> None:
     found = compare(*noisy_losses(20, 0.1))
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert found.picture is not None
-    assert msgspec.convert(data["picture"], Picture) == found.picture
+    assert found.chart_data is not None
+    assert msgspec.convert(data["picture"], ChartData) == found.chart_data
     assert Comparison.from_dict(data) == found
 
 
 def test_what_has_no_pair_has_no_picture() -> None:
     found = compare({"item": ["a"], "score": [1.0]}, {"item": ["b"], "score": [1.0]})
-    assert found.picture is None
+    assert found.chart_data is None
     assert "picture" not in found.to_dict()
     assert found.figures == ()

@@ -14,7 +14,7 @@ from scipy import optimize, stats
 
 from assay import Design, InputError, Panel, UsageError, compare, read_table
 from assay.analyses.compare import compare_panel
-from assay.analyses.comparison import Comparison, Systems
+from assay.analyses.compare.result import Comparison, Systems
 from tests.analyses.evidence import interval_of, limits, losses, noisy_losses, noisy_scores, scores, value
 
 # ------------------------------------------------------------------------------------------------ the sources' examples

@@ -27,7 +27,7 @@ class Neighbours(msgspec.Struct, frozen=True):
         return self.first if self.count == 1 else f"{self.first} … {self.last} ({self.count})"
 
 
-class Picture(msgspec.Struct, frozen=True):
+class ChartData(msgspec.Struct, frozen=True):
     """The difference along the units, and the bootstrap distribution of the difference as a histogram."""
 
     neighbours: tuple[Neighbours, ...]
@@ -35,11 +35,11 @@ class Picture(msgspec.Struct, frozen=True):
     shares: tuple[float, ...]  # of the resamples, a bar each
 
 
-def picture_of(panel: Panel, drawn: Units, design: Design, method: str) -> Picture:
-    """The picture of a comparison whose interval drew these units; ``method`` is what the interval took."""
+def chart_data_of(panel: Panel, drawn: Units, design: Design, method: str) -> ChartData:
+    """What is shown of a comparison whose interval drew these units; ``method`` is what the interval took."""
     read = method not in ("degenerate", "t", "studentized", "tango")  # from a distribution
     edges, shares = _histogram(drawn, design) if read else ((), ())
-    return Picture(_neighbours(panel), edges, shares)
+    return ChartData(_neighbours(panel), edges, shares)
 
 
 def _neighbours(panel: Panel) -> tuple[Neighbours, ...]:

@@ -4,21 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import log
 
-from assay.analyses.comparison import Comparison, Computed, Shown, Systems
-from assay.analyses.nothing_paired import nothing_paired
-from assay.analyses.paired import (
+from assay.analyses.compare.chart_data import chart_data_of
+from assay.analyses.compare.result import Comparison, HowComputed, PairedQuantity, Systems
+from assay.analyses.compare.sentences import nothing_to_compare, sentence_of
+from assay.analyses.contrast import (
     Binary,
     Differences,
-    Drawn,
+    DrawnUnits,
+    agreed,
     binary_of,
     differences_of,
+    disagreement,
     drawn_by,
+    moved_limits,
     paired_interval,
     paired_test,
+    verdict_of,
 )
-from assay.analyses.picture import picture_of
-from assay.analyses.verdict import agreed, disagreement, moved_limits, sentence_of, verdict_of
-from assay.data import Panel, Selection, pair
+from assay.data import Dropped, Metric, Panel, Selection, Table, pair
 from assay.data.readers import UNNAMED
 from assay.data.runs.rates import Size, bits_per
 from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
@@ -32,6 +35,7 @@ from assay.stats.units import Floats, Units, standard_error
 
 #: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do.
 SIZES = {"bytes": "bits_per_byte", "chars": "bits_per_character"}
+_EFFECTS = ("d_z", "hedges_g", "d_av")
 _TOO_LARGE = "the ratio is too large for a number; is the loss a mean per token, in nats?"
 
 
@@ -85,7 +89,7 @@ def compare(
             selection=selection,
             per=per,
         )
-        return compare_panel(two_systems(asked, models, strict=strict), design, picture=True)
+        return compare_panel(two_systems(asked, models, strict=strict), design, charts=True)
     first, second = tables_of(a, b, models, columns, cluster, selection)
     if per is not None:
         first, second = bits_per(per, (first, second), split=split)
@@ -104,8 +108,43 @@ def compare(
     except NoPairsError as nothing:
         if strict:
             raise
-        return nothing_paired((first, second), names or (first.name, second.name), str(nothing), design)
-    return compare_panel(panel, design, picture=True)
+        return _nothing_paired((first, second), names or (first.name, second.name), str(nothing), design)
+    return compare_panel(panel, design, charts=True)
+
+
+def _nothing_paired(tables: tuple[Table, Table], names: tuple[str, str], reason: str, design: Design) -> Comparison:
+    """Every number is ``None``; ``reason`` says which ids the tables have instead."""
+    first, second = tables
+    metric = Metric.of(first.kind)
+    none = Estimate(None, None, None, 0, reason)
+    losses = metric.kind == "losses"
+    examples = tuple(str(table.ids[0]) for table in tables)
+    return Comparison(
+        kind=metric.kind,
+        unit=first.unit,
+        systems=Systems(*names),
+        lower_is_better=metric.lower_is_better,
+        verdict="no difference shown",
+        sentence=nothing_to_compare(first.unit, *names),
+        a=None,
+        b=None,
+        difference=none,
+        ratio=none if losses else None,
+        p_value=None,
+        test=Test("sign-flip" if design.test == "auto" else design.test, None, None, 0, reason),
+        effect_sizes=dict.fromkeys(_EFFECTS, none),
+        n_pairs=0,
+        n_clusters=None,
+        cluster_by=None,
+        degenerate=True,
+        dropped=Dropped(len(set(first.ids)), len(set(second.ids)), examples),
+        fallbacks=(Fallback(design.resampling, "nothing", "no pairs"),),
+        notes=(),
+        design=design,
+        computed=HowComputed(scheme="none", scheme_reason="no pairs", distribution="none", resamples=None),
+        measure=None if losses else metric.name,
+        signature=signature("ratio" if losses else "difference", units=first.unit + "s", n=0, level=design.level),
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,18 +152,18 @@ class _Found:
     """The difference as its design computes it: interval, test and, where it is ours to choose, their agreement."""
 
     whole: Units
-    drawn: Drawn
+    drawn: DrawnUnits
     interval: IntervalResult
     difference: Estimate
     test: Test
     test_p: float | None  # of the test alone
     agree: bool  # whether every interval says the same of 0 as the test
-    sizes: dict[str, Shown]
+    sizes: dict[str, PairedQuantity]
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
 
 
-def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree: bool | None = None) -> Comparison:
+def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: bool | None = None) -> Comparison:
     """Compare the two systems of a panel.
 
     ``agree`` makes an interval and a test that were asked for by name say the same of 0, as the default ones do.
@@ -136,7 +175,7 @@ def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree:
     differences = differences_of(panel)
     binary = binary_of(panel, differences)
     found = _found(panel, differences, binary, design, agree=design.paired if agree is None else agree)
-    value = Shown(panel.estimate(0), panel.estimate(1), found.difference)
+    value = PairedQuantity(panel.estimate(0), panel.estimate(1), found.difference)
     losses = panel.metric.kind == "losses"
     ratio = value.difference.exp(_TOO_LARGE) if losses else None
     verdict = verdict_of(value.difference, found.test, design, lower_is_better=panel.metric.lower_is_better)
@@ -166,7 +205,7 @@ def compare_panel(panel: Panel, design: Design, *, picture: bool = False, agree:
         computed=_computed(found, binary, differences),
         signature=_signature(panel, design, found),
         measure=None if losses else panel.metric.name,
-        picture=picture_of(panel, found.drawn.units, design, found.interval.interval.method) if picture else None,
+        chart_data=chart_data_of(panel, found.drawn.units, design, found.interval.interval.method) if charts else None,
     )
 
 
@@ -203,9 +242,9 @@ def _with_limits(estimate: Estimate, test: Test | None) -> Estimate:
     return replace(estimate, interval=moved_limits(estimate.interval, test.p_value, estimate.value))
 
 
-def _computed(found: _Found, binary: Binary | None, differences: Differences) -> Computed:
+def _computed(found: _Found, binary: Binary | None, differences: Differences) -> HowComputed:
     shrunk = None if binary is None or binary.plain else binary.counts
-    return Computed(
+    return HowComputed(
         scheme=found.drawn.scheme,
         scheme_reason=found.drawn.reason,
         distribution=found.interval.source,
@@ -232,10 +271,10 @@ def _bits(panel: Panel, whole: Units, size: Floats, design: Design) -> tuple[Uni
     return bits, paired_interval(drawn_by(bits, design, panel).units, None, design)
 
 
-def _shown_bits(panel: Panel, name: str, bits: Units, found: IntervalResult, test: Test | None) -> Shown:
+def _shown_bits(panel: Panel, name: str, bits: Units, found: IntervalResult, test: Test | None) -> PairedQuantity:
     total = float(panel.sizes[name].sum()) * log(2)
     a, b = (float(panel.numerators[:, i].sum()) / total for i in range(2))
-    return Shown(a, b, _with_limits(_estimate(bits, found), test))
+    return PairedQuantity(a, b, _with_limits(_estimate(bits, found), test))
 
 
 def _unit_arms(panel: Panel) -> Arms:

@@ -1,12 +1,14 @@
-"""The difference of two systems on the same units: its interval and its test, which say the same of 0.
+"""What questions share about two systems on the same units: the interval and test of a difference, and the verdict.
 
 For 0/1 scores the default pair is Tango's interval with McNemar's mid-p (clusters and weights by the design effect);
-for everything else BCa with exact sign flips. `assay.analyses.verdict` makes them agree. A method or a test that was
-asked for by name is shown as computed.
+for everything else BCa with exact sign flips. One rule for every verb: a difference is shown where p ≤ 1 − level and
+the interval leaves out 0. Where interval and test are left to us they are made to agree (`agreed`), so that either says
+it; where one was asked for by name both are shown as computed, and both are needed.
 """
 
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import inf, isnan, nan
+from typing import Literal
 
 import numpy as np
 
@@ -15,12 +17,17 @@ from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
 from assay.results import words
 from assay.stats.bootstrap import IntervalResult
+from assay.stats.interval_and_test import agreeing, joint_p
 from assay.stats.numerics import SMALLEST_P, critical_values
 from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
 from assay.stats.proportions import Effective, effective_counts, mcnemar_p, score_p, score_statistic, tango_limits
-from assay.stats.records import Fallback, Interval, Test
+from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import snapped, without_noise, without_residue
 from assay.stats.units import Floats, Units, design_effect, grouped, mean_of_draws
+
+Verdict = Literal["better", "worse", "no difference shown", "equivalent"]
+
+FEW = 10  # fewer units (or clusters) than this, and no interval can be relied on by itself
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,7 +57,7 @@ def differences_of(panel: Panel) -> Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnUnits:
     """The units to draw, under the scheme that was chosen."""
 
     units: Units
@@ -58,7 +65,7 @@ class Drawn:
     reason: str
 
 
-def drawn_by(whole: Units, design: Design, panel: Panel) -> Drawn:
+def drawn_by(whole: Units, design: Design, panel: Panel) -> DrawnUnits:
     effect = design_effect(whole.denominators)
     unit = "cluster" if panel.clusters is not None else panel.unit
     what = "tokens" if panel.metric.kind == "losses" else "weights"
@@ -71,7 +78,7 @@ def drawn_by(whole: Units, design: Design, panel: Panel) -> Drawn:
     else:
         chosen = "windows"
         reason = f"{unit}s drawn uniformly because {what} vary: design effect {effect:.3f} > {DESIGN_EFFECT_LIMIT}"
-    return Drawn(mean_of_draws(whole) if chosen == "tokens" else whole, chosen, reason)
+    return DrawnUnits(mean_of_draws(whole) if chosen == "tokens" else whole, chosen, reason)
 
 
 # ----------------------------------------------------------------------------------------------------------- 0/1 scores
@@ -118,7 +125,7 @@ def _mcnemar(binary: Binary, *, exact: bool) -> Test:
     return Test(name, float(statistic), float(p[0]), int(counts.n), reason)
 
 
-# --------------------------------------------------------------------------------------------------------------- either
+# ------------------------------------------------------------------------------------------------- interval and test
 
 
 def paired_interval(drawn: Units, binary: Binary | None, design: Design) -> IntervalResult:
@@ -146,3 +153,81 @@ def check_test(design: Design, *, plain: bool) -> None:
         raise UsageError(
             f"{design.test} needs 0/1 scores without weights and clusters; leave --test out, or choose sign-flip."
         )
+
+
+# ------------------------------------------------------------------------------------------- agreement and the verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """A difference and its test that say the same of 0, and what had to be done for it."""
+
+    difference: Estimate
+    test: Test
+    notes: tuple[str, ...] = ()
+
+
+def agreed(difference: Estimate, test: Test, own_p: float | None) -> Agreed:
+    """Raise p to the interval's own, and set a limit to 0 where that p does not reject.
+
+    ``own_p`` is the smallest α at which the interval leaves out 0; ``None`` where the test alone decides (Tango's
+    interval beside McNemar's test). A collapsed interval stays: it is no interval, and the test decides.
+    """
+    limits = difference.interval
+    if limits is None or limits.method == "degenerate" or difference.value is None:
+        return Agreed(difference, test)
+    p = nan if test.p_value is None else float(joint_p(test.p_value, 0.0 if own_p is None else own_p))
+    moved = replace(difference, interval=moved_limits(limits, p, difference.value))
+    return Agreed(moved, test if isnan(p) else replace(test, p_value=p), _what_was_done(limits, test, own_p))
+
+
+def moved_limits(limits: Interval, p: float | None, estimate: float) -> Interval:
+    """The limits with 0 left out exactly where p ≤ 1 − level."""
+    low, high = agreeing(limits.low, limits.high, nan if p is None else p, 1 - limits.level, estimate)
+    return replace(limits, low=float(low), high=float(high))
+
+
+def _what_was_done(limits: Interval, test: Test, own_p: float | None) -> tuple[str, ...]:
+    """Where interval and test disagree at this level."""
+    rejects = test.p_value is not None and test.p_value <= 1 - limits.level
+    excludes = leaves_out_zero(limits)
+    if excludes == rejects or test.p_value is None:
+        return ()
+    shown = words.p_value(test.p_value)
+    if excludes:
+        return (
+            f"the interval alone leaves out 0, the {test.name} test does not reject ({shown}): a limit is set to 0",
+        )
+    if own_p is None:
+        return (f"the {test.name} test rejects ({shown}), the interval alone has 0 in it: a limit is moved beside 0",)
+    return (f"the {test.name} test alone rejects ({shown}), the interval has 0 in it: p is the interval's own",)
+
+
+def leaves_out_zero(limits: Interval) -> bool:
+    return not limits.low <= 0 <= limits.high
+
+
+def disagreement(difference: Estimate, test: Test) -> tuple[str, ...]:
+    """What to say where both are as computed and differ."""
+    limits = difference.interval
+    if limits is None or test.p_value is None or limits.method == "degenerate":
+        return ()
+    excludes, rejects = leaves_out_zero(limits), test.p_value <= 1 - limits.level
+    if excludes == rejects:
+        return ()
+    zero, answer = "leaves out" if excludes else "contains", "rejects" if rejects else "does not reject"
+    return (f"borderline: the interval {zero} 0, the {test.name} test {answer}; a verdict needs both",)
+
+
+def verdict_of(difference: Estimate, test: Test, design: Design, *, lower_is_better: bool) -> Verdict:
+    """A difference is shown where the interval leaves out 0 and the test rejects."""
+    limits = difference.interval
+    if limits is None:
+        return "no difference shown"
+    inside = design.margin is not None and -design.margin < limits.low and limits.high < design.margin
+    if inside and difference.n >= FEW:
+        return "equivalent"
+    rejected = test.p_value is not None and test.p_value <= 1 - design.level
+    if not (rejected and leaves_out_zero(limits)):
+        return "no difference shown"
+    return "better" if (limits.low > 0) != lower_is_better else "worse"

@@ -1,10 +1,9 @@
 """The record that `compare` returns."""
 
-from typing import Literal
-
 import msgspec
 
-from assay.analyses.picture import Picture
+from assay.analyses.compare.chart_data import ChartData
+from assay.analyses.contrast import Verdict
 from assay.data import Dropped, Kind
 from assay.design import Design
 from assay.results import words
@@ -12,8 +11,6 @@ from assay.results.figures import Distribution, Figure, Gauge, Histogram, Mark, 
 from assay.results.record import Caution, Fact, Result, Section, Status
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import TOLERANCE
-
-Verdict = Literal["better", "worse", "no difference shown", "equivalent"]
 
 _STATUS: dict[Verdict, Status] = {
     "better": "good",
@@ -30,7 +27,7 @@ class Systems(msgspec.Struct, frozen=True):
     b: str
 
 
-class Shown(msgspec.Struct, frozen=True):
+class PairedQuantity(msgspec.Struct, frozen=True):
     """A quantity of both systems and the difference B − A."""
 
     a: float | None  # None: nothing to measure
@@ -38,7 +35,7 @@ class Shown(msgspec.Struct, frozen=True):
     difference: Estimate
 
 
-class Computed(msgspec.Struct, frozen=True, kw_only=True):
+class HowComputed(msgspec.Struct, frozen=True, kw_only=True):
     """How the numbers came about: what ran, as opposed to what the design asked for."""
 
     scheme: str  # "windows" or "tokens"
@@ -69,8 +66,8 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     b: float | None
     difference: Estimate  # B − A: nats per token, or points of score
     ratio: Estimate | None = None  # losses: perplexity of B over A
-    bits_per_byte: Shown | None = None  # where the columns exist
-    bits_per_character: Shown | None = None
+    bits_per_byte: PairedQuantity | None = None  # where the columns exist
+    bits_per_character: PairedQuantity | None = None
     p_value: float | None
     test: Test
     effect_sizes: dict[str, Estimate]
@@ -82,13 +79,13 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design
-    computed: Computed
+    computed: HowComputed
     measure: str | None = None  # what a score is, for people: "bits per byte"
-    picture: Picture | None = None  # the difference by unit, and its distribution; None: nothing was compared
+    chart_data: ChartData | None = msgspec.field(default=None, name="picture")  # None: nothing was compared
     signature: str
 
     @property
-    def sizes(self) -> dict[str, Shown]:
+    def sizes(self) -> dict[str, PairedQuantity]:
         """Bits per byte and per character, as far as they were measured."""
         found = {"bits_per_byte": self.bits_per_byte, "bits_per_character": self.bits_per_character}
         return {name: shown for name, shown in found.items() if shown is not None}
@@ -194,18 +191,18 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     def sections(self) -> tuple[Section, ...]:
         figures: list[Figure] = [] if self.gauge is None else [self.gauge]
         limits, value = self.difference.interval, self.difference.value
-        if self.picture is not None:
-            figures.append(self._by_unit(self.picture))
-            if self.picture.edges and limits is not None and value is not None:
-                figures.append(self._distribution(self.picture, limits, value))
+        if self.chart_data is not None:
+            figures.append(self._by_unit(self.chart_data))
+            if self.chart_data.edges and limits is not None and value is not None:
+                figures.append(self._distribution(self.chart_data, limits, value))
         return (Section("charts", "Charts", figures=tuple(figures)),) if figures else ()
 
-    def _by_unit(self, picture: Picture) -> Points:
+    def _by_unit(self, data: ChartData) -> Points:
         """B − A of each unit, or of neighbours together, with the overall difference and its interval as a band."""
         points = tuple(
-            Point(place + 1, one.difference, str(one), size=one.weight) for place, one in enumerate(picture.neighbours)
+            Point(place + 1, one.difference, str(one), size=one.weight) for place, one in enumerate(data.neighbours)
         )
-        several = any(one.count > 1 for one in picture.neighbours)
+        several = any(one.count > 1 for one in data.neighbours)
         together = "Some dots are neighbours taken together. " if several else ""
         limits, value = self.difference.interval, self.difference.value
         return Points(
@@ -218,12 +215,12 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             (Mark(0.0, "no difference", dashed=False),),
         )
 
-    def _distribution(self, picture: Picture, limits: Interval, value: float) -> Distribution:
+    def _distribution(self, data: ChartData, limits: Interval, value: float) -> Distribution:
         """The bootstrap distribution of the difference, with the limits that were read from it."""
         level, drawn = words.percent(limits.level), self.computed.resamples
         how = "all resamples" if drawn is None else f"{drawn:,} random resamples"
         marks = (Mark(value, "difference", dashed=False), Mark(0.0, "no difference"))
-        histogram = Histogram("", picture.edges, picture.shares, (limits.low, limits.high), marks)
+        histogram = Histogram("", data.edges, data.shares, (limits.low, limits.high), marks)
         about = (
             f"The bootstrap distribution ({how}). Orange: {level} {limits.method} limits.",
             "Solid line: the difference that was found. Dashed: no difference.",
