@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
@@ -54,6 +54,15 @@ class Schedule:
         return period > 0 and step % period == 0
 
 
+def refuse_another(folder: Path, changed: Sequence[str]) -> None:
+    """A run that is there must be the one that was asked for."""
+    if changed:
+        raise InputError(
+            f"{folder}: holds another training run ({', '.join(changed)} differ); "
+            "name another folder, or --overwrite it."
+        )
+
+
 class Recorder:
     """Appends events. Each is one line, written by one call, so that a kill leaves at most one line cut off."""
 
@@ -75,11 +84,7 @@ class Recorder:
         if path.exists():
             found, wanted = read_manifest(self.folder), json.loads(text)
             changed = sorted(name for name in found | wanted if found.get(name) != wanted.get(name))
-            if changed:
-                raise InputError(
-                    f"{self.folder}: holds another training run ({', '.join(changed)} differ); "
-                    "name another folder, or --overwrite it."
-                )
+            refuse_another(self.folder, changed)
             return
         make_folder(self.folder)
         write_bytes(path, (text + "\n").encode())

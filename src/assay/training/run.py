@@ -11,7 +11,7 @@ from typing import Any, Literal
 from assay.data import read_table
 from assay.data.training import WINDOWS, read_run
 from assay.data.training.events import EVENTS, MANIFEST, read_manifest
-from assay.errors import InputError, UsageError
+from assay.errors import UsageError
 from assay.files.replacing import check_begun, check_replaceable, discard, recover, replacement, swap
 from assay.files.writing import remove_parts
 from assay.scoring import score
@@ -23,7 +23,7 @@ from assay.scoring.texts import Document, Text, read_documents, texts_digest
 from assay.scoring.tokens import tokenized
 from assay.scoring.windows import Layout, windows_of
 from assay.training.fitting import Settings, batches_of_rows, fit, remove_checkpoints
-from assay.training.recorder import OWNER, TRAINED, Schedule, remove_scratch, scratch
+from assay.training.recorder import OWNER, TRAINED, Schedule, refuse_another, remove_scratch, scratch
 
 #: The validation is rows as the Trainer sees them, each beginning anew, so that the loss recorded along the way and the
 #: loss of the scored windows are of the same tokens.
@@ -139,7 +139,7 @@ def _place(folder: Path, settings: Settings, about: Mapping[str, Any], *, overwr
     remove_parts(folder / MANIFEST)
     if not overwrite or not folder.exists() or not any(folder.iterdir()):
         if (folder / MANIFEST).is_file():
-            _check_same(folder, settings, about)
+            refuse_another(folder, _differences(folder, settings, about))  # also if there is nothing left to do
         else:
             check_begun(folder, OWNER)
         return folder
@@ -168,16 +168,6 @@ def _finished(folder: Path) -> bool:
     """Whether a run was trained to its end and saved."""
     there = all((folder / name).exists() for name in (MANIFEST, EVENTS, TRAINED))
     return there and (folder / EVENTS).read_bytes().rstrip().rpartition(b"\n")[2].startswith(b'{"kind": "end"')
-
-
-def _check_same(folder: Path, settings: Settings, about: Mapping[str, Any]) -> None:
-    """A run that is there must be the one that was asked for, also if there is nothing left to do."""
-    changed = _differences(folder, settings, about)
-    if changed:
-        raise InputError(
-            f"{folder}: holds another training run ({', '.join(changed)} differ); "
-            "name another folder, or --overwrite it."
-        )
 
 
 def _differences(folder: Path, settings: Settings, about: Mapping[str, Any]) -> list[str]:
