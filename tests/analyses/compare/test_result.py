@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from assay import Comparison, Design, InputError, compare
 from assay.report.notebook import section_html
+from assay.results.explanations import EXPLANATIONS
+from assay.results.figures import Distribution, Points
 from assay.results.text import plain_html
 from tests.analyses.evidence import losses, noisy_losses, noisy_scores, scores
 
@@ -175,3 +177,80 @@ def test_p_is_never_shown_as_zero() -> None:
     assert found.p_value == 1e-300
     assert found.test.reason == "p is below 1e-300"
     assert "p < 1e-299" in found.sentence
+
+
+# ---------------------------------------------------------------------------------------------------- facts and figures
+
+
+def test_facts_hold_numbers_and_know_how_they_are_computed(results: list[Comparison]) -> None:
+    for found in results:
+        facts = {fact.label: fact for fact in found.facts}
+        assert facts["difference B − A"].value == found.difference
+        assert facts["pairs"].value == found.n_pairs
+        assert all(fact.key in EXPLANATIONS for fact in found.facts)
+        if found.kind == "losses":
+            assert facts["perplexity B / A"].value == found.ratio
+            assert facts["scheme"].text.startswith(found.computed.scheme)
+
+
+def test_the_gauge_is_the_ratio_against_1_or_the_difference_against_0(results: list[Comparison]) -> None:
+    for found in results:
+        judged = found.difference if found.ratio is None else found.ratio
+        if judged.interval is None or judged.value is None:
+            assert found.gauge is None
+            continue
+        assert found.gauge is not None
+        assert (found.gauge.value, found.gauge.low, found.gauge.high) == (
+            judged.value,
+            judged.interval.low,
+            judged.interval.high,
+        )
+        assert found.gauge.marks[0].place == (0 if found.ratio is None else 1)
+        assert found.gauge.better == ("lower" if found.lower_is_better else "higher")
+
+
+def test_a_margin_of_scores_is_marked_on_both_sides() -> None:
+    found = compare(*noisy_scores(30, 0.1), design=Design(margin=0.25))
+    assert found.gauge is not None
+    assert [mark.place for mark in found.gauge.marks] == [0, -0.25, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status"), [("better", "good"), ("worse", "bad"), ("no difference shown", "unsure")]
+)
+def test_the_status_follows_the_verdict(verdict: str, status: str) -> None:
+    shift = {"better": 0.5, "worse": -0.5, "no difference shown": 0.0}[verdict]
+    found = compare(*noisy_scores(60, shift))
+    assert (found.verdict, found.status) == (verdict, status)
+
+
+def test_what_was_compared_names_both_and_counts(results: list[Comparison]) -> None:
+    clustered = results[1]
+    assert [(fact.label, fact.text) for fact in clustered.compared] == [
+        ("A", clustered.systems.a),
+        ("B", clustered.systems.b),
+        ("on", "30 windows in 10 clusters"),
+    ]
+    assert clustered.subject == f"{clustered.systems.a} → {clustered.systems.b}"
+
+
+def test_figures_are_the_gauge_the_units_and_the_distribution(results: list[Comparison]) -> None:
+    found = results[0]
+    assert found.chart_data is not None
+    assert found.difference.interval is not None
+    gauge, units, distribution = found.figures
+    assert gauge == found.gauge
+    assert isinstance(units, Points)
+    assert [point.y for point in units.points] == [one.difference for one in found.chart_data.neighbours]
+    limits = found.difference.interval
+    assert units.band == (limits.low, found.difference.value, limits.high)
+    assert isinstance(distribution, Distribution)
+    (histogram,) = distribution.histograms
+    assert (histogram.edges, histogram.heights) == (found.chart_data.edges, found.chart_data.shares)
+    assert histogram.inside == (limits.low, limits.high)
+
+
+def test_nothing_compared_has_no_figure() -> None:
+    found = compare({"item": ["a"], "score": [1]}, {"item": ["b"], "score": [1]})
+    assert (found.n_pairs, found.gauge, found.figures, found.chart_data) == (0, None, (), None)
+    assert Comparison.from_dict(strict_json(found)) == found
