@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,8 +23,8 @@ from assay.analyses.compare.result import Comparison
 from assay.analyses.context import context
 from assay.analyses.japanese import japanese
 from assay.analyses.rank import rank
+from assay.analyses.survey import survey
 from assay.analyses.survey.against import Against
-from assay.analyses.survey.report import survey
 from assay.analyses.tune import tune
 from assay.examples.survey import FOLDER
 from assay.examples.tuning import RUNS
@@ -240,7 +241,7 @@ def test_surveys_agree_with_themselves(level: float) -> None:
         only=["baselines"],
         design=Design(level=level, resamples=1200),
     )
-    found = list(parts_of(report.sections["baselines"], Against))
+    found = list(parts_of(report.analyses["baselines"], Against))
     assert found
     for one in found:
         check(Claim(one.test.p_value, one.difference.interval), level)
@@ -251,6 +252,9 @@ def parts_of(record: Any, kind: type[Against]) -> Iterator[Against]:
     """All records of a kind inside a record."""
     if isinstance(record, kind):
         yield record
+    elif isinstance(record, msgspec.Struct):
+        for name in record.__struct_fields__:
+            yield from parts_of(getattr(record, name), kind)
     elif is_dataclass(record):
         for field in fields(record):
             yield from parts_of(getattr(record, field.name), kind)

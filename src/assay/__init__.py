@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
     from assay.analyses.reliability.result import Reliability
-    from assay.analyses.survey.report import SurveyReport, survey
+    from assay.analyses.survey import survey
+    from assay.analyses.survey.result import SurveyReport
     from assay.analyses.tune import tune
     from assay.analyses.tune.records import Targets
     from assay.analyses.tune.result import TuningReport
@@ -67,8 +68,8 @@ _HOMES = {
     "Targets": "assay.analyses.tune.records",
     "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
-    "survey": "assay.analyses.survey.report",
-    "SurveyReport": "assay.analyses.survey.report",
+    "survey": "assay.analyses.survey",
+    "SurveyReport": "assay.analyses.survey.result",
     "Leaderboard": "assay.analyses.rank.result",
     "reliability": "assay.analyses.reliability",
     "Reliability": "assay.analyses.reliability.result",

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from assay.analyses.survey.report import SurveyReport, survey
+from assay.analyses.survey import survey
+from assay.analyses.survey.result import SurveyReport
 from assay.examples.survey import copy
 from tests.cli.command import Shell
 from tests.data.survey.surveys import result, truth_of, write
@@ -20,7 +21,7 @@ def test_the_file_is_the_record_of_the_library(shell: Shell) -> None:
     found = SurveyReport.from_dict(json.loads(Path("out/survey.json").read_text("utf-8")))
     assert found == survey("survey.json", "predictions.csv", prior="prior.json", only=CORE.split(","))
     assert ran.out.startswith(found.sentence)
-    assert all(said.text in ran.out for said in found.statements())
+    assert all(said.text in ran.out for said in found.statements)
 
 
 def test_json_and_full_text(shell: Shell) -> None:

@@ -16,7 +16,7 @@ from assay.analyses.power import power
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
 from assay.analyses.result import AnyResult
-from assay.analyses.survey.report import report_of
+from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
 from assay.certificate.issue import certify
 from assay.design import Design

@@ -376,7 +376,7 @@ def test_names_that_attack_are_text(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_items_questions_and_segments_that_attack_are_text(browser: Browser, tmp_path: Path) -> None:
-    from assay.analyses.survey.report import survey
+    from assay.analyses.survey import survey
 
     scores: dict[str, Any] = {"item": ATTACKS, "score": [i % 3 / 2 for i in range(len(ATTACKS))]}
     other = scores | {"score": [i % 4 / 3 for i in range(len(ATTACKS))]}

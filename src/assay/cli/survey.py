@@ -15,12 +15,15 @@ from assay.design import Design, Method
 from assay.files.writing import make_folder, together, write_bytes
 
 if TYPE_CHECKING:
-    from assay.analyses.survey.report import SurveyReport
+    from assay.analyses.survey.result import SurveyReport
 
 _DATA = "Data"
 _STATISTICS = "Statistics"
 _OUTPUT = "Output"
 _SECONDS_BETWEEN_LINES = 10.0
+_BESIDE = (
+    "The sentences for a paper are in [statements.md](statements.md), every number is in [survey.json](survey.json)."
+)
 _WRITTEN = ("survey.json", "survey.md", "statements.md")  # into -o DIR, besides charts
 
 
@@ -103,7 +106,7 @@ def survey(
     Scores predicted answer distributions as the benchmark does, and says what predictors without knowledge would
     score, what a perfect one could, which models can be told apart, and how far it matters who happened to be asked.
     """
-    from assay.analyses.survey.report import survey as run  # late: --help and errors of usage need none of it
+    from assay.analyses.survey import survey as run  # late: --help and errors of usage need none of it
 
     written = [] if output is None else [output / name for name in _WRITTEN]
     shown.check_outputs([save, *written], [truth, *results, prior, summary])
@@ -122,25 +125,23 @@ def survey(
         progress=_progress(),
     )
     if output is not None:
-        _write(report, output)
-    shown.show(report, as_json=as_json, save=save, text=None if full or output is None else _short(report))
+        write_outputs(report, output)
+    shown.show(report, as_json=as_json, save=save, text=None if full or output is None else report.brief)
 
 
-def _short(report: "SurveyReport") -> str:
-    lines = [report.sentence, ""]
-    lines += [f"{'!' if said.warning else '✓' if said.holds else '✗'} {said.text}" for said in report.statements()]
-    return "\n".join([*lines, "", *(f"note: {note}" for note in report.notes), report.signature])
+def write_outputs(report: "SurveyReport", folder: Path) -> None:
+    """The record, a page with its charts, and the sentences for a paper; all of them or none."""
+    from assay.report.folder import write_markdown_with_charts  # late: reports load what draws charts
+    from assay.report.markdown import sections_markdown
 
-
-def _write(report: "SurveyReport", folder: Path) -> None:
-    from assay.report.survey_outputs import write_outputs
-
+    statements = sections_markdown(f"Statements: {report.survey}", report.for_a_paper, report.signature)
     text = json.dumps(report.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
     with together():
         make_folder(folder)
         write_bytes(folder / "survey.json", (text + "\n").encode())
-        written = write_outputs(report, folder)
-    for path in (folder / "survey.json", *written):
+        written = write_markdown_with_charts(report, folder / "survey.md", _BESIDE)
+        write_bytes(folder / "statements.md", statements.encode())
+    for path in (folder / "survey.json", *written, folder / "statements.md"):
         say(f"Written: {path}", err=True)
 
 

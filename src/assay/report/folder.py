@@ -55,6 +55,17 @@ def write_markdown(result: AnyResult, path: Path) -> None:
     write_bytes(path, result_markdown(result).encode())
 
 
+def write_markdown_with_charts(result: AnyResult, page: Path, last: str = "") -> list[Path]:
+    """One result as Markdown, its charts beside it, with a line of Markdown as the last one; what was written."""
+    part = part_of(result)
+    charts = {chart.name: f"{file_name(chart.name)}.svg" for chart in part.charts}
+    for chart in part.charts:
+        write_chart(chart.specification, page.with_name(charts[chart.name]))
+    text = part_markdown(part, charts, level=1)
+    write_bytes(page, ("\n\n".join([text, *([last] if last else [])]) + "\n").encode())
+    return [*(page.with_name(name) for name in charts.values()), page]
+
+
 def result_markdown(result: AnyResult) -> str:
     """One result as Markdown, a heading of the second level on top."""
     return part_markdown(part_of(result), level=2) + "\n"

@@ -39,7 +39,6 @@ _VERSION = re.compile(r"/\d+$")
 KINDS = {
     **{schema: Kind(record, "assay.report.part:part_of_result") for schema, record in SCHEMAS.items()},
     CERTIFICATE: Kind(None, f"{_PARTS}.certificate:certificate_part"),
-    "assay/survey/1": Kind("assay.analyses.survey.report:SurveyReport", f"{_PARTS}.survey:survey_part"),
 }
 
 

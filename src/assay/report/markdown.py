@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from assay.report.document import Document, Fact, Group, Part, Status, Step, Table, part_id
 from assay.report.names import visible
+from assay.results.record import Section
 
 _MARKS: dict[Status, str] = {"good": "✅", "bad": "❌", "unsure": "⚠️", "plain": "➡️"}
 _NO_CHARTS: Mapping[str, str] = {}
@@ -65,6 +66,16 @@ def part_markdown(part: Part, charts: Mapping[str, str] = _NO_CHARTS, *, level: 
     if part.notes:
         blocks += [f"{'#' * (level + 1)} Notes", _bullets(cell(note) for note in part.notes)]
     return "\n\n".join(block for block in [*blocks, _code(part.signature) if part.signature else ""] if block)
+
+
+def sections_markdown(title: str, sections: Sequence[Section], signature: str) -> str:
+    """What is said in sections, without tables and charts: sentences for a paper."""
+    blocks = [f"# {cell(title)}"]
+    for section in sections:
+        blocks += [f"## {cell(section.title)}"] if section.title else []
+        blocks += [cell(text) for text in section.about.split("\n\n") if text]
+        blocks += [_bullets(map(cell, section.said))] if section.said else []
+    return "\n\n".join([*blocks, _code(signature)]) + "\n"
 
 
 def _group(group: Group, charts: Mapping[str, str], level: int) -> list[str]:

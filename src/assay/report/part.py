@@ -5,7 +5,7 @@ from functools import partial
 from assay.report.charts import draw
 from assay.report.document import Chart, Fact, Group, Part, Table
 from assay.report.names import visible_data
-from assay.results.explanations import EXPLANATIONS
+from assay.results.explanations import EXPLANATIONS, Explanation
 from assay.results.figures import Figure
 from assay.results.record import Fact as ResultFact
 from assay.results.record import Result, Section
@@ -35,15 +35,16 @@ def _fact(fact: ResultFact) -> Fact:
 
 
 def _group(section: Section) -> Group:
-    tables = tuple(_table(table, section.title) for table in section.tables if len(table))
+    tables = tuple(_table(table, section) for table in section.tables if len(table))
     return Group(section.title, section.about, tuple(map(chart_of_figure, section.figures)), tables, section.said)
 
 
-def _table(table: ResultTable, section: str) -> Table:
-    """A table; one without a title is called as its section."""
-    how = None if table.explained is None else EXPLANATIONS[table.explained]
-    numbers = tuple(column.numbers for column in table.shown)
-    return Table(table.heading or section, table.header, tuple(table.rows), tuple(table.records()), how, numbers)
+def _table(table: ResultTable, section: Section) -> Table:
+    """A table; one without a title is called as its section, and explained as it unless by a key of its own."""
+    how = None if section.page is None else Explanation(section.about, section.page)
+    how = how if table.explained is None else EXPLANATIONS[table.explained]
+    numbers, title = tuple(column.numbers for column in table.shown), table.heading or section.title
+    return Table(title, table.header, tuple(table.rows), tuple(table.records()), how, numbers)
 
 
 def chart_of_figure(figure: Figure) -> Chart:

@@ -140,6 +140,11 @@ EXPLANATIONS = {
     "design effect": Explanation("By how much clusters or unequal weights raise the variance.", "power.md"),
     "correlation": Explanation("Of the two systems' scores over the items: the higher, the fewer items.", "power.md"),
     "evidence": Explanation("The losses or scores from which every number can be computed again.", "verify.md"),
+    "against the marginal": Explanation(
+        "The best model less what people answered who are not in the segment, paired by question; the interval holds "
+        "for all models and baselines at once.",
+        "survey.md",
+    ),
     "pilot": Explanation("What the power is computed from: variances and correlations of the data given.", "power.md"),
 }
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from assay.stats.records import Estimate
+
 Better = Literal["lower", "higher"]
 
 
@@ -46,6 +48,11 @@ class SecondMark:
     low: float | None = None
     high: float | None = None
     shape: Literal["diamond", "tick", "triangle"] = "diamond"
+
+    @classmethod
+    def of(cls, found: Estimate) -> "SecondMark":
+        limits = found.interval
+        return cls(found.value) if limits is None else cls(found.value, limits.low, limits.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +154,7 @@ class Histogram:
     label: str
     edges: tuple[float, ...]
     heights: tuple[float, ...]
-    inside: tuple[float, float] | None = None  # the part between these is coloured
+    inside: tuple[float, float] | None = None  # the part between these is coloured; None: nothing is
     marks: tuple[Mark, ...] = ()
 
 

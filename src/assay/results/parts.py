@@ -43,3 +43,4 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[ResultTable, ...] = ()
     said: tuple[str, ...] = ()
+    page: str | None = None  # of the documentation, which says in full how its tables are computed

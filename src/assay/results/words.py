@@ -1,6 +1,6 @@
 """Numbers as people write them. One home, so that every sentence and table says the same thing the same way."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from math import floor, log10
 
@@ -119,6 +119,30 @@ def compact_limits(limits: Interval | None, *, sign: bool = False) -> str:
 def _fewer(limits: Interval) -> int | None:
     places = decimals(limits)
     return None if places is None else max(places - 1, 0)
+
+
+def fixed(
+    places: int, *, sign: bool = False, percent: bool = False, undefined: str = "–"
+) -> Callable[[Estimate | Interval | float | None], str]:
+    """How a column writes its values where all have the same number of decimal places.
+
+    >>> fixed(3)(Estimate(0.0239, Interval(0.0143, 0.0687, 0.95, "F"), None, 5)), fixed(1, percent=True)(0.5)
+    ('0.024 [0.014 to 0.069]', '50.0 %')
+    """
+    form, scale, unit = f"{'+' if sign else ''}.{places}f", 100 if percent else 1, " %" if percent else ""
+
+    def one(value: float) -> str:
+        return f"{scale * value:{form}}{unit}"
+
+    def shown_as(found: Estimate | Interval | float | None) -> str:
+        if isinstance(found, Interval):
+            return f"[{one(found.low)} to {one(found.high)}]"
+        if isinstance(found, Estimate):
+            limits = "" if found.interval is None else f" {shown_as(found.interval)}"
+            return undefined if found.value is None else f"{one(found.value)}{limits}"
+        return "–" if found is None else one(found)
+
+    return shown_as
 
 
 def p_value(p: float) -> str:

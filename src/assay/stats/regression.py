@@ -9,7 +9,6 @@ degrees of freedom as clusters less one (Cameron and Miller 2015, *A practitione
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -28,13 +27,6 @@ class Slope:
     estimate: Estimate  # n: rows
     test: Test  # of a slope of 0, two-sided; n: clusters
     r_squared: float | None  # the share of the variance within items that x explains
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"estimate": self.estimate.to_dict(), "test": self.test.to_dict(), "r_squared": self.r_squared}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Slope":
-        return cls(Estimate.from_dict(data["estimate"]), Test.from_dict(data["test"]), data["r_squared"])
 
 
 def slope(x: Floats, y: Floats, items: Integers, clusters: Integers, *, confidence_level: float = 0.95) -> Slope:

@@ -1,8 +1,12 @@
 """Small surveys for the tests: known shares, samples of them, and predictions at several contexts and in runs."""
 
+import json
+
+import msgspec
 import numpy as np
 
 from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.result import SurveyAnalysis
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, truth_of
@@ -50,3 +54,12 @@ def made(
                     guess = (1 - w) * p[cell.question, cell.segment] + w * shaken
                     answers.append(Answer(name, place, context, guess.tolist(), OK))
     return Survey(truth_of("made", "made", (asked, segments), cells), predictions_of(answers, K))
+
+
+def read_again(found: SurveyAnalysis) -> SurveyAnalysis:
+    """What is left of an analysis after it was written as JSON."""
+    return msgspec.convert(json.loads(as_json(found)), type(found))
+
+
+def as_json(found: SurveyAnalysis) -> str:
+    return json.dumps(msgspec.to_builtins(found), allow_nan=False)

@@ -1,11 +1,13 @@
 """Sentences, intervals and p-values of a survey say the same, at every level; and what is equal, or too good."""
 
 import json
-from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from assay.analyses.survey import report_of
 from assay.analyses.survey.against import Against, against, placed
 from assay.analyses.survey.baselines import baselines
 from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
@@ -15,15 +17,13 @@ from assay.analyses.survey.intervals import intervals
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.pairs import pairs
-from assay.analyses.survey.report import report_of
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
 from assay.design import Design
-from assay.report.survey_statements import survey_statements
 from assay.stats.records import Interval
 from assay.stats.units import Floats
 from benchmarks.simulation.surveys import World
-from tests.analyses.survey.surveys import K, made
+from tests.analyses.survey.surveys import K, as_json, made, read_again
 
 LEVELS = (0.9, 0.95, 0.99, 0.999)
 
@@ -50,8 +50,8 @@ def test_p_and_interval_agree_everywhere(level: float, seed: int) -> None:
         assert one.p_adjusted is not None
         assert (one.test.p_value <= alpha) == _leaves_out_0(one.difference.interval)
         assert (one.p_adjusted <= alpha) == _leaves_out_0(one.together)
-        assert (one.place in ("above", "below")) <= (one.p_adjusted <= alpha)
-    places = {one.model: one.place for one in baselines(survey, design).against if one.baseline == survey.reference}
+        assert (one.position in ("above", "below")) <= (one.p_adjusted <= alpha)
+    places = {one.model: one.position for one in baselines(survey, design).against if one.baseline == survey.reference}
     for reach in noise(survey, design).models:
         assert reach.fraction.value is not None
         assert _leaves_out_0(reach.fraction.interval) == (places[reach.model] in ("above", "below"))
@@ -86,7 +86,7 @@ def test_permutations_are_as_many_as_the_level_needs_or_it_is_said() -> None:
     few = baselines(survey, Design(level=0.999, resamples=1_000))
     assert few.permutations == 1_000
     assert any(
-        "so few permutations cannot show any, as the smallest adjusted p is 0.002" in s.text for s in few.sentences()
+        "so few permutations cannot show any, as the smallest adjusted p is 0.002" in s.text for s in few.statements
     )
 
 
@@ -95,20 +95,20 @@ def test_records_that_lack_a_field_are_not_read(name: str) -> None:
     survey = made(1, contexts=(0, 3), questions=8)
     made_by = (fairness(survey, Design(resamples=999)), context(survey, Design(resamples=200)))
     for found in (*made_by, baselines(survey, Design(resamples=1_000))):
-        text = json.dumps(found.to_dict())
-        assert type(found).from_dict(json.loads(text)) == found
-        with pytest.raises(KeyError, match=name):
-            type(found).from_dict(json.loads(text.replace(f'"{name}"', '"other"')))
+        assert read_again(found) == found
+        text = as_json(found).replace(f'"{name}"', '"other"')
+        with pytest.raises(msgspec.ValidationError, match=name):
+            msgspec.convert(json.loads(text), type(found))
 
 
 def test_too_few_questions_to_show_anything_are_said() -> None:
     """Six questions have 64 orders of signs, of which two are the most extreme: 2/64 · 6 comparisons."""
     survey = made(3, models={"a": 0.9, "b": 0.95}, questions=6)
-    said = [one.text for one in baselines(survey, Design()).sentences() if "Not told apart" in one.text]
+    said = [one.text for one in baselines(survey, Design()).statements if "Not told apart" in one.text]
     assert said
     assert all(text.endswith("6 questions cannot tell any, as the smallest adjusted p is 0.19.") for text in said)
     many = baselines(made(3, models={"a": 0.9, "b": 0.95}, questions=20), Design())
-    assert not any("cannot tell any" in one.text for one in many.sentences())
+    assert not any("cannot tell any" in one.text for one in many.statements)
 
 
 # ---------------------------------------------------------------------------------------------------------- equal
@@ -124,9 +124,9 @@ def test_a_rounded_baseline_is_equal_to_it(decimals: int) -> None:
     found = against(written, {"marginal, left out": written.baseline_scores["marginal, left out"]}, Design())
     assert found[0].difference.value is not None
     assert abs(found[0].difference.value) < 1e-3
-    assert found[0].place == "equal"
+    assert found[0].position == "equal"
     section = baselines(written, Design())
-    said = [one.text for one in section.sentences() if one.holds]
+    said = [one.text for one in section.statements if one.holds]
     assert any(text.startswith("Equal to the baseline “marginal, left out” (within ±0.001") for text in said)
 
 
@@ -139,7 +139,7 @@ def test_a_baseline_up_to_rounding_has_no_difference_to_it(name: str, seed: int)
     off = shares * (1 + np.random.default_rng(seed).integers(0, 9, shares.shape) * np.finfo(float).eps)
     written = _predicting(survey, {"off": off, "again": shares})
     for one in against(written, {name: written.baseline_scores[name]}, Design()):
-        assert one.place == "equal"
+        assert one.position == "equal"
         assert (one.difference.value, one.test.p_value, one.p_adjusted) == (0, 1, 1)
         assert one.together is not None
         assert (one.together.low, one.together.high) == (0, 0)
@@ -154,7 +154,7 @@ def test_the_true_answers_up_to_rounding_score_the_same() -> None:
     off = survey.truth.shares * (1 + np.random.default_rng(2).integers(-9, 9, survey.truth.shares.shape) * 1e-16)
     written = _predicting(survey, {"off": off / off.sum(axis=1, keepdims=True)})
     found = against(written, {"truth": np.ones(len(survey.truth))}, Design())[0]
-    assert (found.difference.value, found.p_adjusted, found.place) == (0, 1, "equal")
+    assert (found.difference.value, found.p_adjusted, found.position) == (0, 1, "equal")
 
 
 def _one(low: float, high: float, p: float, margin: float = 0.001) -> Against:
@@ -164,13 +164,13 @@ def _one(low: float, high: float, p: float, margin: float = 0.001) -> Against:
 
 
 def test_places_by_hand() -> None:
-    assert _one(0.0001, 0.0009, 0.0044).place == "equal"  # significant, and nobody cares
-    assert _one(0.0001, 0.0011, 0.0044).place == "above"
-    assert _one(-0.02, -0.01, 0.001).place == "below"
-    assert _one(-0.02, 0.01, 0.4).place == "not told apart"
-    assert _one(-0.02, 0.01, 0.4, margin=0.03).place == "equal"
-    assert replace(_one(-0.002, 0.0005, 0.1), same=True).place == "equal"  # whole percentages
-    assert replace(_one(0.002, 0.004, 0.01), same=True).place == "above"
+    assert _one(0.0001, 0.0009, 0.0044).position == "equal"  # significant, and nobody cares
+    assert _one(0.0001, 0.0011, 0.0044).position == "above"
+    assert _one(-0.02, -0.01, 0.001).position == "below"
+    assert _one(-0.02, 0.01, 0.4).position == "not told apart"
+    assert _one(-0.02, 0.01, 0.4, margin=0.03).position == "equal"
+    assert replace(_one(-0.002, 0.0005, 0.1), same=True).position == "equal"  # whole percentages
+    assert replace(_one(0.002, 0.004, 0.01), same=True).position == "above"
 
 
 def test_every_model_is_in_one_place() -> None:
@@ -191,7 +191,7 @@ def _with_a_cheat() -> Survey:
 def test_a_model_that_knows_the_sample_is_warned_of_and_not_corrected() -> None:
     survey = _with_a_cheat()
     assert beyond_ceiling(survey, 0.95) == (True, False)
-    warned = [said for said in noise(survey, Design()).sentences() if said.warning]
+    warned = [said for said in noise(survey, Design()).statements if said.warning]
     assert [said.holds for said in warned] == [True]
     assert "cheat scores 1.0000, more than the" in warned[0].text
     found = fairness(survey, Design(resamples=999))
@@ -205,7 +205,7 @@ def test_a_model_that_knows_the_sample_is_warned_of_and_not_corrected() -> None:
         assert fair.p_adjusted is not None
         assert fair.test.p_value is not None
         assert fair.p_adjusted == pytest.approx(min(1.0, 2 * fair.test.p_value))  # of two gaps: the cheat's are none
-    assert any(f"of cheat: {KNOWS_THE_SAMPLE}" in said.text for said in found.sentences() if not said.holds)
+    assert any(f"of cheat: {KNOWS_THE_SAMPLE}" in said.text for said in found.statements if not said.holds)
     one = next(m for m in intervals(survey, Design(resamples=200)).models if m.model == "cheat")
     assert (one.corrected.value, one.corrected.reason) == (None, KNOWS_THE_SAMPLE)
     assert one.divergence.value is None
@@ -214,11 +214,10 @@ def test_a_model_that_knows_the_sample_is_warned_of_and_not_corrected() -> None:
 def test_warnings_have_their_own_list() -> None:
     report = report_of(_with_a_cheat(), Design(resamples=1_000), ["scores", "noise", "fairness"])
     assert report.sentence.endswith("cheat knows the sample: see the warnings.")
-    text = survey_statements(report)
-    warnings, _, rest = text.partition("## What the data support")
-    assert "## Warnings" in warnings
-    assert "more than the" in warnings
-    assert "more than the" not in rest
+    _, warnings, *rest = report.for_a_paper
+    assert warnings.title == "Warnings"
+    assert "more than the" in warnings.said[0]
+    assert not any("more than the" in text for section in rest for text in section.said)
     assert [said for said in report.to_dict()["sections"]["noise"]["statements"] if said["warning"]]
 
 

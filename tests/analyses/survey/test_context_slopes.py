@@ -1,4 +1,3 @@
-import json
 import warnings
 from dataclasses import replace
 
@@ -7,10 +6,10 @@ import pytest
 import statsmodels.api as sm
 from statsmodels.stats.multitest import multipletests
 
-from assay.analyses.survey.context import Context, context
+from assay.analyses.survey.context import context
 from assay.analyses.survey.loaded import Survey
 from assay.design import Design
-from tests.analyses.survey.surveys import made
+from tests.analyses.survey.surveys import made, read_again
 
 
 def _survey(seed: int = 0) -> Survey:
@@ -57,18 +56,19 @@ def test_a_model_that_context_helps_and_one_that_it_does_not() -> None:
     assert (helped.slope.estimate.value or 0) > 0
     assert (helped.p_adjusted or 1) < 0.001
     assert perfect.slope.estimate.value == pytest.approx(0, abs=1e-12)
-    said = [one for one in found.sentences() if "helped" in one.text]
+    said = [one for one in found.statements if "helped" in one.text]
     assert said[0].holds
     assert "improve with context" in said[0].text
-    assert [one.holds for one in found.sentences() if "for perfect" in one.text] == [False]
+    assert [one.holds for one in found.statements if "for perfect" in one.text] == [False]
 
 
 def test_one_level_is_no_slope() -> None:
     found = context(made(contexts=(5,)), Design())
     assert found.slopes == ()
     assert "same number of context questions" in str(found.reason)
-    assert [said.holds for said in found.sentences()] == [False]
-    assert found.sheets()[0].cells[0][1] == found.reason
+    assert [said.holds for said in found.statements] == [False]
+    assert found.tables == () == found.figures({})
+    assert str(found.reason) in found.statements[0].text
 
 
 def test_a_model_at_one_level_beside_others() -> None:
@@ -79,7 +79,7 @@ def test_a_model_at_one_level_beside_others() -> None:
     found = context(Survey(survey.truth, replace(rows, **{n: getattr(rows, n)[kept] for n in names})), Design())
     lacking = next(s for s in found.slopes if (s.model, s.category) == ("perfect", None))
     assert (lacking.levels, lacking.slope.estimate.value, lacking.p_adjusted) == ((), None, None)
-    assert any("Nothing is said of context for perfect" in said.text for said in found.sentences())
+    assert any("Nothing is said of context for perfect" in said.text for said in found.statements)
 
 
 def test_answers_without_a_level_are_left_out() -> None:
@@ -92,4 +92,4 @@ def test_answers_without_a_level_are_left_out() -> None:
 
 def test_the_record_comes_back_from_json() -> None:
     for found in (context(_survey(5), Design()), context(made(), Design())):
-        assert Context.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+        assert read_again(found) == found

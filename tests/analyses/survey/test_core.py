@@ -8,12 +8,13 @@ from scipy.spatial.distance import jensenshannon
 from scipy.special import rel_entr
 
 from assay.analyses.rank import rank
+from assay.analyses.survey import report_of, survey
 from assay.analyses.survey.baselines import Baselines, baselines
 from assay.analyses.survey.intervals import intervals
 from assay.analyses.survey.loaded import Survey, load
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.pairs import pairs
-from assay.analyses.survey.report import SurveyReport, report_of, survey
+from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import scores
 from assay.analyses.survey.shuffled import nulls
 from assay.data.survey import ERROR, OK, UNPARSEABLE, WRONG_LENGTH
@@ -102,7 +103,7 @@ def test_scores_as_the_benchmark_and_with_failures_apart() -> None:
     assert own.honest > own.score
     assert (own.unparseable, own.wrong_length, own.no_answer) == (1, 1, 1)
     assert own.failed == pytest.approx(2 / 41)
-    assert "could not be compared" in section.sentences()[0].text
+    assert "could not be compared" in section.statements[0].text
 
 
 @pytest.mark.parametrize("holes", [False, True])
@@ -219,7 +220,7 @@ def test_a_report_survives_json_exactly() -> None:
     report = report_of(made(holes=True), Design(resamples=1_000), CORE)
     text = json.dumps(report.to_dict(), allow_nan=False)
     assert SurveyReport.from_dict(json.loads(text)) == report
-    assert isinstance(report.sections["baselines"], Baselines)
+    assert isinstance(report.analyses["baselines"], Baselines)
     assert "signature" in str(report)
 
 

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -6,14 +5,14 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from statsmodels.stats.multitest import multipletests
 
+from assay.analyses.survey.category_gaps import CategoryGap
 from assay.analyses.survey.fairness import Fairness, fairness
-from assay.analyses.survey.fairness_parts import CategoryGap
 from assay.analyses.survey.loaded import Survey
 from assay.data.survey import SCORE_ONLY
 from assay.data.survey.truth import Cell, truth_of
 from assay.design import Design
 from assay.stats.survey.rarefaction import DRAWS
-from tests.analyses.survey.surveys import made
+from tests.analyses.survey.surveys import made, read_again
 
 QUICK = Design(resamples=999)
 
@@ -70,7 +69,7 @@ def test_a_perfect_model_shows_a_gap_that_is_not_taken_for_unfair() -> None:
     assert age.expected.mean == pytest.approx(age.gap, abs=0.03)
     assert age.test.p_value is not None
     assert age.test.p_value > 0.05
-    assert any("A perfect model would show a gap" in said.text for said in found.sentences())
+    assert any("A perfect model would show a gap" in said.text for said in found.statements)
 
 
 def test_a_segment_that_is_predicted_worse_is_found() -> None:
@@ -82,8 +81,8 @@ def test_a_segment_that_is_predicted_worse_is_found() -> None:
     assert gap.equal_worst == "age:s2"
     assert gap.excess.interval is not None
     assert gap.excess.interval.low > 0
-    assert any(said.holds and "unfair predicts segments of age unequally" in said.text for said in found.sentences())
-    withheld = [said for said in found.sentences() if not said.holds]
+    assert any(said.holds and "unfair predicts segments of age unequally" in said.text for said in found.statements)
+    withheld = [said for said in found.statements if not said.holds]
     assert any("for unfair in place" in said.text for said in withheld)
 
 
@@ -117,7 +116,7 @@ def test_a_question_that_defines_the_segments_is_left_out() -> None:
     assert age == fairness(plain, QUICK).categories[0] or age.gaps[0].gap == pytest.approx(
         fairness(plain, QUICK).categories[0].gaps[0].gap
     )
-    assert "without 1 question that defines them" in changed.sheets()[1].title[1]
+    assert "without 1 question that defines them" in changed.tables[1].about
 
 
 def test_scores_without_distributions_are_not_tested() -> None:
@@ -133,7 +132,7 @@ def test_scores_without_distributions_are_not_tested() -> None:
     gap = _gap(found, "age", "light")
     assert (gap.gap, gap.equal_gap, gap.expected, gap.p_adjusted) == (0.0, None, None, None)
     assert "scores without distributions" in str(gap.test.reason)
-    assert any(not said.holds and "scores without distributions" in said.text for said in found.sentences())
+    assert any(not said.holds and "scores without distributions" in said.text for said in found.statements)
 
 
 def test_a_model_without_answers_in_some_segments() -> None:
@@ -164,8 +163,8 @@ def test_a_category_of_one_segment_is_noted() -> None:
 
 def test_the_record_comes_back_from_json() -> None:
     found = fairness(made(8), QUICK)
-    assert Fairness.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
-    assert all(len(row) == len(sheet.header) for sheet in found.sheets() for row in sheet.cells)
+    assert read_again(found) == found
+    assert all(len(row) == len(table.header) for table in found.tables for row in table.rows)
 
 
 def test_too_few_resamples_for_so_many_gaps_are_noted() -> None:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from assay.analyses.survey import report_of, survey
 from assay.analyses.survey.baselines import baselines
 from assay.analyses.survey.loaded import Survey, load
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.population import categories_of_two
-from assay.analyses.survey.report import report_of, survey
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, Truth, truth_of
@@ -109,8 +109,8 @@ def test_a_segment_alone_in_its_category_has_no_left_out_marginal() -> None:
     section = baselines(found, Design(resamples=1_000))
     left_out = next(b for b in section.baselines if b.name == "marginal, left out")
     assert left_out.cells == 12
-    sheets = [sheet.title[1] for sheet in section.sheets()]
-    assert any("on the 12 of 16 questions × segments that “marginal, left out” has" in title for title in sheets)
+    about = [table.about for table in section.tables]
+    assert any("on the 12 of 16 questions × segments that “marginal, left out” has" in text for text in about)
     expected = float(np.mean([found.baseline_scores["uniform"][found.truth.segment == s].mean() for s in range(3)]))
     assert next(b.score for b in left_out.beside if b.name == "uniform") == pytest.approx(expected, abs=1e-12)
 
@@ -122,8 +122,8 @@ def test_segments_that_are_all_alone_have_no_population() -> None:
     report = report_of(found, Design(resamples=1_000), ["baselines", "noise"])
     assert "population marginal" not in report.sentence
     assert any("every segment is alone in its category" in note for note in report.notes)
-    rows = [row for sheet in report.sections["baselines"].sheets() for row in sheet.cells]
-    assert any(row[0] == "marginal, left out" and row[1:3] == ["–", "0"] for row in rows)
+    rows = [row for table in report.analyses["baselines"].tables for row in table.rows]
+    assert any(row[0] == "marginal, left out" and row[1:3] == ("–", "0") for row in rows)
     assert not any("not told apart" in row and "marginal, left out" in row for row in rows)
 
 
@@ -172,6 +172,6 @@ def test_no_range_where_the_marginal_is_the_ceiling() -> None:
     fraction = found.models[0].fraction
     assert (fraction.value, fraction.interval) == (None, None)
     assert "no range is left" in str(fraction.reason)
-    assert any("no range is left" in sheet.title[1] for sheet in found.sheets())
-    said = [one for one in found.sentences() if "poor" in one.text]
+    assert any("no range is left" in table.about for table in found.tables)
+    said = [one for one in found.statements if "poor" in one.text]
     assert [one.holds for one in said] == [False]

@@ -1,4 +1,3 @@
-import json
 import warnings
 
 import numpy as np
@@ -6,9 +5,9 @@ import pandas as pd
 import pingouin as pg
 import pytest
 
-from assay.analyses.survey.repeats import Repeats, repeats
+from assay.analyses.survey.repeats import repeats
 from assay.design import Design
-from tests.analyses.survey.surveys import made
+from tests.analyses.survey.surveys import made, read_again
 
 
 def test_runs_against_numpy_and_pingouin() -> None:
@@ -39,11 +38,12 @@ def test_clusters_are_questions() -> None:
 def test_answers_given_once() -> None:
     found = repeats(made(), Design())
     assert found.found is None
-    assert [said.holds for said in found.sentences()] == [False]
-    assert "given once" in found.sheets()[0].cells[0][1]
+    assert [said.holds for said in found.statements] == [False]
+    assert "given once" in found.statements[0].text
+    assert found.tables == ()
 
 
 def test_the_record_comes_back_from_json() -> None:
     for found in (repeats(made(runs=2), Design()), repeats(made(), Design())):
-        assert Repeats.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
-        assert all(len(row) == len(sheet.header) for sheet in found.sheets() for row in sheet.cells)
+        assert read_again(found) == found
+        assert all(len(row) == len(table.header) for table in found.tables for row in table.rows)

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from assay.analyses.survey import report_of
 from assay.analyses.survey.loaded import Survey, load
-from assay.analyses.survey.report import SurveyReport, report_of
+from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import Scores
 from assay.analyses.survey.shared import on_shared_cells
 from assay.data.survey import ERROR, OK
@@ -50,7 +51,7 @@ def test_headline_scores_baselines_and_range_are_over_the_same_cells_by_hand() -
     survey, keep = _partial()
     report = report_of(survey, QUICK, ["scores", "baselines", "noise", "intervals", "pairs"])
     good, bad = (_mean(survey, survey.scores[:, survey.models.index(name)], keep) for name in ("good", "bad"))
-    scores, sections = report.sections["scores"], report.to_dict()["sections"]
+    scores, sections = report.analyses["scores"], report.to_dict()["sections"]
     assert isinstance(scores, Scores)
     assert [(m.model, m.cells) for m in scores.models] == [("good", int(keep.sum())), ("bad", int(keep.sum()))]
     assert [m.score for m in scores.models] == pytest.approx([good, bad], abs=1e-12)
@@ -75,13 +76,13 @@ def test_headline_scores_baselines_and_range_are_over_the_same_cells_by_hand() -
 def test_what_a_model_has_beside_the_shared_cells_is_kept_apart() -> None:
     survey, keep = _partial()
     report = report_of(survey, QUICK, ["scores"])
-    scores = report.sections["scores"]
+    scores = report.analyses["scores"]
     assert isinstance(scores, Scores)
     own = {one.model: (one.score, one.cells) for one in scores.own}
     assert own["bad"][0] == pytest.approx(float(survey.overall(survey.scores)[survey.models.index("bad")]))
     assert own["bad"][1] == 60
     assert own["good"][1] == keep.sum()
-    assert [sheet.title[0] for sheet in scores.sheets()] == ["scores", "own cells"]
+    assert [table.title for table in scores.tables] == ["scores", "own cells"]
     note = f"every number is over the {keep.sum()} of 60 questions × segments that every model answered"
     assert f"{note}; good answered the fewest, {keep.sum()}" in report.notes
 

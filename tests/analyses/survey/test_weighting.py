@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -6,9 +5,9 @@ import pytest
 from scipy.stats import kendalltau
 
 from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.weighting import Weighting, weighting
+from assay.analyses.survey.weighting import weighting
 from assay.design import Design
-from tests.analyses.survey.surveys import made
+from tests.analyses.survey.surveys import made, read_again
 
 MODELS = {"a": 0.2, "b": 0.25, "c": 0.3, "d": 0.5}
 
@@ -46,7 +45,7 @@ def test_an_order_that_weights_turn_is_reported() -> None:
     by_n = found.others[0]
     assert [(move.name, move.rank, move.to) for move in by_n.moves] == [("a", 1, 2), ("b", 2, 1)]
     assert (by_n.tau, by_n.reversed) == (-1.0, 1)
-    said = found.sentences()
+    said = found.statements
     assert [one.holds for one in said] == [True]  # that the order changes is a finding, not something withheld
     assert "pairs that are told apart change their order" in said[0].text
 
@@ -54,7 +53,7 @@ def test_an_order_that_weights_turn_is_reported() -> None:
 def test_a_clear_order_stays() -> None:
     found = weighting(made(2, models={"good": 0.1, "bad": 0.7}), Design())
     assert all(other.tau == 1.0 and not other.moves for other in found.others)
-    assert found.sentences()[0].holds
+    assert found.statements[0].holds
 
 
 def test_models_without_all_segments_are_left_out() -> None:
@@ -70,10 +69,10 @@ def test_models_without_all_segments_are_left_out() -> None:
 def test_one_model_has_no_ranking() -> None:
     found = weighting(made(models={"only": 0.2}), Design())
     assert found.others == ()
-    assert [said.holds for said in found.sentences()] == [False]
+    assert [said.holds for said in found.statements] == [False]
 
 
 def test_the_record_comes_back_from_json() -> None:
     found = weighting(_turned(), Design())
-    assert Weighting.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
-    assert all(len(row) == len(sheet.header) for sheet in found.sheets() for row in sheet.cells)
+    assert read_again(found) == found
+    assert all(len(row) == len(table.header) for table in found.tables for row in table.rows)

@@ -1,11 +1,11 @@
-"""Is a survey benchmark signal or noise? One module per question, all on the same loaded data.
+"""Is a survey benchmark signal or noise? The verb, and what its analyses share: one file each, all on the same data.
 
 What an analysis is
 -------------------
-A function ``(survey: Survey, design: Design) -> Section``, listed by name in `assay.analyses.survey.registry.ANALYSES`
-as ``"module:function:Record"``; it is imported when it is asked for. ``assay survey --only NAME`` runs it alone,
-and without
-``--only`` all run in the order of the registry. To plug in another one: write the module, add one line there.
+A function ``(survey: Survey, design: Design) -> SurveyAnalysis``, listed by name in
+`assay.analyses.survey.result.ANALYSES` as ``"module:function:record"``; it is imported when it is asked for.
+``assay survey --only NAME`` runs it alone, and without ``--only`` all run in that order. To plug in another one: write
+the file, add a line there, and say how to read it in `assay.analyses.survey.sentences`.
 
 What it is given
 ----------------
@@ -39,12 +39,167 @@ Of the design an analysis uses ``level``, ``resamples`` (None: its own default),
 
 What it gives
 -------------
-A frozen record that is a `assay.analyses.survey.section.Section`:
-
-- ``name``: its name in the registry;
-- ``sheets()``: the tables of a person, from which ``rows()`` is made;
-- ``sentences()``: a list of `Statement(text, holds, warning)`: what a paper may say, each true, or withheld (``holds``
-  False) with the reason in the text; a warning says that a number must not be taken for what it seems to be;
-- ``to_dict()`` and ``from_dict()``: exact, plain, no NaN, made from the fields; it becomes ``sections[name]`` of
-  ``DIR/survey.json``.
+A frozen record that is a `assay.analyses.survey.result.SurveyAnalysis`; it becomes ``sections[name]`` of the JSON, and
+is read back by its ``kind``. Its fields are numbers and records of numbers; the last, ``statements``, is filled from
+the others by ``sentences()``: what a paper may say, each true, or withheld (``holds`` False) with the reason in the
+text; a warning says that a number must not be taken for what it seems to be. ``tables`` and ``figures`` are what is
+shown.
 """
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from os import PathLike
+from typing import get_args
+
+import numpy as np
+
+from assay.analyses.survey.advice import advice_on
+from assay.analyses.survey.loaded import MIN_RESPONDENTS, THRESHOLD, Population, Survey, load
+from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
+from assay.analyses.survey.shared import on_shared_cells
+from assay.data.survey import Progress, SurveySource, Variants
+from assay.design import Design, signature
+from assay.errors import UsageError
+from assay.stats.units import Floats
+
+Analysis = Callable[[Survey, Design], SurveyAnalysis]
+
+
+def survey(
+    truth: SurveySource,
+    *results: SurveySource,
+    prior: SurveySource | None = None,
+    summary: str | PathLike[str] | None = None,
+    only: Sequence[str] | None = None,
+    design: Design | None = None,
+    min_n: int = MIN_RESPONDENTS,
+    threshold: float = THRESHOLD,
+    variants: Variants = "apart",
+    marginal: Population = "left-out",
+    progress: Progress | None = None,
+) -> SurveyReport:
+    """Is a survey benchmark signal or noise?
+
+    ``truth`` is the survey, ``results`` are the benchmark's result files, folders of them, or tables of predictions.
+    ``prior`` is another round, ``summary`` the published one, ``only`` the analyses to run (all of them without it).
+    Answers of fewer than ``min_n`` respondents are left out. ``marginal`` is what predicts a segment from the others:
+    "left-out" has none of its people, "pooled" has all other rows, in which the same people come back.
+
+    >>> answers = {"question": ["q1", "q1", "q2", "q2"], "segment": ["a", "b"] * 2, "n": [80, 60, 80, 60]}
+    >>> answers |= {"yes": [60, 30, 45, 80], "no": [40, 70, 55, 20]}
+    >>> guess = {name: answers[name] for name in ("question", "segment")}
+    >>> guess |= {"yes": [55, 35, 50, 75], "no": [45, 65, 50, 25]}
+    >>> found = survey(answers, {"model": ["guess"] * 4, **guess}, only=["scores"])
+    >>> round(found.analyses["scores"].models[0].score, 3)
+    0.955
+    """
+    asked, names = design or Design(), chosen(only)
+    _check(asked, min_n, threshold, marginal)
+    loaded = load(
+        truth,
+        results,
+        prior=prior,
+        summary=summary,
+        min_n=min_n,
+        threshold=threshold,
+        variants=variants,
+        population=marginal,
+        progress=progress,
+    )
+    return report_of(loaded, asked, names)
+
+
+def _check(design: Design, min_n: int, threshold: float, marginal: str) -> None:
+    if replace(design, scheme=Design().scheme) != design:
+        raise UsageError("survey takes every part of a design but the scheme; leave it out.")
+    if design.test in ("mcnemar", "mcnemar-midp"):
+        raise UsageError(f"{design.test} is for 0/1 scores; a survey's are between 0 and 1: leave --test out.")
+    if min_n < 1:
+        raise UsageError(f"min_n must be at least 1, but got {min_n}.")
+    if marginal not in get_args(Population):
+        raise UsageError(f"marginal must be one of {', '.join(get_args(Population))}, but got {marginal!r}.")
+    if not 0 < threshold < 1:
+        raise UsageError(f"threshold must be between 0 and 1, but got {threshold}.")
+
+
+def chosen(only: Sequence[str] | None) -> tuple[str, ...]:
+    """The names that were asked for, in the order in which they run; all of them if none were."""
+    if not only:
+        return tuple(ANALYSES)
+    unknown = [name for name in only if name not in ANALYSES]
+    if unknown:
+        raise UsageError(f"--only must name analyses among {', '.join(ANALYSES)}, but got {unknown[0]!r}.")
+    return tuple(name for name in ANALYSES if name in only)
+
+
+def _analysis(name: str) -> Analysis:
+    module, function, _ = ANALYSES[name].split(":")
+    found: Analysis = getattr(import_module(module), function)
+    return found
+
+
+def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALYSES)) -> SurveyReport:
+    """The report on a survey that has been read, over the cells that every model has."""
+    data = f"{loaded.truth.digest[:8]}{loaded.predictions.digest[:8]}"
+    loaded = on_shared_cells(loaded)
+    analyses = {name: _analysis(name)(loaded, design) for name in names}
+    truth = loaded.truth
+    return SurveyReport(
+        kind="survey",
+        sentence=_sentence(loaded, analyses),
+        survey=truth.survey_id or truth.source,
+        n_questions=len(truth.questions),
+        n_segments=len(truth.segments),
+        n_cells=len(truth),
+        models=loaded.models,
+        analyses=analyses,
+        advice=tuple(advice_on(analyses)),
+        notes=loaded.notes,
+        design=design,
+        signature=signature(
+            "survey",
+            questions=len(truth.questions),
+            segments=len(truth.segments),
+            models=len(loaded.models),
+            answers=len(loaded.predictions),
+            only=None if tuple(names) == tuple(ANALYSES) else "+".join(names),
+            method=design.resampling,
+            resamples=design.resamples,
+            level=design.level,
+            margin=design.margin,
+            seed=design.seed,
+            marginal=None if loaded.population == "left-out" else loaded.population,
+            data=data,
+        ),
+    )
+
+
+def _sentence(loaded: Survey, analyses: dict[str, SurveyAnalysis]) -> str:
+    """The best model between what needs no knowledge and what can be had, over the same cells."""
+    marginal = loaded.baseline_scores[loaded.reference]
+    known = ~np.isnan(marginal)
+    cells = known if known.any() else np.ones(len(known), dtype=bool)
+
+    def over_them(values: Floats) -> list[float]:
+        found: list[float] = loaded.overall(np.where(cells[:, None], values, np.nan)).tolist()
+        return found
+
+    values = zip(loaded.models, over_them(loaded.scores), strict=True)
+    scores = {name: value for name, value in values if not np.isnan(value)}
+    if not scores:
+        return "No model has an answer that could be scored."
+    best = max(scores, key=lambda name: (scores[name], name))
+    who = f"The best of {len(scores)} models, {best}," if len(scores) > 1 else best
+    parts = [f"{who} scores {scores[best]:.3f}"]
+    if known.any():
+        parts.append(f"the population marginal, {over_them(marginal[:, None])[0]:.3f}")
+    if "noise" in analyses:
+        ceiling = over_them(loaded.ceiling[:, None])[0]
+        parts.append(f"a perfect prediction would score {ceiling:.3f} with so many respondents")
+    asked = len(cells if loaded.shared is None else loaded.shared)
+    count = int(cells.sum())
+    over = "" if count == asked else f" These are over {count:,} of {asked:,} questions × segments."
+    beyond = any(best in analysis.above_ceiling for analysis in analyses.values())
+    warned = f" {best} knows the sample: see the warnings." if beyond else ""
+    return "; ".join(parts) + "." + over + warned

@@ -1,19 +1,20 @@
 """What to do where the signal is weak (S11), each with the numbers that say so."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from assay.analyses.survey.baselines import Baselines
 from assay.analyses.survey.fairness import Fairness
-from assay.analyses.survey.intervals import Intervals
+from assay.analyses.survey.intervals import ScoreIntervals
 from assay.analyses.survey.loaded import FEW_RESPONDENTS
-from assay.analyses.survey.noise import Noise
-from assay.analyses.survey.pairs import Pairs
-from assay.analyses.survey.repeats import Repeats
-from assay.analyses.survey.scores import NOTABLE, Scores
-from assay.analyses.survey.section import Section
-from assay.analyses.survey.weighting import Weighting
+from assay.analyses.survey.noise import NoiseCeiling
+from assay.analyses.survey.pairs import ModelPairs
+from assay.analyses.survey.repeats import RepeatedRuns
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.scores import Scores
+from assay.analyses.survey.sentences import NOTABLE, Advice
+from assay.analyses.survey.weighting import SegmentWeights
 from assay.results import words
 
 HIGH_ENOUGH = 0.9  # of the cells should be able to reach the threshold
@@ -22,20 +23,15 @@ WIDE_GAP = 0.05  # a gap that sample size alone gives, and that would be read as
 CLOSE = 0.5  # of a range: a model in the lower half adds little to the marginal
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
-    do: str
-    because: str
-
-
-def advice(sections: Mapping[str, Section]) -> list[Advice]:
+def advice_on(analyses: Mapping[str, SurveyAnalysis]) -> Iterator[Advice]:
     """What these results recommend; nothing where no weakness was found in the analyses that ran."""
-    return [found for name, rule in _RULES.items() if name in sections for found in rule(sections[name])]
+    for kind, rule in _RULES.items():
+        if kind in analyses:
+            yield from rule(analyses[kind])
 
 
-def _from_scores(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Scores)
-    bad = [model for model in section.models if model.failed >= NOTABLE]
+def _from_scores(found: Scores) -> Iterator[Advice]:
+    bad = [model for model in found.models if model.failed >= NOTABLE]
     if bad:
         worst = max(bad, key=lambda model: model.failed)
         yield Advice(
@@ -45,10 +41,9 @@ def _from_scores(section: Section) -> Iterator[Advice]:
         )
 
 
-def _from_baselines(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Baselines)
-    tested = [null for null in section.shuffled[1:] if null.p_adjusted is not None]
-    lacking = [null for null in tested if null.p_adjusted is not None and null.p_adjusted > 1 - section.level]
+def _from_baselines(found: Baselines) -> Iterator[Advice]:
+    tested = [null for null in found.shuffled[1:] if null.p_adjusted is not None]
+    lacking = [null for null in tested if null.p_adjusted is not None and null.p_adjusted > 1 - found.level]
     if lacking:
         yield Advice(
             "Ask questions on which segments differ, or use coarser segments.",
@@ -57,18 +52,17 @@ def _from_baselines(section: Section) -> Iterator[Advice]:
         )
 
 
-def _from_noise(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Noise)
-    low = [part for part in section.segments if part.ceiling < section.threshold]
-    few = sum(part.respondents < FEW_RESPONDENTS for part in section.segments)
-    if section.overall.above < HIGH_ENOUGH or few > MANY_SMALL * len(section.segments):
+def _from_noise(found: NoiseCeiling) -> Iterator[Advice]:
+    low = [part for part in found.segments if part.ceiling < found.threshold]
+    few = sum(part.respondents < FEW_RESPONDENTS for part in found.segments)
+    if found.overall.above < HIGH_ENOUGH or few > MANY_SMALL * len(found.segments):
         yield Advice(
             f"Raise the minimum number of respondents (--min-n {FEW_RESPONDENTS}), or merge small segments.",
-            f"{100 * section.overall.above:.0f} % of the questions × segments can reach {section.threshold:g} at all; "
-            f"{few} of {len(section.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
+            f"{100 * found.overall.above:.0f} % of the questions × segments can reach {found.threshold:g} at all; "
+            f"{few} of {len(found.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
             + (f", and in {len(low)} even a perfect prediction stays below it on average." if low else "."),
         )
-    shares = [m.fraction.value for m in section.models if m.fraction.value is not None]
+    shares = [m.fraction.value for m in found.models if m.fraction.value is not None]
     if shares and max(shares) < CLOSE:
         yield Advice(
             "Report how much of the reachable range a model covers beside its score.",
@@ -77,10 +71,9 @@ def _from_noise(section: Section) -> Iterator[Advice]:
         )
 
 
-def _from_intervals(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Intervals)
-    limits = [m.corrected.interval for m in section.models if m.corrected.interval is not None]
-    known = [m.score for m in section.models if m.score is not None]
+def _from_intervals(found: ScoreIntervals) -> Iterator[Advice]:
+    limits = [m.corrected.interval for m in found.models if m.corrected.interval is not None]
+    known = [m.score for m in found.models if m.score is not None]
     if not limits or len(known) < 2:
         return
     half = max((one.high - one.low) / 2 for one in limits)
@@ -94,9 +87,8 @@ def _from_intervals(section: Section) -> Iterator[Advice]:
         )
 
 
-def _from_pairs(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Pairs)
-    board = section.leaderboard
+def _from_pairs(found: ModelPairs) -> Iterator[Advice]:
+    board = found.leaderboard
     if board is None:
         return
     open_pairs = sum(pair.verdict == "not told apart" for pair in board.pairs)
@@ -108,12 +100,11 @@ def _from_pairs(section: Section) -> Iterator[Advice]:
         )
 
 
-def _from_weighting(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Weighting)
-    moved = [other for other in section.others if other.moves]
+def _from_weighting(found: SegmentWeights) -> Iterator[Advice]:
+    moved = [other for other in found.others if other.moves]
     if not moved:
         return
-    numbers = f"{len(moved)} of {len(section.others)} other weightings of segments change the ranking"
+    numbers = f"{len(moved)} of {len(found.others)} other weightings of segments change the ranking"
     reversed_pairs = max(other.reversed for other in moved)
     if reversed_pairs:
         yield Advice(
@@ -127,9 +118,8 @@ def _from_weighting(section: Section) -> Iterator[Advice]:
         )
 
 
-def _from_fairness(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Fairness)
-    wide = [category for category in section.categories if category.perfect_gap >= WIDE_GAP]
+def _from_fairness(found: Fairness) -> Iterator[Advice]:
+    wide = [category for category in found.categories if category.perfect_gap >= WIDE_GAP]
     if wide:
         named = ", ".join(f"{category.name} {category.perfect_gap:.2f}" for category in wide)
         yield Advice(
@@ -138,15 +128,14 @@ def _from_fairness(section: Section) -> Iterator[Advice]:
         )
 
 
-def _from_repeats(section: Section) -> Iterator[Advice]:
-    assert isinstance(section, Repeats)
-    if section.found is None:
+def _from_repeats(found: RepeatedRuns) -> Iterator[Advice]:
+    if found.found is None:
         yield Advice(
             "Ask at temperature 0, or several times, and report the noise between runs.",
-            f"Here {str(section.reason).partition(';')[0]}.",
+            f"Here {str(found.reason).partition(';')[0]}.",
         )
         return
-    across, detectable = section.found.across, section.found.detectable.one_run
+    across, detectable = found.found.across, found.found.detectable.one_run
     if across is None or detectable is None:
         return
     close = sum(abs(pair.difference) < detectable for pair in across.pairs)
@@ -158,7 +147,7 @@ def _from_repeats(section: Section) -> Iterator[Advice]:
         )
 
 
-_RULES: dict[str, Callable[[Section], Iterator[Advice]]] = {
+_RULES: dict[str, Callable[[Any], Iterator[Advice]]] = {
     "scores": _from_scores,
     "baselines": _from_baselines,
     "noise": _from_noise,

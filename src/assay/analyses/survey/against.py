@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from assay.analyses.contrast import moved_limits
@@ -28,11 +29,10 @@ from assay.stats.units import Floats, Units, standard_error
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
 _POINT = 0.01 + 1e-9
 
-Place = Literal["above", "below", "equal", "not told apart"]
+Position = Literal["above", "below", "equal", "not told apart"]
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
+class Against(msgspec.Struct, frozen=True):
     """A model less a baseline."""
 
     model: str
@@ -47,7 +47,12 @@ class Against:
     same: bool  # every predicted share is the baseline's, to a percentage point
 
     @property
-    def place(self) -> Place:
+    def simultaneous(self) -> Estimate:
+        """The difference with the interval that holds for all models and baselines."""
+        return replace(self.difference, interval=self.together)
+
+    @property
+    def position(self) -> Position:
         """Where the model is shown to be. Equal comes first: a difference within the margin is none, however sure."""
         limits = self.together
         if limits is not None and self._equal(limits):
@@ -178,10 +183,10 @@ def _agreeing(limits: Interval, p: float | None, family: int, estimate: float, l
     )
 
 
-def placed(found: Sequence[Against], baseline: str) -> dict[Place, list[str]]:
+def placed(found: Sequence[Against], baseline: str) -> dict[Position, list[str]]:
     """The models above, below, equal to and not told apart from a baseline."""
-    places: dict[Place, list[str]] = {"above": [], "below": [], "equal": [], "not told apart": []}
+    places: dict[Position, list[str]] = {"above": [], "below": [], "equal": [], "not told apart": []}
     for one in found:
         if one.baseline == baseline and one.difference.value is not None:
-            places[one.place].append(one.model)
+            places[one.position].append(one.model)
     return places

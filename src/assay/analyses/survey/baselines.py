@@ -1,48 +1,54 @@
 """What predictors that know nothing, or little, would score (S2, C9)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
-from typing import ClassVar
 
+import msgspec
 import numpy as np
 
-from assay.analyses.sheet import Sheet
-from assay.analyses.survey.against import MARGIN, Against, Place, against_baselines, placed
+from assay.analyses.survey.against import MARGIN, Against, Position, against_baselines, placed
 from assay.analyses.survey.loaded import LEFT_OUT, NOBODY_ELSE, POOLED, Survey
 from assay.analyses.survey.population import categories_of_two, has_everyone
-from assay.analyses.survey.scores import number, shown
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.scores import FOUR, number
+from assay.analyses.survey.sentences import Statement
 from assay.analyses.survey.shuffled import Nulls, nulls
 from assay.data.survey import matched
 from assay.design import Design
 from assay.results import words
+from assay.results.figures import Distribution, Histogram, Mark
+from assay.results.table import Column, ResultTable
 from assay.stats.multiplicity import holm
 from assay.stats.units import Floats, Truths
 
 DEFAULT_PERMUTATIONS = 2_000
 LEAST_PERMUTATIONS = 1_000
 _BINS = 40
+_MOST_SHOWN = 12  # histograms
+_NO_SPREAD = 1e-9
+_MARGINALS = (LEFT_OUT, POOLED)  # the one that was asked for is tested
 _TIE = 1e-12
+SHUFFLED_TRUTH = "true answers, shuffled"
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Beside(msgspec.Struct, frozen=True):
+    """A predictor on the cells that another one has."""
+
+    name: str
+    score: float | None
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """A predictor that knows nothing of the segment."""
+
     name: str
     score: float | None
     cells: int  # that it says something about
     note: str | None = None
-    beside: tuple["Beside", ...] = ()  # where it lacks cells: what all baselines score on those it has
+    beside: tuple[Beside, ...] = ()  # where it lacks cells: what all baselines score on those it has
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    name: str
-    score: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Null:
+class ShuffledScores(msgspec.Struct, frozen=True):
     """Scores under permutation of the segments within questions."""
 
     model: str | None  # None: of the true answers
@@ -57,66 +63,103 @@ class Null:
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Baselines(Section):
-    name: ClassVar[str] = "baselines"
+class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
+    """Predictors without knowledge of the segment, and every model against them."""
 
     baselines: tuple[Baseline, ...]
     against: tuple[Against, ...]
-    shuffled: tuple[Null, ...]  # of the true answers first, then of each model's own predictions
+    shuffled: tuple[ShuffledScores, ...]  # of the true answers first, then of each model's own predictions
     permutations: int
     level: float
     n_cells: int = 0
+    statements: tuple[Statement, ...] = ()
 
-    def sheets(self) -> list[Sheet]:
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
         """Numbers over the same cells are in one table: a baseline that lacks some has its own."""
-        whole, header = [b for b in self.baselines if not b.beside], ["baseline", "score", "cells", "predicts"]
-        cells = [[b.name, shown(b.score), f"{b.cells:,}", b.note or ""] for b in whole]
-        truth = self.shuffled[0]
-        spread = f"the answers of another segment; sd {shown(truth.standard_deviation)}"
-        cells.append(["true answers, shuffled", shown(truth.mean), f"{self.n_cells:,}", spread])
-        title = "predictors without knowledge of the segment"
+        whole = [b.name for b in self.baselines if not b.beside]
         parts = [b for b in self.baselines if b.beside]
-        names = [b.name for b in whole]
-        return [
-            Sheet(("baselines", title), header, cells),
-            *(_part_sheet(b, self.n_cells) for b in parts),
-            *(self._against_sheet(own) for own in (names, *([b.name] for b in parts)) if own),
-            self._shuffled_sheet(),
-        ]
+        return (
+            self._whole_table(),
+            *(_part_table(b, self.n_cells) for b in parts),
+            *(self._against_table(own) for own in (whole, *([b.name] for b in parts)) if own),
+            self._shuffled_table(),
+        )
 
-    def _against_sheet(self, baselines: Sequence[str]) -> Sheet:
-        level = words.percent(self.level)
-        difference = f"difference [{level}, simultaneous]"
-        header = ["model − baseline", "baseline", difference, "d_z", "p, adjusted", "the model is"]
-        cells = []
-        for one in self.against:
-            if one.baseline not in baselines:
-                continue
-            limits = one.together
-            value = one.difference.value
-            text = "–" if value is None else f"{value:+.4f}"
-            if value is not None and limits is not None:
-                text += f" [{limits.low:+.4f} to {limits.high:+.4f}]"
-            d = one.effect_sizes.get("d_z")
-            effect = "–" if d is None or d.value is None else f"{d.value:+.2f}"
-            p = "–" if one.p_adjusted is None else f"{one.p_adjusted:.2g}"
-            cells.append([one.model, one.baseline, text, effect, p, "–" if value is None else one.place])
+    def _whole_table(self) -> ResultTable:
+        whole, truth = [b for b in self.baselines if not b.beside], self.shuffled[0]
+        spread = f"the answers of another segment; sd {FOUR(truth.standard_deviation)}"
+        columns = (
+            Column("baseline", [*(b.name for b in whole), SHUFFLED_TRUTH]),
+            Column("score", [*(b.score for b in whole), truth.mean], FOUR),
+            Column("cells", [*(b.cells for b in whole), self.n_cells]),
+            Column("predicts", [*(b.note or "" for b in whole), spread]),
+        )
+        return ResultTable("baselines", "baselines", columns, "predictors without knowledge of the segment")
+
+    def _against_table(self, baselines: Sequence[str]) -> ResultTable:
+        found = [one for one in self.against if one.baseline in baselines]
+        sizes = [one.effect_sizes.get("d_z") for one in found]
+        positions = [None if one.difference.value is None else one.position for one in found]
+        difference = f"difference [{words.percent(self.level)}, simultaneous]"
+        columns = (
+            Column("model − baseline", [one.model for one in found], key="model", may_shorten=True),
+            Column("baseline", [one.baseline for one in found]),
+            Column(difference, [one.simultaneous for one in found], words.fixed(4, sign=True), key="difference"),
+            Column("d_z", [None if d is None else d.value for d in sizes], words.fixed(2, sign=True)),
+            Column("p, adjusted", [one.p_adjusted for one in found], words.p_alone, key="p_adjusted"),
+            Column("the model is", positions, key="position"),
+        )
         whole = any(b.name in baselines and not b.beside for b in self.baselines)
         where = "each baseline" if whole else f"“{baselines[0]}”, on the cells that it has"
-        return Sheet(("against", f"{where}, questions as clusters"), header, cells)
+        key = "against" if whole else f"against {baselines[0]}"
+        return ResultTable(key, "against", columns, f"{where}, questions as clusters")
 
-    def _shuffled_sheet(self) -> Sheet:
-        header = ["model", "score", "own predictions shuffled", "p, adjusted"]
-        cells = [
-            [str(n.model), shown(n.observed), f"{shown(n.mean)} ± {shown(n.standard_deviation)}", _p(n.p_adjusted)]
-            for n in self.shuffled[1:]
+    def _shuffled_table(self) -> ResultTable:
+        own = self.shuffled[1:]
+        columns = (
+            Column("model", [one.model for one in own], may_shorten=True),
+            Column("score", [one.observed for one in own], FOUR),
+            Column("own predictions shuffled", [one.mean for one in own], FOUR, key="shuffled"),
+            Column("± sd", [one.standard_deviation for one in own], FOUR, key="shuffled_sd"),
+            Column("p, adjusted", [one.p_adjusted for one in own], words.p_alone, key="p_adjusted"),
+        )
+        about = f"segments within questions, {self.permutations:,} permutations"
+        return ResultTable("shuffled", "shuffled", columns, about)
+
+    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Distribution, ...]:  # noqa: ARG002
+        """For each model the histogram of scores with its predictions shuffled, and the score itself."""
+        known = [one for one in self.shuffled[1:] if one.counts and one.observed is not None]
+        shown = sorted(known, key=lambda one: -(one.observed or 0.0))[:_MOST_SHOWN]
+        if not shown:
+            return ()
+        mixed = f"{self.permutations:,} permutations of a model's own predictions among the segments of a question"
+        about = [
+            f"Grey: {mixed}.",
+            "Orange line: its score. A model that does not know which segment is which lies within the grey.",
         ]
-        return Sheet(("shuffled", f"segments within questions, {self.permutations:,} permutations"), header, cells)
+        if len(shown) < len(known):
+            about.append(f"The {len(shown)} best of {len(known)} models.")
+        title = "Scores with segments shuffled"
+        return (Distribution("shuffled", title, tuple(about), "score", tuple(map(_histogram, shown)), "permutations"),)
 
-    def sentences(self) -> list[Statement]:
-        said = [s for b in self.baselines if b.score is not None for s in self._about(b.name)]
-        return [*said, *self._about_shuffled()]
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        whole = [one for one in self.baselines if not one.beside]  # others are over fewer cells than the models
+        found = [Mark(one.score, one.name) for one in whole if one.score is not None]
+        truth = self.shuffled[0].mean
+        return (*found, *([] if truth is None else [Mark(truth, SHUFFLED_TRUTH)]))
+
+    @property
+    def best_against_marginal(self) -> Against | None:
+        found = [one for one in self.against if one.baseline in _MARGINALS and one.difference.value is not None]
+        return max(found, key=lambda one: one.difference.value or 0.0, default=None)
+
+    def sentences(self) -> Iterator[Statement]:
+        for one in self.baselines:
+            if one.score is not None:
+                yield from self._about(one.name)
+        yield from self._about_shuffled()
 
     def _about(self, baseline: str) -> Iterator[Statement]:
         places = placed(self.against, baseline)
@@ -164,7 +207,7 @@ class Baselines(Section):
         return said
 
 
-_PLACES: dict[Place, str] = {
+_PLACES: dict[Position, str] = {
     "above": "Above",
     "below": "Below",
     "equal": "Equal to",
@@ -177,13 +220,23 @@ def _names(models: Sequence[str], most: int = 12) -> str:
     return ", ".join(models[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _part_sheet(baseline: Baseline, count: int) -> Sheet:
+def _part_table(baseline: Baseline, count: int) -> ResultTable:
     about = f"on the {baseline.cells:,} of {count:,} questions × segments that “{baseline.name}” has: {baseline.note}"
-    return Sheet(("baselines", about), ["baseline", "score"], [[b.name, shown(b.score)] for b in baseline.beside])
+    columns = (
+        Column("baseline", [b.name for b in baseline.beside]),
+        Column("score", [b.score for b in baseline.beside], FOUR),
+    )
+    return ResultTable(f"baselines beside {baseline.name}", "baselines", columns, about)
 
 
-def _p(p: float | None) -> str:
-    return "–" if p is None else f"{p:.2g}"
+def _histogram(one: ShuffledScores) -> Histogram:
+    """The same predictions for all segments give one score, however they are shuffled: a bin without width."""
+    p = "" if one.p_adjusted is None else f", {words.p_value(one.p_adjusted)} adjusted"
+    marks = () if one.observed is None else (Mark(one.observed, "score", dashed=False),)
+    label, heights = f"{one.model}{p}", tuple(map(float, one.counts))
+    if one.mean is not None and (one.standard_deviation or 0.0) <= _NO_SPREAD:
+        return Histogram(label, (one.mean, one.mean), (sum(heights),), marks=marks)
+    return Histogram(label, one.edges, heights, marks=marks)
 
 
 def baselines(survey: Survey, design: Design) -> Baselines:
@@ -246,7 +299,7 @@ def _about_left_out(survey: Survey) -> str:
     return f"{said}; of {', '.join(two)}, which has two segments, the other one" if two else said
 
 
-def _nulls(survey: Survey, found: Nulls, design: Design) -> tuple[Null, ...]:
+def _nulls(survey: Survey, found: Nulls, design: Design) -> tuple[ShuffledScores, ...]:
     count = found.models.shape[1]
     there = np.flatnonzero(~np.isnan(found.observed))
     reached = (found.models[there] >= found.observed[there, None] - _TIE).sum(axis=1)
@@ -262,12 +315,12 @@ def _nulls(survey: Survey, found: Nulls, design: Design) -> tuple[Null, ...]:
 
 def _null(
     model: str | None, observed: float | None, values: Floats, p: tuple[float | None, float | None], level: float
-) -> Null:
+) -> ShuffledScores:
     if np.isnan(values).any():
-        return Null(model, observed, None, None, None, None, None, None, (), ())
+        return ShuffledScores(model, observed, None, None, None, None, None, None, (), ())
     low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2]).tolist()
     counts, edges = np.histogram(values, _BINS)
     spread = float(values.std(ddof=1))
-    return Null(
+    return ShuffledScores(
         model, observed, float(values.mean()), spread, low, high, *p, tuple(edges.tolist()), tuple(counts.tolist())
     )

@@ -1,27 +1,28 @@
 """Do models predict better when they are told more about a segment (S9)? The slope in the number of questions told."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.carried import SlopeNoise, slope_noise
 from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.sentences import Statement
 from assay.data.survey.predictions import UNKNOWN_CONTEXT
 from assay.design import Design
 from assay.results import words
+from assay.results.figures import Axes, Curve, Series
+from assay.results.table import Column, ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate, Interval
 from assay.stats.regression import Slope, slope, slope_limits, within_items
 from assay.stats.units import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class ContextSlope:
+class ContextSlope(msgspec.Struct, frozen=True):
     """One model, in all segments or in those of a category."""
 
     model: str
@@ -29,38 +30,64 @@ class ContextSlope:
     levels: tuple[int, ...]  # numbers of context questions
     means: tuple[float, ...]  # of the scores at each, of questions and segments that were asked at several
     slope: Slope  # of the score, for one more context question
-    p_adjusted: float | None = None  # Bonferroni's, over the models; of categories, over models × categories
-    benjamini_hochberg: float | None = None
-    sampling: Estimate | None = None  # the slope against the true shares, on these questions: respondents drawn again
-    together: Interval | None = None  # of the slope, for the same family at once: leaves out 0 where p_adjusted rejects
+    p_adjusted: float | None  # Bonferroni's, over the models; of categories, over models × categories
+    benjamini_hochberg: float | None
+    sampling: Estimate | None  # the slope against the true shares, on these questions: respondents drawn again
+    together: Interval | None  # of the slope, for the same family at once: leaves out 0 where p_adjusted rejects
+
+    @property
+    def simultaneous(self) -> Estimate:
+        """The slope with the interval that holds for the whole family, where there is one."""
+        return replace(self.slope.estimate, interval=self.together or self.slope.estimate.interval)
+
+    @property
+    def label(self) -> str:
+        """The model, with its slope in words."""
+        value = self.slope.estimate.value
+        if value is None or self.p_adjusted is None:
+            return f"{self.model}: no slope"
+        return f"{self.model}: {value:+.4f}, {words.p_value(self.p_adjusted)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Context(Section):
+class ContextSlopes(SurveyAnalysis, frozen=True, tag="context"):
     """What context does for every model."""
 
-    name: ClassVar[str] = "context"
     level: float
     slopes: tuple[ContextSlope, ...]
     reason: str | None  # why there are none
+    statements: tuple[Statement, ...] = ()
 
-    def sheets(self) -> list[Sheet]:
-        if self.reason is not None:
-            return [Sheet(("context", "no slope"), ("", ""), [("reason", self.reason)])]
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
         names = dict.fromkeys(found.category for found in self.slopes)
-        return [_sheet(name, [found for found in self.slopes if found.category == name], self.level) for name in names]
+        return tuple(
+            _table(name, [found for found in self.slopes if found.category == name], self.level) for name in names
+        )
 
-    def sentences(self) -> list[Statement]:
+    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Curve, ...]:  # noqa: ARG002
+        """Mean scores by the number of context questions, a line per model, with its slope in words."""
+        found = [one for one in self.slopes if one.category is None and len(one.levels) > 1]
+        if not found:
+            return ()
+        found.sort(key=lambda one: -one.means[-1])  # the legend in the order of the lines
+        series = tuple(Series(one.label, tuple(map(float, one.levels)), one.means) for one in found)
+        about = "Mean scores of questions × segments asked at several levels; slope per context question, p adjusted."
+        axes = (Axes("score (1 − √JSD)", series),)
+        return (Curve("context", "Does context help?", (about,), "context questions", axes),)
+
+    def sentences(self) -> Iterator[Statement]:
         if self.reason is not None:
-            return [Statement(f"Nothing is said of the use of context: {self.reason}.", holds=False)]
-        return [*_about_all(self.slopes, self.level), *_about_categories(self.slopes, self.level)]
+            yield Statement(f"Nothing is said of the use of context: {self.reason}.", holds=False)
+            return
+        yield from _about_all(self.slopes, self.level)
+        yield from _about_categories(self.slopes, self.level)
 
 
-def context(survey: Survey, design: Design) -> Context:
+def context(survey: Survey, design: Design) -> ContextSlopes:
     """The slope of every model, over all segments and within each category."""
     known = survey.predictions.context != UNKNOWN_CONTEXT
     if len(np.unique(survey.predictions.context[known])) < 2:
-        return Context(design.level, (), "all answers were given with the same number of context questions")
+        return ContextSlopes(design.level, (), "all answers were given with the same number of context questions")
     noise = slope_noise(survey, levels_within(survey), design)
     everywhere = [_slope(survey, m, None, noise, design.level) for m in range(len(survey.models))]
     within = [
@@ -69,7 +96,7 @@ def context(survey: Survey, design: Design) -> Context:
         for m in range(len(survey.models))
         if len(survey.truth.categories) > 1
     ]
-    return Context(design.level, (*_adjusted(everywhere, design.level), *_adjusted(within, design.level)), None)
+    return ContextSlopes(design.level, (*_adjusted(everywhere, design.level), *_adjusted(within, design.level)), None)
 
 
 def _slope(survey: Survey, model: int, category: str | None, noise: SlopeNoise, level: float) -> ContextSlope:
@@ -84,7 +111,7 @@ def _slope(survey: Survey, model: int, category: str | None, noise: SlopeNoise, 
     means = tuple(float(score[at == number].mean()) for number in levels)
     found = slope(at.astype(np.float64), score, cell, truth.question[cell], confidence_level=level)
     drawn = noise.slope(model, range(len(names)) if category is None else [names.index(category)], level)
-    return ContextSlope(survey.models[model], category, tuple(levels.tolist()), means, found, sampling=drawn)
+    return ContextSlope(survey.models[model], category, tuple(levels.tolist()), means, found, None, None, drawn, None)
 
 
 def _rows(survey: Survey) -> NDArray[np.bool_]:
@@ -122,42 +149,36 @@ def _adjusted(slopes: Sequence[ContextSlope], level: float) -> list[ContextSlope
     out, adjusted = list(slopes), np.minimum(1.0, len(p) * p)
     for i, first, second in zip(known, adjusted.tolist(), benjamini_hochberg(p).tolist(), strict=True):
         together = slope_limits(out[i].slope, first, confidence_level=level, family=len(p))
-        out[i] = replace(out[i], p_adjusted=first, benjamini_hochberg=second, together=together)
+        out[i] = msgspec.structs.replace(out[i], p_adjusted=first, benjamini_hochberg=second, together=together)
     return out
 
 
 # ------------------------------------------------------------------------------------------ for people
 
 
-def _sheet(category: str | None, slopes: Sequence[ContextSlope], level: float) -> Sheet:
+def _table(category: str | None, slopes: Sequence[ContextSlope], level: float) -> ResultTable:
     about = "all segments" if category is None else category
     percent = words.percent(level)
-    drawn = f"without noise, these questions [{percent}]"
-    header = ("model", "levels", f"slope per question [{percent}, simultaneous]", drawn, "R²", "p, adjusted")
-    cells = [
-        (
-            found.model,
-            ", ".join(map(str, found.levels)) or "–",
-            _estimate(replace(found.slope.estimate, interval=found.together or found.slope.estimate.interval)),
-            "–" if found.sampling is None else _estimate(found.sampling),
-            "–" if found.slope.r_squared is None else f"{found.slope.r_squared:.3f}",
-            "–" if found.p_adjusted is None else f"{found.p_adjusted:.2g}",
-        )
-        for found in slopes
-    ]
-    return Sheet(("context", about), header, cells)
+    slope, drawn = f"slope per question [{percent}, simultaneous]", f"without noise, these questions [{percent}]"
+    columns = (
+        Column("model", [one.model for one in slopes], may_shorten=True),
+        Column("levels", [", ".join(map(str, one.levels)) or None for one in slopes], right=True),
+        Column(slope, [one.simultaneous for one in slopes], _signed, key="slope"),
+        Column(drawn, [one.sampling for one in slopes], _signed, key="sampling"),
+        Column("R²", [one.slope.r_squared for one in slopes], words.fixed(3), key="r_squared"),
+        Column("p, adjusted", [one.p_adjusted for one in slopes], words.p_alone, key="p_adjusted"),
+    )
+    return ResultTable("context" if category is None else f"context {category}", "context", columns, about)
 
 
-def _estimate(estimate: Estimate) -> str:
-    if estimate.value is None or estimate.interval is None:
-        return f"undefined: {estimate.reason}"
-    return words.estimate(estimate.value, estimate.interval, sign=True)
+def _signed(found: Estimate | None) -> str:
+    return "–" if found is None else words.with_interval(found, sign=True)
 
 
 def _about_all(slopes: Sequence[ContextSlope], level: float) -> Iterator[Statement]:
     for found in (one for one in slopes if one.category is None):
         estimate = found.slope.estimate
-        within = found.together or estimate.interval
+        within = found.simultaneous.interval
         if found.p_adjusted is None or within is None or estimate.value is None:
             yield Statement(f"Nothing is said of context for {found.model}: {found.slope.test.reason}.", holds=False)
             continue

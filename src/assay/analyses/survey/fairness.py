@@ -1,22 +1,24 @@
 """Are some segments predicted worse than others (S8, C2)? Gaps within a category, at equal numbers of respondents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace as changed
 
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.carried import SegmentNoise, segment_noise
-from assay.analyses.survey.fairness_parts import Category, CategoryGap
-from assay.analyses.survey.fairness_wording import sheet_of, statements_of
+from assay.analyses.survey.category_gaps import GROUPS, CategoryGap, CategoryGaps, gap_statements, gap_table, line_of
 from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.sentences import Statement
 from assay.data.survey import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
+from assay.results.figures import Forest
+from assay.results.table import ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate
 from assay.stats.survey.gaps import Expected, Gap, expected_gap, segment_gap
@@ -26,21 +28,47 @@ from assay.stats.units import Floats, Integers
 _SCORES_ONLY = "the results have scores without distributions, which cannot be compared at equal numbers of respondents"
 
 
-@dataclass(frozen=True, slots=True)
-class Fairness(Section):
+class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
     """Every model's gaps, tested against what equal accuracy gives."""
 
-    name: ClassVar[str] = "fairness"
+    page: ClassVar[str] = "survey-fairness.md"
+
     level: float
     resamples: int
-    categories: tuple[Category, ...]
+    categories: tuple[CategoryGaps, ...]
     notes: tuple[str, ...]
+    statements: tuple[Statement, ...] = ()
 
-    def sheets(self) -> list[Sheet]:
-        return [sheet_of(category, self.level) for category in self.categories]
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        return tuple(gap_table(category, self.level) for category in self.categories)
 
-    def sentences(self) -> list[Statement]:
-        return [said for category in self.categories for said in statements_of(category, self.level)]
+    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:  # noqa: ARG002
+        """The true gaps with their intervals, beside the published ones and what equality would show."""
+        lines = tuple(
+            line_of(category.name, gap, self.level)
+            for category in self.categories
+            for gap in category.gaps
+            if gap.simultaneous.interval is not None
+        )
+        if not lines:
+            return ()
+        level, for_all = words.percent(self.level), " for all at once"
+        about = (
+            f"Points and lines: the true gap at equal numbers of respondents, with its {level} interval{for_all}.",
+            "Orange squares: unequal accuracy is shown (adjusted for all); blue circles: it is not.",
+            "Black ticks: gaps as published. Open triangles: what equal accuracy would show at these sample sizes.",
+        )
+        title, axis = "Fairness gaps, and what sample size makes of them", "gap between the best and the worst segment"
+        return (Forest("gaps", title, about, axis, lines, groups=GROUPS, legend=False, zero=True),)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(f"Note: {note}." for note in self.notes)
+
+    def sentences(self) -> Iterator[Statement]:
+        for category in self.categories:
+            yield from gap_statements(category, self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +108,9 @@ def _attainable(count: int, resamples: int, level: float) -> list[str]:
     return [f"{found} {adjusted} at {words.number(1 - level)}; take at least {needed:,} (--resamples)"]
 
 
-def _with_sampling(category: Category, segments: Sequence[int], noise: SegmentNoise, level: float) -> Category:
-    gaps = [replace(gap, sampling=noise.gap(segments, m, level)) for m, gap in enumerate(category.gaps)]
-    return replace(category, gaps=tuple(gaps))
+def _with_sampling(category: CategoryGaps, segments: Sequence[int], noise: SegmentNoise, level: float) -> CategoryGaps:
+    gaps = [changed(gap, sampling=noise.gap(segments, m, level)) for m, gap in enumerate(category.gaps)]
+    return changed(category, gaps=tuple(gaps))
 
 
 def _at_equal_n(survey: Survey, seed: int) -> tuple[Floats, Integers]:
@@ -110,7 +138,7 @@ def _category(
     named: tuple[str, Sequence[int]],
     equal: tuple[Floats, Integers],
     family: _Family,
-) -> Category:
+) -> CategoryGaps:
     name, segments = named
     truth, (scores, sizes) = survey.truth, equal
     cells, left_out = _cells(survey, segments)
@@ -124,7 +152,7 @@ def _category(
     ]
     gaps = [_withheld(gap) if beyond else gap for gap, beyond in zip(gaps, family.beyond, strict=True)]
     perfect = _means(_table(survey.ceiling, cells))
-    return Category(
+    return CategoryGaps(
         name,
         ids,
         (min(people), max(people)),
@@ -191,6 +219,8 @@ def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], fam
         found.excess,
         found.test,
         None if found.test.p_value is None else min(1.0, found.test.p_value * family.count),
+        benjamini_hochberg=None,
+        sampling=None,
         together=found.together,
     )
 
@@ -199,7 +229,8 @@ def _withheld(gap: CategoryGap) -> CategoryGap:
     """The published gap alone, of a model that knows the sample: thinning and correcting assume that it does not."""
     nothing = Estimate(None, None, None, gap.excess.n, KNOWS_THE_SAMPLE)
     test = replace(gap.test, statistic=None, p_value=None, reason=KNOWS_THE_SAMPLE)
-    return CategoryGap(gap.model, gap.gap, gap.best, gap.worst, None, None, None, None, None, nothing, test)
+    unknown = {"expected": None, "equal_gap": None, "equal_best": None, "equal_worst": None, "equal_expected": None}
+    return changed(gap, **unknown, excess=nothing, test=test, p_adjusted=None, together=None)
 
 
 def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expected | None:
@@ -212,12 +243,12 @@ def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expecte
     )
 
 
-def _adjusted(categories: Sequence[Category]) -> tuple[Category, ...]:
+def _adjusted(categories: Sequence[CategoryGaps]) -> tuple[CategoryGaps, ...]:
     """With Benjamini and Hochberg's p-values over all models and categories."""
     p = np.array([g.test.p_value for c in categories for g in c.gaps if g.test.p_value is not None], dtype=np.float64)
     found: Iterator[float] = iter(benjamini_hochberg(p).tolist())
-    return tuple(replace(c, gaps=tuple(_with(g, found) for g in c.gaps)) for c in categories)
+    return tuple(changed(c, gaps=tuple(_with(g, found) for g in c.gaps)) for c in categories)
 
 
 def _with(gap: CategoryGap, found: Iterator[float]) -> CategoryGap:
-    return gap if gap.test.p_value is None else replace(gap, benjamini_hochberg=next(found))
+    return gap if gap.test.p_value is None else changed(gap, benjamini_hochberg=next(found))

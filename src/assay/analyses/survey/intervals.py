@@ -1,26 +1,25 @@
 """Scores with intervals that allow for who happened to be asked (S3, C3)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
 import numpy as np
 
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of, weights_within
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.resampled import DEFAULT_RESPONDENT_RESAMPLES
-from assay.analyses.survey.scores import number, shown
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.scores import FOUR, number
+from assay.analyses.survey.sentences import Statement
 from assay.design import Design
 from assay.results import words
+from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Interval
 from assay.stats.units import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreInterval:
+class ScoreInterval(msgspec.Struct, frozen=True):
     """One model's score under resampling of the respondents."""
 
     model: str
@@ -31,8 +30,7 @@ class ScoreInterval:
     divergence: Estimate  # the mean JSD without its noise
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class PartScore(msgspec.Struct, frozen=True):
     """One model on one question or segment."""
 
     model: str
@@ -41,55 +39,48 @@ class Part:
     corrected: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Intervals(Section):
-    name: ClassVar[str] = "intervals"
+class ScoreIntervals(SurveyAnalysis, frozen=True, tag="intervals"):
+    """Every model's score, overall and by segment and question, with the noise of the respondents taken off."""
 
     models: tuple[ScoreInterval, ...]  # the best first
-    segments: tuple[Part, ...]
-    questions: tuple[Part, ...]
+    segments: tuple[PartScore, ...]
+    questions: tuple[PartScore, ...]
     resamples: int
     level: float
+    statements: tuple[Statement, ...] = ()
 
-    def sheets(self) -> list[Sheet]:
-        level = words.percent(self.level)
-        header = [
-            "model",
-            "score",
-            f"without noise [{level}]",
-            f"plain percentile [{level}]",
-            f"mean JSD, debiased [{level}]",
-        ]
-        cells = [
-            [m.model, shown(m.score), _shown(m.corrected), _limits(m.percentile), _shown(m.divergence)]
-            for m in self.models
-        ]
-        return [Sheet(("intervals", f"respondents drawn again, {self.resamples:,} times"), header, cells)]
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        level, models = words.percent(self.level), self.models
+        columns = (
+            Column("model", [m.model for m in models], may_shorten=True),
+            Column("score", [m.score for m in models], FOUR),
+            Column(f"without noise [{level}]", [m.corrected for m in models], FOUR, key="corrected"),
+            Column(f"plain percentile [{level}]", [m.percentile for m in models], FOUR, key="percentile"),
+            Column(f"mean JSD, debiased [{level}]", [m.divergence for m in models], FOUR, key="divergence"),
+        )
+        return (ResultTable("intervals", "intervals", columns, f"respondents drawn again, {self.resamples:,} times"),)
 
-    def sentences(self) -> list[Statement]:
+    @property
+    def corrected(self) -> Mapping[str, Estimate]:
+        return {one.model: one.corrected for one in self.models}
+
+    def sentences(self) -> Iterator[Statement]:
         missed = [
             m
             for m in self.models
             if m.percentile is not None and m.score is not None and not m.percentile.low <= m.score <= m.percentile.high
         ]
-        if not missed:
-            return []
-        text = (
-            f"The percentile intervals that the benchmark's analysis proposes miss the score itself for {len(missed)} "
-            f"of {len(self.models)} models, because resampling adds the noise a second time; corrected ones are given."
-        )
-        return [Statement(text, holds=True)]
+        if missed:
+            yield Statement(
+                "The percentile intervals that the benchmark's analysis proposes miss the score itself for "
+                f"{len(missed)} of {len(self.models)} models, because resampling adds the noise a second time; "
+                "corrected ones are given.",
+                holds=True,
+            )
 
 
-def _shown(found: Estimate) -> str:
-    return "–" if found.value is None else f"{found.value:.4f} {_limits(found.interval)}".rstrip(" –")
-
-
-def _limits(limits: Interval | None) -> str:
-    return "–" if limits is None else f"[{limits.low:.4f} to {limits.high:.4f}]"
-
-
-def intervals(survey: Survey, design: Design) -> Intervals:
+def intervals(survey: Survey, design: Design) -> ScoreIntervals:
     """Intervals for every model, overall and by segment and question."""
     drawn, scores = survey.resampled(design).overall, survey.overall(survey.scores)  # (M, B), (M,)
     models, each, beyond = [], [], beyond_ceiling(survey, design.level)
@@ -107,7 +98,7 @@ def intervals(survey: Survey, design: Design) -> Intervals:
     models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))
     segments, questions = survey.truth.segments, survey.truth.questions
     cut = len(segments)
-    return Intervals(
+    return ScoreIntervals(
         tuple(models),
         _parts(survey, [s.id for s in segments], survey.by_segment(survey.scores), [own[:cut] for own in each]),
         _parts(survey, [q.id for q in questions], survey.by_question(survey.scores), [own[cut:] for own in each]),
@@ -133,9 +124,9 @@ def _percentile(draws: Floats, level: float) -> Interval | None:
 
 def _parts(
     survey: Survey, names: Sequence[str], scores: Floats, found: Sequence[Sequence[Estimate]]
-) -> tuple[Part, ...]:
+) -> tuple[PartScore, ...]:
     return tuple(
-        Part(model, name, number(scores[g, m]), found[m][g])
+        PartScore(model, name, number(scores[g, m]), found[m][g])
         for g, name in enumerate(names)
         for m, model in enumerate(survey.models)
         if not np.isnan(scores[g, m])

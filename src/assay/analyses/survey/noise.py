@@ -1,29 +1,31 @@
 """How much of a score can be had at all: the ceiling that sampling noise puts on any predictor (S6, C1)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from assay.analyses.contrast import moved_limits
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.against import against_baselines
 from assay.analyses.survey.beyond import beyond_ceiling
 from assay.analyses.survey.loaded import LEFT_OUT, Survey
-from assay.analyses.survey.scores import number, shown
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.scores import FOUR, number
+from assay.analyses.survey.sentences import Statement
 from assay.design import Design
 from assay.results import words
+from assay.results.figures import Mark
+from assay.results.table import Column, ResultTable
 from assay.stats.bootstrap import interval
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Units, standard_error
 
+_PERCENT = words.fixed(1, percent=True)
 LEAST_RANGE = 0.01  # between marginal and ceiling: a share of less is a share of nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class CeilingOf(msgspec.Struct, frozen=True):
     """What a perfect prediction of some cells scores on average, and how many cells are above the threshold."""
 
     name: str
@@ -35,8 +37,7 @@ class Level:
     source_above: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class ReachedRange(msgspec.Struct, frozen=True):
     """A model between the marginal (0) and a perfect prediction (1)."""
 
     model: str
@@ -47,77 +48,81 @@ class Reach:
     beyond: bool = False  # the score is shown to be above the ceiling
 
 
-@dataclass(frozen=True, slots=True)
-class Noise(Section):
-    name: ClassVar[str] = "noise"
+class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
+    """What a perfect prediction would score, and how much of the range below it each model covers."""
 
-    overall: Level
-    categories: tuple[Level, ...]
-    segments: tuple[Level, ...]
-    questions: tuple[Level, ...]
-    models: tuple[Reach, ...]  # the best first
+    overall: CeilingOf
+    categories: tuple[CeilingOf, ...]
+    segments: tuple[CeilingOf, ...]
+    questions: tuple[CeilingOf, ...]
+    models: tuple[ReachedRange, ...]  # the best first
     threshold: float
     level: float
     reference: str = LEFT_OUT
+    statements: tuple[Statement, ...] = ()
 
-    def sheets(self) -> list[Sheet]:
-        header = [
-            "cells",
-            "number",
-            "respondents",
-            "ceiling",
-            f"≥ {self.threshold:g}",
-            "benchmark's",
-            f"≥ {self.threshold:g}",
-        ]
-        cells = [
-            [
-                one.name,
-                f"{one.cells:,}",
-                f"{one.respondents:.0f}",
-                f"{one.ceiling:.4f}",
-                _percent(one.above),
-                f"{one.source_ceiling:.4f}",
-                _percent(one.source_above),
-            ]
-            for one in (self.overall, *self.categories)
-        ]
-        models = [
-            [one.model, shown(one.score), shown(one.marginal), shown(one.ceiling), _fraction(one.fraction)]
-            for one in self.models
-        ]
-        head = ["model", "score", "marginal", "ceiling", f"of the range [{words.percent(self.level)}]"]
-        return [
-            Sheet(("noise", "what a perfect prediction would score"), header, cells),
-            Sheet(("reachable range", f"from “{self.reference}” to the ceiling{self._why()}"), head, models),
-        ]
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        return (self._ceiling_table(), self._range_table())
+
+    def _ceiling_table(self) -> ResultTable:
+        rows, reaching = (self.overall, *self.categories), f"≥ {self.threshold:g}"
+        columns = (
+            Column("cells", [one.name for one in rows]),
+            Column("number", [one.cells for one in rows]),
+            Column("respondents", [one.respondents for one in rows], words.fixed(0)),
+            Column("ceiling", [one.ceiling for one in rows], FOUR),
+            Column(reaching, [one.above for one in rows], _PERCENT, key="above"),
+            Column("benchmark's", [one.source_ceiling for one in rows], FOUR, key="benchmark_ceiling"),
+            Column(reaching, [one.source_above for one in rows], _PERCENT, key="benchmark_above"),
+        )
+        return ResultTable("noise", "noise", columns, "what a perfect prediction would score")
+
+    def _range_table(self) -> ResultTable:
+        covered = f"of the range [{words.percent(self.level)}]"
+        columns = (
+            Column("model", [one.model for one in self.models], may_shorten=True),
+            Column("score", [one.score for one in self.models], FOUR),
+            Column("marginal", [one.marginal for one in self.models], FOUR),
+            Column("ceiling", [one.ceiling for one in self.models], FOUR),
+            Column(covered, [one.fraction for one in self.models], _PERCENT, key="covered"),
+        )
+        about = f"from “{self.reference}” to the ceiling{self._why()}"
+        return ResultTable("reachable range", "reachable range", columns, about)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        return (Mark(self.overall.ceiling, "ceiling", dashed=False),)
+
+    @property
+    def above_ceiling(self) -> tuple[str, ...]:
+        return tuple(one.model for one in self.models if one.beyond)
 
     def _why(self) -> str:
         """Why there is no range, where no model has one."""
         reasons = {one.fraction.reason for one in self.models if one.fraction.value is None}
         return f": {reasons.pop()}" if len(reasons) == 1 and all(m.fraction.value is None for m in self.models) else ""
 
-    def sentences(self) -> list[Statement]:
+    def sentences(self) -> Iterator[Statement]:
         o = self.overall
-        said = [
-            Statement(
-                f"With these numbers of respondents a perfect prediction would score {o.ceiling:.3f} on average "
-                f"(the benchmark's own formula says {o.source_ceiling:.3f}, which is not that of the JSD).",
-                holds=True,
-            ),
-            Statement(
-                f"{_percent(o.above)} of the questions × segments can reach a score of {self.threshold:g} "
-                f"({_percent(o.source_above)} by the benchmark's formula).",
-                holds=True,
-            ),
-        ]
-        return [*said, *self._about_beyond(), *self._about_range()]
+        yield Statement(
+            f"With these numbers of respondents a perfect prediction would score {o.ceiling:.3f} on average "
+            f"(the benchmark's own formula says {o.source_ceiling:.3f}, which is not that of the JSD).",
+            holds=True,
+        )
+        yield Statement(
+            f"{_PERCENT(o.above)} of the questions × segments can reach a score of {self.threshold:g} "
+            f"({_PERCENT(o.source_above)} by the benchmark's formula).",
+            holds=True,
+        )
+        yield from self._about_beyond()
+        yield from self._about_range()
 
     def _about_beyond(self) -> Iterator[Statement]:
         for m in self.models:
             if m.beyond:
                 yield Statement(
-                    f"{m.model} scores {shown(m.score)}, more than the {shown(m.ceiling)} of a perfect prediction: it "
+                    f"{m.model} scores {FOUR(m.score)}, more than the {FOUR(m.ceiling)} of a perfect prediction: it "
                     "knows the answers of these respondents, so that its score is no forecast.",
                     holds=True,
                     warning=True,
@@ -134,8 +139,8 @@ class Noise(Section):
         if value is None or limits is None:
             yield Statement(f"What {best.model} covers of {between} is not said: {best.fraction.reason}.", holds=False)
             return
-        inside = f"{words.percent(limits.level)} interval {_percent(limits.low)} to {_percent(limits.high)}"
-        found = f"{_percent(value)} of {between} ({inside})"
+        inside = f"{words.percent(limits.level)} interval {_PERCENT(limits.low)} to {_PERCENT(limits.high)}"
+        found = f"{_PERCENT(value)} of {between} ({inside})"
         if limits.low > 0:
             yield Statement(f"{who.capitalize()}, {best.model}, covers {found}.", holds=True)
         elif limits.high < 0:
@@ -144,25 +149,14 @@ class Noise(Section):
             yield Statement(f"That {who}, {best.model}, covers any of the range is not shown: {found}.", holds=False)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _fraction(found: Estimate) -> str:
-    if found.value is None:
-        return "–"
-    limits = found.interval
-    return _percent(found.value) + ("" if limits is None else f" [{_percent(limits.low)} to {_percent(limits.high)}]")
-
-
-def noise(survey: Survey, design: Design) -> Noise:
+def noise(survey: Survey, design: Design) -> NoiseCeiling:
     """The ceilings of cells, and where the models are below them."""
     truth = survey.truth
     category = np.array([list(truth.categories).index(s.category) for s in truth.segments])[truth.segment]
     beyond = beyond_ceiling(survey, design.level)
-    models = [replace(_reach(survey, m, design), beyond=beyond[m]) for m in range(len(survey.models))]
+    models = [msgspec.structs.replace(_reach(survey, m, design), beyond=beyond[m]) for m in range(len(survey.models))]
     models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))
-    return Noise(
+    return NoiseCeiling(
         _level(survey, "all", np.ones(len(truth), dtype=bool)),
         tuple(_level(survey, name, category == code) for code, name in enumerate(truth.categories)),
         tuple(_level(survey, s.id, truth.segment == code) for code, s in enumerate(truth.segments)),
@@ -174,14 +168,14 @@ def noise(survey: Survey, design: Design) -> Noise:
     )
 
 
-def _level(survey: Survey, name: str, cells: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Level:
+def _level(survey: Survey, name: str, cells: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> CeilingOf:
     weights = survey.weights[cells]
 
     def mean(values: Floats) -> float:
         return float((values[cells] * weights).sum() / weights.sum()) if cells.any() else float("nan")
 
     ours, theirs = survey.ceiling, survey.source_ceiling
-    return Level(
+    return CeilingOf(
         name,
         int(cells.sum()),
         float(survey.truth.n[cells].mean()) if cells.any() else 0.0,
@@ -192,17 +186,17 @@ def _level(survey: Survey, name: str, cells: "np.ndarray[tuple[int], np.dtype[np
     )
 
 
-def _reach(survey: Survey, m: int, design: Design) -> Reach:
+def _reach(survey: Survey, m: int, design: Design) -> ReachedRange:
     values = np.column_stack([survey.scores[:, m], survey.baseline_scores[survey.reference], survey.ceiling])
     both = np.asarray(~np.isnan(values).any(axis=1))
     name = survey.models[m]
     if not both.any():
         missing = Estimate(None, None, None, 0, "no cell that the model and the marginal both have")
-        return Reach(name, number(survey.overall(survey.scores)[m]), None, None, missing)
+        return ReachedRange(name, number(survey.overall(survey.scores)[m]), None, None, missing)
     score, marginal, ceiling = survey.overall(np.where(both[:, None], values, np.nan)).tolist()
     grid = survey.grid(np.where(both[:, None], values, np.nan))
     units = Units(grid.sums[:, 0] - grid.sums[:, 1], grid.sums[:, 2] - grid.sums[:, 1])
-    return Reach(
+    return ReachedRange(
         name,
         score,
         marginal,

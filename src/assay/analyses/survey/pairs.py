@@ -1,67 +1,84 @@
 """Which models can be told apart: all pairs, questions as clusters (S5)."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
+from assay.analyses.rank.records import Standing
 from assay.analyses.rank.result import Leaderboard
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.scores import FOUR
+from assay.analyses.survey.sentences import Statement
 from assay.data import Metric, Panel
 from assay.data.labels import Labels
 from assay.design import Design
+from assay.results import words
+from assay.results.table import Column, ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs(Section):
-    name: ClassVar[str] = "pairs"
+class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
+    """Every two models against each other."""
 
     leaderboard: Leaderboard | None  # Holm-adjusted
     false_discovery: tuple[float | None, ...]  # the pairs' p-values after Benjamini and Hochberg, in their order
     reason: str | None = None
+    statements: tuple[Statement, ...] = ()
 
-    def sheets(self) -> list[Sheet]:
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
         board = self.leaderboard
         if board is None:
-            return [Sheet(("pairs", str(self.reason)), ["model"], [])]
-        rows = [
-            [m.name, f"{m.tier}", "".join(m.letters), f"{m.estimate.value:.4f}", f"{m.ranks[0]}–{m.ranks[1]}"]
-            for m in board.models
-        ]
-        told = sum(pair.verdict != "not told apart" for pair in board.pairs)
-        title = f"{told} of {len(board.pairs)} pairs told apart (Holm, questions as clusters)"
-        return [Sheet(("tiers", title), ["model", "tier", "letters", "score", "ranks"], rows)]
+            return ()
+        models = board.models
+        columns = (
+            Column("model", [m.name for m in models], may_shorten=True),
+            Column("tier", [m.tier for m in models]),
+            Column("letters", ["".join(m.letters) for m in models]),
+            Column("score", [m.estimate.value for m in models], FOUR),
+            Column("ranks", [m.ranks[0] for m in models], key="ranks_low", written=[_ranks(m) for m in models]),
+            Column("ranks_high", [m.ranks[1] for m in models], hidden=True),
+        )
+        about = f"{_told_apart(board)} of {len(board.pairs)} pairs told apart (Holm, questions as clusters)"
+        return (ResultTable("tiers", "tiers", columns, about),)
 
-    def sentences(self) -> list[Statement]:
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return () if self.reason is None else (f"Nothing is said of pairs: {self.reason}.",)
+
+    def sentences(self) -> Iterator[Statement]:
         board = self.leaderboard
         if board is None:
-            return []
-        told = sum(pair.verdict != "not told apart" for pair in board.pairs)
+            return
         found = sum(p is not None and p <= 1 - board.design.level for p in self.false_discovery)
-        tiers = len(board.tiers)
-        return [
-            Statement(
-                f"{told} of {len(board.pairs)} pairs of models differ significantly ({board.pairs[0].test.name} test, "
-                f"questions as clusters, Holm; {found} after Benjamini and Hochberg); "
-                f"the {len(board.models)} models form {tiers} {'tier' if tiers == 1 else 'tiers'}.",
-                holds=True,
-            ),
-            Statement(board.sentence, holds=tiers > 1),
-        ]
+        yield Statement(
+            f"{_told_apart(board)} of {len(board.pairs)} pairs of models differ significantly "
+            f"({board.pairs[0].test.name} test, questions as clusters, Holm; {found} after Benjamini and Hochberg); "
+            f"the {len(board.models)} models form {words.count(len(board.tiers), 'tier')}.",
+            holds=True,
+        )
+        yield Statement(board.sentence, holds=len(board.tiers) > 1)
+
+
+def _ranks(model: Standing) -> str:
+    low, high = model.ranks
+    return f"{low}–{high}"
+
+
+def _told_apart(board: Leaderboard) -> int:
+    return sum(pair.verdict != "not told apart" for pair in board.pairs)
 
 
 @lru_cache(maxsize=1)
-def pairs(survey: Survey, design: Design) -> Pairs:
+def pairs(survey: Survey, design: Design) -> ModelPairs:
     """All pairs of models on the cells that both have; a question asked of 49 segments is one question."""
     from assay.analyses.rank import rank_panel  # late
 
     kept = np.asarray(~np.isnan(survey.scores).all(axis=0))
     if kept.sum() < 2:
-        return Pairs(None, (), "one model: there is no pair")
+        return ModelPairs(None, (), "one model: there is no pair")
     grid = survey.grid(survey.scores[:, kept])
     rows = np.flatnonzero(~np.isnan(survey.scores[:, kept]).all(axis=1))
     truth = survey.truth
@@ -77,4 +94,4 @@ def pairs(survey: Survey, design: Design) -> Pairs:
     p = np.array([np.nan if pair.test.p_value is None else pair.test.p_value for pair in board.pairs])
     adjusted = np.full(len(p), np.nan)
     adjusted[~np.isnan(p)] = benjamini_hochberg(p[~np.isnan(p)])
-    return Pairs(board, tuple(None if np.isnan(q) else float(q) for q in adjusted))
+    return ModelPairs(board, tuple(None if np.isnan(q) else float(q) for q in adjusted))

@@ -1,15 +1,16 @@
 """Would the same models score the same again (S4)? Repeated runs, where there are any."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.sentences import Statement
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
@@ -19,43 +20,33 @@ from assay.stats.planning.plans import Goal
 _ONCE = "every answer was given once; ask several times, or at temperature 0, where answers repeat"
 
 
-@dataclass(frozen=True, slots=True)
-class Repeats(Section):
+class RepeatedRuns(SurveyAnalysis, frozen=True, tag="repeats"):
     """How far runs agree, over the answers that every run has; the overall score weighs segments as published."""
 
-    name: ClassVar[str] = "repeats"
     found: Reliability | None
     reason: str | None  # why there is nothing
+    statements: tuple[Statement, ...] = ()
 
-    def sheets(self) -> list[Sheet]:
-        if self.found is None:
-            return [Sheet(("repeats", "none"), ("", ""), [("reason", str(self.reason))])]
-        return [_sheet(table) for table in self.found.tables]
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        own = () if self.found is None else self.found.tables
+        return tuple(replace(table, key=f"repeats {table.key}", title=f"repeats: {table.title}") for table in own)
 
-    def sentences(self) -> list[Statement]:
+    def sentences(self) -> Iterator[Statement]:
         if self.found is None:
-            return [Statement(f"Nothing is said of noise between runs: {self.reason}.", holds=False)]
-        said = [Statement(self.found.sentence, holds=True)]
-        if self.found.detectable.one_run is not None:
-            least = self.found.detectable.one_run
-            said.append(
-                Statement(
-                    f"Between single runs, differences of scores below {least:.4f} are within run-to-run noise "
-                    f"({words.percent(self.found.goal.power)} power).",
-                    holds=True,
-                )
+            yield Statement(f"Nothing is said of noise between runs: {self.reason}.", holds=False)
+            return
+        yield Statement(self.found.sentence, holds=True)
+        least = self.found.detectable.one_run
+        if least is not None:
+            yield Statement(
+                f"Between single runs, differences of scores below {least:.4f} are within run-to-run noise "
+                f"({words.percent(self.found.goal.power)} power).",
+                holds=True,
             )
-        return said
 
 
-def _sheet(table: ResultTable) -> Sheet:
-    columns = [[column.name, *column.texts] for column in table.columns]
-    widths = [max(map(len, texts)) if c.to_the_right else 0 for c, texts in zip(table.columns, columns, strict=True)]
-    cells = [[text.rjust(width) for text, width in zip(row, widths, strict=True)] for row in table.rows]
-    return Sheet(("repeats", f"{table.title}: {table.about}"), table.header, cells)
-
-
-def repeats(survey: Survey, design: Design) -> Repeats:
+def repeats(survey: Survey, design: Design) -> RepeatedRuns:
     """The agreement of runs of the models that have several."""
     predictions = survey.predictions
     runs = np.zeros(len(survey.models), dtype=np.int64)
@@ -63,12 +54,12 @@ def repeats(survey: Survey, design: Design) -> Repeats:
     np.maximum.at(runs, predictions.model[there], predictions.run[there] + 1)
     rows = np.flatnonzero(there & (runs >= 2)[predictions.model])
     if not len(rows):
-        return Repeats(None, _ONCE)
+        return RepeatedRuns(None, _ONCE)
     try:
         found = reliability(_columns(survey, rows), goal=Goal(level=design.level), cluster="question")
     except InputError as error:  # runs that share no answer: the other analyses still stand
-        return Repeats(None, f"the runs cannot be compared ({str(error).rstrip('.')})")
-    return Repeats(found, None)
+        return RepeatedRuns(None, f"the runs cannot be compared ({str(error).rstrip('.')})")
+    return RepeatedRuns(found, None)
 
 
 def _columns(survey: Survey, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, Any]:

@@ -1,22 +1,24 @@
 """The scores as the benchmark computes them, and with failures counted apart (S1)."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
 
+import msgspec
 import numpy as np
 
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Own, Survey
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.sentences import NOTABLE, Statement
 from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
 from assay.design import Design
+from assay.results import words
+from assay.results.figures import Forest, Line, SecondMark
+from assay.results.table import Column, ResultTable
 from assay.stats.units import Floats
 
-NOTABLE = 0.01  # of the answers, or of the score: less is not worth a sentence
+FOUR = words.fixed(4)  # decimal places of a score in tables
 
 
-@dataclass(frozen=True, slots=True)
-class ModelScore:
+class ModelScore(msgspec.Struct, frozen=True):
     """One model's scores and what became of its answers."""
 
     model: str
@@ -42,9 +44,8 @@ class ModelScore:
         return (self.unparseable + self.wrong_length) / given if given else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Scores(Section):
-    name: ClassVar[str] = "scores"
+class Scores(SurveyAnalysis, frozen=True, tag="scores"):
+    """The score of every model."""
 
     models: tuple[ModelScore, ...]  # the best score first
     n_cells: int
@@ -54,27 +55,64 @@ class Scores(Section):
     runs: int
     own: tuple[Own, ...] = ()  # each model on all that it answered, where that is not the same for all
 
-    def sheets(self) -> list[Sheet]:
-        header = ["model", "score", "honest", "sd of segments", "cells", "failed", "no answer"]
-        published = any(m.published is not None for m in self.models)
-        cells = []
-        for m in self.models:
-            failed = f"{m.unparseable + m.wrong_length:,} ({100 * m.failed:.1f} %)"
-            row = [m.model, shown(m.score), shown(m.honest), shown(m.segment_std), f"{m.cells:,}", failed]
-            cells.append([*row, f"{m.no_answer:,}", *([shown(m.published)] if published else [])])
-        what = f"1 − √JSD, on the {self.n_cells:,} cells that every model has" if self.own else "1 − √JSD"
-        return [Sheet(("scores", what), [*header, *(["published"] if published else [])], cells), *self._own_sheet()]
+    statements: tuple[Statement, ...] = ()
 
-    def _own_sheet(self) -> list[Sheet]:
-        if not self.own:
-            return []
-        rows = [[one.model, shown(one.score), f"{one.cells:,}"] for one in self.own]
-        return [
-            Sheet(("own cells", "each model on all it answered: not to be compared"), ["model", "score", "cells"], rows)
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        models = self.models
+        columns = [
+            Column("model", [m.model for m in models], may_shorten=True),
+            Column("score", [m.score for m in models], FOUR),
+            Column("honest", [m.honest for m in models], FOUR),
+            Column("sd of segments", [m.segment_std for m in models], FOUR),
+            Column("cells", [m.cells for m in models]),
+            Column("failed", [m.unparseable + m.wrong_length for m in models]),
+            Column("of those given", [m.failed for m in models], words.fixed(1, percent=True), key="failed_share"),
+            Column("no answer", [m.no_answer for m in models]),
         ]
+        if any(m.published is not None for m in models):
+            columns.append(Column("published", [m.published for m in models], FOUR))
+        what = f"1 − √JSD, on the {self.n_cells:,} cells that every model has" if self.own else "1 − √JSD"
+        return (ResultTable("scores", "scores", tuple(columns), what), *self._own_table())
 
-    def sentences(self) -> list[Statement]:
-        return [*self._about_failures(), *self._about_published()]
+    def _own_table(self) -> Iterator[ResultTable]:
+        if self.own:
+            columns = (
+                Column("model", [one.model for one in self.own], may_shorten=True),
+                Column("score", [one.score for one in self.own], FOUR),
+                Column("cells", [one.cells for one in self.own]),
+            )
+            yield ResultTable("own cells", "own cells", columns, "each model on all it answered: not to be compared")
+
+    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:
+        """Every model's score, with what predictors without knowledge and a perfect one would score as lines."""
+        found = {model: one for analysis in beside.values() for model, one in analysis.corrected.items()}
+        lines = [
+            Line(m.model, m.score, others=(SecondMark.of(found[m.model]),) if m.model in found else ())
+            for m in self.models
+            if m.score is not None
+        ]
+        if not lines:
+            return ()
+        marks = sorted((mark for analysis in beside.values() for mark in analysis.marks), key=lambda mark: mark.place)
+        about = "Dots: scores as published."
+        if any(mark.value is not None for line in lines for mark in line.others):  # not of models above the ceiling
+            about += " Open diamonds: without the noise of the respondents, with its interval."
+        named = "; ".join(f"{mark.label} {mark.place:.3f}" for mark in marks)
+        return (
+            Forest(
+                "scores",
+                "Scores between baselines and ceiling",
+                (about, *([f"Lines: {named}."] if marks else [])),
+                "score (1 − √JSD), higher is better",
+                tuple(lines),
+                tuple(marks),
+            ),
+        )
+
+    def sentences(self) -> Iterator[Statement]:
+        yield from self._about_failures()
+        yield from self._about_published()
 
     def _about_failures(self) -> list[Statement]:
         bad = [m for m in self.models if m.failed >= NOTABLE]
@@ -84,7 +122,7 @@ class Scores(Section):
             Statement(
                 f"{100 * m.failed:.1f} % of the answers of {m.model} could not be compared (unparseable: "
                 f"{m.unparseable:,}, wrong length: {m.wrong_length:,}); the benchmark scores them 0 and 0.1, which "
-                f"gives {shown(m.score)} instead of {shown(m.honest)}.",
+                f"gives {FOUR(m.score)} instead of {FOUR(m.honest)}.",
                 holds=True,
             )
             for m in bad
@@ -105,10 +143,6 @@ class Scores(Section):
             f"The published scores of {len(off)} models are not reproduced: that of {worst.model} is off by {most:.4f}."
         )
         return [Statement(text, holds=True, warning=True)]
-
-
-def shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
 
 
 def scores(survey: Survey, design: Design) -> Scores:  # noqa: ARG001  # every analysis is called with a design

@@ -1,18 +1,19 @@
 """Does the ranking hang on how segments are weighted (S7)? By n, √n or log n, or only those with enough respondents."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from assay.analyses.rank.records import Move, Reweighting
 from assay.analyses.rank.weights import place_of
-from assay.analyses.sheet import Sheet
 from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.pairs import pairs
-from assay.analyses.survey.section import Section, Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.scores import FOUR
+from assay.analyses.survey.sentences import Statement
 from assay.design import Design
+from assay.results import words
+from assay.results.table import Column, ResultTable
 from assay.stats.repeated_runs import rank_stability
 from assay.stats.units import Floats, Truths
 
@@ -26,43 +27,58 @@ LEAST = (30, 50, 100)  # respondents that a segment may be asked to have
 _SIGNS = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}
 
 
-@dataclass(frozen=True, slots=True)
-class Weighting(Section):
+class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
     """The ranking under every weighting against that of the benchmark, where segments count the same."""
 
-    name: ClassVar[str] = "weighting"
     models: tuple[str, ...]  # the best first, as published
     scores: tuple[tuple[float, ...], ...]  # of the models; under equal weights, then under each of the others
     others: tuple[Reweighting, ...]  # units: segments
     left_out: tuple[str, ...]  # models without an answer in some segment
 
-    def sheets(self) -> list[Sheet]:
-        header = ("weights", "segments", "Kendall's τ", "models that move", "told apart, reversed")
-        cells = [(_label(o), str(o.units), _tau(o), _moves(o), str(o.reversed)) for o in self.others]
-        sheet = Sheet(("weighting", "the ranking against that with equal weights"), header, cells)
-        names = ["model", "equal", *map(_label, self.others)]
-        values = [[m, *(f"{row[i]:.4f}" for row in self.scores)] for i, m in enumerate(self.models)]
-        return [sheet, Sheet(("weighting", "scores"), names, values)]
+    statements: tuple[Statement, ...] = ()
 
-    def sentences(self) -> list[Statement]:
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        others = self.others
+        columns = (
+            Column("weights", [_label(other) for other in others]),
+            Column("segments", [other.units for other in others]),
+            Column("Kendall's τ", [other.tau for other in others], words.fixed(3), key="tau"),
+            Column("models that move", [_moves(other) for other in others], key="moves"),
+            Column("told apart, reversed", [other.reversed for other in others], key="reversed"),
+        )
+        scores = (
+            Column("model", self.models, may_shorten=True),
+            *(Column(name, row, FOUR) for name, row in zip(["equal", *map(_label, others)], self.scores, strict=True)),
+        )
+        return (
+            ResultTable("weighting", "weighting", columns, "the ranking against that with equal weights"),
+            ResultTable("weighting scores", "weighting", scores, "scores"),
+        )
+
+    def sentences(self) -> Iterator[Statement]:
         if len(self.models) < 2:
-            return [Statement("Nothing is said of weights: fewer than two models have all segments.", holds=False)]
+            yield Statement("Nothing is said of weights: fewer than two models have all segments.", holds=False)
+            return
         moved = [other for other in self.others if other.moves]
         if not moved:
             ways = ", ".join(map(_label, self.others))
-            return [Statement(f"The ranking is the same under every weighting of segments ({ways}).", holds=True)]
+            yield Statement(f"The ranking is the same under every weighting of segments ({ways}).", holds=True)
+            return
         least = min(moved, key=lambda other: 2.0 if other.tau is None else other.tau)
+        tau = "undefined" if least.tau is None else f"{least.tau:.3f}"
         text = (
             f"The ranking is not the same under every weighting of segments: {len(moved)} of {len(self.others)} change "
-            f"it, most {_label(least)} (Kendall's τ = {_tau(least)}; {_moves(least)})"
+            f"it, most {_label(least)} (Kendall's τ = {tau}; {_moves(least)})"
         )
         flipped = max(other.reversed for other in self.others)
         if flipped:
-            return [Statement(f"{text}, and up to {flipped} pairs that are told apart change their order.", holds=True)]
-        return [Statement(f"{text}, but no two models that are told apart change their order.", holds=True)]
+            yield Statement(f"{text}, and up to {flipped} pairs that are told apart change their order.", holds=True)
+        else:
+            yield Statement(f"{text}, but no two models that are told apart change their order.", holds=True)
 
 
-def weighting(survey: Survey, design: Design) -> Weighting:
+def weighting(survey: Survey, design: Design) -> SegmentWeights:
     """The rankings, of models that have an answer in every segment."""
     segments = survey.by_segment(survey.scores)  # (S, M)
     whole = ~np.isnan(segments).any(axis=0)
@@ -74,7 +90,7 @@ def weighting(survey: Survey, design: Design) -> Weighting:
     names = [survey.models[m] for m in kept]
     left_out = tuple(survey.models[m] for m in np.flatnonzero(~whole))
     if len(kept) < 2:
-        return Weighting(tuple(names), (tuple(base.tolist()),), (), left_out)
+        return SegmentWeights(tuple(names), (tuple(base.tolist()),), (), left_out)
     apart = _told_apart(survey, kept.tolist(), design)
     ways: list[tuple[str, int | None]] = [
         (how, None) for how in WEIGHTS if how != "equal" and (how != "log" or n.min() > 1)
@@ -85,7 +101,7 @@ def weighting(survey: Survey, design: Design) -> Weighting:
         _against(names, (base, value), (how, least, int((n >= (least or 0)).sum())), apart)
         for (how, least), value in zip(ways, found, strict=True)
     ]
-    return Weighting(tuple(names), tuple(tuple(v.tolist()) for v in [base, *found]), tuple(others), left_out)
+    return SegmentWeights(tuple(names), tuple(tuple(v.tolist()) for v in [base, *found]), tuple(others), left_out)
 
 
 def _weighted(segments: Floats, n: Floats, how: str, least: int | None) -> Floats:
@@ -117,10 +133,6 @@ def _told_apart(survey: Survey, models: list[int], design: Design) -> Truths:
 
 def _label(other: Reweighting) -> str:
     return _SIGNS[other.weights] if other.min_n is None else f"n ≥ {other.min_n}"
-
-
-def _tau(other: Reweighting) -> str:
-    return "undefined" if other.tau is None else f"{other.tau:.3f}"
 
 
 def _moves(other: Reweighting) -> str:

@@ -1,4 +1,44 @@
-"""How to read the sections of a survey report."""
+"""What a survey report says: how to read its sections, its sentence, and what a paper may and may not print (S10)."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.results.record import Section
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A sentence that a paper may print (``holds``), or may not: then it says what is missing for it.
+
+    A ``warning`` is true as well, and says that a number must not be taken for what it seems to be.
+    """
+
+    text: str
+    holds: bool
+    warning: bool = False
+
+    @property
+    def marked(self) -> str:
+        """With what must be known before it is printed."""
+        return f"{'Warning: ' if self.warning else '' if self.holds else 'Withheld: '}{self.text}"
+
+    @property
+    def sign(self) -> str:
+        return "!" if self.warning else "✓" if self.holds else "✗"
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """What to do, and the numbers that say so."""
+
+    do: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.do} {self.because}"
+
+
+NOTABLE = 0.01  # of the answers, or of the score: less is not worth a sentence
+NO_WEAKNESS = "The analyses that ran found no weakness that asks for a change."
 
 #: Title of each section.
 TITLES = {
@@ -58,3 +98,37 @@ READING = {
         "the smallest difference that single runs can show."
     ),
 }
+
+
+def brief(report: Sequence[str], said: Sequence[Statement], advice: Sequence[Advice]) -> str:
+    """The sentence, every statement and what to do, for a terminal, where the tables went into files.
+
+    ``report`` is its sentence, its notes and its signature.
+    """
+    sentence, *notes, signature = report
+    lines = [sentence, "", *(f"{one.sign} {one.text}" for one in said)]
+    if advice:
+        lines += ["", "What to do:", *(f"- {one}" for one in advice)]
+    return "\n".join([*lines, "", *(f"note: {note}" for note in notes), signature])
+
+
+def for_a_paper(sentence: str, said: Sequence[tuple[str, Statement]]) -> tuple[Section, ...]:
+    """Warnings where there are any, what holds, and what does not, each with the analysis that it comes from."""
+    warned = [(name, one.text) for name, one in said if one.warning]
+    holds = [(name, one.text) for name, one in said if one.holds and not one.warning]
+    withheld = [(name, one.text) for name, one in said if not one.holds]
+    do_not = "Do not print these as findings: each says what is missing."
+    why = do_not if withheld else f"{do_not}\n\n{_NOTHING}"
+    return (
+        Section("sentence", "", sentence),
+        *([Section("warnings", "Warnings", said=_listed(warned))] if warned else []),
+        Section("supported", "What the data support", "" if holds else _NOTHING, said=_listed(holds)),
+        Section("withheld", "What is withheld, and why", why, said=_listed(withheld)),
+    )
+
+
+_NOTHING = "Nothing."
+
+
+def _listed(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{text} ({name})" for name, text in said)

@@ -1,0 +1,141 @@
+"""The gaps between the segments of a category: a record for each model, as a table, a line of a chart and sentences."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from assay.analyses.survey.sentences import Statement
+from assay.results import words
+from assay.results.figures import Line, SecondMark
+from assay.results.table import Column, ResultTable
+from assay.stats.records import Estimate, Interval, Test
+from assay.stats.survey.gaps import Expected
+
+_THREE = words.fixed(3)
+GROUPS = ("not shown", "shown")
+
+
+class CategoryGap(msgspec.Struct, frozen=True):
+    """One model in one category of segments."""
+
+    model: str
+    gap: float | None  # max − min of the segments' scores, as published
+    best: str | None  # its two segments
+    worst: str | None
+    expected: Expected | None  # what equal accuracy would show at these numbers of respondents
+    equal_gap: float | None  # the gap at equal numbers of respondents
+    equal_best: str | None
+    equal_worst: str | None
+    equal_expected: float | None  # what equal accuracy would show there
+    excess: Estimate  # what is left of it; the interval is of the true gap, and begins above 0 where the test rejects
+    test: Test
+    p_adjusted: float | None  # Bonferroni's, over all models and categories
+    benjamini_hochberg: float | None
+    sampling: Estimate | None  # the true published gap on these questions: respondents drawn again
+    together: Interval | None  # of the true gap, for all models and categories at once; agrees with p_adjusted
+
+    @property
+    def simultaneous(self) -> Estimate:
+        """The true gap with the interval that holds for all models and categories, where there is one."""
+        return replace(self.excess, interval=self.together or self.excess.interval)
+
+    def shown_at(self, level: float) -> bool:
+        """Whether unequal accuracy is shown, adjusted for all models and categories."""
+        return self.p_adjusted is not None and self.p_adjusted <= 1 - level
+
+
+class CategoryGaps(msgspec.Struct, frozen=True):
+    """The segments that are compared, and every model's gap between them."""
+
+    name: str
+    segments: tuple[str, ...]
+    respondents: tuple[int, int]  # in the smallest and the largest segment
+    equal_n: tuple[int, int]  # the number to which answers are thinned: least and most over the questions
+    questions: int
+    left_out: int  # questions that define the segments
+    perfect_gap: float  # what a perfect model would show, by sample size alone
+    gaps: tuple[CategoryGap, ...]
+
+
+def gap_table(category: CategoryGaps, level: float) -> ResultTable:
+    least, most = category.respondents
+    thin = "–".join(str(n) for n in dict.fromkeys(category.equal_n))
+    about = f"{category.name}: {len(category.segments)} segments of {least} to {most}, thinned to {thin} respondents"
+    if category.left_out:
+        about += f", without {words.count(category.left_out, 'question')} that defines them"
+    percent, gaps, estimated = words.percent(level), category.gaps, words.fixed(3, undefined="undefined")
+    equal, expected = "at equal n", "expected if equal"
+    published = [None if gap.expected is None else gap.expected.mean for gap in gaps]
+    without, true = f"without noise, these questions [{percent}]", f"true gap [{percent}, simultaneous]"
+    columns = (  # the last row is of a perfect model, of which there is only the gap
+        Column("model", [*(gap.model for gap in gaps), "a perfect model"], may_shorten=True),
+        Column("gap", [*(gap.gap for gap in gaps), category.perfect_gap], _THREE),
+        Column(without, [*(gap.sampling for gap in gaps), None], estimated, key="sampling"),
+        Column(expected, [*published, None], _THREE, key="expected"),
+        Column(equal, [*(gap.equal_gap for gap in gaps), None], _THREE, key="equal_gap"),
+        Column(expected, [*(gap.equal_expected for gap in gaps), None], _THREE, key="equal_expected"),
+        Column(true, [*(gap.simultaneous for gap in gaps), None], estimated, key="true_gap"),
+        Column("p, adjusted", [*(gap.p_adjusted for gap in gaps), None], words.p_alone, key="p_adjusted"),
+    )
+    return ResultTable(f"fairness {category.name}", "fairness", columns, about)
+
+
+def line_of(category: str, gap: CategoryGap, level: float) -> Line:
+    found = gap.simultaneous
+    assert found.interval is not None
+    expected = None if gap.expected is None else gap.expected.mean
+    return Line(
+        f"{category} · {gap.model}",
+        found.value,
+        found.interval.low,
+        found.interval.high,
+        GROUPS[gap.shown_at(level)],
+        (SecondMark(gap.gap, shape="tick"), SecondMark(expected, shape="triangle")),
+    )
+
+
+def gap_statements(category: CategoryGaps, level: float) -> Iterator[Statement]:
+    tested = [gap for gap in category.gaps if gap.p_adjusted is not None]
+    for gap in category.gaps:
+        if gap.shown_at(level):
+            yield Statement(_unequal(category, gap, level), holds=True)
+    rest = [gap for gap in tested if not gap.shown_at(level)]
+    if rest:
+        yield Statement(_not_shown(category, rest), holds=False)
+    for reason in dict.fromkeys(gap.test.reason for gap in category.gaps if gap.p_adjusted is None):
+        own = [gap.model for gap in category.gaps if gap.p_adjusted is None and gap.test.reason == reason]
+        who = own[0] if len(own) == 1 else words.count(len(own), "model")
+        yield Statement(f"Nothing is said of the gap in {category.name} of {who}: {reason}.", holds=False)
+    if category.perfect_gap >= 0.005:
+        least, most = category.respondents
+        yield Statement(
+            f"A perfect model would show a gap of {category.perfect_gap:.3f} between the segments of {category.name}, "
+            f"because they have {least} to {most} respondents.",
+            holds=True,
+        )
+
+
+def _unequal(category: CategoryGaps, gap: CategoryGap, level: float) -> str:
+    limits = gap.simultaneous.interval
+    assert limits is not None
+    assert gap.p_adjusted is not None
+    return (
+        f"{gap.model} predicts segments of {category.name} unequally well: at equal numbers of respondents "
+        f"{gap.equal_worst} scores {_THREE(gap.equal_gap)} below {gap.equal_best}, the true gap being "
+        f"{_THREE(limits.low)} to {_THREE(limits.high)} ({words.percent(level)} simultaneous interval; adjusted "
+        f"{words.p_value(gap.p_adjusted)})."
+    )
+
+
+def _not_shown(category: CategoryGaps, gaps: Sequence[CategoryGap]) -> str:
+    largest = max(gaps, key=lambda gap: gap.gap or 0.0)
+    assert largest.expected is not None
+    least = min(gap.p_adjusted for gap in gaps if gap.p_adjusted is not None)
+    who = largest.model if len(gaps) == 1 else f"{len(gaps)} models"
+    size = f"of {_THREE(largest.gap)}" if len(gaps) == 1 else f"of up to {_THREE(largest.gap)}"
+    return (
+        f"No unequal accuracy is shown for {who} in {category.name}: gaps {size} are published, where equal accuracy "
+        f"would give {largest.expected.mean:.3f} on average at these numbers of respondents (smallest adjusted "
+        f"p = {least:.2g}). This does not show equality either."
+    )

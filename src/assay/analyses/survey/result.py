@@ -1,0 +1,215 @@
+"""The record that `survey` returns, and what every analysis of a survey gives."""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import msgspec
+
+from assay.analyses.survey.sentences import NO_WEAKNESS, READING, TITLES, Advice, Statement, brief, for_a_paper
+from assay.design import Design
+from assay.results import words
+from assay.results.figures import Figure, Gauge, Mark
+from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.table import ResultTable
+from assay.stats.records import Estimate
+
+if TYPE_CHECKING:
+    from assay.analyses.survey.against import Against
+
+#: Name → "module:function:record", in the order in which analyses are run and shown; imported when one is met.
+ANALYSES: dict[str, str] = {
+    "scores": "assay.analyses.survey.scores:scores:Scores",
+    "baselines": "assay.analyses.survey.baselines:baselines:Baselines",
+    "noise": "assay.analyses.survey.noise:noise:NoiseCeiling",
+    "intervals": "assay.analyses.survey.intervals:intervals:ScoreIntervals",
+    "pairs": "assay.analyses.survey.pairs:pairs:ModelPairs",
+    "weighting": "assay.analyses.survey.weighting:weighting:SegmentWeights",
+    "fairness": "assay.analyses.survey.fairness:fairness:Fairness",
+    "context": "assay.analyses.survey.context:context:ContextSlopes",
+    "repeats": "assay.analyses.survey.repeats:repeats:RepeatedRuns",
+}
+
+
+class SurveyAnalysis(msgspec.Struct, frozen=True, tag_field="kind"):
+    """The record of one analysis: its fields and what they say are the JSON; what is shown is computed from them."""
+
+    page: ClassVar[str] = "survey.md"  # of the documentation
+
+    if TYPE_CHECKING:  # the last field of every record
+
+        @property
+        def statements(self) -> tuple[Statement, ...]: ...
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "statements", tuple(self.sentences()))
+
+    def sentences(self) -> Iterator[Statement]:
+        """What follows from it: what a paper may say, and what is withheld."""
+        raise NotImplementedError
+
+    @property
+    def kind(self) -> str:
+        """Its name among the analyses."""
+        return str(type(self).__struct_config__.tag)
+
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        return ()
+
+    def figures(self, beside: Mapping[str, "SurveyAnalysis"]) -> tuple[Figure, ...]:  # noqa: ARG002  # scores need it
+        """Its charts; those of the scores show what the analyses beside it found."""
+        return ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader should know that no paper would print: why there is nothing, or how little can be shown."""
+        return ()
+
+    # What one analysis knows that is shown with another, or with the whole.
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Scores that those of models are read against."""
+        return ()
+
+    @property
+    def corrected(self) -> Mapping[str, Estimate]:
+        """Scores of models without the noise of the respondents."""
+        return {}
+
+    @property
+    def best_against_marginal(self) -> "Against | None":
+        """The model that is furthest above the population marginal, or least below it."""
+        return None
+
+    @property
+    def above_ceiling(self) -> tuple[str, ...]:
+        """Models that score more than a perfect prediction would."""
+        return ()
+
+    def section(self, beside: Mapping[str, "SurveyAnalysis"]) -> Section:
+        return Section(
+            self.kind,
+            TITLES[self.kind],
+            READING[self.kind],
+            self.figures(beside),
+            self.tables,
+            (*(said.marked for said in self.statements), *self.remarks),
+            self.page,
+        )
+
+
+def analysis_type(kind: str) -> type[SurveyAnalysis]:
+    """The record of an analysis."""
+    module, _, name = ANALYSES[kind].split(":")
+    found: type[SurveyAnalysis] = getattr(import_module(module), name)
+    return found
+
+
+class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
+    """Everything that was found out about a survey benchmark, analysis by analysis."""
+
+    question = "Is this benchmark signal or noise?"
+    kind_name = "survey"
+
+    kind: Literal["survey"]
+    sentence: str
+    survey: str
+    n_questions: int
+    n_segments: int
+    n_cells: int
+    models: tuple[str, ...]
+    analyses: dict[str, SurveyAnalysis] = msgspec.field(name="sections")
+    advice: tuple[Advice, ...] | None = None  # None: saved before it was part of a report
+    notes: tuple[str, ...]
+    design: Design
+    signature: str
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The record that `to_dict` wrote; each analysis is read by the type of its kind."""
+        if data.get("schema") != cls.__struct_config__.tag:
+            return super().from_dict(data)  # which refuses it
+        parts = {name: msgspec.convert(part, analysis_type(name)) for name, part in data["sections"].items()}
+        return msgspec.structs.replace(super().from_dict({**data, "sections": {}}), analyses=parts)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What a paper may say, and what it may not."""
+        return tuple(said for analysis in self.analyses.values() for said in analysis.statements)
+
+    @property
+    def brief(self) -> str:
+        """What it says, without tables."""
+        return brief([self.sentence, *self.notes, self.signature], self.statements, self.advice or ())
+
+    @property
+    def for_a_paper(self) -> tuple[Section, ...]:
+        """What a paper may print, and what it may not."""
+        said = [(name, one) for name, analysis in self.analyses.items() for one in analysis.statements]
+        return for_a_paper(self.sentence, said)
+
+    @property
+    def subject(self) -> str:
+        return self.survey
+
+    @property
+    def status(self) -> Status:
+        best = self._best
+        if best is None or best.together is None:
+            return "plain"
+        return "good" if best.position == "above" else "bad" if best.position == "below" else "unsure"
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        sizes = f"{self.n_questions:,} questions, {self.n_segments:,} segments, {self.n_cells:,} of both"
+        return (Fact("models", ", ".join(self.models)), Fact("on", self.n_cells, None, sizes))
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The best model against the population marginal."""
+        best = self._best
+        if best is None or best.difference.value is None or best.together is None:
+            return None
+        value, limits = best.difference.value, best.together
+        return Gauge(
+            f"score of {best.model} − the population marginal",
+            value,
+            limits.low,
+            limits.high,
+            (Mark(0.0, "no better than the marginal"),),
+            "higher",
+            words.estimate(value, limits, sign=True),
+        )
+
+    @property
+    def _best(self) -> "Against | None":
+        found = [analysis.best_against_marginal for analysis in self.analyses.values()]
+        return next((one for one in found if one is not None), None)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        sizes = (
+            Fact("questions", self.n_questions),
+            Fact("segments", self.n_segments),
+            Fact("questions × segments", self.n_cells),
+        )
+        best = self._best
+        if best is None:
+            return sizes
+        found = best.simultaneous
+        shown = words.with_interval(found, sign=True) if found.interval is not None else words.shown(found)
+        return (*sizes, Fact(f"{best.model} − {best.baseline}", found, "against the marginal", shown))
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        return tuple(Caution("note", note) for note in self.notes)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        own = tuple(analysis.section(self.analyses) for analysis in self.analyses.values())
+        if self.advice is None:
+            return own
+        do = tuple(map(str, self.advice))
+        return (Section("what to do", "What to do", "" if do else NO_WEAKNESS, said=do), *own)
