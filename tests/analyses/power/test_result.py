@@ -135,9 +135,9 @@ def test_notes_are_cautions() -> None:
 
 def test_line_and_band_are_the_curve_of_the_record(pilot: Power) -> None:
     drawn = marks(pilot.figures[0])
-    assert [(row["x"], row["y"]) for row in drawn["line"][0]] == [(p.items, p.value) for p in pilot.curve]
+    assert [(row["x"], row["value"]) for row in drawn["line"][0]] == [(p.items, p.value) for p in pilot.curve]
     assert [(row["low"], row["high"]) for row in drawn["area"][0]] == [(p.low, p.high) for p in pilot.curve]
-    answers = {(row["x"], row["y"]) for part in ("rule", "point", "text") for layer in drawn[part] for row in layer}
+    answers = {(row["x"], row["value"]) for part in ("rule", "point", "text") for layer in drawn[part] for row in layer}
     assert answers == {(pilot.items, pilot.power)}
 
 
