@@ -11,7 +11,7 @@ import numpy as np
 from assay.stats.bootstrap import interval
 from assay.stats.paired_tests import sign_flip
 from assay.stats.planning import chosen_test, power_of
-from assay.stats.planning.plans import Goal, Plan, Shares, Spread, Structure
+from assay.stats.planning.plans import Goal, Shares, Spread, Structure, StudyPlan
 from assay.stats.proportions import mcnemar_p
 from assay.stats.units import Floats, Units
 
@@ -28,7 +28,7 @@ class Study:
     name: str
     n: int
     difference: float
-    plan: Plan
+    plan: StudyPlan
     draw: Callable[[Generator, int], Units]
     margin: float | None = None
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
-from assay.stats.effects import Arms, effect_sizes, hedges_factor
+from assay.stats.effects import ArmValues, effect_sizes, hedges_factor
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Units
 
 
 def sizes_of(a: Floats, b: Floats, weights: Floats | None = None, level: float = 0.95) -> dict[str, Estimate]:
     weights = np.ones(len(a)) if weights is None else weights
-    return effect_sizes(Arms(a, b, weights), Units(weights * (b - a), weights), level)
+    return effect_sizes(ArmValues(a, b, weights), Units(weights * (b - a), weights), level)
 
 
 def value(estimate: Estimate) -> float:
@@ -156,7 +156,7 @@ def test_clusters_take_their_own_degrees_of_freedom() -> None:
     """Five identical copies of a pair carry the information of one: the interval is that of the distinct pairs."""
     a, b = pairs(9, 12)
     alone = sizes_of(a, b)["d_z"]
-    arms = Arms(np.repeat(a, 5), np.repeat(b, 5), np.ones(60))
+    arms = ArmValues(np.repeat(a, 5), np.repeat(b, 5), np.ones(60))
     together = effect_sizes(arms, Units(5 * (b - a), np.full(12, 5.0)), 0.95)["d_z"]
     shrunk = sqrt((60 / 59) / (12 / 11))  # the spread of 60 rows has the divisor 59
     assert limits(together) == pytest.approx(tuple(limit / shrunk for limit in limits(alone)), rel=1e-9)

@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 
 from assay.stats.planning import detectable_shift
 from assay.stats.reliability import TwoWay
-from assay.stats.repeated_runs import RunNoise, Spread, item_spread, run_noise, score_spread
+from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, run_noise, score_spread
 from assay.stats.units import Floats
 
 
@@ -45,7 +45,7 @@ def test_copied_items_in_clusters_count_once() -> None:
 def test_pooling_stops_where_the_f_test_rejects_at_a_quarter_against_scipy() -> None:
     limit = float(scipy_stats.f.isf(0.25, 3, 150))
     for ratio in (0.99, 1.01):
-        found = run_noise([Spread(ratio * limit, 3)], [Spread(1.0, 150)])
+        found = run_noise([RunVariance(ratio * limit, 3)], [RunVariance(1.0, 150)])
         assert found.pooled == (ratio < 1)
         assert found.df == (153 if found.pooled else 3)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.data.labels import Labels
-from assay.data.readers import Source
+from assay.data.readers import RowSource
 from assay.errors import InputError
 from assay.names import shown
 from assay.stats.units import Floats, Integers, Texts, Truths
@@ -16,7 +16,7 @@ NAMED = 3  # how many of the rows that repeat an id a message names
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NumberRule:
     """What a finite number in a column must be, and what to write there."""
 
     holds: Callable[[Floats], Truths]
@@ -34,19 +34,27 @@ def _position(values: Floats) -> Truths:
     return position
 
 
-RULES: dict[str, Rule] = {
-    "tokens": Rule(_whole, "must be a whole number of at least 1", "count the predicted tokens, or take the row out"),
-    "loss": Rule(lambda x: x >= 0, "must not be negative", "give the mean of -log p per predicted token, in nats"),
-    "bytes": Rule(_whole, "must be a whole number of at least 1", "count its bytes in UTF-8, or take the row out"),
-    "chars": Rule(_whole, "must be a whole number of at least 1", "count its characters, or take the row out"),
-    "start": Rule(_position, "must be a whole number of at least 0", "give the window's first token in its document"),
-    "stop": Rule(_whole, "must be a whole number of at least 1", "give the token after the window's last one"),
-    "score": Rule(lambda x: np.ones(x.shape, dtype=bool), "must be finite", "write a number, or true or false"),
-    "weight": Rule(lambda x: x > 0, "must be positive", "give the item a weight above 0, or take the row out"),
+RULES: dict[str, NumberRule] = {
+    "tokens": NumberRule(
+        _whole, "must be a whole number of at least 1", "count the predicted tokens, or take the row out"
+    ),
+    "loss": NumberRule(
+        lambda x: x >= 0, "must not be negative", "give the mean of -log p per predicted token, in nats"
+    ),
+    "bytes": NumberRule(
+        _whole, "must be a whole number of at least 1", "count its bytes in UTF-8, or take the row out"
+    ),
+    "chars": NumberRule(_whole, "must be a whole number of at least 1", "count its characters, or take the row out"),
+    "start": NumberRule(
+        _position, "must be a whole number of at least 0", "give the window's first token in its document"
+    ),
+    "stop": NumberRule(_whole, "must be a whole number of at least 1", "give the token after the window's last one"),
+    "score": NumberRule(lambda x: np.ones(x.shape, dtype=bool), "must be finite", "write a number, or true or false"),
+    "weight": NumberRule(lambda x: x > 0, "must be positive", "give the item a weight above 0, or take the row out"),
 }
 
 
-def check_number(source: Source, name: str, column: str, values: Floats) -> None:
+def check_number(source: RowSource, name: str, column: str, values: Floats) -> None:
     """Refuse what is missing, not a number, not finite or outside the rule of our column ``name``."""
     rule = RULES[name]
     good = np.isfinite(values) & rule.holds(values)
@@ -63,14 +71,14 @@ def check_number(source: Source, name: str, column: str, values: Floats) -> None
     raise _refused(source, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
 
 
-def check_texts(source: Source, column: str, values: Texts) -> None:
+def check_texts(source: RowSource, column: str, values: Texts) -> None:
     """Refuse what is missing or blank."""
     if not all(map(str.strip, values)):
         row = next(row for row, text in enumerate(values, start=1) if not text.strip())
         raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
 
 
-def check_split(source: Source, column: str, names: tuple[str, ...], codes: Integers) -> None:
+def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: Integers) -> None:
     """Refuse a split that is neither preview nor final."""
     known = np.array([name in SPLITS for name in names])[codes]
     if not known.all():
@@ -79,7 +87,7 @@ def check_split(source: Source, column: str, names: tuple[str, ...], codes: Inte
         raise _refused(source, row, column, what, "correct the cell")
 
 
-def check_unique(source: Source, column: str, ids: Texts, groups: Mapping[str, Labels | None]) -> None:
+def check_unique(source: RowSource, column: str, ids: Texts, groups: Mapping[str, Labels | None]) -> None:
     """Refuse ids that are there twice within the same model, split and run (``None``: not in the file)."""
     if len(set(ids)) == len(ids):
         return
@@ -99,7 +107,7 @@ def check_unique(source: Source, column: str, ids: Texts, groups: Mapping[str, L
 
 
 def _repeated(
-    source: Source,
+    source: RowSource,
     column: str,
     ids: Texts,
     groups: Mapping[str, Labels | None],
@@ -125,5 +133,5 @@ def _within(groups: Mapping[str, Labels | None], row: int) -> str:
     return f" of {', '.join(told)}" if told else ""
 
 
-def _refused(source: Source, row: int, column: str, what: str, then: str) -> InputError:
+def _refused(source: RowSource, row: int, column: str, what: str, then: str) -> InputError:
     return InputError(f"{source.label}, {source.places([row])[0]}, column {column!r}: {what}; {then}.")

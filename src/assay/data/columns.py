@@ -24,7 +24,7 @@ _WHOLE = ("item", "cluster", "weight", "run", "model", "doc_hash")  # columns th
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnLayout:
     """Which of our columns a table has, under which name, and what it has besides."""
 
     kind: Kind
@@ -57,7 +57,7 @@ def parse_columns(text: str, names: Sequence[str] = OURS) -> dict[str, str]:
 
 def layout_of(
     label: str, columns: tuple[str, ...], mapping: Mapping[str, str], kind: Kind | None, cluster: str | None
-) -> Layout:
+) -> ColumnLayout:
     """Find our columns among a file's, or say what is missing, doubtful or misspelt."""
     check_keys(mapping)
     _check_mapped(label, columns, mapping)
@@ -71,7 +71,7 @@ def layout_of(
     check_once(label, columns, taken)
     unused = tuple(name for name in columns if name and name not in taken)
     _check_spelling(label, unused, [name for name in OPTIONAL[kind] if name not in used and name not in mapping])
-    return Layout(kind, used, named, unused)
+    return ColumnLayout(kind, used, named, unused)
 
 
 def check_once(label: str, columns: tuple[str, ...], taken: Iterable[str]) -> None:

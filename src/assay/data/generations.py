@@ -11,7 +11,7 @@ import numpy as np
 from assay.data.checks import check_texts, check_unique
 from assay.data.columns import check_keys, check_once
 from assay.data.labels import Labels
-from assay.data.readers import Source
+from assay.data.readers import RowSource
 from assay.data.readers.registry import named, open_source
 from assay.data.writing_systems import Normalization, Ranges
 from assay.errors import InputError, UsageError
@@ -86,7 +86,7 @@ def _systems(source: Any, columns: Mapping[str, str], *, allow_empty: bool) -> l
     ]
 
 
-def _opened(source: Any) -> tuple[str | None, Source]:
+def _opened(source: Any) -> tuple[str | None, RowSource]:
     if not isinstance(source, str | PathLike):
         return None, open_source(source)
     name, path = named(source)
@@ -104,7 +104,7 @@ def _system(
     )
 
 
-def _places(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
+def _places(source: RowSource, columns: Mapping[str, str]) -> dict[str, str]:
     """Our name → the file's; model and cluster need not be there, and an empty name leaves them out."""
     places = {ours: columns.get(ours, ours) for ours in OURS}
     for ours, theirs in places.items():
@@ -121,7 +121,7 @@ def _places(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _check_cells(source: Source, ours: str, column: str, texts: Texts, *, allow_empty: bool) -> None:
+def _check_cells(source: RowSource, ours: str, column: str, texts: Texts, *, allow_empty: bool) -> None:
     if ours == "prediction" and not allow_empty and not all(texts):
         row = next(row for row, text in enumerate(texts, start=1) if not text)
         raise InputError(
@@ -142,7 +142,7 @@ def _check_cells(source: Source, ours: str, column: str, texts: Texts, *, allow_
             )
 
 
-def _cell(source: Source, row: int, column: str) -> str:
+def _cell(source: RowSource, row: int, column: str) -> str:
     return f"{source.label}, {source.places([row])[0]}, column {column!r}"
 
 

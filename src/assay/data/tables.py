@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.checks import check_number, check_split, check_texts, check_unique
-from assay.data.columns import GROUPS, Layout, columns_by_model, layout_of
+from assay.data.columns import GROUPS, ColumnLayout, columns_by_model, layout_of
 from assay.data.labels import Labels
 from assay.data.metrics import UNITS, Kind
-from assay.data.readers import Reading, Selection, Source, row_places
+from assay.data.readers import Reading, RowSource, Selection, row_places
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.registry import open_source, open_sources
 from assay.errors import InputError, UsageError
@@ -200,13 +200,13 @@ def check_used(selection: Selection | None, tables: Sequence[Table]) -> None:
 
 def _open(
     source: Any, name: str | None, selection: Selection | None, cluster: str | None, models: Sequence[str] = ()
-) -> list[Source]:
+) -> list[RowSource]:
     if isinstance(source, str | PathLike):
         return open_sources([source], selection, cluster=cluster, models=models)
     return [open_source(source, name=name)]
 
 
-def _tables(opened: Source, columns: Mapping[str, str], kind: Kind | None, cluster: str | None) -> list[Table]:
+def _tables(opened: RowSource, columns: Mapping[str, str], kind: Kind | None, cluster: str | None) -> list[Table]:
     """The table of a source, or of each of its models where they are columns."""
     models = columns_by_model(opened.label, opened.columns, columns, cluster)
     if models is None:
@@ -216,7 +216,7 @@ def _tables(opened: Source, columns: Mapping[str, str], kind: Kind | None, clust
 
 
 def _table(
-    opened: Source, columns: Mapping[str, str], kind: Kind | None, cluster: str | None, name: str | None = None
+    opened: RowSource, columns: Mapping[str, str], kind: Kind | None, cluster: str | None, name: str | None = None
 ) -> Table:
     if kind is not None and kind not in UNITS:
         raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
@@ -245,7 +245,7 @@ def _table(
     )
 
 
-def _wanted(layout: Layout, cluster: str | None) -> dict[str, tuple[str, Reading]]:
+def _wanted(layout: ColumnLayout, cluster: str | None) -> dict[str, tuple[str, Reading]]:
     """What to read, by our name; a cluster column that is not one of ours goes by its own name.
 
     Labels come first: their texts are gone before those of the ids, which stay, take their place in memory.
@@ -259,7 +259,9 @@ def _wanted(layout: Layout, cluster: str | None) -> dict[str, tuple[str, Reading
     return dict(sorted(wanted.items(), key=lambda item: (item[0] == unit, item[1][1] != "text")))
 
 
-def _checked(source: Source, layout: Layout, cluster: str | None) -> tuple[Texts, dict[str, Floats], dict[str, Labels]]:
+def _checked(
+    source: RowSource, layout: ColumnLayout, cluster: str | None
+) -> tuple[Texts, dict[str, Floats], dict[str, Labels]]:
     """Read and check every column: the ids, the numbers, the labels."""
     wanted = _wanted(layout, cluster)
     numbers: dict[str, Floats] = {}
@@ -280,12 +282,12 @@ def _checked(source: Source, layout: Layout, cluster: str | None) -> tuple[Texts
     return ids, numbers, labels
 
 
-def _numbers(source: Source, ours: str, theirs: str, values: Floats) -> Floats:
+def _numbers(source: RowSource, ours: str, theirs: str, values: Floats) -> Floats:
     check_number(source, ours, theirs, values)
     return values + 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
 
 
-def _labels(source: Source, ours: str, theirs: str, values: Texts) -> Labels:
+def _labels(source: RowSource, ours: str, theirs: str, values: Texts) -> Labels:
     labels = Labels.of(_of_one_line(values) if ours == "model" else values)
     if ours == "split":
         check_split(source, theirs, labels.names, labels.codes)
@@ -300,7 +302,7 @@ def _of_one_line(names: Texts) -> Texts:
     return np.array([plain[name] for name in names], dtype=object)
 
 
-def _name(source: Source, labels: Mapping[str, Labels]) -> str:
+def _name(source: RowSource, labels: Mapping[str, Labels]) -> str:
     if source.name is not None:
         return source.name
     if "model" in labels and len(labels["model"].names) == 1:
@@ -311,7 +313,7 @@ def _name(source: Source, labels: Mapping[str, Labels]) -> str:
     return PurePath(source.label).stem
 
 
-def _notes(label: str, layout: Layout) -> tuple[str, ...]:
+def _notes(label: str, layout: ColumnLayout) -> tuple[str, ...]:
     if not layout.unused:
         return ()
     return (f"{label}: columns not used: {listed(layout.unused)}",)

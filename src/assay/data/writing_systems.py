@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UsageError
+from assay.stats.text import Codes
 
 Ranges = Literal["basic", "wide"]
 Normalization = Literal["none", "nfkc"]
 
-Codes = NDArray[np.int32]  # code points
 
 _Spans = tuple[tuple[int, int], ...]
 

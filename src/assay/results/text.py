@@ -15,7 +15,7 @@ WIDE = 110  # columns at which sentences are folded where no terminal says its o
 SHORTEST = 12  # columns that are left of a name, however narrow the terminal
 
 
-class Shown(Protocol):
+class Readable(Protocol):
     """What of a result people read."""
 
     @property
@@ -30,7 +30,7 @@ class Shown(Protocol):
     def signature(self) -> str: ...
 
 
-def result_text(result: Shown, width: int | None = None, sections: Sequence[Section] | None = None) -> str:
+def result_text(result: Readable, width: int | None = None, sections: Sequence[Section] | None = None) -> str:
     """Sentence, tables, what is said of them, facts, cautions and signature; ``sections``: other ones than its own."""
     blocks = [result.sentence]
     for section in result.sections if sections is None else sections:
@@ -104,7 +104,7 @@ def _cut(name: str, width: int, head: int) -> str:
     return name if cell_len(name) <= width else f"{name[:head]}…{name[len(name) - (width - 1 - head) :]}"
 
 
-def plain_html(result: Shown) -> str:
+def plain_html(result: Readable) -> str:
     """The sentence and the facts, where nothing draws charts."""
     rows = [(fact.label, fact.text) for fact in result.facts]
     cells = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 1 << 28  # bytes; two log-probabilities for each of a million tokens are less
 _LOOK = 0.2  # seconds between looks whether to stop
 
-Kind = Literal["tls", "connect", "deadline", "closed", "cut", "protocol", "large", "compressed", "stopped"]
+BreakKind = Literal["tls", "connect", "deadline", "closed", "cut", "protocol", "large", "compressed", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What the server answered, whole."""
 
     status: int
@@ -36,7 +36,7 @@ class Answer:
 class Broken:
     """Why there is no whole answer. A value, not an error: an error would carry the request, and with it the key."""
 
-    kind: Kind
+    kind: BreakKind
     why: str = ""
 
 
@@ -58,7 +58,7 @@ class Client:
         self._tls = tls
         self._made: dict[int, httpx.AsyncClient] = {}  # by process, like the loops
 
-    def exchanged(self, call: Call, stopping: Event) -> Answer | Broken:
+    def exchanged(self, call: Call, stopping: Event) -> HttpAnswer | Broken:
         """Send and receive, until the deadline or until it is to stop."""
         future = _in_the_loop(self._within_the_deadline(call))
         try:
@@ -71,14 +71,14 @@ class Client:
         finally:
             future.cancel()
 
-    async def _within_the_deadline(self, call: Call) -> Answer | Broken:
+    async def _within_the_deadline(self, call: Call) -> HttpAnswer | Broken:
         try:
             async with asyncio.timeout(call.deadline):
                 return await self._whole(call)
         except TimeoutError:
             return Broken("deadline")
 
-    async def _whole(self, call: Call) -> Answer | Broken:
+    async def _whole(self, call: Call) -> HttpAnswer | Broken:
         import httpx  # late: a quarter of a second that only endpoints need
 
         if os.getpid() not in self._made:
@@ -108,7 +108,7 @@ class Client:
         )
 
 
-async def _received(response: "httpx.Response") -> Answer | Broken:
+async def _received(response: "httpx.Response") -> HttpAnswer | Broken:
     coding = response.headers.get("Content-Encoding", "identity").lower()
     if coding not in ("", "identity"):  # it was asked not to; a small answer may unpack to any size
         return Broken("compressed")
@@ -118,7 +118,7 @@ async def _received(response: "httpx.Response") -> Answer | Broken:
         size += len(block)
         if size > LARGEST_ANSWER:
             return Broken("large", f"{LARGEST_ANSWER:,}")
-    return Answer(response.status_code, response.headers, b"".join(blocks))
+    return HttpAnswer(response.status_code, response.headers, b"".join(blocks))
 
 
 def _broken(error: "httpx.TransportError", *, answering: bool) -> Broken:
@@ -157,7 +157,7 @@ _lock = Lock()
 _loops: dict[int, asyncio.AbstractEventLoop] = {}  # by process: a fork has the dictionary and not the thread
 
 
-def _in_the_loop(task: Coroutine[Any, Any, Answer | Broken]) -> "Future[Answer | Broken]":
+def _in_the_loop(task: Coroutine[Any, Any, HttpAnswer | Broken]) -> "Future[HttpAnswer | Broken]":
     with _lock:
         loop = _loops.get(os.getpid())
         if loop is None:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from assay.errors import InputError, UsageError
 from assay.names import one_line
-from assay.scoring.exchange import Answer, Broken, Call, Client
+from assay.scoring.exchange import Broken, Call, Client, HttpAnswer
 
 DEFAULT_KEY = "OPENAI_API_KEY"
 _PASSING = frozenset({408, 425, 429})  # and all of 5xx: worth another attempt
@@ -80,7 +80,7 @@ class RefusalError(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ServerFault:
     """Why a request failed, and whether it may succeed when it is sent again."""
 
     reason: str
@@ -116,7 +116,7 @@ class Server:
         """
         payload = None if body is None else json.dumps(body).encode()
         stopping, attempt = stopping or Event(), 1
-        while isinstance(outcome := self._outcome(path, payload, stopping), Fault):
+        while isinstance(outcome := self._outcome(path, payload, stopping), ServerFault):
             refused = probing and outcome.status == 500
             wait = self._patience.pause(attempt) if outcome.wait is None else outcome.wait
             last = attempt >= self._patience.attempts or (refused and attempt > 1) or wait > self._patience.longest_wait
@@ -127,7 +127,7 @@ class Server:
             attempt += 1
         return outcome
 
-    def _outcome(self, path: str, payload: bytes | None, stopping: Event) -> dict[str, Any] | Fault:
+    def _outcome(self, path: str, payload: bytes | None, stopping: Event) -> dict[str, Any] | ServerFault:
         patience = self._patience
         call = Call(self.url + path, payload, self._headers(), patience.connect, patience.answer)
         answer = self._client.exchanged(call, stopping)
@@ -140,10 +140,10 @@ class Server:
         if answer.status in _PASSING or answer.status >= 500:
             asks = "" if wait is None else f", asks to wait {wait:.0f} s"
             reason = f"the server answers {answer.status}{said and f' ({said})'}{asks}"
-            return Fault(reason, passing=True, wait=wait, status=answer.status)
+            return ServerFault(reason, passing=True, wait=wait, status=answer.status)
         raise self._refusal(path, answer, said)
 
-    def _refusal(self, path: str, answer: Answer, said: str) -> RefusalError:
+    def _refusal(self, path: str, answer: HttpAnswer, said: str) -> RefusalError:
         status = answer.status
         if status in (401, 403):  # what it says may hold a part of the key
             why, said = self._without_key(), ""
@@ -168,20 +168,24 @@ class Server:
         plain = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
         return plain | {"Accept-Encoding": "identity"} | (self._key.headers() if self._keyed else {})
 
-    def _fault(self, broken: Broken) -> Fault:
+    def _fault(self, broken: Broken) -> ServerFault:
         """Until the server has answered once, it is not tried again: the URL may be wrong, the time too short."""
         why = one_line(broken.why)
         deadline = f"no whole answer within {self._patience.answer:g} s; allow more time"
         faults = {
-            "tls": Fault(f"no encrypted connection ({why}); check https, and the certificate", self._reached),
-            "connect": Fault(f"no connection ({why}); check the URL, and that the server runs", self._reached),
-            "deadline": Fault(deadline, self._reached),
-            "closed": Fault("the server closed the connection without an answer in HTTP; check the URL", passing=True),
-            "cut": Fault("the answer breaks off", passing=True),
-            "protocol": Fault(f"what answers does not speak HTTP ({why}); check the URL", self._reached),
-            "large": Fault(f"the answer is larger than {why} bytes; check the URL", passing=False),
-            "compressed": Fault("the answer is compressed, which it was asked not to be; check the URL", passing=False),
-            "stopped": Fault("stopped, as another request failed", passing=False),
+            "tls": ServerFault(f"no encrypted connection ({why}); check https, and the certificate", self._reached),
+            "connect": ServerFault(f"no connection ({why}); check the URL, and that the server runs", self._reached),
+            "deadline": ServerFault(deadline, self._reached),
+            "closed": ServerFault(
+                "the server closed the connection without an answer in HTTP; check the URL", passing=True
+            ),
+            "cut": ServerFault("the answer breaks off", passing=True),
+            "protocol": ServerFault(f"what answers does not speak HTTP ({why}); check the URL", self._reached),
+            "large": ServerFault(f"the answer is larger than {why} bytes; check the URL", passing=False),
+            "compressed": ServerFault(
+                "the answer is compressed, which it was asked not to be; check the URL", passing=False
+            ),
+            "stopped": ServerFault("stopped, as another request failed", passing=False),
         }
         return faults[broken.kind]
 
@@ -208,18 +212,18 @@ def _is_loopback(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def _decoded(answer: Answer) -> dict[str, Any] | Fault:
+def _decoded(answer: HttpAnswer) -> dict[str, Any] | ServerFault:
     if "json" not in str(answer.headers.get("Content-Type", "json")).lower():
         kind = one_line(answer.headers["Content-Type"].partition(";")[0].strip()[:60])
-        return Fault(f"the answer is {kind}, not JSON; check the URL", passing=False)
+        return ServerFault(f"the answer is {kind}, not JSON; check the URL", passing=False)
     try:
         found = json.loads(answer.body)
     except (ValueError, RecursionError):
-        return Fault(f"the answer breaks off or is not JSON ({len(answer.body):,} bytes)", passing=True)
-    return found if isinstance(found, dict) else Fault("the answer is no JSON object", passing=False)
+        return ServerFault(f"the answer breaks off or is not JSON ({len(answer.body):,} bytes)", passing=True)
+    return found if isinstance(found, dict) else ServerFault("the answer is no JSON object", passing=False)
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: HttpAnswer) -> str:
     """What the server says went wrong, in one line."""
     try:
         found = json.loads(answer.body)
@@ -232,7 +236,7 @@ def _said(answer: Answer) -> str:
     return text if len(text) <= 240 else text[:239] + "…"
 
 
-def _retry_after(answer: Answer) -> float | None:
+def _retry_after(answer: HttpAnswer) -> float | None:
     """Seconds that the server asks to wait: a number or a date."""
     asked = str(answer.headers.get("Retry-After", "")).strip()
     if asked.isascii() and asked.isdigit():

@@ -16,7 +16,7 @@ from assay.stats.units import Floats, Units, standard_error, weighted_deviation
 
 
 @dataclass(frozen=True, slots=True)
-class Arms:
+class ArmValues:
     """The two arms unit by unit: values num/den and the weights den."""
 
     a: Floats  # (n,)
@@ -24,7 +24,7 @@ class Arms:
     weights: Floats  # (n,)
 
 
-def effect_sizes(arms: Arms, drawn: Units, confidence_level: float) -> dict[str, Estimate]:
+def effect_sizes(arms: ArmValues, drawn: Units, confidence_level: float) -> dict[str, Estimate]:
     """d_z (difference over its own spread), Hedges' g (d_z without its bias), d_av (over the arms' mean spread)."""
     arms, drawn = _in_range(arms, drawn)
     n, difference = len(arms.a), drawn.estimate
@@ -55,14 +55,14 @@ def effect_sizes(arms: Arms, drawn: Units, confidence_level: float) -> dict[str,
     }
 
 
-def _in_range(arms: Arms, drawn: Units) -> tuple[Arms, Units]:
+def _in_range(arms: ArmValues, drawn: Units) -> tuple[ArmValues, Units]:
     """The same in a unit in which the largest value is about 1: an effect size has none, and 1/1e-320 is no number."""
     largest = max(float(np.abs(arm).max()) for arm in (arms.a, arms.b))
     power = 0 if largest == 0 else -frexp(largest)[1]
     if abs(power) < 900:
         return arms, drawn
     a, b, top = (np.ldexp(part, power) for part in (arms.a, arms.b, drawn.numerators))
-    return Arms(a, b, arms.weights), Units(top, drawn.denominators, drawn.probabilities)
+    return ArmValues(a, b, arms.weights), Units(top, drawn.denominators, drawn.probabilities)
 
 
 def hedges_factor(df: float) -> float | None:

@@ -32,7 +32,7 @@ _TIE = 1e-12  # of the larger score: less is what summing in another order leave
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class RunVariance:
     """A variance of a run's overall score, and its degrees of freedom."""
 
     variance: float
@@ -48,19 +48,19 @@ class RunNoise:
     pooled: bool = False  # whether the noise of single items counts in it
 
 
-def score_spread(scores: Floats) -> Spread:
+def score_spread(scores: Floats) -> RunVariance:
     """Of (k,) overall scores."""
-    return Spread(float(np.var(scores, ddof=1)), len(scores) - 1)
+    return RunVariance(float(np.var(scores, ddof=1)), len(scores) - 1)
 
 
-def item_spread(numerators: Floats, denominators: Floats) -> Spread:
+def item_spread(numerators: Floats, denominators: Floats) -> RunVariance:
     """What independent noise of the units (items, or whole clusters) gives a run's score: (G, k) and (G,).
 
     The degrees of freedom are Satterthwaite's: few units that carry the noise are worth few, however many there are.
     """
     groups, runs = numerators.shape
     if groups < 2:
-        return Spread(0.0, 0.0)
+        return RunVariance(0.0, 0.0)
     total = float(denominators.sum())
     residual = numerators - numerators.mean(axis=1, keepdims=True)
     residual = residual - denominators[:, None] * (residual.sum(axis=0) / total)
@@ -68,10 +68,10 @@ def item_spread(numerators: Floats, denominators: Floats) -> Spread:
     own = (residual**2).sum(axis=1) / (runs - 1)  # (G,) the variance of each unit between runs
     variance, most = float(own.sum()) / total**2 * groups / (groups - 1), (groups - 1.0) * (runs - 1)
     spread, mean = float(own.var()), float(own.mean())
-    return Spread(variance, most if spread <= 0 else min(most, 2 * groups * mean**2 / spread))
+    return RunVariance(variance, most if spread <= 0 else min(most, 2 * groups * mean**2 / spread))
 
 
-def run_noise(scores: Sequence[Spread], items: Sequence[Spread], level: float = 0.95) -> RunNoise:
+def run_noise(scores: Sequence[RunVariance], items: Sequence[RunVariance], level: float = 0.95) -> RunNoise:
     """Of one or several models, each with the spread of its runs' scores and that of its items' noise."""
     between, within = _together(scores), _together(items)
     n = round(between.df) + 1
@@ -86,12 +86,12 @@ def run_noise(scores: Sequence[Spread], items: Sequence[Spread], level: float = 
     return RunNoise(Estimate(value, limits, None, n), chosen.df, pooled)
 
 
-def _together(spreads: Sequence[Spread]) -> Spread:
+def _together(spreads: Sequence[RunVariance]) -> RunVariance:
     df = sum(spread.df for spread in spreads)
-    return Spread(sum(spread.variance * spread.df for spread in spreads) / df if df else 0.0, df)
+    return RunVariance(sum(spread.variance * spread.df for spread in spreads) / df if df else 0.0, df)
 
 
-def _same_spread(between: Spread, within: Spread) -> bool:
+def _same_spread(between: RunVariance, within: RunVariance) -> bool:
     """Whether the runs' scores differ by no more than the noise of items explains."""
     if within.variance == 0 or within.df == 0:
         return False
@@ -100,7 +100,7 @@ def _same_spread(between: Spread, within: Spread) -> bool:
     return float(fdtrc(between.df, within.df, between.variance / within.variance)) > POOL_ABOVE
 
 
-def _limit(spread: Spread, p: float) -> float:
+def _limit(spread: RunVariance, p: float) -> float:
     from scipy.special import chdtri  # late
 
     return sqrt(spread.df * spread.variance / float(chdtri(spread.df, 1 - p)))

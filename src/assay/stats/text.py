@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from assay.stats.units import Floats
 
-Codes = NDArray[np.int32]
+Codes = NDArray[np.int32]  # code points
 
 MOST_CELLS = 1 << 28  # of one table: a byte each; texts of 16,000 characters
 _BATCH = 1 << 23  # cells of tables that are filled together

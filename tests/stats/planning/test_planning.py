@@ -27,7 +27,7 @@ from assay.stats.planning import (
     power_of,
     t_power,
 )
-from assay.stats.planning.plans import Goal, Means, Plan, Shares, Spread, Structure
+from assay.stats.planning.plans import Goal, Means, Shares, Spread, Structure, StudyPlan
 from benchmarks.simulation.planning import STUDIES, Study
 from benchmarks.simulation.planning import found as found_by
 
@@ -182,7 +182,7 @@ def test_equivalence_by_symmetry_and_bounds(shift: float, margin: float, df: int
 
 # ------------------------------------------------------------------------------------------ properties
 
-plans: st.SearchStrategy[Plan] = st.one_of(
+plans: st.SearchStrategy[StudyPlan] = st.one_of(
     st.floats(0.05, 3).map(lambda sd: Spread(sd=sd).means()),
     st.builds(
         lambda sd, size, icc: Spread(sd=sd, structure=Structure(cluster_size=size, icc=icc)).means(),
@@ -197,7 +197,7 @@ plans: st.SearchStrategy[Plan] = st.one_of(
 
 @given(plans, st.integers(30, 3000), st.floats(0.01, 0.09), levels)
 @settings(max_examples=40)
-def test_more_items_and_larger_differences_have_more_power(plan: Plan, n: int, d: float, level: float) -> None:
+def test_more_items_and_larger_differences_have_more_power(plan: StudyPlan, n: int, d: float, level: float) -> None:
     goal = Goal(level=level, power=0.9)
     power = power_of(plan, n, d, goal)
     assert 0 <= power <= 1
@@ -209,7 +209,7 @@ def test_more_items_and_larger_differences_have_more_power(plan: Plan, n: int, d
 @pytest.mark.untraced
 @given(plans, st.floats(0.03, 0.09), levels)
 @settings(max_examples=25)
-def test_items_and_differences_are_inverse(plan: Plan, d: float, level: float) -> None:
+def test_items_and_differences_are_inverse(plan: StudyPlan, d: float, level: float) -> None:
     goal = Goal(level=level)
     n = items_for(plan, d, goal)
     assert power_of(plan, n, d, goal) >= goal.power
@@ -279,7 +279,7 @@ def test_a_difference_that_nothing_can_show_is_none() -> None:
         (Shares(discordant=0.1), 0.2, GOAL, "discordant share of at least 0.2"),
     ],
 )
-def test_items_that_no_number_is_enough_for(plan: Plan, difference: float, goal: Goal, message: str) -> None:
+def test_items_that_no_number_is_enough_for(plan: StudyPlan, difference: float, goal: Goal, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         items_for(plan, difference, goal)
 

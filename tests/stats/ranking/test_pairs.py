@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.effects import Arms, effect_sizes
+from assay.stats.effects import ArmValues, effect_sizes
 from assay.stats.grid import Grid
 from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
 from assay.stats.ranking import pairs as allpairs
@@ -45,7 +45,7 @@ def test_differences_and_errors_against_single_pairs(name: str, engine: str) -> 
         assert pairs.total[r] == pytest.approx(units.numerators.sum())
         assert pairs.norm[r] == pytest.approx(sqrt((units.numerators**2).sum()))
         a, b = (pairs.grid.values[both, system] for system in (j, i))
-        d_z = effect_sizes(Arms(a, b, pairs.grid.weights[both]), units, 0.95)["d_z"].value
+        d_z = effect_sizes(ArmValues(a, b, pairs.grid.weights[both]), units, 0.95)["d_z"].value
         assert pairs.difference[r] / pairs.spread[r] == pytest.approx(d_z)
 
 

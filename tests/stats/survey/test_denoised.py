@@ -7,7 +7,16 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma, ncx2
 
-from assay.stats.survey.denoised import GRID, Curve, Noise, chi_root, mean_root_ratio, noise_of, root_table, spread_of
+from assay.stats.survey.denoised import (
+    GRID,
+    ExpectedRoots,
+    SamplingNoise,
+    chi_root,
+    mean_root_ratio,
+    noise_of,
+    root_table,
+    spread_of,
+)
 from assay.stats.survey.divergence import divergence
 from assay.stats.units import Floats
 
@@ -66,7 +75,7 @@ def test_a_question_with_one_answer_has_no_noise() -> None:
     assert np.isfinite(mean).all()
 
 
-def drawn(count: int, mean: float, shape: float, seed: int) -> tuple[Floats, Floats, Noise]:
+def drawn(count: int, mean: float, shape: float, seed: int) -> tuple[Floats, Floats, SamplingNoise]:
     """Gamma distributed divergences, measured with a scaled non-central χ²."""
     rng = np.random.default_rng(seed)
     true = rng.gamma(shape, mean / shape, size=count)
@@ -74,7 +83,7 @@ def drawn(count: int, mean: float, shape: float, seed: int) -> tuple[Floats, Flo
     measured = scale * rng.noncentral_chisquare(freedom, true / scale)
     excess = scale * freedom
     variance = 2 * scale * excess + 4 * scale * true
-    return true, measured, Noise(excess, variance, scale, freedom, np.full(count, 0.02))
+    return true, measured, SamplingNoise(excess, variance, scale, freedom, np.full(count, 0.02))
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.2, 3.0])
@@ -100,7 +109,9 @@ def test_divergences_that_grow_with_their_noise_are_seen() -> None:
     true = np.repeat([0.01, 0.05], 400)
     scale, freedom = np.full(800, 1e-3), np.repeat([1.0, 5.0], 400)
     measured = scale * rng.noncentral_chisquare(freedom, true / scale)
-    noise = Noise(scale * freedom, 2 * scale**2 * freedom + 4 * scale * true, scale, freedom, np.full(800, 0.02))
+    noise = SamplingNoise(
+        scale * freedom, 2 * scale**2 * freedom + 4 * scale * true, scale, freedom, np.full(800, 0.02)
+    )
     found = spread_of(measured - noise.excess, noise, np.full(800, 100), np.full(800, 1 / 800))
     low, high = found.relative[:400].mean(), found.relative[400:].mean()
     assert high / low == pytest.approx(5, rel=0.15)
@@ -117,7 +128,7 @@ def test_inverted_limits_hold_the_true_mean_root() -> None:
             roots, variances = table.at(np.broadcast_to(noise.freedom, centre.shape), centre)
             expected = (np.sqrt(noise.scale) * roots).mean(axis=1)
             error = np.sqrt((noise.scale * variances).sum(axis=1)) / 300
-            curve, root = Curve(expected, error, table.ratio), float(np.sqrt(measured).mean())
+            curve, root = ExpectedRoots(expected, error, table.ratio), float(np.sqrt(measured).mean())
             low, high = curve.solved(root, 1.96), curve.solved(root, -1.96)
             # the divergences themselves are a sample of the gamma distribution: a little more than noise
             held += low - 2e-3 <= float(np.sqrt(true).mean()) <= high + 2e-3
@@ -125,7 +136,7 @@ def test_inverted_limits_hold_the_true_mean_root() -> None:
 
 
 def test_a_straight_curve_is_its_own_inverse() -> None:
-    curve = Curve(0.5 + 2 * GRID, np.full(len(GRID), 0.01), 3.0)
+    curve = ExpectedRoots(0.5 + 2 * GRID, np.full(len(GRID), 0.01), 3.0)
     assert curve.root_of(0.9) == pytest.approx(0.2)
     assert curve.solved(0.9) == pytest.approx(0.6)
     assert curve.solved(0.9, 1.0) == pytest.approx(3 * (0.9 - 0.51) / 2)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import foldnorm, ttest_rel
 
-from assay.stats.survey.denoised import GRID, Curve
+from assay.stats.survey.denoised import GRID, ExpectedRoots
 from assay.stats.survey.gaps import expected_gap, segment_gap
 from assay.stats.survey.true_gaps import NoisySegment, sampling_gap
 from assay.stats.units import Floats
@@ -199,7 +199,7 @@ def test_expected_published_gap_with_missing_answers() -> None:
 
 def _segments(scores: Floats, noise: Floats, error: float) -> list[NoisySegment]:
     """Scores that are measured without bias: the root is what it is, with normal noise."""
-    curve = Curve(GRID.copy(), np.full(len(GRID), error), 1.0)
+    curve = ExpectedRoots(GRID.copy(), np.full(len(GRID), error), 1.0)
     return [NoisySegment(1.0, 1 - float(score), curve, own) for score, own in zip(scores, noise, strict=True)]
 
 

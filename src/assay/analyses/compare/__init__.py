@@ -28,7 +28,7 @@ from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
 from assay.design import Design, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
-from assay.stats.effects import Arms, effect_sizes
+from assay.stats.effects import ArmValues, effect_sizes
 from assay.stats.numerics import SMALLEST_P
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.units import Floats, Units, standard_error
@@ -277,9 +277,9 @@ def _shown_bits(panel: Panel, name: str, bits: Units, found: IntervalResult, tes
     return PairedQuantity(a, b, _with_limits(_estimate(bits, found), test))
 
 
-def _unit_arms(panel: Panel) -> Arms:
+def _unit_arms(panel: Panel) -> ArmValues:
     values = panel.numerators / panel.denominators[:, None]
-    return Arms(values[:, 0], values[:, 1], panel.denominators)
+    return ArmValues(values[:, 0], values[:, 1], panel.denominators)
 
 
 def _signature(panel: Panel, design: Design, found: _Found) -> str:

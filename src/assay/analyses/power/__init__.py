@@ -16,7 +16,7 @@ from assay.data.sources import Models, Source, panel_as_asked, tables_of, two_sy
 from assay.design import signature
 from assay.errors import UsageError
 from assay.stats.planning import chosen_test, difference_for, items_for, power_of
-from assay.stats.planning.plans import Goal, Means, Plan, Shares, Spread
+from assay.stats.planning.plans import Goal, Means, Shares, Spread, StudyPlan
 from assay.stats.records import Estimate, Interval
 
 _OCTAVES, _PER_OCTAVE = 2, 8  # the curve: two doublings down and up, eight points each
@@ -145,7 +145,7 @@ class _Asked:
             )
         return cls("items", difference, None, goal)
 
-    def answer(self, plan: Plan) -> float | None:
+    def answer(self, plan: StudyPlan) -> float | None:
         if self.items is None:
             return items_for(plan, self.difference or 0.0, self.goal)
         if self.difference is None:
@@ -211,11 +211,11 @@ def _curve(asked: _Asked, planned: Planned, pilot: Pilot | None, items: int) -> 
     return tuple(points)
 
 
-def _cluster_size(plan: Plan) -> float:
+def _cluster_size(plan: StudyPlan) -> float:
     return plan.cluster_size if isinstance(plan, Means) else plan.structure.cluster_size
 
 
-def _signature(asked: _Asked, plan: Plan, pilot: Pilot | None, items: int, difference: float | None) -> str:
+def _signature(asked: _Asked, plan: StudyPlan, pilot: Pilot | None, items: int, difference: float | None) -> str:
     goal = asked.goal
     return signature(
         "power",
@@ -232,7 +232,7 @@ def _signature(asked: _Asked, plan: Plan, pilot: Pilot | None, items: int, diffe
     )
 
 
-def _spread_parts(plan: Plan) -> dict[str, object]:
+def _spread_parts(plan: StudyPlan) -> dict[str, object]:
     if isinstance(plan, Means):
         size = f"{plan.cluster_size:.6g}" if plan.cluster_size > 1 else None
         return {"variance": f"{plan.variance:.6g}", "cluster_size": size}

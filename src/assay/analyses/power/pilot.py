@@ -8,7 +8,7 @@ import numpy as np
 from assay.analyses.power.result import Pilot
 from assay.data import Panel
 from assay.errors import InputError, UsageError
-from assay.stats.planning.plans import Means, Plan, Shares
+from assay.stats.planning.plans import Means, Shares, StudyPlan
 from assay.stats.proportions import clopper_pearson
 from assay.stats.records import Interval
 from assay.stats.reliability import variance_limits
@@ -27,14 +27,14 @@ class Noise:
 class Planned:
     """The plan that a pilot suggests, and those with the least and the largest spread that it leaves possible."""
 
-    likely: Plan
-    least: Plan
-    most: Plan
+    likely: StudyPlan
+    least: StudyPlan
+    most: StudyPlan
 
     def within_reach(self, difference: float) -> "Planned":
         """The same, with at least as many items that differ as the difference takes."""
 
-        def reached(plan: Plan) -> Plan:
+        def reached(plan: StudyPlan) -> StudyPlan:
             if not isinstance(plan, Shares) or plan.discordant is None:
                 return plan
             return replace(plan, discordant=max(plan.discordant, min(abs(difference) * (1 + 1e-9), 1.0)))

@@ -4,7 +4,7 @@ from math import exp
 
 from assay.analyses.power.result import Pilot, Power
 from assay.results import words
-from assay.stats.planning.plans import Plan, Shares
+from assay.stats.planning.plans import Shares, StudyPlan
 
 
 def sentence_of(found: Power) -> str:
@@ -51,7 +51,7 @@ def _answer(found: Power, value: float) -> str:
     return words.number(value, 3) if found.solved_for == "difference" else words.share(value)
 
 
-def notes_of(plan: Plan, pilot: Pilot | None) -> tuple[str, ...]:
+def notes_of(plan: StudyPlan, pilot: Pilot | None) -> tuple[str, ...]:
     """What was changed of the pilot so that a plan is possible."""
     if pilot is None or pilot.discordant is None or not isinstance(plan, Shares) or plan.discordant is None:
         return ()

@@ -16,7 +16,7 @@ from assay.errors import UsageError
 from assay.stats.bootstrap import NO_TANGO
 from assay.stats.interval_and_test import joint_p
 from assay.stats.numerics import critical_values, two_sided
-from assay.stats.ranking.binary_pairs import Counts, counts_of
+from assay.stats.ranking.binary_pairs import PairCounts, counts_of
 from assay.stats.ranking.pairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
 from assay.stats.records import Fallback
 from assay.stats.units import Floats, Truths, Units, design_effect, mean_of_draws
@@ -39,7 +39,7 @@ class PairEvidence:
     high: Floats  # (P,)
     level: float
     method: str  # of the limits
-    counts: Counts | None  # of 0/1 scores
+    counts: PairCounts | None  # of 0/1 scores
     fallbacks: tuple[Fallback, ...] = ()
 
     @property
@@ -60,7 +60,7 @@ def evidence_of(pairs: Pairs, design: Design, level: float, *, scores: bool) -> 
     return PairEvidence(pairs, shown, tests.p_values, own, low, high, level, method, counts, noted)
 
 
-def _tests(pairs: Pairs, counts: Counts | None, design: Design) -> PairTests:
+def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests:
     if design.test == "t":
         return t_tests(pairs)
     if design.test == "wilcoxon":
@@ -76,7 +76,7 @@ def _tests(pairs: Pairs, counts: Counts | None, design: Design) -> PairTests:
 
 
 def _limits(
-    pairs: Pairs, counts: Counts | None, design: Design, level: float
+    pairs: Pairs, counts: PairCounts | None, design: Design, level: float
 ) -> tuple[Floats, Floats, Floats, str, list[Fallback]]:
     """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
     if design.method == "tango" and counts is None:

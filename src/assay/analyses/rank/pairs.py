@@ -19,7 +19,7 @@ from assay.analyses.rank.pair_tests import PairEvidence, evidence_of
 from assay.analyses.rank.records import Adjust, PairVerdict, RankedPair
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
-from assay.stats.effects import Arms, effect_sizes, hedges_factor
+from assay.stats.effects import ArmValues, effect_sizes, hedges_factor
 from assay.stats.grid import Grid
 from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
@@ -247,7 +247,7 @@ class _Made:
         n, df = int(pairs.units[r]), int(pairs.groups[r]) - 1
         if self.effects and n:
             both = grid.present[:, pair[0]] & grid.present[:, pair[1]]
-            arms = Arms(grid.values[both, pair[1]], grid.values[both, pair[0]], grid.weights[both])
+            arms = ArmValues(grid.values[both, pair[1]], grid.values[both, pair[0]], grid.weights[both])
             found = effect_sizes(arms, grid.pair(*pair), self.decided.design.level)
             return {name: self._beside(r, effect) for name, effect in found.items()}
         if not (df > 1 and pairs.spread[r] > 0):

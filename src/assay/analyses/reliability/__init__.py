@@ -23,7 +23,7 @@ from assay.stats.planning import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
-from assay.stats.repeated_runs import RunNoise, Spread, item_spread, order_repeats, rank_stability, run_noise
+from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, order_repeats, rank_stability, run_noise
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
 
 MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared
@@ -142,14 +142,14 @@ def _drawn(panel: Panel, numerators: Floats, denominators: Floats) -> Units:
     return Units(grouped(numerators, panel.clusters), grouped(denominators, panel.clusters))
 
 
-def _item_noise(repeats: RunColumns, model: int) -> Spread:
+def _item_noise(repeats: RunColumns, model: int) -> RunVariance:
     """What the noise of single items, or of whole clusters of them, gives the score of a run."""
     sums = repeats.panel.cluster_sums()
     return item_spread(np.ascontiguousarray(sums.numerators[:, repeats.columns(model)]), sums.denominators)
 
 
 def _noise(repeats: RunColumns, models: Sequence[ModelRuns], level: float) -> RunNoise:
-    scores = [Spread((model.run_sd.value or 0.0) ** 2, len(model.runs) - 1) for model in models]
+    scores = [RunVariance((model.run_sd.value or 0.0) ** 2, len(model.runs) - 1) for model in models]
     return run_noise(scores, [_item_noise(repeats, model) for model in range(len(models))], level)
 
 

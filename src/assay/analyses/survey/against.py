@@ -18,7 +18,7 @@ from assay.analyses.contrast import moved_limits
 from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
 from assay.data.survey import ERROR, OK
 from assay.design import Design
-from assay.stats.effects import Arms, effect_sizes
+from assay.stats.effects import ArmValues, effect_sizes
 from assay.stats.grid import Grid
 from assay.stats.interval_and_test import joint_p
 from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
@@ -149,7 +149,7 @@ def _tested(pair: _Pair, family: int, design: Design) -> Against:
         _agreeing(one.interval, test.p_value, count, units.estimate, design.level)
         for one, count in zip(found, (1, family), strict=True)
     )
-    arms = Arms(grid.values[:, 1], grid.values[:, 0], grid.weights)
+    arms = ArmValues(grid.values[:, 1], grid.values[:, 0], grid.weights)
     return Against(
         pair.model,
         pair.baseline,

@@ -18,7 +18,7 @@ from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noisy import NoisyAnswers
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
-from assay.stats.survey.denoised import Curve
+from assay.stats.survey.denoised import ExpectedRoots
 from assay.stats.units import Floats, Integers
 
 METHOD = "inverted noise"
@@ -81,7 +81,7 @@ def corrected(parts: Parts, level: float) -> list[Estimate]:
     ]
 
 
-def _corrected(curves: list[Curve], part: tuple[float, float, int], z: float, level: float) -> Estimate:
+def _corrected(curves: list[ExpectedRoots], part: tuple[float, float, int], z: float, level: float) -> Estimate:
     measured, whole, read = part
     if not read:
         return Estimate(None, None, None, 0, _WHY)

@@ -19,7 +19,7 @@ from assay.data.survey import (
     WRONG_LENGTH,
     Predictions,
     Progress,
-    Summary,
+    PublishedSummary,
     SurveySource,
     Truth,
     Variants,
@@ -70,7 +70,7 @@ class Survey:
     truth: Truth
     predictions: Predictions
     prior: Truth | None = None
-    summary: Summary | None = None
+    summary: PublishedSummary | None = None
     threshold: float = THRESHOLD
     everyone: Truth | None = None  # with the small answers that ``truth`` leaves out
     population: Population = "left-out"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.survey import OK, Predictions, Truth
-from assay.stats.survey.denoised import GRID, Curve, Noise, Spread, noise_of, root_table, spread_of
+from assay.stats.survey.denoised import GRID, ExpectedRoots, SamplingNoise, TrueSpread, noise_of, root_table, spread_of
 from assay.stats.units import Floats, Integers
 
 
@@ -19,8 +19,8 @@ class NoisyAnswers:
     cell: Integers  # (r,)
     share: Floats  # (r,) of an answer in the score of its cell
     measured: Floats  # (r,) divergence as measured
-    noise: Noise
-    spread: Spread
+    noise: SamplingNoise
+    spread: TrueSpread
 
     @property
     def jsd(self) -> Floats:
@@ -53,11 +53,11 @@ class NoisyAnswers:
         """(·, cells) Sums over the answers of a cell of values (·, r) times their shares."""
         return np.asarray(np.add.reduceat(values * self.share, self.starts, axis=-1))
 
-    def curves(self, weights: Floats, shape: float | None = None) -> list[Curve]:
+    def curves(self, weights: Floats, shape: float | None = None) -> list[ExpectedRoots]:
         """Of parts: weights (cells, P) are of a cell in each. Answers about one cell share its noise."""
         return self.curves_of(self.expected(shape), weights)
 
-    def curves_of(self, expected: tuple[Floats, Floats, float], weights: Floats) -> list[Curve]:
+    def curves_of(self, expected: tuple[Floats, Floats, float], weights: Floats) -> list[ExpectedRoots]:
         """The same from what is `expected`."""
         from scipy.sparse import csr_array  # late; a cell is in a few of hundreds of parts
 
@@ -65,7 +65,7 @@ class NoisyAnswers:
         means = np.asarray(sums @ self.by_cell(mean).T)  # (P, grid)
         errors = np.sqrt(np.asarray(sums.power(2) @ (self.by_cell(deviation) ** 2).T))
         slope = ratio * (self.by_cell(np.sqrt(self.spread.relative)) @ weights)
-        return [Curve(means[p], errors[p], float(slope[p])) for p in range(weights.shape[1])]
+        return [ExpectedRoots(means[p], errors[p], float(slope[p])) for p in range(weights.shape[1])]
 
     def measured_roots(self, weights: Floats) -> Sequence[float]:
         """(P,) Of the same parts."""

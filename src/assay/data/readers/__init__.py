@@ -20,7 +20,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 FILTER_WORDS: dict[str, str] = {"helm": "split"}
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """Rows with named columns, numbered from 1 without the header."""
 
     @property

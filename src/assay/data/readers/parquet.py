@@ -52,7 +52,7 @@ class Parquet(DuckSource):
         return f": the Parquet file is {found}; write or copy it again."
 
 
-class RunFolder(Parquet):
+class RunSource(Parquet):
     """The windows of a run: its shards, one after the other."""
 
     def __init__(self, path: Path, label: str) -> None:

@@ -7,7 +7,7 @@ from os import PathLike, fspath, sep
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.data.readers import UNNAMED, Format, Selection, Source
+from assay.data.readers import UNNAMED, Format, RowSource, Selection
 from assay.data.readers.memory import MemorySource
 from assay.data.runs import MANIFEST
 from assay.errors import InputError, UsageError
@@ -17,7 +17,7 @@ from assay.names import listed, names_of, one_line
 if TYPE_CHECKING:
     from assay.data.readers.duck import DuckSource
     from assay.data.readers.harness import Log
-    from assay.data.readers.harness.combine import Entry, HarnessSource
+    from assay.data.readers.harness.combine import HarnessSource, NamedLog
 
 _HEAD = 1 << 16
 _JSON = frozenset({".jsonl", ".ndjson", ".json"})
@@ -37,7 +37,7 @@ _OTHER_FORMATS = {
 _STARTS = (b"PK\x03\x04", b"PAR1", b"{", b"[")
 
 
-def open_source(source: object, *, name: str | None = None) -> Source:
+def open_source(source: object, *, name: str | None = None) -> RowSource:
     """The reader of a path, of a mapping from names to columns, or of a data frame."""
     if isinstance(source, str | PathLike):
         return open_file(source)
@@ -52,7 +52,7 @@ def open_sources(
     *,
     cluster: str | None = None,
     models: Sequence[str] = (),
-) -> list[Source]:
+) -> list[RowSource]:
     """The readers of files and folders: one for each table, and one for each model of a harness's output.
 
     A path may be NAME=PATH, which says what the model is called. ``cluster`` names what the items of a harness shall be
@@ -89,13 +89,13 @@ def open_file(source: str | PathLike[str]) -> "DuckSource":
     """The reader for a file, or an error that says why there is none."""
     from assay.data.readers.parquet import (
         Parquet,  # late, here and below: they load duckdb
-        RunFolder,
+        RunSource,
     )
 
     path = Path(source)
     label = one_line(str(source))
     if _is_run(path):
-        return RunFolder(path, label)
+        return RunSource(path, label)
     head = _head(path, label)
     if head.startswith(b"PAR1"):
         return Parquet(path, label)
@@ -161,9 +161,9 @@ def _refuse_binary(head: bytes, label: str) -> None:
 
 def open_paths(
     paths: Sequence[str | PathLike[str]], selection: Selection, cluster: str | None, models: Sequence[str]
-) -> list[Source]:
+) -> list[RowSource]:
     """A source for each table and for each model of the logs, those of the logs last."""
-    tables: list[Source] = []
+    tables: list[RowSource] = []
     logs: list[tuple[str | None, Path, list[Log]]] = []
     for name, path in map(named, paths):
         found = _logs(path, selection.format)
@@ -184,13 +184,13 @@ def _check_name(name: str | None, path: Path, found: "list[Log]") -> None:
 def _harness_sources(
     logs: "list[tuple[str | None, Path, list[Log]]]", selection: Selection, cluster: str | None, models: Sequence[str]
 ) -> "list[HarnessSource]":
-    from assay.data.readers.harness.combine import Entry, sources_of  # late: most people bring tables
+    from assay.data.readers.harness.combine import NamedLog, sources_of  # late: most people bring tables
 
-    entries = _told_apart([Entry(name, one_line(str(path)), log) for name, path, found in logs for log in found])
+    entries = _told_apart([NamedLog(name, one_line(str(path)), log) for name, path, found in logs for log in found])
     return sources_of([entry for entry in entries if entry.model in models] or entries, selection, cluster)
 
 
-def _told_apart(entries: "list[Entry]") -> "list[Entry]":
+def _told_apart(entries: "list[NamedLog]") -> "list[NamedLog]":
     """Renamed files called after what tells their paths apart: runs/base/out.jsonl and runs/int4/out.jsonl."""
     files = list({entry.log.files[0]: None for entry in entries if not entry.log.task and entry.name is None})
     if not files:
@@ -234,7 +234,7 @@ def _may_hold_logs(path: Path) -> bool:
     return head_of(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_STARTS)
 
 
-def _table(name: str | None, path: Path) -> Source:
+def _table(name: str | None, path: Path) -> RowSource:
     source = open_file(path)
     source.name = name
     return source

@@ -17,7 +17,7 @@ from assay.data.survey.predictions import (
     Predictions,
 )
 from assay.data.survey.results import Progress, Variants, read_results
-from assay.data.survey.survey_json import Summary, read_summary, read_survey
+from assay.data.survey.survey_json import PublishedSummary, read_summary, read_survey
 from assay.data.survey.tables import read_prediction_tables, read_truth_table
 from assay.data.survey.truth import Question, Segment, Truth, matched, prior_shares
 from assay.errors import InputError, UsageError
@@ -33,9 +33,9 @@ __all__ = [
     "WRONG_LENGTH",
     "Predictions",
     "Progress",
+    "PublishedSummary",
     "Question",
     "Segment",
-    "Summary",
     "SurveySource",
     "Truth",
     "Variants",

@@ -136,7 +136,7 @@ def _step(shares: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class PublishedSummary:
     """Published numbers."""
 
     source: str
@@ -147,12 +147,12 @@ class Summary:
     baselines: Mapping[str, float]
 
 
-def read_summary(path: Path) -> Summary:
+def read_summary(path: Path) -> PublishedSummary:
     """The summary in a file."""
     return summary_of(read_json(path), one_line(str(path)))
 
 
-def summary_of(data: Any, label: str) -> Summary:
+def summary_of(data: Any, label: str) -> PublishedSummary:
     if not isinstance(data, dict) or not isinstance(data.get("aggregation"), dict):
         raise InputError(f"{label}: not a summary of the survey benchmark, for it has no 'aggregation'.")
     overall: dict[str, float] = {}
@@ -167,7 +167,7 @@ def summary_of(data: Any, label: str) -> Summary:
             if isinstance(one, dict) and _is_number(one.get("avgCoverageExtent")) and "segmentId" in one
         }
     survey = data.get("surveyId")
-    return Summary(
+    return PublishedSummary(
         label,
         survey if isinstance(survey, str) else None,
         overall,

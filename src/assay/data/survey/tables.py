@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.columns import check_once
-from assay.data.readers import Reading, Source
+from assay.data.readers import Reading, RowSource
 from assay.data.readers.registry import open_source
 from assay.data.survey.parsing import shares_of
 from assay.data.survey.predictions import (
@@ -127,7 +127,7 @@ def _coverage(answers: Sequence[Answer], count: int) -> Iterator[str]:
 class _Table:
     """A table with named columns, and the options in those that have no other use."""
 
-    def __init__(self, source: Source, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
+    def __init__(self, source: RowSource, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
         self.source, self.label, self.columns = source, source.label, source.columns
         missing = [name for name in needed if name not in self.columns]
         if missing:

@@ -21,7 +21,7 @@ from assay.stats.units import Floats
 
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
 
-Kind = Literal["run", "trainer", "peft", "table"]
+LogKind = Literal["run", "trainer", "peft", "table"]
 
 _MOST_STEPS = 100_000_000  # of a whole run: each has its seconds in memory
 
@@ -67,7 +67,7 @@ class TrainingLog:
 
     label: str  # what messages call it: the path
     arm: str  # runs of an arm differ in their seed only; empty until a log that does not state it has a name
-    kind: Kind
+    kind: LogKind
     loss: StepSeries
     grad_norm: StepSeries = EMPTY
     rate: StepSeries = EMPTY

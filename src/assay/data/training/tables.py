@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.columns import check_once
-from assay.data.readers import Source
+from assay.data.readers import RowSource
 from assay.data.readers.registry import open_source
 from assay.data.training import EMPTY, StepSeries, TrainingLog, deciding, predicts_tokens, set_name, training_losses
 from assay.errors import InputError
@@ -62,7 +62,7 @@ def read_log_table(path: Path, name: str | None) -> TrainingLog:
     )
 
 
-def _layout(source: Source) -> Mapping[str, str]:
+def _layout(source: RowSource) -> Mapping[str, str]:
     """Our names of the columns that are there, with the file's."""
     plain = {_plain(column): column for column in reversed(source.columns)}
     found = {ours: next((plain[name] for name in names if name in plain), None) for ours, names in _COLUMNS.items()}
@@ -82,7 +82,7 @@ def _plain(column: str) -> str:
     return re.sub(r"[\s_/-]+", "_", column.strip()).casefold()
 
 
-def _named_sets(source: Source, steps: Any) -> dict[str, StepSeries]:
+def _named_sets(source: RowSource, steps: Any) -> dict[str, StepSeries]:
     """The losses of validation sets that have names, in the order of the columns."""
     known = {name for names in _COLUMNS.values() for name in names}
     own = {c: name for c in source.columns if _plain(c) not in known and (name := set_name(_plain(c))) is not None}
@@ -93,7 +93,7 @@ def _named_sets(source: Source, steps: Any) -> dict[str, StepSeries]:
     return {name: series for name, series in found.items() if len(series)}
 
 
-def _losses(source: Source, steps: Any, values: Any, texts: Any) -> list[tuple[float, float]]:
+def _losses(source: RowSource, steps: Any, values: Any, texts: Any) -> list[tuple[float, float]]:
     """The rows with a loss: an empty cell is none, "nan" is a loss that diverged."""
     pairs = []
     for row, (step, value, text) in enumerate(zip(steps.tolist(), values.tolist(), texts.tolist(), strict=True), 1):

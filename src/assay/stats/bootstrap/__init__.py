@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from assay.errors import UsageError
-from assay.stats.bootstrap.exact import Distribution, bootstrap_distribution
+from assay.stats.bootstrap.exact import BootstrapDistribution, bootstrap_distribution
 from assay.stats.bootstrap.own_p import bca_own_p, studentized_own_p, t_own_p
 from assay.stats.bootstrap.resampling import Engine, replicates, studentized_replicates
 from assay.stats.numerics import normal_cdf, normal_quantile, t_quantile
@@ -155,7 +155,7 @@ def _studentized(units: Units, level: float, n_resamples: int | None, seed: int,
 
 def _distribution(
     units: Units, method: str, n_resamples: int | None, seed: int, engine: Engine
-) -> tuple[Distribution, list[Fallback], int | None]:
+) -> tuple[BootstrapDistribution, list[Fallback], int | None]:
     if n_resamples is not None:
         return replicates(units, n_resamples, seed, engine), [], n_resamples
     exact = bootstrap_distribution(units)
@@ -169,7 +169,7 @@ def _distribution(
     return exact, [Fallback(f"exact {method}", f"exact {method}, {exact.note}", why)], None
 
 
-def bootstrap_of(units: Units, *, n_resamples: int | None = None, seed: int = 0) -> Distribution:
+def bootstrap_of(units: Units, *, n_resamples: int | None = None, seed: int = 0) -> BootstrapDistribution:
     """The distribution that bootstrap intervals of these units are read from."""
     return _distribution(units, "", n_resamples, seed, "auto")[0]
 

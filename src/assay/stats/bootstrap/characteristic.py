@@ -40,7 +40,7 @@ class Draws:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class FourierSeries:
     """Σ p g^m exp(iuy) at the frequencies of a window, and the kernel that ends it if it did not decay by itself."""
 
     start: float  # left end of the window, in standard errors
@@ -54,14 +54,14 @@ class Series:
         return np.asarray(np.exp(-0.5 * (self.width * self.frequencies) ** 2))
 
 
-def series_of(draws: Draws, terms: int = 1) -> Series:
+def series_of(draws: Draws, terms: int = 1) -> FourierSeries:
     """Follow ψ until it has decayed or the budget is spent; what has not decayed by then is smoothed."""
     low, high = bennett_window(float(draws.y.min()), float(draws.y.max()), WRAPPED)
     first = 2 * pi / (high - low)
     sums, finished = _until_decay(draws, first, terms)
     frequencies: Floats = first * np.arange(1.0, len(sums) + 1)
     width = 0.0 if finished else NORMAL_END / float(frequencies[-1])
-    return Series(low, high - low, frequencies, sums, width)
+    return FourierSeries(low, high - low, frequencies, sums, width)
 
 
 def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, bool]:

@@ -30,7 +30,7 @@ _GOLDEN, _LOW, _32 = np.uint64(GOLDEN), np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class CountRule:
     """How random bits become Poisson counts."""
 
     cells: NDArray[np.int16]  # (7,) count k ≥ 1 starts at cells[k − 1]; from cells[6] on, cells are left over
@@ -38,7 +38,7 @@ class Rule:
 
 
 @lru_cache(maxsize=16)
-def rule_of(n: int) -> Rule:
+def rule_of(n: int) -> CountRule:
     """Poisson counts of mean 1 − 2/√n, in integer arithmetic."""
     one = 1 << _SCALE
     masses = _poisson_masses(one - 2 * one * one // isqrt(n << 2 * _SCALE))
@@ -49,7 +49,7 @@ def rule_of(n: int) -> Rule:
     for mass in left:
         below += mass
         rare.append(min((below << 64) // total, 2**64 - 1))
-    return Rule((starts - 32_768).astype(np.int16), np.array(rare[:-1], dtype=np.uint64))
+    return CountRule((starts - 32_768).astype(np.int16), np.array(rare[:-1], dtype=np.uint64))
 
 
 def _poisson_masses(rate: int) -> list[int]:
@@ -82,7 +82,7 @@ def counted_sums(columns: Floats, key: int, first: int, count: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class DrawnCounts:
     """Poisson counts of some replicates, and what of their streams comes next."""
 
     units: Floats  # (m, rows, 64), whole numbers
@@ -107,7 +107,7 @@ def _batch(grouped: Floats, n: int, own: Words) -> Floats:
     return out[:rows]
 
 
-def poisson_counts(n: int, own: Words, attempt: int = 0) -> Counts:
+def poisson_counts(n: int, own: Words, attempt: int = 0) -> DrawnCounts:
     """Counts whose total is at most n, for replicates with these keys."""
     found = _attempt(n, mixed(own + np.uint64((attempt + 1) * GOLDEN % 2**64)))
     again = np.flatnonzero(found.missing < 0)
@@ -118,7 +118,7 @@ def poisson_counts(n: int, own: Words, attempt: int = 0) -> Counts:
     return found
 
 
-def _attempt(n: int, keys: Words) -> Counts:
+def _attempt(n: int, keys: Words) -> DrawnCounts:
     rule, groups = rule_of(n), -(-n // GROUP)
     place = np.arange(1, groups * _PER_GROUP + 1, dtype=np.uint64).reshape(groups, 1, _PER_GROUP)
     bits = mixed(place * _GOLDEN + keys[:, None]).astype("<u8", copy=False).view("<i2")  # (m, rows, 64)
@@ -129,10 +129,10 @@ def _attempt(n: int, keys: Words) -> Counts:
     units = counts.astype(np.float64)
     spent = _settle(units, np.flatnonzero(bits >= rule.cells[-1]), rule, keys)
     total = units.sum(axis=0).sum(axis=1).astype(np.int64)  # of whole numbers, in any order
-    return Counts(units, n - total, keys, spent)
+    return DrawnCounts(units, n - total, keys, spent)
 
 
-def _settle(units: Floats, left_over: NDArray[np.int64], rule: Rule, keys: Words) -> NDArray[np.uint64]:
+def _settle(units: Floats, left_over: NDArray[np.int64], rule: CountRule, keys: Words) -> NDArray[np.uint64]:
     """Decide the counts of left-over cells; how many words of each stream are spent after that."""
     groups, rows, _ = units.shape
     row = left_over // GROUP % rows
@@ -145,7 +145,7 @@ def _settle(units: Floats, left_over: NDArray[np.int64], rule: Rule, keys: Words
     return np.asarray(groups * _PER_GROUP + each, dtype=np.uint64)
 
 
-def topping_up(n: int, drawn: Counts) -> NDArray[np.int64]:
+def topping_up(n: int, drawn: DrawnCounts) -> NDArray[np.int64]:
     """(most missing, rows) The units that are drawn besides; n, which is none, where a replicate has enough."""
     most = int(drawn.missing.max())
     place = drawn.spent + np.arange(1, most // 2 + 2, dtype=np.uint64)[:, None]

@@ -29,7 +29,7 @@ _OUTERMOST = 1e-11  # of probability: a convolution cannot tell what lies nearer
 _SMALLEST_LATTICE = 1e-7  # of the span: how far a value may lie from its lattice point
 
 
-class Distribution(Protocol):
+class BootstrapDistribution(Protocol):
     """The bootstrap distribution of an estimate, however it was computed."""
 
     @property
@@ -43,7 +43,7 @@ class Distribution(Protocol):
     def quantiles(self, p: Sequence[float]) -> Floats: ...
 
 
-def bootstrap_distribution(units: Units) -> Distribution | None:
+def bootstrap_distribution(units: Units) -> BootstrapDistribution | None:
     """The distribution of the estimate over all resamples; ``None`` where 1 % of a standard error is out of reach."""
     if units.n <= ENUMERATE_UP_TO:
         return enumerated(units)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.stats.bootstrap.characteristic import Complexes, Draws, Series, series_of
+from assay.stats.bootstrap.characteristic import Complexes, Draws, FourierSeries, series_of
 from assay.stats.numerics import increasing_root, normal_quantile
 from assay.stats.units import Floats, Units, weighted_mean
 
@@ -57,7 +57,7 @@ class Fourier:
     estimate: float
     error: float  # bootstrap standard error
     skewness: float
-    series: Series
+    series: FourierSeries
     fixed: Coefficients | None  # where ψ is the same for every τ: all denominators equal
     note: str | None
 
@@ -153,7 +153,7 @@ def _newton_step(value: float, density: float, z: float) -> float | None:
     return min(max(step, -1.0), 1.0)
 
 
-def _coefficients(series: Series, psi: Complexes) -> Coefficients:
+def _coefficients(series: FourierSeries, psi: Complexes) -> Coefficients:
     turns = np.asarray(-1j * series.frequencies, dtype=np.complex128)
     terms = np.empty((2, len(psi)), dtype=np.complex128)
     np.divide(psi, series.frequencies, out=terms[0])
@@ -162,7 +162,7 @@ def _coefficients(series: Series, psi: Complexes) -> Coefficients:
     return Coefficients(terms, turns, float(start))
 
 
-def _evaluate(series: Series, of: Coefficients, tau: float) -> tuple[float, float]:
+def _evaluate(series: FourierSeries, of: Coefficients, tau: float) -> tuple[float, float]:
     """Distribution function and density at τ."""
     rise, slope = np.add.reduce(of.terms * np.exp(tau * of.turns), axis=1).tolist()
     value = (tau - series.start + 2 * (of.constant - rise.imag)) / series.period
@@ -193,7 +193,7 @@ def _terms_needed(draws: Draws) -> int:
     return 0
 
 
-def _expansion_error(draws: Draws, series: Series, psi: Floats) -> float:
+def _expansion_error(draws: Draws, series: FourierSeries, psi: Floats) -> float:
     """The same bound with the ψ that was found."""
     assert draws.tilt is not None
     terms = series.sums.shape[1]

@@ -10,7 +10,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from assay.stats.bootstrap.exact import Distribution
+from assay.stats.bootstrap.exact import BootstrapDistribution
 from assay.stats.bootstrap.resampling import Replicates
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, two_sided
 from assay.stats.units import Floats, Shape, Units, standard_error
@@ -19,7 +19,7 @@ _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can t
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
 
 
-def bca_own_p(units: Units, form: Shape | None, method: str, distribution: Distribution) -> float:
+def bca_own_p(units: Units, form: Shape | None, method: str, distribution: BootstrapDistribution) -> float:
     """Of ``bca``, ``bca-plain`` and ``percentile`` intervals that are read from this distribution."""
     estimate = units.estimate
     if estimate == 0:
@@ -64,7 +64,7 @@ def studentized_own_p(statistic: float, values: Floats) -> float:
     return min(1.0, 2 * (1 - share))
 
 
-def _z_of_zero(units: Units, distribution: Distribution, side: int) -> float:
+def _z_of_zero(units: Units, distribution: BootstrapDistribution, side: int) -> float:
     """Φ⁻¹ of the probability that a resample is on the other side of 0, or at 0."""
     least, most = units.extremes
     if side * (least if side > 0 else most) > 0:  # all units are on one side, and so is every resample

@@ -37,7 +37,7 @@ def replicated_sums(columns: Sequence[Floats], n_resamples: int, seed: int, engi
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class TotalsEstimate:
     """An estimate, and what could not be done as asked."""
 
     estimate: Estimate
@@ -52,34 +52,34 @@ def score_interval(
     *,
     method: IntervalMethod = "bca",
     confidence_level: float = 0.95,
-) -> Found:
+) -> TotalsEstimate:
     """The interval of ``score(*sums)``, of one system or of a difference of two, from its replicates (B,)."""
     method = "bca" if method == "auto" else method
     n, totals = len(columns[0]), [part.sum(axis=0) for part in columns]
     value = float(score(*totals))
     if not np.isfinite(value):
-        return Found(Estimate(None, None, None, n, "the sums of these sentences have no score"))
+        return TotalsEstimate(Estimate(None, None, None, n, "the sums of these sentences have no score"))
     if n < 3:
-        return Found(Estimate(value, None, None, n, f"{n} of the 3 sentences that an interval needs at least"))
+        return TotalsEstimate(Estimate(value, None, None, n, f"{n} of the 3 sentences that an interval needs at least"))
     left_out = score(*(total - part for total, part in zip(totals, columns, strict=True)))
     kept = replicates[np.isfinite(replicates)]
     if not np.isfinite(left_out).all() or len(kept) < 0.99 * len(replicates):
-        return Found(Estimate(value, None, None, n, "too few sentences have a score to resample them"))
+        return TotalsEstimate(Estimate(value, None, None, n, "too few sentences have a score to resample them"))
     linear = Units((n - 1) * (left_out.mean() - left_out) + value, np.ones(n))  # its mean is the score
     spread = float(np.abs(left_out - left_out.mean()).max())
     if spread <= _TIE * max(abs(value), 1.0):
         why = Fallback(method, "collapsed interval", "all sentences have the same part in it: there is no spread")
         collapsed = Interval(value, value, confidence_level, "degenerate")
-        return Found(Estimate(value, collapsed, 0.0, n), (why,), 0.0 if value else 1.0)
+        return TotalsEstimate(Estimate(value, collapsed, 0.0, n), (why,), 0.0 if value else 1.0)
     if method == "t":
         limits = interval(linear, method="t", confidence_level=confidence_level).interval
         shift = value - linear.estimate  # rounding
         moved = Interval(limits.low + shift, limits.high + shift, limits.level, "t")
-        return Found(Estimate(value, moved, standard_error(linear), n), (), t_own_p(linear))
+        return TotalsEstimate(Estimate(value, moved, standard_error(linear), n), (), t_own_p(linear))
     return _from_replicates(value, linear, Replicates(np.sort(kept)), method, confidence_level)
 
 
-def _from_replicates(value: float, linear: Units, drawn: Replicates, method: str, level: float) -> Found:
+def _from_replicates(value: float, linear: Units, drawn: Replicates, method: str, level: float) -> TotalsEstimate:
     fallbacks = []
     if method == "studentized":
         fallbacks.append(Fallback("studentized", "bca", "this score has no standard error within a resample"))
@@ -92,7 +92,7 @@ def _from_replicates(value: float, linear: Units, drawn: Replicates, method: str
     low, high = drawn.quantiles(limits).tolist()
     found = Interval(low, high, level, method)
     estimate = Estimate(value, found, standard_error(linear), linear.n)
-    return Found(estimate, tuple(fallbacks), _own_p(value, linear, drawn, method))
+    return TotalsEstimate(estimate, tuple(fallbacks), _own_p(value, linear, drawn, method))
 
 
 def _own_p(value: float, linear: Units, drawn: Replicates, method: str) -> float:

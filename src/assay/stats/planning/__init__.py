@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assay.errors import UsageError
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_cdf, t_quantile
-from assay.stats.planning.plans import Goal, Means, Plan, Shares
+from assay.stats.planning.plans import Goal, Means, Shares, StudyPlan
 from assay.stats.proportions import mcnemar_p
 from assay.stats.units import Floats
 
@@ -106,7 +106,7 @@ def critical_counts(m: Floats, alpha: float, *, exact: bool = False) -> Floats:
         found = found + step
 
 
-def chosen_test(plan: Plan, goal: Goal) -> str:
+def chosen_test(plan: StudyPlan, goal: Goal) -> str:
     """Which test the power is of."""
     if goal.margin is not None:
         return "equivalence"
@@ -117,7 +117,7 @@ def chosen_test(plan: Plan, goal: Goal) -> str:
     return "mcnemar" if goal.test == "mcnemar" else "mcnemar-midp"
 
 
-def power_of(plan: Plan, items: int, difference: float, goal: Goal) -> float:
+def power_of(plan: StudyPlan, items: int, difference: float, goal: Goal) -> float:
     """The probability that so many items show this difference; with a margin, that they show equivalence."""
     level, test = goal.adjusted_level, chosen_test(plan, goal)
     if test in ("mcnemar", "mcnemar-midp") and isinstance(plan, Shares):
@@ -137,7 +137,7 @@ def power_of(plan: Plan, items: int, difference: float, goal: Goal) -> float:
     return t_power(difference / error, df, level, stretch)
 
 
-def items_for(plan: Plan, difference: float, goal: Goal) -> int:
+def items_for(plan: StudyPlan, difference: float, goal: Goal) -> int:
     """The fewest items, in whole clusters, from which on the power is reached."""
     if goal.margin is None and difference == 0:
         raise UsageError("difference must not be 0: no number of items shows a difference that is not there.")
@@ -170,7 +170,7 @@ def _first(enough: Callable[[int], bool], fewest: int) -> int:
     return high
 
 
-def difference_for(plan: Plan, items: int, goal: Goal) -> float | None:
+def difference_for(plan: StudyPlan, items: int, goal: Goal) -> float | None:
     """The difference that so many items detect with the power asked for; ``None`` where not even the largest is."""
     if goal.margin is not None:
         raise UsageError("with a margin, ask for the items or for the power: equivalence detects no difference.")

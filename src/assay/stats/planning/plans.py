@@ -232,4 +232,4 @@ def _check_correlation(correlation: float) -> None:
         raise UsageError(f"correlation must be between -1 and 1, but got {correlation}.")
 
 
-Plan = Means | Shares
+StudyPlan = Means | Shares

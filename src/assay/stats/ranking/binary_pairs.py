@@ -17,7 +17,7 @@ from assay.stats.units import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Counts:
+class PairCounts:
     """For every pair i < j: the items that i alone has right, those that j alone has, and all; times their weights."""
 
     b: Floats  # (P,)
@@ -48,7 +48,7 @@ class Counts:
         return tango_limits(self.b / self.deff, self.c / self.deff, self.n / self.deff, reach)
 
 
-def counts_of(pairs: Pairs) -> Counts:
+def counts_of(pairs: Pairs) -> PairCounts:
     """The counts of all pairs; those that share no unit have 0 of 1."""
     grid, units = pairs.grid, np.maximum(pairs.units, 1).astype(np.float64)
     i, j = pairs.index
@@ -59,13 +59,13 @@ def counts_of(pairs: Pairs) -> Counts:
     shared = np.where(mass[i, j] > 0, mass[i, j], 1.0)
     if grid.equal_weights and grid.clusters is None:
         b, c = (np.rint(units * alone[pair] / shared) for pair in ((i, j), (j, i)))
-        return Counts(b, c, units, np.ones(len(i)), np.full(len(i), inf), plain=True)
+        return PairCounts(b, c, units, np.ones(len(i)), np.full(len(i), inf), plain=True)
     b, c = (units * alone[pair] / shared for pair in ((i, j), (j, i)))
     kish, df = _drawn(grid, pairs)
     variance = np.nan_to_num(pairs.standard_error) ** 2
     effects = design_effects(variance, b, c, units, kish, _of_weights(grid, pairs))
     deff = np.where(np.isfinite(pairs.standard_error), effects, units / kish)
-    return Counts(b, c, units, deff, np.maximum(df, FEWEST_DF), plain=False)
+    return PairCounts(b, c, units, deff, np.maximum(df, FEWEST_DF), plain=False)
 
 
 def _of_weights(grid: Grid, pairs: Pairs) -> Floats:

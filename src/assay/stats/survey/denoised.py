@@ -56,7 +56,7 @@ def chi_root(freedom: Floats, centre: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class SamplingNoise:
     """What sampling does to the divergences of R answers."""
 
     excess: Floats  # (R,) E Ĵ − J
@@ -66,13 +66,13 @@ class Noise:
     doubt: Floats  # (R,) by what part the variance may be wrong: the terms of higher order in 1/n
 
 
-def noise_of(p: Floats, q: Floats, n: Integers) -> Noise:
+def noise_of(p: Floats, q: Floats, n: Integers) -> SamplingNoise:
     """Of predictions q (R, K) of shares p (R, K) measured with n people."""
     excess, variance = sampling_moments(p, q, n)
     scale = variance / np.maximum(2 * excess + 4 * divergence(p, q, floor=0.0), _TINY)
     scale = np.maximum(scale, _TINY)
     freedom = np.clip(excess / scale, _FREEDOMS[0], _FREEDOMS[-1])
-    return Noise(excess, variance, scale, freedom, np.minimum(0.25, 6.0 / n))
+    return SamplingNoise(excess, variance, scale, freedom, np.minimum(0.25, 6.0 / n))
 
 
 _TINY = 1e-9
@@ -82,7 +82,7 @@ _TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class TrueSpread:
     """The gamma distribution of the true divergences of a model: J of answer r has mean μ·relative[r]."""
 
     shape: float
@@ -98,7 +98,7 @@ _BINS, _PER_BIN = 8, 30
 _LEAST_RELATIVE = 0.02
 
 
-def spread_of(jsd: Floats, noise: Noise, n: Integers, weights: Floats) -> Spread:
+def spread_of(jsd: Floats, noise: SamplingNoise, n: Integers, weights: Floats) -> TrueSpread:
     """From divergences (R,) less their excess, with weights (R,) that sum to 1.
 
     Where the excess is large (many options, rare ones) true divergences are usually larger as well, which would look
@@ -106,7 +106,7 @@ def spread_of(jsd: Floats, noise: Noise, n: Integers, weights: Floats) -> Spread
     """
     mean = float(weights @ jsd)
     if not mean > 0:
-        return Spread(exp(_USUAL), _USUAL_ERROR, np.ones(len(jsd)))
+        return TrueSpread(exp(_USUAL), _USUAL_ERROR, np.ones(len(jsd)))
     relative = _relative(jsd, noise, noise.excess * n, weights, mean)
     square = mean**2 * float(weights @ relative**2)
     at_mean = 2 * noise.scale * noise.excess + 4 * noise.scale * mean * relative
@@ -117,10 +117,10 @@ def spread_of(jsd: Floats, noise: Noise, n: Integers, weights: Floats) -> Spread
     chance = np.exp(-(fit - fit.min()) / 2)
     chance /= chance.sum()
     centre = float(chance @ _SHAPES)
-    return Spread(exp(centre), sqrt(float(chance @ (_SHAPES - centre) ** 2)), relative)
+    return TrueSpread(exp(centre), sqrt(float(chance @ (_SHAPES - centre) ** 2)), relative)
 
 
-def _relative(jsd: Floats, noise: Noise, size: Floats, weights: Floats, mean: float) -> Floats:
+def _relative(jsd: Floats, noise: SamplingNoise, size: Floats, weights: Floats, mean: float) -> Floats:
     """(R,) Mean divergence of answers whose excess is of like size, drawn towards 1 as far as noise explains it."""
     place = np.argsort(np.argsort(size, kind="stable"), kind="stable")
     bins = int(np.clip(len(size) // _PER_BIN, 1, _BINS))
@@ -216,7 +216,7 @@ GRID = np.concatenate([[0.0], np.geomspace(0.003, 1.2, 45)])
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class ExpectedRoots:
     """The mean measured root of some answers that a root of μ would give, and its standard error."""
 
     expected: Floats  # (grid,)

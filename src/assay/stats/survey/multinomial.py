@@ -56,19 +56,19 @@ class Respondents:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnAnswers:
     """The counts of some cells."""
 
     counts: Counts  # (cells, B, K)
     ends: Counts  # (2, cells, K) the least and the most of each
 
 
-def draw(people: Respondents, cells: slice, n_resamples: int, key: int, engine: Engine) -> Drawn:
+def draw(people: Respondents, cells: slice, n_resamples: int, key: int, engine: Engine) -> DrawnAnswers:
     """How many choose each option, for a range of cells."""
     low, high = cells.start, cells.stop
     if engine != "compiled":
         counts = _numpy_counts(people, cells, n_resamples, key)
-        return Drawn(counts, np.stack([counts.min(axis=1), counts.max(axis=1)]))
+        return DrawnAnswers(counts, np.stack([counts.min(axis=1), counts.max(axis=1)]))
     from assay.stats.survey import kernels as kernels_survey  # late: importing numba takes half a second
 
     counts = np.zeros((high - low, n_resamples, people.shares.shape[1]), dtype=np.int32)
@@ -77,7 +77,7 @@ def draw(people: Respondents, cells: slice, n_resamples: int, key: int, engine: 
     kernels_survey.draw(
         people.limits[cells], people.n[cells], people.options[cells], people.start[low:high], stream, counts, ends
     )
-    return Drawn(counts, ends)
+    return DrawnAnswers(counts, ends)
 
 
 def _numpy_counts(people: Respondents, cells: slice, n_resamples: int, key: int) -> Counts:
@@ -158,7 +158,7 @@ class _Tables:
     entries: Integers  # (cells, K)
 
     @classmethod
-    def of(cls, people: Respondents, predicted: Predicted, cells: slice, drawn: Drawn) -> "_Tables":
+    def of(cls, people: Respondents, predicted: Predicted, cells: slice, drawn: DrawnAnswers) -> "_Tables":
         shares, options = predicted.shares[cells], people.options[cells]
         low, high = drawn.ends.astype(np.int64)
         entries = (high - low + 1) * (np.arange(low.shape[1]) < options[:, None])
@@ -167,7 +167,9 @@ class _Tables:
         return cls(people.n[cells], options, shares, floored * np.log2(floored), first - low, entries)
 
 
-def _add_compiled(tables: _Tables, drawn: Drawn, logs: Floats, sums: tuple[Floats, Integers], out: Floats) -> None:
+def _add_compiled(
+    tables: _Tables, drawn: DrawnAnswers, logs: Floats, sums: tuple[Floats, Integers], out: Floats
+) -> None:
     from assay.stats.survey import kernels as kernels_survey  # late
 
     table = np.empty((int(tables.entries.sum()) + 1, tables.shares.shape[1]))
@@ -184,7 +186,7 @@ def _add_compiled(tables: _Tables, drawn: Drawn, logs: Floats, sums: tuple[Float
     kernels_survey.add_scores(drawn.counts, tables.options, table, tables.at, *sums, out)
 
 
-def _add_numpy(tables: _Tables, drawn: Drawn, logs: Floats, sums: tuple[Floats, Integers], out: Floats) -> None:
+def _add_numpy(tables: _Tables, drawn: DrawnAnswers, logs: Floats, sums: tuple[Floats, Integers], out: Floats) -> None:
     table = _filled(tables, logs)
     weights, blocks = sums
     for c, k in enumerate(tables.options.tolist()):

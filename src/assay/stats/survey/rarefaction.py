@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.streams import stream_key, words
+from assay.stats.survey.multinomial import Counts
 from assay.stats.units import Floats, Integers
-
-Counts = NDArray[np.int32]
 
 DRAWS = 32  # parts of each sample: their own noise is small beside that of the questions, and is part of its estimate
 _MOST_AT_ONCE = 1 << 22  # numbers in a pass

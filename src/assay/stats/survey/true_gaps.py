@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.stats.records import Estimate, Interval
-from assay.stats.survey.denoised import GRID, Curve
+from assay.stats.survey.denoised import GRID, ExpectedRoots
 from assay.stats.units import Floats
 
 _TIE = 1e-9
@@ -20,7 +20,7 @@ class NoisySegment:
 
     whole: float
     measured: float
-    curve: Curve
+    curve: ExpectedRoots
     noise: Floats  # (B,) replicates of the error of the measured score, in standard errors
 
     @property

@@ -21,7 +21,7 @@ _TWICE_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NamedLog:
     """A log, the path that the user named it by, and what its model shall be called (NAME=PATH)."""
 
     name: str | None
@@ -47,19 +47,19 @@ class HarnessSource(MemorySource):
         return [self._places[row - 1].removeprefix(self.label).lstrip(", /") for row in rows]
 
 
-def sources_of(entries: Sequence[Entry], selection: Selection, cluster: str | None) -> list[HarnessSource]:
+def sources_of(entries: Sequence[NamedLog], selection: Selection, cluster: str | None) -> list[HarnessSource]:
     """A source for each model of some logs."""
     wanted = _of_tasks(entries, selection.task)
     # Asked for by a group or a pattern, tasks may be one here and several in the file to compare with.
     told = [entry.log.task for entry in wanted if entry.log.task]
     pooled = bool(told) and selection.task is not None and selection.task not in told
-    models: dict[str, list[Entry]] = {}
+    models: dict[str, list[NamedLog]] = {}
     for entry in wanted:
         models.setdefault(entry.model, []).append(entry)
     return [_source(name, own, selection, cluster, pooled=pooled) for name, own in models.items()]
 
 
-def _of_tasks(entries: Sequence[Entry], asked: str | None) -> Sequence[Entry]:
+def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedLog]:
     """The logs of the task that was asked for, or of the only one there is.
 
     A renamed file does not say its task, and goes with any single one: whether its items are the same is seen when
@@ -85,7 +85,7 @@ def _of_tasks(entries: Sequence[Entry], asked: str | None) -> Sequence[Entry]:
     return [*chosen, *_renamed(entries, asked if several and chosen else None)]
 
 
-def _renamed(entries: Sequence[Entry], group: str | None) -> list[Entry]:
+def _renamed(entries: Sequence[NamedLog], group: str | None) -> list[NamedLog]:
     """The logs that do not say their task; they cannot be a part of a group, for which part would it be?"""
     found = [entry for entry in entries if not entry.log.task]
     if found and group is not None:
@@ -96,14 +96,14 @@ def _renamed(entries: Sequence[Entry], group: str | None) -> list[Entry]:
     return found
 
 
-def _where(entries: Sequence[Entry]) -> str:
+def _where(entries: Sequence[NamedLog]) -> str:
     """What the user named, for a message and as the label of a source."""
     given = list(dict.fromkeys(entry.given for entry in entries))
     return given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
 
 
 def _source(
-    name: str, entries: list[Entry], selection: Selection, cluster: str | None, *, pooled: bool
+    name: str, entries: list[NamedLog], selection: Selection, cluster: str | None, *, pooled: bool
 ) -> HarnessSource:
     kept, repeated = _runs(name, entries, newest=selection.newest)
     logs = [entry.log for entry in kept]
@@ -131,7 +131,7 @@ def _note(whole: Rows, logs: Sequence[Log], *, pooled: bool) -> str:
     )
 
 
-def _guesses(entries: Sequence[Entry]) -> list[str]:
+def _guesses(entries: Sequence[NamedLog]) -> list[str]:
     return [f"{entry.given}: {entry.log.guessed}" for entry in entries if entry.name is None and entry.log.guessed]
 
 
@@ -153,9 +153,9 @@ def _about(name: str, whole: Rows, logs: Sequence[Log]) -> dict[str, Any]:
     }
 
 
-def _runs(name: str, entries: list[Entry], *, newest: bool) -> tuple[list[Entry], bool]:
+def _runs(name: str, entries: list[NamedLog], *, newest: bool) -> tuple[list[NamedLog], bool]:
     """One log for each task, or the repeated runs of each that were given one name on purpose."""
-    tasks: dict[str, list[Entry]] = {}
+    tasks: dict[str, list[NamedLog]] = {}
     for entry in entries:
         tasks.setdefault(entry.log.task, []).append(entry)
     twice = next((runs for runs in tasks.values() if len(runs) > 1), None)
@@ -170,7 +170,7 @@ def _runs(name: str, entries: list[Entry], *, newest: bool) -> tuple[list[Entry]
     raise _several_runs(name, twice)
 
 
-def _several_runs(name: str, runs: list[Entry]) -> InputError:
+def _several_runs(name: str, runs: list[NamedLog]) -> InputError:
     """What to do with several runs of a task, of what can be done with these."""
     labels = [run.log.label for run in runs]
     if len(set(labels)) < len(labels):
@@ -183,13 +183,13 @@ def _several_runs(name: str, runs: list[Entry]) -> InputError:
     )
 
 
-def _dated(runs: list[Entry]) -> bool:
+def _dated(runs: list[NamedLog]) -> bool:
     """Whether the dates say which run is the newest."""
     dates = sorted(run.log.written for run in runs)
     return bool(dates[0]) and dates[-1] != dates[-2]
 
 
-def _newest(runs: list[Entry]) -> Entry:
+def _newest(runs: list[NamedLog]) -> NamedLog:
     if len(runs) > 1 and not _dated(runs):
         labels = listed([run.log.label for run in runs], _PLACES_SHOWN)
         raise InputError(f"{labels}: their dates do not say which is the newest; name one of them.")

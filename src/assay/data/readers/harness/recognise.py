@@ -16,8 +16,8 @@ from assay.files.reading import TABLE, cannot_open, head_of, opened, pointer_fau
 from assay.names import one_line
 
 #: The results of lm-evaluation-harness are a part of its format, and no log by themselves.
-Kind = Format | Literal["lm-eval results"]
-Files = dict[Kind, list[Path]]
+FileKind = Format | Literal["lm-eval results"]
+Files = dict[FileKind, list[Path]]
 
 _HEADS = (1 << 16, 1 << 24)  # a first look, and another if that does not settle it
 #: What harnesses call their files: one of these that is only a pointer to a log is not passed over.
@@ -98,7 +98,7 @@ def _refuse(error: OSError) -> None:
     raise cannot_open(Path(str(error.filename)), error)
 
 
-def kind_of(path: Path) -> Kind | None:
+def kind_of(path: Path) -> FileKind | None:
     """The format of a file, if it is one of a harness."""
     if path.suffix.lower() not in _SUFFIXES and pointer_fault(head_of(path)):
         return None  # a picture or a model beside the logs
@@ -124,11 +124,11 @@ def _is_details(path: Path) -> bool:
     return columns >= lighteval.COLUMNS and not _is_table(columns)
 
 
-def _by_keys(head: bytes) -> tuple[Kind | None, bool]:
+def _by_keys(head: bytes) -> tuple[FileKind | None, bool]:
     keys, whole = first_keys(head.decode("utf-8-sig", errors="replace"))
     if _is_table(keys):
         return None, True
-    known: dict[Kind, bool] = {
+    known: dict[FileKind, bool] = {
         "lm-eval": keys >= lm_eval.SAMPLE_KEYS,
         "lm-eval results": keys >= lm_eval.RESULT_KEYS,
         "inspect": any(keys >= some for some in inspect_ai.KEYS),
