@@ -131,10 +131,11 @@ class PanelViews:
     @cached_property
     def digest(self) -> str:
         """The sha256 of the ids and of every number: the same for any file format, row order and names of systems."""
-        named: dict[str, NDArray[Any]] = {"numerators": self.numerators, "denominators": self.denominators}
-        if self.clusters is not None:
-            named["clusters"] = self.clusters
-        return digest(b"assay panel 1", self.ids, named | dict(sorted(self.sizes.items())))
+        clusters: dict[str, NDArray[Any]] = {} if self.clusters is None else {"clusters": self.clusters}
+        if not set(self.parts) <= {*self.metric.parts, *SIZES} or len(self.metric.parts) != 2:
+            return digest(b"assay panel 2", self.ids, dict(sorted(self.parts.items())) | clusters)
+        sums = {"numerators": self.numerators, "denominators": self.denominators}
+        return digest(b"assay panel 1", self.ids, sums | clusters | dict(sorted(self.sizes.items())))
 
     def denominators_of(self, system: int) -> Floats:
         """The denominators of one system, (n,)."""
@@ -204,6 +205,10 @@ class PanelViews:
     def _column(self, names: Names, system: int) -> Floats:
         found = self._sum(names)
         return found[:, 0 if found.shape[1] == 1 else system]
+
+    def column(self, part: str, system: int) -> Floats:
+        """(n,) A part of one system, or what all share."""
+        return self._column((part,), system)
 
 
 def ratio_of(metric: Metric) -> tuple[Names, Names]:

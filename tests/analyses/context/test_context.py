@@ -12,9 +12,10 @@ import statsmodels.formula.api as smf
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.analyses.context import context, gain_family, slope_family
+from assay.analyses.context import PositionTables, context, gain_family, slope_family
 from assay.analyses.context.result import ContextCurve, ModelCurve
-from assay.data.runs.positions import Bin, PositionSums, open_tokens, read_positions
+from assay.data import Panel
+from assay.data.runs.positions import Bin, open_tokens, positions_panel, read_positions
 from assay.design import Design
 from assay.errors import InputError, UsageError
 from assay.stats.bootstrap.simultaneous import Family
@@ -37,9 +38,14 @@ def found(pair: tuple[Path, Path]) -> ContextCurve:
     return context(*pair)
 
 
-def sums_of(folder: Path) -> tuple[list[Bin], PositionSums]:
-    edges, (sums,) = read_positions([open_tokens(folder)], "log")
-    return edges, sums
+def panel_of(*folders: Path) -> tuple[list[Bin], Panel]:
+    edges, sums = read_positions([open_tokens(folder) for folder in folders], "log")
+    return edges, positions_panel(edges, sums, ["base", "edited"][: len(sums)])
+
+
+def sums_of(folder: Path) -> tuple[list[Bin], PositionTables]:
+    edges, panel = panel_of(folder)
+    return edges, PositionTables.of(panel, edges, 0)
 
 
 # ------------------------------------------------------------------------------------------------------------ estimates
@@ -316,3 +322,30 @@ def test_wrong_settings_are_refused(pair: tuple[Path, Path], tmp_path: Path) -> 
     other = write_run(tmp_path / "r", story(3, 60), model={"name": "x", "digests": {"tokenizer": "sha256:other"}})
     with pytest.raises(InputError, match="different tokenizers"):
         context(pair[0], other)
+
+
+# ------------------------------------------------------------------------------------------------------------ the panel
+
+
+def test_the_panel_of_positions_by_hand(pair: tuple[Path, Path]) -> None:
+    edges, panel = panel_of(*pair)
+    assert [str(metric.name) for metric in panel.metrics] == [f"loss at {edge}" for edge in edges]
+    for system, shift in enumerate((0.0, 0.1)):
+        for metric, edge in zip(panel.metrics, edges, strict=True):
+            loss, tokens = by_hand(story(3, 60, shift=shift), edge.low, edge.high)
+            units = panel.units(metric.name, system)
+            assert units.denominators.tolist() == tokens[tokens > 0].tolist()  # a story that ends before has no part
+            assert units.numerators.sum() == pytest.approx(loss.sum(), abs=1e-9)
+
+
+def test_a_panel_gives_the_curves_of_its_runs(pair: tuple[Path, Path], found: ContextCurve) -> None:
+    _, panel = panel_of(*pair)
+    again = context(panel)
+    assert (again.models, again.differences) == (found.models, found.differences)
+    assert again.signature.rpartition("data:")[2] == found.signature.rpartition("data:")[2]
+    swapped = context(panel.of_models(["edited", "base"]))
+    assert [model.name for model in swapped.models] == ["edited", "base"]
+    with pytest.raises(UsageError, match="metrics are losses in bins"):
+        context(Panel.from_arrays([1.0, 2.0]))
+    with pytest.raises(UsageError, match="one panel"):
+        context(panel, pair[0])

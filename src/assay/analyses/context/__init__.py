@@ -1,7 +1,7 @@
 """Does longer context still help? The loss by position, per model and as a difference, with honest bands."""
 
 from collections.abc import Sequence
-from hashlib import sha256
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -11,13 +11,15 @@ import numpy as np
 from assay.analyses.context.result import BinDifference, BinLoss, ContextCurve, ModelCurve, PairCurve
 from assay.analyses.context.sentences import above_zero, model_sentence, pair_sentence
 from assay.analyses.contrast import agreed
+from assay.data import Panel
 from assay.data.runs.positions import (
     Bin,
-    PositionSums,
+    LossInBin,
     TokenRun,
     check_plans,
     check_tokens,
     open_tokens,
+    positions_panel,
     read_positions,
 )
 from assay.design import DEFAULT_RESAMPLES, Design, signature
@@ -32,13 +34,13 @@ _LEAST_SPREAD = 1e-9  # Σ(x − x̄)²: less is the rounding of one position
 
 
 def context(
-    *runs: str | PathLike[str], bins: int | Literal["log"] = "log", design: Design | None = None
+    *runs: str | PathLike[str] | Panel, bins: int | Literal["log"] = "log", design: Design | None = None
 ) -> ContextCurve:
     """The loss along the context of one or several runs that `assay score --keep-tokens` wrote.
 
     ``bins`` is "log" (positions 1, 2, 3–4, 5–8, …) or a number of bins with about as many tokens each. Of the design
     the method, level, resamples and seed count. Several runs must have scored the same tokens; each is compared with
-    the first.
+    the first. Instead of runs it may be a `Panel` whose metrics are losses in bins of positions.
 
     A bin's loss is Σ loss / Σ tokens and its interval draws whole documents. Differences by bin, and each bin's loss
     against all later positions of the same documents, have max-T intervals, which hold for all bins at once:
@@ -48,13 +50,19 @@ def context(
     _check_design(design)
     if not runs:
         raise UsageError("context needs a run; name a folder that `assay score --keep-tokens` wrote.")
-    opened = [open_tokens(Path(run)) for run in runs]
+    panels = [run for run in runs if isinstance(run, Panel)]
+    if panels:
+        if len(runs) > 1 or bins != "log":
+            raise UsageError("context takes one panel, whose bins are made, or folders of runs, but not both.")
+        return context_of(panels[0], bins=str(len(panels[0].metrics)), design=design)
+    opened = [open_tokens(Path(run)) for run in runs if not isinstance(run, Panel)]
     for other in opened[1:]:
         check_plans(opened[0], other)
     edges, sums = read_positions(opened, bins)
     for other_sums in sums[1:]:
         check_tokens(sums[0], other_sums)
-    return context_of(edges, sums, bins=str(bins), design=design)
+    panel = positions_panel(edges, sums, _names(opened))
+    return context_of(panel, bins=str(bins), design=design)
 
 
 def _check_design(design: Design) -> None:
@@ -63,27 +71,46 @@ def _check_design(design: Design) -> None:
         raise UsageError("context takes the method, level, resamples and seed of a design; leave out the rest.")
 
 
-def context_of(edges: Sequence[Bin], sums: Sequence[PositionSums], *, bins: str, design: Design) -> ContextCurve:
-    """The curves of sums that have been read and found to pair."""
-    names = _names([part.source for part in sums])
+def context_of(panel: Panel, *, bins: str, design: Design) -> ContextCurve:
+    """The curves of a panel of losses by position: its metrics are the losses in the bins, in order."""
+    edges = [Bin(metric.low, metric.high) for metric in panel.metrics if isinstance(metric, LossInBin)]
+    if len(edges) < len(panel.metrics) or not edges:
+        raise UsageError("context takes a panel whose metrics are losses in bins of positions; these are others.")
+    sums = [PositionTables.of(panel, edges, system) for system in range(panel.k)]
     bands = _Bands(design)
-    models = tuple(_model(edges, part, name, bands) for part, name in zip(sums, names, strict=True))
+    models = tuple(_model(edges, part, name, bands) for part, name in zip(sums, panel.systems, strict=True))
     pairs = tuple(
-        _pair(edges, (sums[0], part), (names[0], name), bands) for part, name in zip(sums[1:], names[1:], strict=True)
+        _pair(edges, (sums[0], part), (panel.systems[0], name), bands)
+        for part, name in zip(sums[1:], panel.systems[1:], strict=True)
     )
-    first = sums[0]
     return ContextCurve(
         sentence="\n".join([*(model.sentence for model in models), *(pair.sentence for pair in pairs)]),
         models=models,
         differences=pairs,
         bins=bins,
-        n_clusters=len(first.clusters),
-        cluster_by=first.cluster_by,
-        fallbacks=(*_cluster_fallback(first), *dict.fromkeys(bands.fallbacks)),
-        notes=_notes(edges, sums),
+        n_clusters=panel.n,
+        cluster_by=panel.unit,
+        fallbacks=(*_cluster_fallback(panel), *dict.fromkeys(bands.fallbacks)),
+        notes=_notes(panel),
         design=design,
-        signature=_signature(edges, sums, bins, design),
+        signature=_signature(panel, bins, design),
     )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PositionTables:
+    """Sums of one run by document (row) and bin (column); x is log₂ of the position."""
+
+    tokens: Floats  # (n, K)
+    loss: Floats
+    x: Floats
+    xx: Floats
+    xy: Floats
+
+    @classmethod
+    def of(cls, panel: Panel, edges: Sequence[Bin], system: int) -> "PositionTables":
+        names = ("tokens", "loss", "x", "xx", "xy")
+        return cls(*(np.column_stack([panel.column(f"{name}/{edge}", system) for edge in edges]) for name in names))
 
 
 def _names(runs: Sequence[TokenRun]) -> list[str]:
@@ -126,7 +153,7 @@ class _Bands:
         )
 
 
-def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -> ModelCurve:
+def _model(edges: Sequence[Bin], sums: PositionTables, name: str, bands: _Bands) -> ModelCurve:
     losses = Family(sums.loss, sums.tokens)
     shown = [bands.one(losses.units(k)) for k in range(losses.size)]
     gains = bands.all(gain_family(sums), "context gains")
@@ -158,7 +185,7 @@ def _model(edges: Sequence[Bin], sums: PositionSums, name: str, bands: _Bands) -
     )
 
 
-def gain_family(sums: PositionSums) -> Family:
+def gain_family(sums: PositionTables) -> Family:
     """Each bin's loss less the loss of all later positions of the same document, for all bins but the last.
 
     Documents are weighted by n·m/(n + m), n tokens in the bin and m later: least squares with an effect per document.
@@ -175,7 +202,7 @@ def _later(values: Floats) -> Floats:
     return np.cumsum(values[:, :0:-1], axis=1)[:, ::-1]
 
 
-def slope_family(sums: PositionSums) -> Family:
+def slope_family(sums: PositionTables) -> Family:
     """The slope of the loss on log₂(position) from each bin on: least squares with an effect per document."""
     n, y, x, xx, xy = (
         np.cumsum(part[:, ::-1], axis=1)[:, ::-1] for part in (sums.tokens, sums.loss, sums.x, sums.xx, sums.xy)
@@ -193,7 +220,7 @@ def _last_gain(gains: Simultaneous) -> int | None:
 
 
 def _pair(
-    edges: Sequence[Bin], sums: tuple[PositionSums, PositionSums], names: tuple[str, str], bands: _Bands
+    edges: Sequence[Bin], sums: tuple[PositionTables, PositionTables], names: tuple[str, str], bands: _Bands
 ) -> PairCurve:
     a, b = sums
     family = Family(difference(a.loss, b.loss), a.tokens)
@@ -216,40 +243,31 @@ def _gap(
     return BinDifference(edge.low, edge.high, alone, joint.difference, joint.test)
 
 
-def _cluster_fallback(sums: PositionSums) -> tuple[Fallback, ...]:
-    if sums.cluster_by == "document":
+def _cluster_fallback(panel: Panel) -> tuple[Fallback, ...]:
+    if panel.unit == "document":
         return ()
     return (Fallback("documents as clusters", "windows as clusters", "there is one document only"),)
 
 
-def _notes(edges: Sequence[Bin], sums: Sequence[PositionSums]) -> tuple[str, ...]:
-    notes = []
-    layout = sums[0].source.run.manifest.get("layout", {})
-    if edges[0].low == 0 and layout.get("bos"):
-        notes.append("position 0 has the start token before it and nothing else")
-    clusters = len(sums[0].clusters)
-    if clusters < FEWEST:
-        few = count(clusters, sums[0].cluster_by)
+def _notes(panel: Panel) -> tuple[str, ...]:
+    notes = list(panel.notes)
+    if panel.n < FEWEST:
+        few = count(panel.n, panel.unit)
         notes.append(f"{few}, too few to rely on: where differences are skewed the intervals are too short")
-    if len(sums) > 2:
+    if panel.k > 2:
         notes.append("each difference is adjusted for its bins, not for the number of differences")
     return tuple(notes)
 
 
-def _signature(edges: Sequence[Bin], sums: Sequence[PositionSums], bins: str, design: Design) -> str:
-    hashed = sha256(b"assay context 1")
-    hashed.update("\n".join(sums[0].clusters).encode("utf-8", "surrogatepass"))
-    for part in sums:
-        for values in (part.tokens, part.loss, part.xy):
-            hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
+def _signature(panel: Panel, bins: str, design: Design) -> str:
     return signature(
         "context",
-        units=sums[0].cluster_by + "s",
-        n=len(sums[0].clusters),
-        bins=f"{bins}/{len(edges)}" if bins == "log" else bins,
+        units=panel.unit + "s",
+        n=panel.n,
+        bins=f"{bins}/{len(panel.metrics)}" if bins == "log" else bins,
         method=design.resampling,
         resamples=design.resamples or f"exact+{DEFAULT_RESAMPLES}",
         level=design.level,
         seed=design.seed,
-        data=hashed.hexdigest()[:16],
+        data=panel.digest[:16],
     )

@@ -15,7 +15,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.arrays import columnwise
 from assay.data.database import identifier, literal_path, private_database
+from assay.data.metrics import Metric
+from assay.data.panel import Panel
 from assay.data.readers.duck import REFUSALS
 from assay.data.runs import Run, open_run
 from assay.errors import InputError, UsageError
@@ -73,6 +76,50 @@ class PositionSums:
     xx: Floats  # (n, K) Σx²
     xy: Floats  # (n, K) Σxy
     prints: NDArray[np.uint64]  # (n, K) fingerprints of which tokens these are
+
+
+@dataclass(frozen=True)
+class LossInBin(Metric):
+    """The mean loss of the tokens at the positions of a bin."""
+
+    low: int = 0
+    high: int = 0
+
+    @classmethod
+    def of_bin(cls, edge: Bin) -> "LossInBin":
+        parts = f"loss/{edge}", f"tokens/{edge}"
+        return cls(
+            f"loss at {edge}",
+            parts,
+            ((parts[0],), (parts[1],)),
+            scale="exp",
+            lower_is_better=True,
+            measured_in="nats per token",
+            low=edge.low,
+            high=edge.high,
+        )
+
+
+def positions_panel(edges: Sequence[Bin], sums: Sequence[PositionSums], names: Sequence[str]) -> Panel:
+    """The sums of several runs by bin: a metric for each bin, and a unit for each document that is drawn.
+
+    Tokens and positions are those of the text, the same for all runs; losses are of each.
+    """
+    first = sums[0]
+    parts: dict[str, Floats] = {}
+    for k, edge in enumerate(edges):
+        parts |= {f"{name}/{edge}": getattr(first, name)[:, [k]] for name in ("tokens", "x", "xx")}
+        for name in ("loss", "xy"):
+            parts[f"{name}/{edge}"] = columnwise(np.column_stack([getattr(one, name)[:, k] for one in sums]))
+    starts = edges[0].low == 0 and first.source.run.manifest.get("layout", {}).get("bos")
+    return Panel(
+        tuple(names),
+        first.clusters,
+        parts,
+        tuple(LossInBin.of_bin(edge) for edge in edges),
+        first.cluster_by,
+        notes=("position 0 has the start token before it and nothing else",) if starts else (),
+    )
 
 
 def open_tokens(folder: Path) -> TokenRun:
