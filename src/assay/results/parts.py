@@ -1,11 +1,13 @@
 """The parts of an answer: facts, cautions, and sections with tables and figures."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from assay.results import words
 from assay.results.figures import Figure
 from assay.results.table import ResultTable, Value
+from assay.stats.records import Fallback
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,16 @@ class Caution:
 
     def __str__(self) -> str:
         return self.text if self.kind == "note" else f"{self.kind}: {self.text}"
+
+
+def cautions_of(notes: Iterable[str], fallbacks: Iterable[Fallback] = ()) -> tuple[Caution, ...]:
+    """Methods that could not be used, then notes.
+
+    >>> [str(one) for one in cautions_of(["few items"], [Fallback("bca", "t", "no spread")])]
+    ['fallback: bca → t: no spread', 'few items']
+    """
+    changed = [Caution("fallback", f"{one.wanted} → {one.used}: {one.why}") for one in fallbacks]
+    return (*changed, *(Caution("note", note) for note in notes))
 
 
 @dataclass(frozen=True, slots=True)

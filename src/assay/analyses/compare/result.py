@@ -8,7 +8,8 @@ from assay.data import Dropped, Kind
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Distribution, Figure, Gauge, Histogram, Mark, Point, Points
-from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.record import Result, Status
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import TOLERANCE
 
@@ -184,8 +185,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             examples = ", ".join(self.dropped.examples)
             text = f"{lost} not paired ({self.dropped.only_a} only in A, {self.dropped.only_b} only in B): {examples}"
             found.append(Caution("dropped", text))
-        found += [Caution("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
-        return (*found, *(Caution("note", note) for note in self.notes))
+        return (*found, *cautions_of(self.notes, self.fallbacks))
 
     @property
     def sections(self) -> tuple[Section, ...]:

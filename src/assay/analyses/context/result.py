@@ -11,7 +11,8 @@ from assay.data.runs.positions import Bin
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Mark, Series
-from assay.results.record import Caution, Fact, Result, Section
+from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.record import Result
 from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback, Interval, Test
 
@@ -120,8 +121,7 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        changed = [Caution("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
-        return (*changed, *(Caution("note", note) for note in self.notes))
+        return cautions_of(self.notes, self.fallbacks)
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -259,7 +259,7 @@ def _positions(bins: Sequence[BinLoss | BinDifference]) -> Column:
 
 def _p_values(tests: Sequence[Test | None]) -> Column:
     values = [None if test is None else test.p_value for test in tests]
-    return Column("p, adjusted", values, lambda p: "undefined" if p is None else f"{p:.2g}", "p_adjusted")
+    return Column("p, adjusted", values, words.p_alone, "p_adjusted")
 
 
 def _signed(found: Estimate | None) -> str:

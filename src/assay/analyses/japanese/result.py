@@ -9,7 +9,8 @@ from assay.data.writing_systems import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Forest, Gauge, Line, Mark
-from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.record import Result, Status
 from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback, Test
 
@@ -203,8 +204,7 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        changed = [Caution("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
-        return (*changed, *(Caution("note", note) for note in self.notes))
+        return cautions_of(self.notes, self.fallbacks)
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -287,7 +287,7 @@ def _estimates(heading: str, key: str, values: Sequence[QuantityValue]) -> Colum
 
 
 def _p_values(heading: str, key: str, tests: Sequence[Test]) -> Column:
-    return Column(heading, [test.p_value for test in tests], lambda p: "undefined" if p is None else f"{p:.2g}", key)
+    return Column(heading, [test.p_value for test in tests], words.p_alone, key)
 
 
 def _all_values(system: SystemScores) -> ResultTable:

@@ -19,7 +19,7 @@ from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
 from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
-from assay.results.parts import Caution, Fact, Section
+from assay.results.parts import Caution, Fact, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback, Interval
@@ -155,8 +155,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
     def cautions(self) -> tuple[Caution, ...]:
         more = len(self.notes) - MOST_NOTES
         notes = [*self.notes[:MOST_NOTES], *([f"and {more} more, in the JSON"] if more > 0 else [])]
-        found = [Caution("fallback", f"{f.wanted} → {f.used}: {f.why}") for f in self.fallbacks]
-        return (*found, *(Caution("note", note) for note in notes))
+        return cautions_of(notes, self.fallbacks)
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -8,7 +8,8 @@ import msgspec
 
 from assay.data import Dropped, Kind
 from assay.results import words
-from assay.results.record import Caution, Fact, Result, Section
+from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.record import Result
 from assay.results.table import Column, ResultTable
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval, Test
@@ -157,7 +158,7 @@ class Reliability(Result, frozen=True, kw_only=True, tag="assay/reliability/1"):
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        return tuple(Caution("note", note) for note in self.notes)
+        return cautions_of(self.notes)
 
     @property
     def sections(self) -> tuple[Section, ...]:

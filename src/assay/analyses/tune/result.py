@@ -19,7 +19,8 @@ from assay.analyses.tune.sentences import in_line
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series
-from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.record import Result, Status
 from assay.results.table import Column, ResultTable, Value
 from assay.stats.records import Estimate, Interval
 
@@ -111,7 +112,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        return tuple(Caution("note", note) for note in self.notes)
+        return cautions_of(self.notes)
 
     def to_frame(self) -> "pd.DataFrame":
         """Everything that was measured, a row for each arm and quantity (pandas must be installed)."""
