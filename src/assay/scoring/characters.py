@@ -53,7 +53,13 @@ def characters(
 ) -> list[CharacterCounts]:
     """Count, for one or several models, the characters of a text that they would have written, and their bits.
 
-    `assay.japanese` makes accuracies with intervals of them. Documents are what `score` makes of the texts.
+    `assay.japanese` makes accuracies with intervals of them. Models and texts are named as for `score`.
+
+    >>> import assay
+    >>> from assay.models import path
+    >>> (counts,) = assay.characters(path("base"), assay.Document("story", "むかし、犬がいた。"))
+    >>> dict(zip(counts.scripts, counts.characters.sum(axis=0).tolist(), strict=True))
+    {'hiragana': 6.0, 'katakana': 0.0, 'kanji': 1.0, 'other': 2.0}
     """
     check_ranges(scripts)
     check_normalization(normalize)
