@@ -100,7 +100,7 @@ def test_power_finds_the_noise_of_runs_in_the_columns_of_a_panel() -> None:
     assert found.pilot.sd_within == expected.pilot.sd_within
     assert (found.items, found.pilot.runs, found.pilot.systems) == (expected.items, 3.0, ("C", "A"))
     alone = Panel.from_arrays(RNG.normal(size=(9, 3)), models=["A", "A", "B"])
-    with pytest.raises(UsageError, match="B: one run of each item, so that what 5 repeats would save is not known"):
+    with pytest.raises(UsageError, match="B: one run of each item, so what 5 repeats would save is unknown"):
         power(alone, difference=0.2, repeats=5)
 
 

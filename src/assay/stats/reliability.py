@@ -170,7 +170,7 @@ def _ratio(table: TwoWay, top: float, bottom: float, limits: Interval | None) ->
         return Estimate(None, None, None, table.n, "targets differ less than the noise: the ratio has no meaning")
     if limits is None:
         why = "the runs agree to the last digit" if top == bottom else "targets differ too little for a finite limit"
-        return Estimate(top / bottom, None, None, table.n, f"{why}, so that there is no interval")
+        return Estimate(top / bottom, None, None, table.n, f"{why}, so there is no interval")
     return Estimate(top / bottom, limits, None, table.n)
 
 
@@ -251,7 +251,7 @@ def deviation(variance: float, df: float, confidence_level: float = 0.95) -> Est
     if df < 1:
         return Estimate(None, None, None, n, "one value has no spread")
     if variance == 0:
-        return Estimate(0.0, None, None, n, "all values are equal, so that there is no interval")
+        return Estimate(0.0, None, None, n, "all values are equal, so there is no interval")
     from scipy.special import chdtri  # late
 
     tail = 0.5 - confidence_level / 2

@@ -76,7 +76,7 @@ def run_noise(scores: Sequence[RunVariance], items: Sequence[RunVariance], level
     between, within = _together(scores), _together(items)
     n = round(between.df) + 1
     if between.variance == within.variance == 0:
-        return RunNoise(Estimate(0.0, None, None, n, "all values are equal, so that there is no interval"), between.df)
+        return RunNoise(Estimate(0.0, None, None, n, "all values are equal, so there is no interval"), between.df)
     pooled = _same_spread(between, within)
     chosen = _together([between, within]) if pooled else between
     low = _limit(within if within.df else chosen, 0.5 + level / 2)
@@ -161,7 +161,7 @@ def order_repeats(first: Floats, second: Floats, confidence_level: float = 0.95)
     agree = (float(signs.sum()) ** 2 - float((signs * signs).sum())) / (k * (k - 1))  # mean of the products of pairs
     value = (1 + agree) / 2
     if not signs.all():
-        return Estimate(value, None, None, k, "the two tie in some runs, so that there is no interval")
+        return Estimate(value, None, None, k, "the two tie in some runs, so there is no interval")
     low, high = clopper_pearson(int((signs > 0).sum()), k, confidence_level)
     far = [p * p + (1 - p) * (1 - p) for p in (low, high)]
     least = 0.5 if low <= 0.5 <= high else min(far)

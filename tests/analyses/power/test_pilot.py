@@ -93,7 +93,7 @@ def test_pilots_that_say_nothing_are_refused() -> None:
     same = Panel.from_arrays(np.ones((5, 2)))
     with pytest.raises(InputError, match="the same difference everywhere"):
         pilot_of(same, same, level=0.95, repeats=None)
-    with pytest.raises(UsageError, match="what 4 repeats would save is not known"):
+    with pytest.raises(UsageError, match="what 4 repeats would save is unknown"):
         pilot_of(panel(), panel(), level=0.95, repeats=4)
 
 

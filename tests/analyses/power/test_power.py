@@ -229,7 +229,7 @@ def test_pilots_that_say_nothing_are_refused() -> None:
         power(a, a, difference=0.1)
     with pytest.raises(InputError, match="the pilot has one unit"):
         power({"item": [1], "score": [0]}, {"item": [1], "score": [1]}, difference=0.1)
-    with pytest.raises(UsageError, match="one run of each item, so that what 3 repeats would save is not known"):
+    with pytest.raises(UsageError, match="one run of each item, so what 3 repeats would save is unknown"):
         power(a, b, difference=0.1, repeats=3)
     with pytest.raises(UsageError, match="a pilot is two files"):
         power(a, difference=0.1)

@@ -43,7 +43,7 @@ class Planned:
 
 
 def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) -> tuple[Pilot, Planned]:
-    """Look at two systems on the same units; ``repeats`` is how many runs the study shall have.
+    """Look at two systems on the same units; ``repeats`` is how many runs the study will have.
 
     ``runs`` is the same with a column for each run, holes and all; where there are no runs, the same panel.
     """
@@ -107,7 +107,7 @@ def _noises(runs: Panel, repeats: int | None) -> tuple[Noise, Noise] | None:
         lone = (runs.models or runs.systems)[found.index(None)]
         name = lone if isinstance(lone, str) else lone.model
         raise UsageError(
-            f"{name}: one run of each {runs.unit}, so that what {repeats} repeats would save is not known; give a "
+            f"{name}: one run of each {runs.unit}, so what {repeats} repeats would save is unknown; give a "
             "pilot with a column 'run', or numbers with --sd and --sd-within."
         )
     return None
@@ -127,7 +127,7 @@ def noise_of(values: Floats) -> Noise | None:
 def _means(pilot: Pilot, panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, repeats: int | None) -> Planned:
     variance, size = pilot.design_effect * pilot.sd**2, panel.n / drawn.n
     left = wanted = 0.0
-    if noise is not None and repeats is not None:  # what is left of the noise of runs in the pilot, and what shall be
+    if noise is not None and repeats is not None:  # what is left of the noise of runs in the pilot, and what will be
         weights = design_effect(panel.denominators)
         left = weights * sum(part.variance * part.inverse_runs for part in noise)
         wanted = weights * sum(part.variance for part in noise) / repeats
