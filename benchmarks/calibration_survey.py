@@ -17,12 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 
 import numpy as np
 
-from assay.analyses.survey.against import Against, against
-from assay.analyses.survey.beyond import beyond_ceiling
-from assay.analyses.survey.carried import segment_noise, slope_noise
-from assay.analyses.survey.context import levels_within
-from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.baseline_tests import Against, against
+from assay.analyses.survey.context_levels import levels_within
+from assay.analyses.survey.denoised import beyond_ceiling, corrected, divergence_of, overall_weights, parts_of
+from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.propagated import segment_noise, slope_noise
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
 from assay.design import Design

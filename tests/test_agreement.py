@@ -24,7 +24,7 @@ from assay.analyses.context import context
 from assay.analyses.japanese import japanese
 from assay.analyses.rank import rank
 from assay.analyses.survey import survey
-from assay.analyses.survey.against import Against
+from assay.analyses.survey.baseline_tests import Against
 from assay.analyses.tune import tune
 from assay.examples.survey import FOLDER
 from assay.examples.tuning import RUNS

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.evidence import Survey
 from assay.data.survey import Question, Segment, Truth
 from assay.data.survey.predictions import Predictions
 from assay.stats.survey.divergence import divergence, score_of

@@ -5,7 +5,7 @@ import json
 import msgspec
 import numpy as np
 
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of

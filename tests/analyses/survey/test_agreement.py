@@ -8,15 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from assay.analyses.survey import report_of
-from assay.analyses.survey.against import Against, against, placed
+from assay.analyses.survey.baseline_tests import Against, against, placed
 from assay.analyses.survey.baselines import baselines
-from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
-from assay.analyses.survey.context import context
+from assay.analyses.survey.context_levels import context
+from assay.analyses.survey.denoised import KNOWS_THE_SAMPLE, beyond_ceiling
+from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.fairness import fairness
 from assay.analyses.survey.intervals import intervals
-from assay.analyses.survey.loaded import Survey
 from assay.analyses.survey.noise import noise
-from assay.analyses.survey.pairs import pairs
+from assay.analyses.survey.order import pairs
 from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
 from assay.design import Design

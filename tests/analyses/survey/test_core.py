@@ -10,10 +10,10 @@ from scipy.special import rel_entr
 from assay.analyses.rank import rank
 from assay.analyses.survey import report_of, survey
 from assay.analyses.survey.baselines import Baselines, baselines
+from assay.analyses.survey.evidence import Survey, load
 from assay.analyses.survey.intervals import intervals
-from assay.analyses.survey.loaded import Survey, load
 from assay.analyses.survey.noise import noise
-from assay.analyses.survey.pairs import pairs
+from assay.analyses.survey.order import pairs
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import scores
 from assay.analyses.survey.shuffled import nulls

@@ -6,8 +6,8 @@ from scipy.spatial.distance import jensenshannon
 from statsmodels.stats.multitest import multipletests
 
 from assay.analyses.survey.category_gaps import CategoryGap
+from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.fairness import Fairness, fairness
-from assay.analyses.survey.loaded import Survey
 from assay.data.survey import SCORE_ONLY
 from assay.data.survey.truth import Cell, truth_of
 from assay.design import Design

@@ -7,7 +7,7 @@ import pytest
 
 from assay.analyses.survey import report_of, survey
 from assay.analyses.survey.baselines import baselines
-from assay.analyses.survey.loaded import Survey, load
+from assay.analyses.survey.evidence import Survey, load
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.population import categories_of_two
 from assay.data.survey import OK

@@ -9,7 +9,7 @@ the file, add a line there, and say how to read it in `assay.analyses.survey.sen
 
 What it is given
 ----------------
-`Survey` (`assay.analyses.survey.loaded`) is frozen; what is expensive is a cached property, so analyses feed
+`Survey` (`assay.analyses.survey.evidence`) is frozen; what is expensive is a cached property, so analyses feed
 each other:
 
 - ``truth``: `assay.data.survey.Truth`. Cells (question × segment), sorted by segment, then question: ``question``
@@ -55,9 +55,8 @@ from typing import get_args
 import numpy as np
 
 from assay.analyses.survey.advice import advice_on
-from assay.analyses.survey.loaded import MIN_RESPONDENTS, THRESHOLD, Population, Survey, load
+from assay.analyses.survey.evidence import MIN_RESPONDENTS, THRESHOLD, Population, Survey, load, on_shared_cells
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
-from assay.analyses.survey.shared import on_shared_cells
 from assay.data.survey import Progress, SurveySource, Variants
 from assay.design import Design, signature
 from assay.errors import UsageError

@@ -5,16 +5,14 @@ from itertools import pairwise
 from typing import Any
 
 from assay.analyses.survey.baselines import Baselines
+from assay.analyses.survey.evidence import FEW_RESPONDENTS
 from assay.analyses.survey.fairness import Fairness
 from assay.analyses.survey.intervals import ScoreIntervals
-from assay.analyses.survey.loaded import FEW_RESPONDENTS
 from assay.analyses.survey.noise import NoiseCeiling
-from assay.analyses.survey.pairs import ModelPairs
-from assay.analyses.survey.repeats import RepeatedRuns
+from assay.analyses.survey.order import ModelPairs, RepeatedRuns, SegmentWeights
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import Scores
 from assay.analyses.survey.sentences import NOTABLE, Advice
-from assay.analyses.survey.weighting import SegmentWeights
 from assay.results import words
 
 HIGH_ENOUGH = 0.9  # of the cells should be able to reach the threshold

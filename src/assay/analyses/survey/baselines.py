@@ -6,8 +6,8 @@ from math import ceil
 import msgspec
 import numpy as np
 
-from assay.analyses.survey.against import MARGIN, Against, Position, against_baselines, placed
-from assay.analyses.survey.loaded import LEFT_OUT, NOBODY_ELSE, POOLED, Survey
+from assay.analyses.survey.baseline_tests import MARGIN, Against, Position, against_baselines, placed
+from assay.analyses.survey.evidence import LEFT_OUT, NOBODY_ELSE, POOLED, Survey
 from assay.analyses.survey.population import categories_of_two, has_everyone
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR, number

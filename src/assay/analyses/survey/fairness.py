@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from msgspec.structs import replace as changed
 
-from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
-from assay.analyses.survey.carried import SegmentNoise, segment_noise
 from assay.analyses.survey.category_gaps import GROUPS, CategoryGap, CategoryGaps, gap_statements, gap_table, line_of
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.denoised import KNOWS_THE_SAMPLE, beyond_ceiling
+from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.propagated import SegmentNoise, segment_noise
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import Statement
 from assay.data.survey import OK, SCORE_ONLY

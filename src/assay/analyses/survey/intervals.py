@@ -5,10 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
-from assay.analyses.survey.correction import corrected, divergence_of, overall_weights, parts_of, weights_within
-from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.resampled import DEFAULT_RESPONDENT_RESAMPLES
+from assay.analyses.survey.denoised import (
+    KNOWS_THE_SAMPLE,
+    beyond_ceiling,
+    corrected,
+    divergence_of,
+    overall_weights,
+    parts_of,
+    weights_within,
+)
+from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.respondents import DEFAULT_RESPONDENT_RESAMPLES
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR, number
 from assay.analyses.survey.sentences import Statement

@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 
 from assay.analyses.contrast import moved_limits
-from assay.analyses.survey.against import against_baselines
-from assay.analyses.survey.beyond import beyond_ceiling
-from assay.analyses.survey.loaded import LEFT_OUT, Survey
+from assay.analyses.survey.baseline_tests import against_baselines
+from assay.analyses.survey.denoised import beyond_ceiling
+from assay.analyses.survey.evidence import LEFT_OUT, Survey
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR, number
 from assay.analyses.survey.sentences import Statement

@@ -15,7 +15,7 @@ from assay.results.table import ResultTable
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
-    from assay.analyses.survey.against import Against
+    from assay.analyses.survey.baseline_tests import Against
 
 #: Name → "module:function:record", in the order in which analyses are run and shown; imported when one is met.
 ANALYSES: dict[str, str] = {
@@ -23,11 +23,11 @@ ANALYSES: dict[str, str] = {
     "baselines": "assay.analyses.survey.baselines:baselines:Baselines",
     "noise": "assay.analyses.survey.noise:noise:NoiseCeiling",
     "intervals": "assay.analyses.survey.intervals:intervals:ScoreIntervals",
-    "pairs": "assay.analyses.survey.pairs:pairs:ModelPairs",
-    "weighting": "assay.analyses.survey.weighting:weighting:SegmentWeights",
+    "pairs": "assay.analyses.survey.order:pairs:ModelPairs",
+    "weighting": "assay.analyses.survey.order:weighting:SegmentWeights",
     "fairness": "assay.analyses.survey.fairness:fairness:Fairness",
-    "context": "assay.analyses.survey.context:context:ContextSlopes",
-    "repeats": "assay.analyses.survey.repeats:repeats:RepeatedRuns",
+    "context": "assay.analyses.survey.context_levels:context:ContextSlopes",
+    "repeats": "assay.analyses.survey.order:repeats:RepeatedRuns",
 }
 
 

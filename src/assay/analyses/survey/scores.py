@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 import numpy as np
 
-from assay.analyses.survey.loaded import Own, Survey
+from assay.analyses.survey.evidence import OwnScore, Survey
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import NOTABLE, Statement
 from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
@@ -53,7 +53,7 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
     n_segments: int
     contexts: tuple[int, ...]
     runs: int
-    own: tuple[Own, ...] = ()  # each model on all that it answered, where that is not the same for all
+    own: tuple[OwnScore, ...] = ()  # each model on all that it answered, where that is not the same for all
 
     statements: tuple[Statement, ...] = ()
 

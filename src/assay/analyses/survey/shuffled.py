@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.evidence import Survey
 from assay.data.survey import OK, SCORE_ONLY, Truth
 from assay.stats.streams import stream_key, words
 from assay.stats.survey.divergence import similarity

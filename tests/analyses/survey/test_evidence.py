@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from assay.analyses.survey import report_of
-from assay.analyses.survey.loaded import Survey, load
+from assay.analyses.survey.evidence import Survey, load, on_shared_cells
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import Scores
-from assay.analyses.survey.shared import on_shared_cells
 from assay.data.survey import ERROR, OK
 from assay.data.survey.predictions import Answer, Predictions, predictions_of
 from assay.design import Design

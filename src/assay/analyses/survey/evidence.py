@@ -1,7 +1,7 @@
 """A survey with the predictions of models: what all analyses start from, each expensive part computed once."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -9,9 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from assay.analyses.survey.noisy import NoisyAnswers, noisy_answers
 from assay.analyses.survey.population import left_out, pooled
-from assay.analyses.survey.resampled import Resampled, resample
+from assay.analyses.survey.respondents import NoisyAnswers, Resampled, noisy_answers, resample
 from assay.data.survey import (
     OK,
     SCORE_ONLY,
@@ -55,7 +54,7 @@ _ROWS = 1 << 20  # shares compared at once
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnScore:
     """A model on all cells that it answered, which others may not have."""
 
     model: str
@@ -74,7 +73,7 @@ class Survey:
     threshold: float = THRESHOLD
     everyone: Truth | None = None  # with the small answers that ``truth`` leaves out
     population: Population = "left-out"
-    own: tuple[Own, ...] = ()  # where models have different cells, and only the shared ones are kept
+    own: tuple[OwnScore, ...] = ()  # where models have different cells, and only the shared ones are kept
     whole: "Survey | None" = None  # the survey before that: the population does not depend on what was predicted
     shared: Truths | None = None  # (cells of the whole,) which ones are kept
     _resampled: dict[tuple[int, int, str], Resampled] = field(default_factory=dict, repr=False)
@@ -297,3 +296,36 @@ def load(
         raise InputError(f"{published.source}: about {published.survey_id!r}, but the survey is {kept.survey_id!r}.")
     other = None if prior is None else read_truth(prior)
     return Survey(kept, predictions, other, published, threshold, whole, population)
+
+
+def on_shared_cells(survey: Survey) -> Survey:
+    """The survey without the cells that a model has no score for, so that every number is over the same ones.
+
+    Models without any score have no part in that.
+    """
+    there = ~np.isnan(survey.scores)  # (C, M)
+    scored = np.asarray(there.any(axis=0))
+    shared = np.asarray(there[:, scored].all(axis=1))
+    if not scored.any() or shared.all():
+        return survey
+    overall, counts = survey.overall(survey.scores), there.sum(axis=0)
+    own = tuple(OwnScore(name, float(overall[m]), int(counts[m])) for m, name in enumerate(survey.models) if scored[m])
+    fewest = min(own, key=lambda one: one.cells)
+    if not shared.any():
+        raise InputError(
+            f"no question × segment has an answer of every model ({fewest.model} has {fewest.cells:,} of "
+            f"{len(survey.truth):,}), so that nothing can be compared; leave models out, or look at them one by one."
+        )
+    who = "every model" if len(own) > 1 else own[0].model
+    note = f"every number is over the {shared.sum():,} of {len(shared):,} questions × segments that {who} answered"
+    if len(own) > 1 and fewest.cells < max(one.cells for one in own):
+        note += f"; {fewest.model} answered the fewest, {fewest.cells:,}"
+    return replace(
+        survey,
+        truth=survey.truth.only(shared),
+        predictions=replace(survey.predictions.only(shared), notes=(*survey.predictions.notes, note)),
+        own=own if len({one.cells for one in own}) > 1 else (),
+        whole=survey,
+        shared=shared,
+        _resampled={},
+    )

@@ -19,11 +19,9 @@ from math import exp, sqrt
 
 import numpy as np
 
-from assay.analyses.survey.beyond import KNOWS_THE_SAMPLE, beyond_ceiling
-from assay.analyses.survey.correction import parts_of, weights_within
-from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.noisy import NoisyAnswers
-from assay.analyses.survey.resampled import resample_sums
+from assay.analyses.survey.denoised import KNOWS_THE_SAMPLE, beyond_ceiling, parts_of, weights_within
+from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.respondents import NoisyAnswers, resample_sums
 from assay.data.survey import SCORE_ONLY
 from assay.design import Design
 from assay.stats.numerics import normal_quantile

@@ -7,13 +7,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from assay.analyses.survey.carried import NOTHING_READ, SCORES_ONLY, segment_noise, slope_noise
-from assay.analyses.survey.context import context, levels_within
-from assay.analyses.survey.correction import corrected, overall_weights, parts_of
+from assay.analyses.survey.context_levels import context, levels_within
+from assay.analyses.survey.denoised import corrected, overall_weights, parts_of
+from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.fairness import fairness
 from assay.analyses.survey.intervals import intervals
-from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.resampled import resample_sums
+from assay.analyses.survey.propagated import NOTHING_READ, SCORES_ONLY, segment_noise, slope_noise
+from assay.analyses.survey.respondents import resample_sums
 from assay.data.survey import SCORE_ONLY, UNPARSEABLE
 from assay.design import Design
 from benchmarks.simulation.surveys import PREDICTORS, World

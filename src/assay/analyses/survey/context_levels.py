@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.survey.carried import SlopeNoise, slope_noise
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.propagated import SlopeNoise, slope_noise
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import Statement
 from assay.data.survey.predictions import UNKNOWN_CONTEXT

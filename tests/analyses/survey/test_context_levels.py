@@ -6,8 +6,8 @@ import pytest
 import statsmodels.api as sm
 from statsmodels.stats.multitest import multipletests
 
-from assay.analyses.survey.context import context
-from assay.analyses.survey.loaded import Survey
+from assay.analyses.survey.context_levels import context
+from assay.analyses.survey.evidence import Survey
 from assay.design import Design
 from tests.analyses.survey.surveys import made, read_again
 

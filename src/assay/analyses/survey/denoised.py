@@ -7,6 +7,10 @@ model are spread has to be estimated too, and its error is added.
 
 The mean divergence itself needs no such inversion: JSD(p̂, q) less its expected excess is right on average, whatever the
 true divergence, and so is a mean of such terms, with a variance in closed form.
+
+Nobody who was not shown the answers of these respondents can predict them better than the true shares do. A score above
+the ceiling says that the sample, or a part of it, was in what the model was made from. Corrections for noise assume
+that a prediction does not know the noise, and say nothing of such a model.
 """
 
 from dataclasses import dataclass
@@ -14,12 +18,13 @@ from math import exp, sqrt
 
 import numpy as np
 
-from assay.analyses.survey.loaded import Survey
-from assay.analyses.survey.noisy import NoisyAnswers
+from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.respondents import NoisyAnswers
+from assay.stats.bootstrap import interval
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
 from assay.stats.survey.denoised import ExpectedRoots
-from assay.stats.units import Floats, Integers
+from assay.stats.units import Floats, Integers, Units
 
 METHOD = "inverted noise"
 _WHY = "no answer of the model has a distribution"
@@ -41,7 +46,7 @@ def overall_weights(survey: Survey, model: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class CellSets:
     """Sets of cells of one model: what is fixed of their scores, and what depends on noise."""
 
     answers: NoisyAnswers
@@ -55,7 +60,7 @@ class Parts:
         return list(self.answers.measured_roots(self.weights))
 
 
-def parts_of(survey: Survey, model: int, weights: Floats) -> Parts:
+def parts_of(survey: Survey, model: int, weights: Floats) -> CellSets:
     """From the weight of every cell in every part (C, P)."""
     answers, predictions = survey.noisy[model], survey.predictions
     own = np.flatnonzero((predictions.model == model) & ~np.isnan(survey.row_scores))
@@ -64,10 +69,10 @@ def parts_of(survey: Survey, model: int, weights: Floats) -> Parts:
     per_cell = np.bincount(predictions.cell[own], minlength=len(survey.truth))
     fixed = np.bincount(predictions.cell[own], best, len(survey.truth)) / np.maximum(per_cell, 1)
     count = np.bincount(answers.cell, minlength=len(survey.truth))
-    return Parts(answers, weights[answers.cells], fixed @ weights, np.asarray(count @ (weights > 0), dtype=np.int64))
+    return CellSets(answers, weights[answers.cells], fixed @ weights, np.asarray(count @ (weights > 0), dtype=np.int64))
 
 
-def corrected(parts: Parts, level: float) -> list[Estimate]:
+def corrected(parts: CellSets, level: float) -> list[Estimate]:
     """(P,) The score of each part against the true shares."""
     if not len(parts.answers.rows):
         return [Estimate(None, None, None, 0, _WHY)] * len(parts.whole)
@@ -93,7 +98,7 @@ def _corrected(curves: list[ExpectedRoots], part: tuple[float, float, int], z: f
     return Estimate(whole - value, limits, (limits.high - limits.low) / (2 * z), read)
 
 
-def divergence_of(parts: Parts, level: float) -> Estimate:
+def divergence_of(parts: CellSets, level: float) -> Estimate:
     """The mean JSD of the first part without its noise; of answers that were read."""
     answers, weights = parts.answers, parts.weights[:, 0]
     share = float(answers.by_cell(np.ones(len(answers.rows))) @ weights) if len(answers.rows) else 0.0
@@ -104,3 +109,21 @@ def divergence_of(parts: Parts, level: float) -> Estimate:
     reach = normal_quantile(0.5 + level / 2) * error
     limits = Interval(max(mean - reach, 0.0), max(mean + reach, 0.0), level, "normal")
     return Estimate(max(mean, 0.0), limits, error, int(parts.read[0]))
+
+
+KNOWS_THE_SAMPLE = "a score above that of a perfect prediction knows the sample, so that noise cannot be taken off"
+
+
+def beyond_ceiling(survey: Survey, level: float) -> tuple[bool, ...]:
+    """(M,) Whether each model is shown to be above the ceiling, questions as clusters, at the level for all of them."""
+    alone = 1 - 2 * (1 - level) / max(len(survey.models), 1)  # one-sided, Bonferroni
+    return tuple(_beyond(survey, m, alone) for m in range(len(survey.models)))
+
+
+def _beyond(survey: Survey, m: int, level: float) -> bool:
+    values = np.column_stack([survey.scores[:, m], survey.ceiling])
+    missing = np.asarray(np.isnan(values).any(axis=1))
+    if missing.all():
+        return False
+    found: Units = survey.grid(np.where(missing[:, None], np.nan, values)).pair(0, 1)
+    return found.n > 1 and interval(found, method="t", confidence_level=level).interval.low > 0

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from assay.analyses.contrast import moved_limits
-from assay.analyses.survey.loaded import LEFT_OUT, POOLED, Survey
+from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey
 from assay.data.survey import ERROR, OK
 from assay.design import Design
 from assay.stats.effects import ArmValues, effect_sizes
