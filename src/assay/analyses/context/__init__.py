@@ -45,6 +45,16 @@ def context(
     A bin's loss is Σ loss / Σ tokens and its interval draws whole documents. Differences by bin, and each bin's loss
     against all later positions of the same documents, have max-T intervals, which hold for all bins at once:
     R_k ± c·se_k with c the quantile of max_k |R*_k − R_k| / se*_k (Westfall and Young 1993).
+
+    >>> import tempfile
+    >>> import assay
+    >>> from assay.models import path
+    >>> texts = [assay.Document(f"story {i}", f"Once there were {i} models, and all were small.") for i in range(12)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = assay.score(path("base"), texts, folder, plan=assay.Plan(context=64, keep_tokens=True))
+    ...     curve = assay.context(runs["base"].folder)
+    >>> [str(point.bin) for point in curve.models[0].points][:4]
+    ['0', '1', '2', '3–4']
     """
     design = design or Design()
     _check_design(design)
