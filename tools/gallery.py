@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.report.document import Document
 from assay.report.folder import document_of
-from assay.report.page import write_page
+from assay.report.html import write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -16,7 +16,7 @@ from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
 from assay.analyses.result import plain_html
 from assay.errors import InputError, NoPairsError
-from assay.report.page.gauge import gauge_html
+from assay.report.html.gauge import gauge_html
 from assay.results import words
 from tests.analyses.evidence import limits, losses, scores, value
 from tests.analyses.japanese.texts import counts

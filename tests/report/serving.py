@@ -16,7 +16,7 @@ from typing import cast
 
 import assay
 from assay.report.folder import document_of, write_document
-from assay.report.server import ResultServer, make_server
+from assay.report.serve import ResultServer, make_server
 
 EXAMPLES = Path(assay.__file__).parent / "examples"
 

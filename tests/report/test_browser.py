@@ -17,9 +17,9 @@ from assay.analyses.compare import compare
 from assay.design import Design
 from assay.report.document import Document, Part, Table
 from assay.report.document import Group as Section
+from assay.report.html import write_page
 from assay.report.kinds import part_of
 from assay.report.names import visible
-from assay.report.page import write_page
 from tests.report.browser import Opened, Scheme, chromium, contrast, opened
 from tests.report.results import KINDS, data_of, leaderboard, part, renamed
 

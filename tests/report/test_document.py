@@ -11,10 +11,10 @@ import assay.report
 from assay.errors import InputError
 from assay.report.document import Document, Gauge, Mark, Part, Step
 from assay.report.folder import document_of, write_document
+from assay.report.html import page_html
 from assay.report.kinds import KINDS as SCHEMAS
 from assay.report.kinds import part_of, read_part
 from assay.report.markdown import document_markdown
-from assay.report.page import page_html
 from assay.report.text import document_text
 from assay.results.explanations import explanation_of
 from tests.certificate.alterations import alterations

@@ -13,7 +13,7 @@ from assay.analyses.result import Record, Result, plain_html
 from assay.report.kinds import KINDS as SCHEMAS
 from assay.report.notebook import section_html
 from tests.report.results import RECORDS, data_of, leaderboard, part, renamed, result
-from tests.report.test_page import Reader
+from tests.report.html.test_page import Reader
 
 EVIL = "</svg><script>window.pwned=1</script>"
 

@@ -164,7 +164,7 @@ def _write_index(said: dict[Step, str]) -> None:
     """Everything on one page, and the commands behind it."""
     from assay.report.document import Step as Shown
     from assay.report.folder import document_of, write_charts
-    from assay.report.page import write_page
+    from assay.report.html import write_page
 
     began = time.monotonic()
     say("\n== One page to read and send")

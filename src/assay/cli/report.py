@@ -76,6 +76,6 @@ def _serve(results: list[Path], output: Path | None, port: int) -> None:
         raise UsageError("--serve takes one folder, and writes nothing: assay report --serve FOLDER.")
     if not results[0].is_dir():
         raise InputError(f"{results[0]}: not a folder; --serve shows the results in one.")
-    from assay.report.server import serve
+    from assay.report.serve import serve
 
     raise typer.Exit(128 + serve(results[0], port=port, ready=say))

@@ -14,10 +14,10 @@ from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
 from assay.report.charts import write_chart
 from assay.report.document import Document, Part
+from assay.report.html import write_page
 from assay.report.kinds import part_of, read_part
 from assay.report.markdown import document_markdown, part_markdown
 from assay.report.names import file_name
-from assay.report.page import write_page
 
 PAGES = (".html", ".md")
 Source = AnyResult | dict[str, Any] | str | PathLike[str]

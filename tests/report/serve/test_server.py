@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, UsageError
-from assay.report.server import ResultServer, make_server
+from assay.report.serve import ResultServer, make_server
 from tests.report.serving import ask, furnished, lines, raw, running
 
 ALWAYS = {
@@ -148,7 +148,7 @@ def test_requests_that_are_none(server: ResultServer, request_: bytes, status: b
 def test_a_slow_client_keeps_nobody_waiting_and_is_left(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("assay.report.server._SECONDS_TO_ASK", 1.0)
+    monkeypatch.setattr("assay.report.serve._SECONDS_TO_ASK", 1.0)
     with running(folder) as server, socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as slow:
         slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
         assert ask(server, "/index.json").status == 200
@@ -165,7 +165,7 @@ def test_a_slow_client_keeps_nobody_waiting_and_is_left(
 
 
 def test_connections_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.report.server._MOST_AT_ONCE", 2)
+    monkeypatch.setattr("assay.report.serve._MOST_AT_ONCE", 2)
     with running(folder) as server:
         address = ("127.0.0.1", server.server_port)
         with (
@@ -220,7 +220,7 @@ def test_what_cannot_be_served(folder: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     code = (
-        "import sys; from pathlib import Path; from assay.report.server import serve; serve(Path(sys.argv[1]), port=0)"
+        "import sys; from pathlib import Path; from assay.report.serve import serve; serve(Path(sys.argv[1]), port=0)"
     )
     (tmp_path / "half.json").write_text("{")
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True)

@@ -159,7 +159,7 @@ def _title(page: Found) -> str:
     return words[:200] or page.name
 
 
-class Shelf:
+class ServedFolder:
     """The listing of a folder. Files are read by a thread of its own, so that a listing never waits for a slow one."""
 
     def __init__(self, folder: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 from assay.report.document import SYMBOLS, WORDS
-from assay.report.page.write import asset, policy
-from assay.report.shelf import Entry
+from assay.report.html import asset, policy
+from assay.report.serve.folder import Entry
 from assay.version import VERSION
 
 _HREFS = {"result": "/r/", "page": "/f/"}

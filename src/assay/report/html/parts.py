@@ -5,8 +5,8 @@ from html import escape
 from urllib.parse import quote
 
 from assay.report.document import SYMBOLS, WORDS, Chart, Document, Fact, Group, Part, Step, part_id
-from assay.report.page.gauge import gauge_html
-from assay.report.page.tables import how_html, table_html
+from assay.report.html.gauge import gauge_html
+from assay.report.html.tables import how_html, table_html
 
 
 def title_id(part: int, group: int) -> str:

@@ -14,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.report.document import Document, Fact, Gauge, Group, Mark, Part, Table
+from assay.report.html import chart_library, page_html, script_safe
+from assay.report.html.gauge import gauge_html
+from assay.report.html.records import records_of
+from assay.report.html.tables import first_number, is_numeric, table_html
 from assay.report.names import visible
-from assay.report.page import page_html
-from assay.report.page.gauge import gauge_html
-from assay.report.page.records import records_of
-from assay.report.page.tables import first_number, is_numeric, table_html
-from assay.report.page.write import chart_library, script_safe
 from tests.report.results import KINDS, data_of, part
 
 NAME = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

@@ -7,9 +7,9 @@ import pytest
 
 from assay import examples
 from assay.certificate.issue import certify
-from assay.report import shelf
 from assay.report.document import Part
 from assay.report.kinds import read_part
+from assay.report.serve import folder as served
 from tests.report.serving import ask, lines, running, sample
 
 
@@ -76,7 +76,7 @@ def test_a_version_of_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.Mo
         read.append(path.name)
         return read_part(path, draw=draw)
 
-    monkeypatch.setattr(shelf, "read_part", counted)
+    monkeypatch.setattr(served, "read_part", counted)
     for name in ("a.json", "b.json"):
         saved(tmp_path / name)
     with running(tmp_path) as server:
@@ -90,7 +90,7 @@ def test_a_version_of_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_thousand_results_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = read_part(saved(tmp_path / "first.json"))
-    monkeypatch.setattr(shelf, "read_part", lambda *_, **__: part)  # here it is the listing that counts
+    monkeypatch.setattr(served, "read_part", lambda *_, **__: part)  # here it is the listing that counts
     for number in range(1_000):
         saved(tmp_path / f"{number}.json")
     with running(tmp_path) as server:
@@ -103,9 +103,9 @@ def test_a_listing_does_not_wait_for_a_slow_result(tmp_path: Path, monkeypatch: 
         time.sleep(0.3)
         return read_part(path, draw=draw)
 
-    monkeypatch.setattr(shelf, "read_part", slow)
+    monkeypatch.setattr(served, "read_part", slow)
     saved(tmp_path / "slow.json")
-    one = shelf.Shelf(tmp_path.resolve())
+    one = served.ServedFolder(tmp_path.resolve())
     try:
         early, older = one.entries(patience=0.01)
         assert ([entry.state for entry in early], older) == (["reading"], 0)

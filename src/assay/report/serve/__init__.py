@@ -22,7 +22,7 @@ from typing import Any
 
 from assay.errors import InputError, UsageError
 from assay.names import visible
-from assay.report.site import Answer, Site, problem
+from assay.report.serve.site import Answer, Site, problem
 from assay.version import VERSION
 
 PORT = 8321
@@ -174,7 +174,7 @@ class ResultServer(ThreadingHTTPServer):
     def server_close(self) -> None:
         super().server_close()
         if hasattr(self, "site"):  # not if the port was taken
-            self.site.shelf.close()
+            self.site.served.close()
 
 
 def say(line: str) -> None:

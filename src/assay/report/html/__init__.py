@@ -13,9 +13,9 @@ from typing import Any
 from assay.files.writing import write_bytes
 from assay.report.charts import DARK
 from assay.report.document import Document, Part, part_id
+from assay.report.html.parts import front_html, part_html, steps_html, title_id
+from assay.report.html.records import records_of
 from assay.report.names import visible
-from assay.report.page.parts import front_html, part_html, steps_html, title_id
-from assay.report.page.records import records_of
 from assay.version import VERSION
 
 _MOST_DATA = 600_000  # characters that the page carries for downloads
@@ -82,7 +82,7 @@ def script_safe(data: Any) -> str:
 
 @cache
 def asset(name: str) -> str:
-    return files("assay.report.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("assay.report.html").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.report.document import Table
-from assay.report.page.tables import first_number, is_numeric
+from assay.report.html.tables import first_number, is_numeric
 
 _LIMITS = re.compile(r"\[\s*([^\]\s]+) to ([^\]\s]+)\s*\]")
 

@@ -11,8 +11,18 @@ from threading import Lock
 from urllib.parse import unquote_to_bytes
 
 from assay.report.document import Document
-from assay.report.page import page_html
-from assay.report.page.index import (
+from assay.report.html import asset, chart_library, page_html, policy
+from assay.report.serve.folder import (
+    LARGEST,
+    PAGES,
+    RESULTS,
+    ServedFolder,
+    content_of,
+    locate,
+    part_or_reason,
+    stamp_of,
+)
+from assay.report.serve.index_page import (
     Listing,
     encoded,
     index_html,
@@ -23,8 +33,6 @@ from assay.report.page.index import (
     quoted,
     with_way_back,
 )
-from assay.report.page.write import asset, chart_library, policy
-from assay.report.shelf import LARGEST, PAGES, RESULTS, Shelf, content_of, locate, part_or_reason, stamp_of
 
 _HTML = "text/html; charset=utf-8"
 #: What `assay report` writes; nothing else of the folder is given out, except results.
@@ -66,7 +74,7 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder  # resolved
-        self.shelf = Shelf(folder)
+        self.served = ServedFolder(folder)
         self._pages: OrderedDict[Path, tuple[tuple[int, ...], Answer]] = OrderedDict()
         self._lock = Lock()
 
@@ -90,7 +98,7 @@ class Site:
         return not_found() if room is None or name is None else room(name)
 
     def _listing(self) -> Listing:
-        return listing_of(*self.shelf.entries())
+        return listing_of(*self.served.entries())
 
     def _result(self, name: str) -> Answer:
         path = locate(self.folder, name, RESULTS)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.report.page.write import asset
-from assay.report.server import ResultServer
+from assay.report.html import asset
+from assay.report.serve import ResultServer
 from tests.report.serving import ask, furnished, lines, raw, running, sample
 
 ATTACK = "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>"
