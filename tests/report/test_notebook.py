@@ -12,8 +12,8 @@ from assay import examples
 from assay.analyses.result import Record, Result, plain_html
 from assay.report.kinds import KINDS as SCHEMAS
 from assay.report.notebook import section_html
-from tests.report.results import RECORDS, data_of, leaderboard, part, renamed, result
 from tests.report.html.test_page import Reader
+from tests.report.results import RECORDS, data_of, leaderboard, part, renamed, result
 
 EVIL = "</svg><script>window.pwned=1</script>"
 
