@@ -71,7 +71,7 @@ def test_nothing_is_written_into_a_run_and_only_ours_is_one(manifest: str, text:
 
 def test_a_file_of_a_folder_that_is_read_is_kept_unless_it_is_ours(folder: Path) -> None:
     (folder / "d" / "x.json").write_text("{}")
-    (folder / "d" / "board.json").write_text('{\n  "schema": "assay/leaderboard/1"}')
+    (folder / "d" / "board.json").write_text('{\n  "schema": "assay/leaderboard/2"}')
     (folder / "d" / "page.html").touch()
     check_outputs(["d/board.json"], ["d"])
     check_outputs(["d/page.html"], ["d"])

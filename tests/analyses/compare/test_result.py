@@ -72,7 +72,7 @@ def test_any_scores_come_back_exactly(pairs: list[tuple[float, float]]) -> None:
     assert Comparison.from_dict(strict_json(found)) == found
 
 
-@pytest.mark.parametrize("data", [{}, {"schema": "assay/comparison/0"}, {"schema": "assay/leaderboard/1"}])
+@pytest.mark.parametrize("data", [{}, {"schema": "assay/comparison/0"}, {"schema": "assay/leaderboard/2"}])
 def test_another_schema_is_refused_by_name(data: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"schema must be 'assay/comparison/1', but got"):
         Comparison.from_dict(data)

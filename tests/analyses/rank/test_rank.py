@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from assay import examples
 from assay.analyses.compare import compare
-from assay.analyses.rank import pair_tests, pairs, rank
+from assay.analyses.rank import pair_columns, pair_tests, rank
 from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.errors import InputError, UsageError
@@ -267,7 +267,7 @@ def test_seeds_choose_the_random_numbers_and_repeat_them() -> None:
 
 def test_many_pairs_have_closed_forms_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_tests, "INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(pairs, "MOST_WITH_EFFECT_INTERVALS", 2)
+    monkeypatch.setattr(pair_columns, "MOST_WITH_EFFECT_INTERVALS", 2)
     values = simulated(50, 3, step=0.8)
     board, closed = board_of(values, design=Design()), board_of(values, design=Design(method="t"))
     assert board.computed.pair_intervals == "t, for all pairs at once (Bonferroni)"

@@ -1,7 +1,8 @@
 """The record: there and back, as text in 80 columns, as a frame, as HTML, and its sentence."""
 
 import json
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,15 @@ from msgspec import ValidationError
 from msgspec.structs import replace
 
 from assay.analyses.rank import rank
-from assay.analyses.rank.records import Move, Reweighting, Standing
+from assay.analyses.rank.records import (
+    EstimateColumns,
+    Move,
+    PairTestColumns,
+    RankedPair,
+    RankedPairs,
+    Reweighting,
+    Standing,
+)
 from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.errors import InputError
@@ -33,11 +42,53 @@ def board_of(k: int, n: int = 40, *, step: float = 0.2, long: bool = False, hole
     return rank(*parts, names=names, design=QUICK)
 
 
+def columns(pairs: Sequence[RankedPair]) -> RankedPairs:
+    """Records of pairs as columns, one by one."""
+    sizes = dict.fromkeys(name for pair in pairs for name in pair.effect_sizes)
+    tests = [pair.test for pair in pairs]
+    return RankedPairs(
+        level=0.95,
+        a=tuple(pair.a for pair in pairs),
+        b=tuple(pair.b for pair in pairs),
+        verdict=tuple(pair.verdict for pair in pairs),
+        difference=EstimateColumns.of([pair.difference for pair in pairs]),
+        test=PairTestColumns(
+            name=tests[0].name,
+            statistic=tuple(test.statistic for test in tests),
+            p_value=tuple(test.p_value for test in tests),
+            n=tuple(test.n for test in tests),
+            reason=tuple(test.reason for test in tests),
+        ),
+        p_adjusted=tuple(pair.p_adjusted for pair in pairs),
+        effect_sizes={name: EstimateColumns.of([pair.effect_sizes[name] for pair in pairs]) for name in sizes},
+    )
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_columns_of_pairs_against_records_one_by_one(holes: bool) -> None:
+    board = board_of(5, holes=holes)
+    records = list(board.pairs)
+    assert len(records) == len(board.pairs) == 10
+    assert columns(records) == board.pairs
+    assert board.pairs[-1] == records[-1]
+    assert board.pairs.told_apart == sum(pair.verdict != "not told apart" for pair in records)
+    names = [model.name for model in board.models]
+    assert [(pair.a, pair.b) for pair in records] == list(combinations(names, 2))
+
+
+def test_the_columns_are_a_table_for_other_programs() -> None:
+    data = board_of(4).to_dict()["pairs"]
+    assert set(data) == {"level", "a", "b", "verdict", "difference", "test", "p_adjusted", "effect_sizes"}
+    assert set(data["difference"]) == {"value", "low", "high", "method", "standard_error", "n", "reason"}
+    assert {len(column) for column in data["difference"].values()} == {6}
+    assert data["test"]["name"] == "sign-flip"
+
+
 @pytest.mark.parametrize("holes", [False, True])
 def test_there_and_back_through_json(holes: bool) -> None:
     board = board_of(4, holes=holes)
     data = json.loads(json.dumps(board.to_dict(), allow_nan=False))
-    assert (data["schema"], data["kind"], data["metric"]) == ("assay/leaderboard/1", "leaderboard", "scores")
+    assert (data["schema"], data["kind"], data["metric"]) == ("assay/leaderboard/2", "leaderboard", "scores")
     assert Leaderboard.from_dict(data) == board
     assert data["tiers"] == [list(tier) for tier in board.tiers]
     with pytest.raises(InputError, match="not a leaderboard result: schema must be"):
@@ -102,7 +153,7 @@ def test_frames_and_html_hold_what_the_record_holds() -> None:
 
 def test_a_pair_is_found_by_names_in_any_order() -> None:
     board = board_of(3)
-    assert board.pair("m02", "m00") is board.pair("m00", "m02")
+    assert board.pair("m02", "m00") == board.pair("m00", "m02")
     with pytest.raises(InputError, match="no pair 'm00' and 'x' among the models"):
         board.pair("m00", "x")
 
@@ -117,7 +168,7 @@ def test_every_pair_is_found_by_its_place_against_a_search() -> None:
     for k in (2, 3, 7):
         board = board_of(k)
         for one in board.pairs:
-            assert board.pair(one.b, one.a) is one
+            assert board.pair(one.b, one.a) == one
     with pytest.raises(InputError, match="no pair 'm00' and 'm00'"):
         board.pair("m00", "m00")
 
@@ -148,7 +199,7 @@ def test_the_gauge_is_the_first_model_less_the_second() -> None:
         assert (gauge.value, gauge.low) == (pair.difference.value, pair.difference.interval.low)
         assert (gauge.better, gauge.marks[0].place) == ("higher", 0.0)
     undefined = replace(pair, difference=Estimate(None, None, None, 0, "no unit in common"))
-    assert replace(board, pairs=(undefined, *board.pairs[1:])).gauge is None
+    assert replace(board, pairs=columns([undefined, *list(board.pairs)[1:]])).gauge is None
 
 
 def test_only_one_model_that_may_be_best_is_an_answer() -> None:
@@ -216,6 +267,15 @@ def test_other_weights_say_who_moves(other: Reweighting, text: str) -> None:
 def test_damaged_data_are_refused(damage: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Leaderboard.from_dict(board_of(2).to_dict() | damage)
+
+
+def test_pairs_that_lack_a_row_are_refused() -> None:
+    data = board_of(3).to_dict()
+    short = data["pairs"] | {"p_adjusted": data["pairs"]["p_adjusted"][1:]}
+    with pytest.raises(ValidationError, match="columns of pairs must have the same length"):
+        Leaderboard.from_dict(data | {"pairs": short})
+    with pytest.raises(ValidationError, match="3 models must have 3 pairs, but got 1"):
+        Leaderboard.from_dict(data | {"pairs": board_of(2).to_dict()["pairs"]})
 
 
 def standing(name: str, letters: str = "a") -> Standing:

@@ -9,7 +9,7 @@ from assay.analyses.rank.records import RankedPair
 from assay.analyses.rank.sentences import sentence_of
 from assay.design import Design
 from assay.stats.records import Estimate, Test
-from tests.analyses.rank.test_result import standing
+from tests.analyses.rank.test_result import columns, standing
 
 
 def told(a: str, b: str, p: float | None, verdict: Any) -> RankedPair:
@@ -68,7 +68,7 @@ LEVEL_WITH_W += "w is better than z; so is x; y is not shown to be."
     ],
 )
 def test_sentences_say_what_the_pairs_show(models: str, pairs: list[Any], expected: str) -> None:
-    assert sentence_of([standing(name) for name in models], [told(*pair) for pair in pairs]) == expected
+    assert sentence_of([standing(name) for name in models], columns([told(*pair) for pair in pairs])) == expected
 
 
 def test_models_beside_the_first_are_named_with_whom_they_are_better_than() -> None:
@@ -82,15 +82,16 @@ def test_models_beside_the_first_are_named_with_whom_they_are_better_than() -> N
         "B, C, D and E cannot be told apart from A (smallest p = 0.2, adjusted); A is better than the other 5 models; "
     )
     tail = "E is not shown to be better than any of them."
-    assert sentence_of(models, pairs) == f"{head}so is B; C and D are better only than y and z; {tail}"
+    assert sentence_of(models, columns(pairs)) == f"{head}so is B; C and D are better only than y and z; {tail}"
     pairs.append(told("D", "x", 0.01, YES))
-    assert sentence_of(models, pairs) == f"{head}so is B; C and D are better than some of them; {tail}"
+    assert sentence_of(models, columns(pairs)) == f"{head}so is B; C and D are better than some of them; {tail}"
 
 
 def test_p_values_that_are_not_adjusted_are_not_called_so() -> None:
     models = [standing(name) for name in "xy"]
-    assert sentence_of(models, [told("x", "y", 0.4, NO)], adjusted=False) == "x and y cannot be told apart (p = 0.4)."
-    assert sentence_of(models, [told("x", "y", 0.01, YES)], adjusted=False) == "x is better than y (p = 0.01)."
+    level, better = columns([told("x", "y", 0.4, NO)]), columns([told("x", "y", 0.01, YES)])
+    assert sentence_of(models, level, adjusted=False) == "x and y cannot be told apart (p = 0.4)."
+    assert sentence_of(models, better, adjusted=False) == "x is better than y (p = 0.01)."
 
 
 # --------------------------------------------------------------------------------------------------------------- notes

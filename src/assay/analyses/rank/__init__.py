@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.rank.models import models_of, models_of_panel, only_complete, without_rounding
-from assay.analyses.rank.pairs import PairDecisions, check_adjust, decide, pair_records
+from assay.analyses.rank.pair_columns import ranked_pairs
+from assay.analyses.rank.pairs import PairDecisions, check_adjust, decide
 from assay.analyses.rank.records import Adjust, RankMethods, Reweighting, Standing, TopScore
 from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.sentences import notes_of, sentence_of
@@ -149,7 +150,7 @@ class _Board:
     def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
         panel, grid = self.panel, self.panel.grid
         models = self._standings()
-        pairs = pair_records(self.decided, panel.systems, self.order)
+        pairs = ranked_pairs(self.decided, panel.systems, self.order)
         tests = self.decided.tests
         return Leaderboard(
             kind="leaderboard",

@@ -8,18 +8,15 @@ where such an interval still has 0 in it; the limit that belongs to it is then j
 Benjamini and Hochberg's p-values have no such intervals: beside them each interval is of its pair alone.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 
-from assay.analyses.contrast import moved_limits
 from assay.analyses.rank.pair_tests import PairEvidence, evidence_of
-from assay.analyses.rank.records import Adjust, PairVerdict, RankedPair
+from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
-from assay.stats.effects import ArmValues, effect_sizes, hedges_factor
 from assay.stats.grid import Grid
 from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
@@ -27,10 +24,7 @@ from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted
 from assay.stats.ranking.pairs import Pairs, PairTests, pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import Flips, Maxima, critical_value, maxima, quantile_of, step_down
-from assay.stats.records import Estimate, Interval, Test
 from assay.stats.units import Floats, Truths
-
-MOST_WITH_EFFECT_INTERVALS = 300  # pairs; an interval of an effect size takes 2 ms
 
 
 def check_adjust(adjust: str, design: Design) -> None:
@@ -173,96 +167,3 @@ def _reach(found: Fitted, largest: Maxima, design: Design, *, plain: bool) -> tu
     if reach is not None:
         return reach, "t"
     return t_quantile(1 - (1 - design.level) / (2 * len(i)), found.groups - 1), "bonferroni-t"
-
-
-# ------------------------------------------------------------------------------------------------------------- records
-
-
-def pair_records(decided: PairDecisions, systems: Sequence[str], order: Sequence[int]) -> tuple[RankedPair, ...]:
-    """A record for each pair, the better rank first, in the order of the ranks."""
-    pairs = decided.pairs
-    at = {(i, j): r for r, (i, j) in enumerate(pairs.index.T.tolist())}
-    made = _Made(decided, effects=len(pairs.units) <= MOST_WITH_EFFECT_INTERVALS)
-    records = []
-    for place, a in enumerate(order):
-        for b in order[place + 1 :]:
-            forward = a < b
-            r = at[a, b] if forward else at[b, a]
-            verdict: PairVerdict = (
-                "better" if decided.better[a, b] else "worse" if decided.better[b, a] else "not told apart"
-            )
-            p = float(decided.adjusted[r])
-            records.append(
-                RankedPair(
-                    systems[a],
-                    systems[b],
-                    verdict,
-                    made.difference(r, forward=forward),
-                    made.test(r, forward=forward),
-                    None if np.isnan(p) else p,
-                    made.effects_of(r, (a, b)),
-                )
-            )
-    return tuple(records)
-
-
-@dataclass(frozen=True, eq=False)
-class _Made:
-    """The parts of the records, one pair at a time."""
-
-    decided: PairDecisions
-    effects: bool
-
-    def test(self, r: int, *, forward: bool) -> Test:
-        pairs, tests = self.decided.pairs, self.decided.tests
-        statistic, p, n = float(tests.statistics[r]), float(tests.p_values[r]), int(pairs.units[r])
-        signed = tests.name != "wilcoxon" and not forward
-        reason = None
-        if np.isnan(p):
-            reason = "no unit in common" if n == 0 else "the differences have no spread"
-        return Test(
-            tests.name,
-            None if np.isnan(statistic) else (-statistic if signed and statistic else statistic),
-            None if np.isnan(p) else p,
-            n,
-            reason,
-        )
-
-    def difference(self, r: int, *, forward: bool) -> Estimate:
-        decided, pairs = self.decided, self.decided.pairs
-        n = int(pairs.units[r])
-        if n == 0:
-            return Estimate(None, None, None, 0, "no unit in common")
-        value = float(pairs.difference[r]) * (1 if forward else -1) + 0.0
-        if pairs.groups[r] < 2:
-            return Estimate(value, None, None, n, "one unit or cluster in common has no standard error")
-        error, low, high = float(pairs.standard_error[r]), float(decided.low[r]), float(decided.high[r])
-        low, high = (low, high) if forward else (-high + 0.0, -low + 0.0)
-        if low == high:
-            return Estimate(value, Interval(value, value, decided.design.level, "degenerate"), error, n, "no spread")
-        return Estimate(value, Interval(low, high, decided.design.level, decided.method).around(value), error, n)
-
-    def effects_of(self, r: int, pair: tuple[int, int]) -> dict[str, Estimate]:
-        pairs, grid = self.decided.pairs, self.decided.pairs.grid
-        n, df = int(pairs.units[r]), int(pairs.groups[r]) - 1
-        if self.effects and n:
-            both = grid.present[:, pair[0]] & grid.present[:, pair[1]]
-            arms = ArmValues(grid.values[both, pair[1]], grid.values[both, pair[0]], grid.weights[both])
-            found = effect_sizes(arms, grid.pair(*pair), self.decided.design.level)
-            return {name: self._beside(r, effect) for name, effect in found.items()}
-        if not (df > 1 and pairs.spread[r] > 0):
-            return {"d_z": Estimate(None, None, None, n, "the differences have no spread")}
-        value = float(pairs.difference[r] / pairs.spread[r]) * (1 if pair[0] < pair[1] else -1)
-        factor, why = (
-            hedges_factor(df) or 1.0,
-            f"no intervals of effect sizes beyond {MOST_WITH_EFFECT_INTERVALS} pairs",
-        )
-        return {name: Estimate(d, None, None, n, why) for name, d in (("d_z", value), ("hedges_g", factor * value))}
-
-    def _beside(self, r: int, effect: Estimate) -> Estimate:
-        """With limits that say of 0 what the p-value of this pair alone does."""
-        limits = effect.interval
-        if not self.decided.design.paired or limits is None or effect.value is None or limits.method == "degenerate":
-            return effect
-        p = float(self.decided.tests.p_values[r])
-        return replace(effect, interval=moved_limits(limits, None if np.isnan(p) else p, effect.value))

@@ -1,15 +1,18 @@
 """The parts of a leaderboard: a model's standing, a pair of models, the winner, and what other weights would change."""
 
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, Self
 
 import msgspec
 
 from assay.results import words
-from assay.stats.records import Estimate, Test
+from assay.stats.records import Estimate, Interval, Test
 
 Adjust = Literal["holm", "bh", "max-t", "none"]
 PairVerdict = Literal["better", "worse", "not told apart"]
 Ranks = tuple[int, int]
+Numbers = tuple[float | None, ...]
+Reasons = tuple[str | None, ...]
 
 _WEIGHTS = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}
 
@@ -59,6 +62,93 @@ class RankedPair(msgspec.Struct, frozen=True):
     test: Test
     p_adjusted: float | None  # for the number of pairs
     effect_sizes: dict[str, Estimate]
+
+
+class EstimateColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate for each pair, as columns."""
+
+    value: Numbers
+    low: Numbers  # limits of the interval
+    high: Numbers
+    method: tuple[str | None, ...]  # of the interval
+    standard_error: Numbers
+    n: tuple[int, ...]
+    reason: Reasons  # why something is None
+
+    @classmethod
+    def of(cls, found: Sequence[Estimate]) -> Self:
+        limits = [estimate.interval for estimate in found]
+        return cls(
+            value=tuple(estimate.value for estimate in found),
+            low=tuple(None if one is None else one.low for one in limits),
+            high=tuple(None if one is None else one.high for one in limits),
+            method=tuple(None if one is None else one.method for one in limits),
+            standard_error=tuple(estimate.standard_error for estimate in found),
+            n=tuple(estimate.n for estimate in found),
+            reason=tuple(estimate.reason for estimate in found),
+        )
+
+    def interval(self, place: int, level: float) -> Interval | None:
+        low, high, method = self.low[place], self.high[place], self.method[place]
+        return None if low is None or high is None or method is None else Interval(low, high, level, method)
+
+    def at(self, place: int, level: float) -> Estimate:
+        limits, error = self.interval(place, level), self.standard_error[place]
+        return Estimate(self.value[place], limits, error, self.n[place], self.reason[place])
+
+
+class PairTestColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """A test for each pair, as columns."""
+
+    name: str
+    statistic: Numbers
+    p_value: Numbers
+    n: tuple[int, ...]
+    reason: Reasons
+
+    def at(self, place: int) -> Test:
+        return Test(self.name, self.statistic[place], self.p_value[place], self.n[place], self.reason[place])
+
+
+class RankedPairs(msgspec.Struct, frozen=True, kw_only=True):
+    """Every pair of models in the order of the ranks, as columns: 500 models have 124,750 pairs."""
+
+    level: float  # of the intervals
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    verdict: tuple[PairVerdict, ...]
+    difference: EstimateColumns
+    test: PairTestColumns
+    p_adjusted: Numbers
+    effect_sizes: dict[str, EstimateColumns]
+
+    def __post_init__(self) -> None:
+        parts = (self.difference, self.test, *self.effect_sizes.values())
+        inner = [column for part in parts for column in msgspec.structs.astuple(part) if isinstance(column, tuple)]
+        if {len(column) for column in (self.b, self.verdict, self.p_adjusted, *inner)} != {len(self.a)}:
+            raise ValueError("columns of pairs must have the same length")
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def __getitem__(self, place: int) -> RankedPair:
+        return RankedPair(
+            self.a[place],
+            self.b[place],
+            self.verdict[place],
+            self.difference.at(place, self.level),
+            self.test.at(place),
+            self.p_adjusted[place],
+            {name: column.at(place, self.level) for name, column in self.effect_sizes.items()},
+        )
+
+    def __iter__(self) -> Iterator[RankedPair]:
+        return map(self.__getitem__, range(len(self)))
+
+    @property
+    def told_apart(self) -> int:
+        """How many pairs are shown to differ."""
+        return sum(verdict != "not told apart" for verdict in self.verdict)
 
 
 class TopScore(msgspec.Struct, frozen=True):

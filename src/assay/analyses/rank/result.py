@@ -9,6 +9,7 @@ from assay.analyses.rank.records import (
     Adjust,
     PairVerdict,
     RankedPair,
+    RankedPairs,
     RankMethods,
     Reweighting,
     Standing,
@@ -21,7 +22,7 @@ from assay.results import words
 from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
 from assay.results.parts import Caution, Fact, Section, cautions_of
 from assay.results.record import Result, Status
-from assay.results.table import Column, ResultTable
+from assay.results.table import Column, ResultTable, Value
 from assay.stats.records import Estimate, Fallback, Interval
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _ADJUSTED: dict[Adjust, str] = {
 }
 
 
-class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
+class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
     """k models in their order, what tells them apart, and how far the order can be relied on."""
 
     question = "Which models can be told apart?"
@@ -59,7 +60,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
     confidence_set: tuple[str, ...]  # the models that hold the best one at the level of the design
     top: TopScore
     adjust: Adjust
-    pairs: tuple[RankedPair, ...]  # every pair, in the order of the ranks
+    pairs: RankedPairs  # every pair, in the order of the ranks
     reweightings: tuple[Reweighting, ...]
     n_units: int
     n_complete: int  # units that every model has answered
@@ -71,14 +72,22 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
     computed: RankMethods
     signature: str
 
+    def __post_init__(self) -> None:
+        count = len(self.models)
+        if len(self.pairs) != count * (count - 1) // 2:
+            raise ValueError(f"{count} models must have {count * (count - 1) // 2} pairs, but got {len(self.pairs)}")
+
     def pair(self, a: str, b: str) -> RankedPair:
         """The record of two models, whichever is ranked first."""
         names = [model.name for model in self.models]
         if a == b or a not in names or b not in names:
             raise InputError(f"no pair {a!r} and {b!r} among the models {', '.join(names)}.")
-        first, second = sorted((names.index(a), names.index(b)))
-        before = first * (2 * len(names) - first - 1) // 2  # pairs of the models that are ranked above the first
-        return self.pairs[before + second - first - 1]
+        return self.pairs[self._place(*sorted((names.index(a), names.index(b))))]
+
+    def _place(self, first: int, second: int) -> int:
+        """Where the pair of two places of the ranking is."""
+        before = first * (2 * len(self.models) - first - 1) // 2  # pairs of the models that are ranked above the first
+        return before + second - first - 1
 
     @property
     def subject(self) -> str:
@@ -135,14 +144,13 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
         return f"{top.name} {measured}; corrected for being the best of {len(self.models)}: {corrected}"
 
     def _told_apart(self) -> str:
-        apart = sum(pair.verdict != "not told apart" for pair in self.pairs)
         pairs = words.count(len(self.pairs), "pair")
-        return f"{len(self.tiers)}; {apart:,} of {pairs} told apart; those that share a letter are not"
+        return f"{len(self.tiers)}; {self.pairs.told_apart:,} of {pairs} told apart; those that share a letter are not"
 
     def _tests(self) -> str:
         drawn = f"{self.computed.flips or 0:,} random flips, seed {self.design.seed}"
         how = drawn if self.computed.tests == "shared signs" else self.computed.tests
-        return f"{self.pairs[0].test.name} ({how}), {_ADJUSTED[self.adjust]}, at {words.number(1 - self.design.level)}"
+        return f"{self.pairs.test.name} ({how}), {_ADJUSTED[self.adjust]}, at {words.number(1 - self.design.level)}"
 
     def _units(self) -> str:
         units = words.count(self.n_units, self.unit)
@@ -159,9 +167,9 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        return self._sections(self.pairs if len(self.pairs) <= MOST_PAIRS else ())
+        return self._sections(range(len(self.pairs)) if len(self.pairs) <= MOST_PAIRS else ())
 
-    def _sections(self, pairs: Sequence[RankedPair]) -> tuple[Section, ...]:
+    def _sections(self, pairs: Sequence[int]) -> tuple[Section, ...]:
         models = Section("models", "Models", figures=(self._forest(),), tables=(self._model_table(),))
         return (models, *([Section("pairs", "Pairs", tables=(self._pair_table(pairs),))] if pairs else []))
 
@@ -169,14 +177,14 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
         """As a terminal of this width shows it; of many pairs the neighbours only, unless all are asked for."""
         from assay.results.text import result_text  # late: it loads what measures the width of letters
 
-        return result_text(self, width, self._sections(self.pairs if all_pairs else self._main_pairs()))
+        return result_text(self, width, self._sections(range(len(self.pairs)) if all_pairs else self._main_pairs()))
 
-    def _main_pairs(self) -> Sequence[RankedPair]:
-        """All pairs if they are few, else the neighbours in the ranking if these are."""
+    def _main_pairs(self) -> Sequence[int]:
+        """Where all pairs are if they are few, else the neighbours in the ranking if these are."""
         if len(self.pairs) <= FEW_PAIRS:
-            return self.pairs
-        neighbours = pairwise(model.name for model in self.models)
-        return [self.pair(a, b) for a, b in neighbours] if len(self.models) <= FEW_MODELS else ()
+            return range(len(self.pairs))
+        count = len(self.models)
+        return [self._place(*both) for both in pairwise(range(count))] if count <= FEW_MODELS else ()
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each model (pandas must be installed)."""
@@ -184,7 +192,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
 
     def pair_frame(self) -> "pd.DataFrame":
         """A row for each pair of models (pandas must be installed)."""
-        return self._pair_table(self.pairs).to_frame()
+        return self._pair_table(range(len(self.pairs))).to_frame()
 
     def _model_table(self) -> ResultTable:
         """Rank, tier, name, estimate, probability of being the best; frames have all else that is known of a model."""
@@ -215,28 +223,28 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/1"):
         )
         return ResultTable("models", "", columns, explained="ranked models")
 
-    def _pair_table(self, pairs: Sequence[RankedPair]) -> ResultTable:
-        """Difference, p-value and adjusted p-value of pairs; frames have the effect sizes as well."""
-        places = words.shared_decimals((pair.difference.interval for pair in pairs), digits=2)
-        value, limits = partial(_value, places=places, sign=True), partial(_limits, places=places, sign=True)
-        which = " interval" if len(self.pairs) == 1 else ", all pairs" if self.computed.simultaneous else ", unadjusted"
-        sizes = dict.fromkeys(name for pair in pairs for name in pair.effect_sizes)
+    def _pair_table(self, places: Sequence[int]) -> ResultTable:
+        """Difference, p-value and adjusted p-value of some pairs; frames have the effect sizes as well."""
+        pairs, found = self.pairs, self.pairs.difference
+        intervals = [found.interval(place, pairs.level) for place in places]
+        decimals = words.shared_decimals(intervals, digits=2)
+        value, limits = partial(_value, places=decimals, sign=True), partial(_limits, places=decimals, sign=True)
+        which = " interval" if len(pairs) == 1 else ", all pairs" if self.computed.simultaneous else ", unadjusted"
+
+        def some(column: Sequence[Value]) -> list[Value]:
+            return [column[place] for place in places]
+
         columns = (
-            Column("A", [pair.a for pair in pairs], key="a", may_shorten=True),
-            Column("", [pair.verdict for pair in pairs], _SIGNS.__getitem__, "verdict"),
-            Column("B", [pair.b for pair in pairs], key="b", may_shorten=True),
-            Column("A − B", [pair.difference.value for pair in pairs], value, "difference"),
-            Column(
-                f"{words.percent(self.design.level)}{which}",
-                [pair.difference.interval for pair in pairs],
-                limits,
-                "difference",
-            ),
-            Column("p", [pair.test.p_value for pair in pairs], words.p_alone, "p_value"),
-            Column("adjusted", [pair.p_adjusted for pair in pairs], words.p_alone, "p_adjusted"),
-            Column("standard_error", [pair.difference.standard_error for pair in pairs], hidden=True),
-            *(Column(name, [_size(pair, name) for pair in pairs], hidden=True) for name in sizes),
-            Column("n", [pair.difference.n for pair in pairs], hidden=True),
+            Column("A", some(pairs.a), key="a", may_shorten=True),
+            Column("", some(pairs.verdict), _SIGNS.__getitem__, "verdict"),
+            Column("B", some(pairs.b), key="b", may_shorten=True),
+            Column("A − B", some(found.value), value, "difference"),
+            Column(f"{words.percent(self.design.level)}{which}", intervals, limits, "difference"),
+            Column("p", some(pairs.test.p_value), words.p_alone, "p_value"),
+            Column("adjusted", some(pairs.p_adjusted), words.p_alone, "p_adjusted"),
+            Column("standard_error", some(found.standard_error), hidden=True),
+            *(Column(name, some(sizes.value), hidden=True) for name, sizes in pairs.effect_sizes.items()),
+            Column("n", some(found.n), hidden=True),
         )
         return ResultTable("pairs", "", columns, explained="ranked pairs")
 
@@ -274,10 +282,6 @@ def _value(value: float | None, places: int | None, *, sign: bool) -> str:
 
 def _limits(limits: Interval | None, places: int | None, *, sign: bool) -> str:
     return "–" if limits is None else words.limits_at(limits, places, sign=sign)
-
-
-def _size(pair: RankedPair, name: str) -> float | None:
-    return pair.effect_sizes[name].value if name in pair.effect_sizes else None
 
 
 def _ends(found: Estimate) -> tuple[float | None, float | None]:

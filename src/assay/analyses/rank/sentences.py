@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.analyses.contrast import FEW
 from assay.analyses.rank.pairs import PairDecisions
-from assay.analyses.rank.records import Adjust, RankedPair, Standing
+from assay.analyses.rank.records import Adjust, RankedPairs, Standing
 from assay.data import Panel
 from assay.results import words
 from assay.stats.ranking.shared_signs import MOST_ENUMERATED
@@ -14,18 +14,21 @@ from assay.stats.ranking.shared_signs import MOST_ENUMERATED
 _MOST_NAMED = 4
 
 
-def sentence_of(models: Sequence[Standing], pairs: Sequence[RankedPair], *, adjusted: bool = True) -> str:
+def sentence_of(models: Sequence[Standing], pairs: RankedPairs, *, adjusted: bool = True) -> str:
     """``x and y cannot be told apart (p = 0.3); both are better than z``: of the models level with the first."""
     how = ", adjusted" if adjusted else ""
     first = models[0].name
-    own = {pair.b: pair for pair in pairs if pair.a == first}
-    level = [first, *(name for name, pair in own.items() if pair.verdict != "better")]
-    rest = [name for name, pair in own.items() if pair.verdict == "better"]
+    own = [
+        (b, v, p) for a, b, v, p in zip(pairs.a, pairs.b, pairs.verdict, pairs.p_adjusted, strict=True) if a == first
+    ]
+    level = [first, *(name for name, verdict, _ in own if verdict != "better")]
+    rest = [name for name, verdict, _ in own if verdict == "better"]
+    p_values = {name: p for name, _, p in own}
     if len(level) == 1:
-        largest = max(pair.p_adjusted or 0.0 for pair in own.values())
+        largest = max(p or 0.0 for p in p_values.values())
         evidence = words.p_value(largest) if len(rest) == 1 else f"largest {words.p_value(largest)}"
         return f"{first} is better than {_others(rest)} ({evidence}{how})."
-    found = f"{_level(level)} ({_evidence(level, own, how)})"
+    found = f"{_level(level)} ({_evidence(level, p_values, how)})"
     if not rest:
         return f"{found}."
     return f"{found}; {_against(level, rest, pairs)}."
@@ -37,16 +40,20 @@ def _level(level: Sequence[str]) -> str:
     return f"{words.listed(level[1:], _MOST_NAMED)} cannot be told apart from {level[0]}"
 
 
-def _evidence(level: Sequence[str], own: dict[str, RankedPair], how: str) -> str:
-    known = [p for name in level[1:] if (p := own[name].p_adjusted) is not None]
+def _evidence(level: Sequence[str], p_values: dict[str, float | None], how: str) -> str:
+    known = [p for name in level[1:] if (p := p_values[name]) is not None]
     if not known:
         return "no test"
     return ("" if len(level) == 2 else "smallest ") + words.p_value(min(known)) + how
 
 
-def _against(level: Sequence[str], rest: Sequence[str], pairs: Sequence[RankedPair]) -> str:
+def _against(level: Sequence[str], rest: Sequence[str], pairs: RankedPairs) -> str:
     """Who of the level models is better than the rest: the first, all of them, or only some, than some."""
-    beaten = {name: [p.b for p in pairs if p.a == name and p.b in rest and p.verdict == "better"] for name in level}
+    beaten: dict[str, list[str]] = {name: [] for name in level}
+    others = frozenset(rest)
+    for a, b, verdict in zip(pairs.a, pairs.b, pairs.verdict, strict=True):
+        if verdict == "better" and a in beaten and b in others:
+            beaten[a].append(b)
     if all(len(names) == len(rest) for names in beaten.values()):
         who = "both are" if len(level) == 2 else f"all {len(level)} are"
         return f"{who} better than {_others(rest)}"

@@ -89,7 +89,7 @@ def _from_pairs(found: ModelPairs) -> Iterator[Advice]:
     board = found.leaderboard
     if board is None:
         return
-    open_pairs = sum(pair.verdict == "not told apart" for pair in board.pairs)
+    open_pairs = len(board.pairs) - board.pairs.told_apart
     if open_pairs:
         yield Advice(
             "Publish tiers instead of ranks.",

@@ -54,7 +54,7 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
             Column("ranks", [m.ranks[0] for m in models], key="ranks_low", written=[_ranks(m) for m in models]),
             Column("ranks_high", [m.ranks[1] for m in models], hidden=True),
         )
-        about = f"{_number_apart(board)} of {len(board.pairs)} pairs told apart (Holm, questions as clusters)"
+        about = f"{board.pairs.told_apart} of {len(board.pairs)} pairs told apart (Holm, questions as clusters)"
         return (ResultTable("tiers", "tiers", columns, about),)
 
     @property
@@ -67,8 +67,8 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
             return
         found = sum(p is not None and p <= 1 - board.design.level for p in self.false_discovery)
         yield Statement(
-            f"{_number_apart(board)} of {len(board.pairs)} pairs of models differ significantly "
-            f"({board.pairs[0].test.name} test, questions as clusters, Holm; {found} after Benjamini and Hochberg); "
+            f"{board.pairs.told_apart} of {len(board.pairs)} pairs of models differ significantly "
+            f"({board.pairs.test.name} test, questions as clusters, Holm; {found} after Benjamini and Hochberg); "
             f"the {len(board.models)} models form {words.count(len(board.tiers), 'tier')}.",
             holds=True,
         )
@@ -78,10 +78,6 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
 def _ranks(model: Standing) -> str:
     low, high = model.ranks
     return f"{low}–{high}"
-
-
-def _number_apart(board: Leaderboard) -> int:
-    return sum(pair.verdict != "not told apart" for pair in board.pairs)
 
 
 @lru_cache(maxsize=1)
@@ -104,7 +100,7 @@ def pairs(survey: Survey, design: Design) -> ModelPairs:
     panel = Panel(models, units, parts, (Metric.of("scores"),), labels={"question": questions}, cluster="question")
     by_question = np.argsort(questions.codes, kind="stable")  # a panel numbers its clusters as they appear
     board = rank_panel(panel.rows(by_question), design, "holm")
-    p = np.array([np.nan if pair.test.p_value is None else pair.test.p_value for pair in board.pairs])
+    p = np.array(board.pairs.test.p_value, dtype=np.float64)  # NaN where there is none
     adjusted = np.full(len(p), np.nan)
     adjusted[~np.isnan(p)] = benjamini_hochberg(p[~np.isnan(p)])
     return ModelPairs(board, tuple(None if np.isnan(q) else float(q) for q in adjusted))
