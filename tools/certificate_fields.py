@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from assay.certificate.schema import Certificate
+from assay.certificate.record import certificate_schema
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "certificate-fields.md"
 BETWEEN = re.compile(r"(?<=<!-- fields -->\n).*(?=<!-- end of fields -->)", re.DOTALL)
@@ -67,8 +67,15 @@ class Schema:
 
     def fields(self, path: str, node: dict[str, Any]) -> Iterator[Field]:
         target, optional = self.target(node)
-        items, _ = self.target(target.get("items", {}))
+        items = target.get("items") or {}
+        if "anyOf" in items:  # of several kinds: the fields of all
+            kinds = [self.target(kind)[0]["properties"] for kind in items["anyOf"]]
+            names = {"type": "string", "enum": [kind["name"]["enum"][0] for kind in kinds]}
+            merged = {name: node for kind in kinds for name, node in kind.items()}
+            items = {"properties": merged | {"name": names | {"description": "Which rule."}}}
+        items, _ = self.target(items)
         if "properties" in items:
+            yield Field(path, "list", node.get("description", ""))
             path, target = f"{path}[]", items
         if "properties" not in target:
             yield Field(path, self.kind(node), node.get("description", ""))
@@ -109,12 +116,12 @@ class Schema:
 
 def certificate_fields() -> list[Field]:
     """Every field that a certificate may have."""
-    return [field for _, _, fields in Schema(Certificate.model_json_schema()).parts() for field in fields]
+    return [field for _, _, fields in Schema(certificate_schema()).parts() for field in fields]
 
 
 def tables() -> str:
     """The generated part of the page."""
-    return "\n" + "\n".join(_part(*part) for part in Schema(Certificate.model_json_schema()).parts())
+    return "\n" + "\n".join(_part(*part) for part in Schema(certificate_schema()).parts())
 
 
 def _part(name: str, said: str, fields: list[Field]) -> str:

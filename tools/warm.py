@@ -29,7 +29,7 @@ from assay.errors import WriteError
 #: Not what runs models: few commands need it, and it takes longer to import than all the rest.
 LEFT_OUT = re.compile(r"assay\.(scoring|training|models)\b|.*\.__main__")
 BESIDE = [
-    *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "pydantic.main", "rich.markdown"),
+    *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "msgspec", "rich.markdown"),
     *("scipy.stats", "typer.rich_utils", "vl_convert"),
 ]
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from assay.analyses.tune.records import Targets
     from assay.analyses.tune.result import TuningReport
     from assay.certificate.issue import certify
-    from assay.certificate.policy_file import read_policy
-    from assay.certificate.record import Issued
+    from assay.certificate.policy import read_policy
+    from assay.certificate.record import Certificate
     from assay.certificate.verification import Verification
     from assay.certificate.verify import verify
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "certify": "assay.certificate.issue",
-    "Issued": "assay.certificate.record",
+    "Certificate": "assay.certificate.record",
     "verify": "assay.certificate.verify",
     "Verification": "assay.certificate.verification",
-    "read_policy": "assay.certificate.policy_file",
+    "read_policy": "assay.certificate.policy",
     "compare": "assay.analyses.compare",
     "context": "assay.analyses.context",
     "ContextCurve": "assay.analyses.context.result",
@@ -106,6 +106,7 @@ _HOMES = {
 
 __all__ = [
     "AssayError",
+    "Certificate",
     "Comparison",
     "ContextCurve",
     "Design",
@@ -116,7 +117,6 @@ __all__ = [
     "Goal",
     "InputError",
     "Interval",
-    "Issued",
     "Japanese",
     "Leaderboard",
     "ModelSpec",

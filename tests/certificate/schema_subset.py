@@ -6,7 +6,7 @@ from typing import Any
 
 Schema = dict[str, Any]
 
-_NOTES = {"title", "description", "$defs", "$schema"}
+_NOTES = {"title", "description", "$defs", "$schema", "discriminator"}
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "object": lambda v: isinstance(v, dict),
     "array": lambda v: isinstance(v, list),
@@ -76,9 +76,15 @@ def _closed(value: Any, rule: bool, schema: Schema, _: Schema, where: str) -> It
         yield from (f"{where}: extra {name}" for name in value if name not in schema["properties"])
 
 
-def _items(value: Any, rule: Schema, _: Schema, root: Schema, where: str) -> Iterator[str]:
-    if isinstance(value, list):
-        for i, item in enumerate(value):
+def _items(value: Any, rule: Schema | bool, schema: Schema, root: Schema, where: str) -> Iterator[str]:
+    """Of the items after those that have a rule of their own."""
+    first = len(schema.get("prefixItems", []))
+    if isinstance(rule, bool):
+        assert rule is False
+        if isinstance(value, list) and len(value) > first:
+            yield f"{where}: more than {first} items"
+    elif isinstance(value, list):
+        for i, item in enumerate(value[first:], first):
             yield from violations(item, rule, root, f"{where}[{i}]")
 
 

@@ -89,7 +89,7 @@ def test_identities_hold_in_the_printed_digits(certificate: Path) -> None:
 def test_identities_hold_where_the_last_digits_of_a_ratio_hang_on_those_of_its_logarithm(
     seed: int, tmp_path: Path
 ) -> None:
-    document = certify(losses(20), losses(20, seed, shift=8.0), tmp_path / "c.json").document
+    document = certify(losses(20), losses(20, seed, shift=8.0), tmp_path / "c.json").to_dict()
     metric, exact, drift = (document[name] for name in ("primary_metric", "exact", "drift"))
     assert metric["ratio_vs_baseline"] == printed(exp(metric["difference_vs_baseline"]))
     assert metric["display_ci"] == [printed(exp(limit)) for limit in metric["ci"]]
@@ -133,7 +133,7 @@ def test_bits_by_hand(found: Document, field: str, size: str) -> None:
 
 
 def test_bits_need_sizes(tmp_path: Path) -> None:
-    document = certify(losses(20), losses(20, 2), tmp_path / "c.json").document
+    document = certify(losses(20), losses(20, 2), tmp_path / "c.json").to_dict()
     assert (document["bits_per_byte"], document["bits_per_character"]) == (None, None)
 
 
@@ -153,7 +153,7 @@ def test_more_replicates_come_nearer_to_the_exact_interval(tmp_path: Path) -> No
     distances = [
         certify(
             losses(60), losses(60, 2), tmp_path / "c.json", policy=Policy(replicates=replicates, seed=seed, note="test")
-        ).document["exact"]["distance"]
+        ).to_dict()["exact"]["distance"]
         for replicates in (200, 20_000)
         for seed in range(4)
     ]
@@ -182,7 +182,7 @@ def test_the_order_of_rows_and_the_format_of_the_file_change_no_number(cluster: 
             rows = example(f"{name}.csv")
             suffix = "csv" if how == "shuffled" else how
             files.append(write_rows(tmp_path / how / f"{name}.{suffix}", shuffled(rows) if how == "shuffled" else rows))
-        document = certify(files[0], files[1], tmp_path / how / "c.json", cluster=cluster).document
+        document = certify(files[0], files[1], tmp_path / how / "c.json", cluster=cluster).to_dict()
         for system in document["systems"].values():
             system |= {"file": None, "sha256": None}
         document["digest"] = None
@@ -191,8 +191,8 @@ def test_the_order_of_rows_and_the_format_of_the_file_change_no_number(cluster: 
 
 
 def test_a_timestamp_only_on_request(tmp_path: Path) -> None:
-    plain = certify(losses(20), losses(20, 2), tmp_path / "a.json").document["meta"]["created"]
-    stamped = certify(losses(20), losses(20, 2), tmp_path / "b.json", timestamp=True).document["meta"]["created"]
+    plain = certify(losses(20), losses(20, 2), tmp_path / "a.json").to_dict()["meta"]["created"]
+    stamped = certify(losses(20), losses(20, 2), tmp_path / "b.json", timestamp=True).to_dict()["meta"]["created"]
     assert plain is None
     assert stamped.endswith("+00:00")
 
@@ -215,7 +215,7 @@ def test_runs_carry_the_digests_of_their_models(tmp_path: Path) -> None:
         run = create_or_resume(tmp_path / name, {"shards": 1, "model": about})
         kinds = {"window": object, "split": object}
         run.write_shard(0, {n: np.array(v, dtype=kinds.get(n, np.float64)) for n, v in losses(20, seed).items()})
-    found = certify(tmp_path / "old", tmp_path / "new", tmp_path / "c.json").document
+    found = certify(tmp_path / "old", tmp_path / "new", tmp_path / "c.json").to_dict()
     manifest = sha256((tmp_path / "new" / "run.json").read_bytes()).hexdigest()
     assert found["systems"]["subject"] == {
         "name": "new",
@@ -224,7 +224,9 @@ def test_runs_carry_the_digests_of_their_models(tmp_path: Path) -> None:
         "model": "sha256:new",
         "tokenizer": "sha256:words",
     }
-    assert found["primary_metric"] == certify(losses(20), losses(20, 2), tmp_path / "d.json").document["primary_metric"]
+    assert (
+        found["primary_metric"] == certify(losses(20), losses(20, 2), tmp_path / "d.json").to_dict()["primary_metric"]
+    )
     assert verify(tmp_path / "c.json").true
 
 
@@ -267,12 +269,14 @@ def test_a_certificate_of_one_file_with_two_models(tmp_path: Path) -> None:
     write_rows(tmp_path / "both.csv", rows)
     found = certify(tmp_path / "both.csv", None, tmp_path / "c.json", models=("old", "new"))
     apart = certify(base, after, tmp_path / "d.json")
-    assert found.document["primary_metric"] == apart.document["primary_metric"]
-    assert (found.document["systems"]["subject"]["name"], verify(tmp_path / "c.json").true) == ("new", True)
+    assert found.to_dict()["primary_metric"] == apart.to_dict()["primary_metric"]
+    assert (found.to_dict()["systems"]["subject"]["name"], verify(tmp_path / "c.json").true) == ("new", True)
 
 
 def test_a_data_frame_is_a_source(tmp_path: Path) -> None:
     import pandas as pd
 
-    found = certify(pd.DataFrame(losses(20)), pd.DataFrame(losses(20, 2)), tmp_path / "c.json").document
-    assert found["primary_metric"] == certify(losses(20), losses(20, 2), tmp_path / "d.json").document["primary_metric"]
+    found = certify(pd.DataFrame(losses(20)), pd.DataFrame(losses(20, 2)), tmp_path / "c.json").to_dict()
+    assert (
+        found["primary_metric"] == certify(losses(20), losses(20, 2), tmp_path / "d.json").to_dict()["primary_metric"]
+    )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certificate.decide import decide
 from assay.certificate.issue import certify
+from assay.certificate.policy import decide
 from assay.design import Policy
 from assay.errors import UsageError
 from assay.stats.bootstrap import interval
@@ -28,7 +28,7 @@ def test_a_ratio_of_109_with_a_wide_interval_is_insufficient_evidence_from_windo
     deltas = log(1.09) + 0.7 * (quantiles - quantiles.mean())
     base = losses(n) | {"tokens": [100.0] * (2 * n), "loss": [5.0] * (2 * n)}
     after = base | {"loss": [5.0] * n + (5 + deltas).tolist()}
-    found = certify(base, after, tmp_path / "c.json").document
+    found = certify(base, after, tmp_path / "c.json").to_dict()
     low, high = found["primary_metric"]["display_ci"]
     assert found["primary_metric"]["ratio_vs_baseline"] == pytest.approx(1.09)
     assert 0.9 < low < 1.0
@@ -40,14 +40,14 @@ def test_a_ratio_of_109_with_a_wide_interval_is_insufficient_evidence_from_windo
 def test_an_accuracy_that_falls_from_90_to_40_percent_is_a_regression(tmp_path: Path) -> None:
     found = certify(scores(180, 200), scores(80, 200), tmp_path / "c.json")
     assert (found.verdict, found.passed) == ("regression", False)
-    assert found.document["primary_metric"]["difference_vs_baseline"] == pytest.approx(-0.5)
+    assert found.to_dict()["primary_metric"]["difference_vs_baseline"] == pytest.approx(-0.5)
 
 
 def test_an_error_rate_that_rises_is_a_regression_where_lower_is_better(tmp_path: Path) -> None:
     worse = certify(scores(20, 200), scores(120, 200), tmp_path / "a.json", lower_is_better=True)
     better = certify(scores(120, 200), scores(20, 200), tmp_path / "b.json", lower_is_better=True)
     assert (worse.verdict, better.verdict) == ("regression", "pass")
-    assert worse.document["decision"]["bound"] == worse.document["primary_metric"]["ci"][0]
+    assert worse.to_dict()["decision"]["bound"] == worse.to_dict()["primary_metric"]["ci"][0]
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(0.05, "pass"), (-0.2, "pass"), (0.0, "pass"), (0.12, "regression")])
@@ -58,7 +58,7 @@ def test_equal_differences_give_a_collapsed_interval_and_a_gate_that_works(
     base = losses(40)
     policy = Policy(max_ratio=exp(0.1 * size), note="scaled")
     after = base | {"loss": [loss + shift * size for loss in base["loss"]]}
-    found = certify(base, after, tmp_path / "c.json", policy=policy).document
+    found = certify(base, after, tmp_path / "c.json", policy=policy).to_dict()
     metric, summary = found["primary_metric"], found["ppl"]["stats"]["paired_delta_summary"]
     assert (summary["degenerate"], summary["std"]) == (True, 0.0)
     assert metric["ci"] == [metric["difference_vs_baseline"]] * 2
@@ -69,10 +69,10 @@ def test_equal_differences_give_a_collapsed_interval_and_a_gate_that_works(
 def test_one_cluster_decides_nothing(tmp_path: Path) -> None:
     documents: Columns = {"document": ["the only one"] * 60}
     found = certify(losses(30) | documents, losses(30, 2) | documents, tmp_path / "c.json", cluster="document")
-    assert found.document["primary_metric"]["standard_error"] is None
+    assert found.to_dict()["primary_metric"]["standard_error"] is None
     assert found.verdict == "insufficient evidence"
     assert "a single unit" in found.sentence
-    assert found.document["decision"]["windows_needed"] is None
+    assert found.to_dict()["decision"]["windows_needed"] is None
 
 
 def test_the_limit_itself_passes_and_the_next_number_does_not() -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from assay.certificate.drift import drift
 from assay.certificate.issue import certify
+from assay.certificate.windows import drift
 from assay.data import Panel
 from tests.certificate.samples import example, losses
 
@@ -64,7 +64,7 @@ def test_false_alarms_on_random_splits_of_one_model(record_property: Any) -> Non
 def test_a_real_drift_raises_an_alarm(tmp_path: Path) -> None:
     base = losses(100)
     drifted = base | {"loss": [loss + (0.5 if i >= 100 else 0.0) for i, loss in enumerate(base["loss"])]}
-    found = certify(drifted, drifted, tmp_path / "c.json").document
+    found = certify(drifted, drifted, tmp_path / "c.json").to_dict()
     assert found["drift"]["alarm"] is True
     assert found["drift"]["ratio"] == pytest.approx(np.exp(found["drift"]["log_ratio"]), rel=1e-11)
     assert found["drift"]["ratio"] == pytest.approx(

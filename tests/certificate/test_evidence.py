@@ -167,9 +167,17 @@ def sealed(certificate: Path, proof: Path, rows: int, folder: Path) -> Path:
 
 
 def test_rewritten_evidence_is_told_by_its_digest_alone(plain: Path, tmp_path: Path) -> None:
-    proof = write_rows(tmp_path / "rewritten.csv", evidence_rows(evidence_of(plain)))
+    rows = taken(lambda found: list(range(len(found["model"])))[::-1])(evidence_rows(evidence_of(plain)))
+    proof = write_evidence(tmp_path / "rewritten", rows)
     assert [fault.field for fault in verify(plain, evidence=proof).faults] == ["evidence.sha256"]
     assert exit_code(sealed(plain, proof, 720, tmp_path), proof) == 0  # the same rows give the same numbers
+
+
+def test_evidence_is_parquet_whatever_it_is_called_and_nothing_else_is_tried(plain: Path, tmp_path: Path) -> None:
+    proof = write_rows(tmp_path / "rows.csv", evidence_rows(evidence_of(plain)))
+    (fault,) = verify(sealed(plain, proof, 720, tmp_path), evidence=proof).faults
+    assert fault.field == "evidence"
+    assert "the Parquet file is truncated" in fault.found
 
 
 @pytest.mark.parametrize("what", [*CAUGHT, *NOTHING_FOLLOWS])

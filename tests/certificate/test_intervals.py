@@ -25,39 +25,46 @@ def pairs(won: int, lost: int, n: int) -> tuple[Columns, Columns]:
 
 def test_the_interval_of_0_1_scores_against_the_published_one(tmp_path: Path) -> None:
     """Tango (1998), table of 21 pairs of which 1 and 7 differ: -0.517 to -0.026."""
-    document = certify(*pairs(1, 7, 21), tmp_path / "c.json").document
+    document = certify(*pairs(1, 7, 21), tmp_path / "c.json").to_dict()
     assert document["primary_metric"]["ci"] == pytest.approx([-0.517, -0.026], abs=5e-4)
     assert document["exact"]["ci"] == document["primary_metric"]["ci"]
     assert verify(tmp_path / "c.json").true
 
 
 def test_nothing_is_drawn_and_the_certificate_says_so(tmp_path: Path) -> None:
-    document = certify(*pairs(3, 9, 200), tmp_path / "c.json", policy=Policy(seed=5)).document
+    document = certify(*pairs(3, 9, 200), tmp_path / "c.json", policy=Policy(seed=5)).to_dict()
     boot = document["dataset"]["windows"]["stats"]["bootstrap"]
     assert boot == {
         "replicates": None,
         "seed": 5,
         "method": "tango",
+        "version": 1,
         "scheme": None,
-        "scheme_reason": "nothing is drawn: the interval of 0/1 scores is a closed form",
+        "spread_of_weights": 1.0,
+        "spread_limit": 1.05,
+        "design_effect": None,
+        "degrees_of_freedom": None,
         "fallbacks": [],
-        "notes": [],
     }
     assert document["primary_metric"]["test"] == "mcnemar-midp"
-    rows = dict(verify(tmp_path / "c.json").rows())
-    assert rows["interval"] == "95 % tango, closed form"
-    assert "with all resamples" not in rows
-    other = certify(*pairs(3, 9, 200), tmp_path / "d.json", policy=Policy(seed=6, tier="aggressive")).document
+    found = verify(tmp_path / "c.json")
+    shown = {fact.label: fact.text for fact in found.facts}
+    assert shown["interval"] == "95 % tango, closed form"
+    assert shown["scheme"] == "nothing is drawn: the interval of 0/1 scores is a closed form"
+    assert [table.key for table in found.tables] == ["rules"]
+    other = certify(*pairs(3, 9, 200), tmp_path / "d.json", policy=Policy(seed=6, tier="aggressive")).to_dict()
     assert other["primary_metric"] == document["primary_metric"]  # neither seed nor replicates move it
 
 
 def test_clusters_and_weights_count_by_their_design_effect(tmp_path: Path) -> None:
     first, second = pairs(3, 9, 200)
     labels = {"cluster": [f"c{i // 8}" for i in range(200)]}
-    document = certify(first | labels, second | labels, tmp_path / "c.json").document
+    issued = certify(first | labels, second | labels, tmp_path / "c.json")
+    document = issued.to_dict()
     boot = document["dataset"]["windows"]["stats"]["bootstrap"]
     assert (boot["method"], boot["replicates"]) == ("tango", None)
-    assert "its counts divided by the design effect" in boot["scheme_reason"]
+    said = f"its counts divided by the design effect {boot['design_effect']:.3f}, with {boot['degrees_of_freedom']:.1f}"
+    assert said in str(issued)
     found = compare(first | labels, second | labels)
     limits = found.difference.interval
     assert limits is not None
@@ -83,11 +90,11 @@ def test_certify_and_compare_say_the_same_of_0_1_scores(found: tuple[int, int, i
     with TemporaryDirectory() as folder:
         issued = certify(first, second, Path(folder) / "c.json", policy=Policy(level=level, note="as asked"))
         assert verify(issued.path).true
-    metric, limits = issued.document["primary_metric"], shown.difference.interval
+    metric, limits = issued.to_dict()["primary_metric"], shown.difference.interval
     assert limits is not None
     assert metric["ci"] == [rounded(limits.low), rounded(limits.high)]
     assert (metric["p_value"], metric["test"]) == (rounded(shown.p_value or 0.0), shown.test.name)
-    drop = issued.document["decision"]["limit"]
+    drop = issued.to_dict()["decision"]["limit"]
     if metric["standard_error"] is not None:  # the bound of that interval decides
         expected = "pass" if -limits.low <= drop else "regression" if -limits.high > drop else "insufficient evidence"
         assert issued.verdict == expected
@@ -97,7 +104,7 @@ def test_certify_and_compare_say_the_same_of_0_1_scores(found: tuple[int, int, i
 @pytest.mark.parametrize("shift", [0.0, 0.002, 0.02])
 def test_of_losses_interval_and_p_value_agree_and_the_replicates_stay(n: int, shift: float, tmp_path: Path) -> None:
     policy = Policy(replicates=400, seed=3, note="quick")
-    document = certify(losses(n), losses(n, 2, shift=shift), tmp_path / "c.json", policy=policy).document
+    document = certify(losses(n), losses(n, 2, shift=shift), tmp_path / "c.json", policy=policy).to_dict()
     boot, metric = document["dataset"]["windows"]["stats"]["bootstrap"], document["primary_metric"]
     assert (boot["method"], boot["replicates"], boot["seed"]) == ("bca", 400, 3)
     low, high = metric["ci"]
@@ -111,13 +118,13 @@ def test_that_no_item_differs_is_no_proof_beyond_its_number(tmp_path: Path) -> N
     few = certify(scores(90, 180), scores(90, 180), tmp_path / "a.json")
     enough = certify(scores(90, 200), scores(90, 200), tmp_path / "b.json")
     reach = 3.841459 / (180 + 3.841459)
-    assert few.document["primary_metric"]["ci"] == pytest.approx([-reach, reach], abs=1e-6)
+    assert few.to_dict()["primary_metric"]["ci"] == pytest.approx([-reach, reach], abs=1e-6)
     assert (few.verdict, enough.verdict) == ("insufficient evidence", "pass")
 
 
 @pytest.mark.parametrize(
     "forged",
-    [{"replicates": 1_200}, {"replicates": 1_200, "scheme": "tokens"}, {"method": "bca"}, {"scheme_reason": "drawn"}],
+    [{"replicates": 1_200}, {"replicates": 1_200, "scheme": "tokens"}, {"method": "bca"}, {"design_effect": 1.5}],
 )
 def test_a_certificate_cannot_claim_replicates_that_were_not_drawn(forged: dict[str, object], tmp_path: Path) -> None:
     certificate = issue("plain scores", tmp_path)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certificate.coverage import overlapping_spans
 from assay.certificate.issue import certify
 from assay.certificate.verify import verify
+from assay.certificate.windows import overlapping_spans
 from assay.data import read_table
 from assay.design import TIERS, Policy, Profile, TierName
 from assay.errors import InputError, UsageError
@@ -38,7 +38,7 @@ def repeated(columns: Columns) -> Columns:
 
 BROKEN: dict[str, tuple[Columns, Columns, str, str]] = {
     "unpaired windows": (losses(20), without(losses(20, 2), 0, 20), "pairing", "38 of 40 windows pair, 2 do not"),
-    "one unpaired window": (losses(20), without(losses(20, 2), 25), "pairing", "39 of 40 windows pair, 1 do not"),
+    "one unpaired window": (losses(20), without(losses(20, 2), 25), "pairing", "39 of 40 windows pair, 1 does not"),
     "ids in both splits": (
         repeated(losses(20)),
         repeated(losses(20, 2)),
@@ -89,9 +89,9 @@ def test_dev_writes_the_certificate_and_lists_the_broken_rules(what: str, tmp_pa
     baseline, subject, rule, detail = BROKEN[what]
     policy = Policy(min_windows=20, note="a test")
     issued = certify(baseline, subject, tmp_path / "c.json", policy=policy)
-    broken = {found["name"]: found["detail"] for found in issued.document["rules"] if not found["ok"]}
-    assert detail in broken[rule]
-    assert f"{rule}: {detail}" in str(issued)
+    assert detail in issued.broken[rule]
+    assert [name for name, outcome, _ in issued.tables[-1].rows if outcome == "not met"] == list(issued.broken)
+    assert detail in str(issued)
     assert verify(tmp_path / "c.json").true
 
 
@@ -100,7 +100,7 @@ def test_dev_writes_the_certificate_and_lists_the_broken_rules(what: str, tmp_pa
 def test_a_tiers_own_minima_are_met_by_its_own_profiles(tier: TierName, profile: Profile, tmp_path: Path) -> None:
     n, policy = TIERS[tier].windows, Policy(tier=tier, profile=profile)
     found = certify(losses(n), losses(n, 2), tmp_path / "c.json", policy=policy)
-    stats = found.document["dataset"]["windows"]["stats"]
+    stats = found.to_dict()["dataset"]["windows"]["stats"]
     assert (found.verdict, verify(tmp_path / "c.json").exit_code) == ("pass", 0)
     tokens = np.array(losses(n)["tokens"])
     for split, part in (("preview", tokens[:n]), ("final", tokens[n:])):
@@ -122,7 +122,7 @@ def test_the_tiers_are_those_of_the_requirements() -> None:
 
 def test_scores_need_no_splits(tmp_path: Path) -> None:
     found = certify(scores(150, 180), scores(150, 180), tmp_path / "c.json", policy=Policy(profile="ci"))
-    assert [rule["name"] for rule in found.document["rules"]] == [
+    assert [rule["name"] for rule in found.to_dict()["rules"]] == [
         "pairing",
         "overlap",
         "equal weights",
@@ -142,7 +142,7 @@ def test_a_changed_number_of_the_tier_needs_a_note(change: dict[str, Any], note:
 
 def test_overrides_are_recorded_with_their_note(tmp_path: Path) -> None:
     policy = Policy(max_ratio=1.3, min_windows=10, replicates=300, note="pilot, see #7")
-    found = certify(losses(20), losses(20, 2), tmp_path / "c.json", policy=policy).document["policy"]
+    found = certify(losses(20), losses(20, 2), tmp_path / "c.json", policy=policy).to_dict()["policy"]
     assert found["overrides"] == ["max_ratio", "replicates", "windows"]
     assert found["note"] == "pilot, see #7"
     assert found["limits"] == {"windows": 10, "replicates": 300, "max_ratio": 1.3, "max_drop": 0.02}
@@ -160,7 +160,7 @@ def test_more_replicates_than_a_verifier_can_hold_are_refused(tmp_path: Path) ->
 
 def test_windows_side_by_side_and_in_different_documents_do_not_overlap(tmp_path: Path) -> None:
     found = certify(losses(30) | spans(30), losses(30, 2) | spans(30), tmp_path / "c.json")
-    stats = found.document["dataset"]["windows"]["stats"]
+    stats = found.to_dict()["dataset"]["windows"]["stats"]
     assert (stats["window_overlap_fraction"], stats["overlap_from"]) == (0.0, "token spans")
 
 
@@ -210,7 +210,7 @@ def test_a_table_without_runs_beside_one_with_several_verifies(tmp_path: Path) -
         "run": [run for _ in single["item"] for run in ("x", "y", "z")],
         "score": [float(i % 5 > 1) for i in range(60)],
     }
-    found = certify(single, several, tmp_path / "c.json").document
+    found = certify(single, several, tmp_path / "c.json").to_dict()
     assert found["primary_metric"]["final"] == pytest.approx(np.mean(several["score"]))
     assert verify(tmp_path / "c.json").true
     assert len(evidence_rows(tmp_path / "c.evidence.parquet")["run"]) == 80

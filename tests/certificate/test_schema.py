@@ -1,4 +1,4 @@
-"""The printed JSON Schema against every kind of certificate, checked by a validator that is not pydantic."""
+"""The printed JSON Schema against every kind of certificate, checked by a validator of our own."""
 
 import json
 from collections.abc import Iterator

@@ -1,18 +1,20 @@
 """`verify` against a tamperer who edits a certificate, and a forger who also computes its digest again."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from pydantic import ValidationError
 
-from assay.certificate.build import computed_fields
-from assay.certificate.coverage import Arms
-from assay.certificate.schema import Certificate
+from assay.certificate.build import Computed, computed_facts
+from assay.certificate.fields import AnyRule
+from assay.certificate.record import Certificate
 from assay.certificate.verify import verify
-from assay.data import Table, read_table
+from assay.certificate.windows import Arms, Windows, windows_of
+from assay.data import Table
+from assay.data.metrics import Kind
+from assay.data.tables import read_parquet
 from assay.design import Policy
 from assay.errors import InputError
 from tests.certificate.alterations import Alteration, alterations
@@ -24,7 +26,7 @@ TOLERANCE = 1e-9
 #: Fields that follow from nothing in the evidence: the digest protects them against a slip, a signature against a
 #: forger. The numbers of the certificate do not depend on them.
 DIGEST_ONLY = re.compile(
-    r"meta\.(assay|python|numpy|created)|systems\.(baseline|subject)\.(file|sha256|model|tokenizer)"
+    r"meta\.(assay|python|numpy|created)|systems\.(baseline|subject)\.(name|file|sha256|model|tokenizer)"
     r"|evidence\.file|policy\.note|measure\.(task|tasks|metric|filter|scorer)(\.\d+)?"
 )
 
@@ -32,22 +34,31 @@ DIGEST_ONLY = re.compile(
 @pytest.fixture(autouse=True)
 def _computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same evidence under the same policy gives the same fields: thousands of forgeries share the work."""
-    fields: dict[Any, dict[str, Any]] = {}
+    paired: dict[Any, Windows] = {}
+    facts: dict[Any, Computed] = {}
     tables: dict[Any, Table] = {}
 
-    def compute(arms: Arms, policy: Policy) -> dict[str, Any]:
-        key = (arms.baseline.label, arms.baseline.name, arms.subject.name, arms.cluster, arms.lower_is_better, policy)
-        if key not in fields:
-            fields[key] = computed_fields(arms, policy)
-        return fields[key]
+    def pair(arms: Arms) -> Windows:
+        names = (arms.baseline.name, arms.subject.name)
+        key = (arms.baseline.label, names, arms.cluster, arms.lower_is_better, arms.baseline.kind)
+        if key not in paired:
+            paired[key] = windows_of(arms)
+        return paired[key]
 
-    def table(proof: Path, *, cluster: str | None) -> Table:
-        if (proof, cluster) not in tables:
-            tables[proof, cluster] = read_table(proof, cluster=cluster)
-        return tables[proof, cluster]
+    def compute(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:
+        key = (id(windows), policy, rules)
+        if key not in facts:
+            facts[key] = computed_facts(windows, policy, rules)
+        return facts[key]
 
-    monkeypatch.setattr("assay.certificate.verify.computed_fields", compute)
-    monkeypatch.setattr("assay.certificate.verify.read_table", table)
+    def table(proof: Path, *, kind: Kind, cluster: str | None) -> Table:
+        if (proof, kind, cluster) not in tables:
+            tables[proof, kind, cluster] = read_parquet(proof, kind=kind, cluster=cluster)
+        return tables[proof, kind, cluster]
+
+    monkeypatch.setattr("assay.certificate.verify.windows_of", pair)
+    monkeypatch.setattr("assay.certificate.verify.computed_facts", compute)
+    monkeypatch.setattr("assay.certificate.verify.read_parquet", table)
 
 
 def caught(alteration: Alteration, folder: Path, evidence: Path, *, sealed: bool) -> bool:
@@ -113,15 +124,17 @@ def test_no_alteration_makes_a_certificate_pass_a_policy_that_it_does_not_meet(
 def follows_schema(document: dict[str, Any]) -> bool:
     """What is not a certificate is refused whatever its digest is; the test above has shown it."""
     try:
-        Certificate.model_validate_json(json.dumps(document))
-    except ValidationError:
+        msgspec.convert(document, Certificate)
+    except msgspec.ValidationError:
         return False
     return True
 
 
 def _only_sealed(document: dict[str, Any]) -> set[str]:
     """The fields of the list above, but for the null digests of inputs in memory: nothing tried could be one."""
-    systems = [(role, name) for role in ("baseline", "subject") for name in ("file", "sha256", "model", "tokenizer")]
+    systems = [
+        (role, name) for role in ("baseline", "subject") for name in ("name", "file", "sha256", "model", "tokenizer")
+    ]
     named = {f"systems.{r}.{n}" for r, n in systems if n != "sha256" or document["systems"][r][n] is not None}
     measure = {f"measure.{n}" for n in ("task", "tasks", "metric", "filter", "scorer")}
     measure |= {f"measure.tasks.{i}" for i in range(len(document["measure"]["tasks"]))}

@@ -2,16 +2,17 @@
 
 import json
 import sys
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from assay.certificate.build import computed_fields
-from assay.certificate.coverage import Arms
+from assay.certificate.build import computed_facts
 from assay.certificate.issue import certify
+from assay.certificate.record import Certificate
 from assay.certificate.verify import verify
+from assay.certificate.windows import Arms, rules_of, windows_of
 from assay.data import read_table
 from assay.design import Policy
 from assay.errors import InputError, UsageError
@@ -130,11 +131,9 @@ def reissued(document: Document, evidence: Path, policy: Policy) -> Document:
     """What the strongest forger makes: the same evidence judged by another policy, all fields consistent."""
     table = read_table(evidence, cluster=None)
     arms = Arms(table.select("baseline"), table.select("subject"), None, None)
-    fields = computed_fields(arms, policy)
-    again = deepcopy(document) | fields
-    sentence = fields["decision"]["sentence"].replace("subject", "the table (subject)")
-    again["decision"] |= {"sentence": sentence.replace("baseline", "the table (baseline)", 1)}
-    return again
+    windows = windows_of(arms)
+    facts = computed_facts(windows, policy, rules_of(windows, policy))
+    return msgspec.structs.replace(Certificate.from_dict(document), **facts).to_dict()
 
 
 def test_a_consistent_forgery_shows_its_override_and_fails_by_the_verifiers_own_limit(tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ def test_a_consistent_forgery_shows_its_override_and_fails_by_the_verifiers_own_
     policy = Policy(max_ratio=1.3, note="trust me")
     save(certificate, reissued(load(certificate), evidence_of(certificate), policy))
     found = verify(certificate)
-    assert (found.exit_code, found.document["policy"]["overrides"]) == (0, ["max_ratio"])
+    assert (found.exit_code, found.to_dict()["judged"]["policy"]["overrides"]) == (0, ["max_ratio"])
     assert "trust me" in str(found)
     assert verify(certificate, policy=Policy(max_ratio=1.1)).exit_code == 1
 
@@ -177,7 +176,8 @@ def test_every_wrong_field_is_named_with_what_it_says_and_what_was_found(worse: 
         "bits_per_byte.subject": (1.5, load(worse)["bits_per_byte"]["subject"]),
         "drift.p_value": (0.5, load(worse)["drift"]["p_value"]),
     }
-    assert "bits_per_byte.subject: stated 1.5, found 1." in str(found)
+    assert "bits_per_byte.subject: stated 1.5, found 1." in found.sentence
+    assert [row[:2] for row in found.tables[0].rows] == [("bits_per_byte.subject", "1.5"), ("drift.p_value", "0.5")]
     assert "(and 1 more)" in found.sentence
 
 
@@ -206,6 +206,6 @@ def test_both_records_are_results(tmp_path: Path) -> None:
     for record in (issued, found):
         assert record.verdict == "pass"
         assert str(record).startswith(record.sentence)
-        assert ("verdict", "pass") in record.rows()
+        assert ("verdict", "pass") in [(fact.label, fact.value) for fact in record.facts]
     assert issued.to_dict() == load(issued.path)
     assert found.to_dict()["schema"] == "assay/verification/1"

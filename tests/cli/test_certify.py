@@ -74,7 +74,7 @@ def test_a_refusal_names_the_rule_and_writes_nothing_at_all(
     out.mkdir()
     ran = assay("certify", before, after, "-o", out / "c.json", "--markdown", out / "c.md", "--profile", profile)
     ran.assert_refused(
-        3, f"profile {profile} refuses", "pairing: 359 of 360 windows pair, 1 do not", "preview minimum", "1 too few"
+        3, f"profile {profile} refuses", "pairing: 359 of 360 windows pair, 1 does not", "preview minimum", "1 too few"
     )
     assert (names(tmp_path), names(out)) == (["in", "out"], [])
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assay import examples
+from assay.certificate.record import Certificate
 from assay.cli.main import VERBS
 from assay.examples.tuning import RUNS
 from assay.report.kinds import part_of
@@ -235,14 +236,14 @@ def test_a_certificate_is_checked_before_it_is_shown(shell: Shell) -> None:
     path = issue("losses", shell.folder)
     ran = shell("report", path.name)
     assert ran.exit_code == 0
-    assert load(path)["decision"]["sentence"] in ran.out
+    assert Certificate.from_dict(load(path)).sentence in ran.out
     assert "every field recomputed from the evidence" in ran.out
 
 
 def test_a_certificate_with_a_changed_number_is_shown_as_not_true(shell: Shell) -> None:
     path = issue("losses", shell.folder)
     document = load(path)
-    claim = document["decision"]["sentence"]
+    claim = Certificate.from_dict(document).sentence
     document["primary_metric"]["ratio_vs_baseline"] *= 0.999
     save(path, document)
     ran = shell("report", path.name, "-o", "page.html")
@@ -255,7 +256,7 @@ def test_a_certificate_with_a_changed_number_is_shown_as_not_true(shell: Shell) 
 
 
 def test_a_certificate_that_is_none_is_shown_as_not_true(shell: Shell) -> None:
-    shell.write("r.json", '{"schema": "assay/certificate/3"}')
+    shell.write("r.json", '{"schema": "assay/certificate/2"}')
     ran = shell("report", "r.json")
     assert ran.exit_code == 0
     assert "✗ " in ran.out

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -30,9 +31,9 @@ UNREADABLE: dict[str, bytes] = {
     "an object": b"{}\n",
     "another result": b'{"schema": "assay/comparison/1"}\n',
     "a later version": b'{"schema": "assay/certificate/9"}\n',
-    "half a file": b'{"schema": "assay/certificate/3", "meta": {"assay"',
+    "half a file": b'{"schema": "assay/certificate/2", "meta": {"assay"',
     "not UTF-8": b'{"schema": "\xff"}',
-    "UTF-16": '{"schema": "assay/certificate/3"}'.encode("utf-16"),
+    "UTF-16": '{"schema": "assay/certificate/2"}'.encode("utf-16"),
     "deep nesting": b'{"schema": ' + b"[" * 200_000,
     "a huge integer": b'{"schema": ' + b"7" * 10_000 + b"}",
     "Parquet": b"PAR1\x00\x00PAR1",
@@ -65,7 +66,7 @@ REWRITTEN: dict[str, tuple[Callable[[str], str], int]] = {
     "Windows lines": (lambda text: text.replace("\n", "\r\n"), 4),
     "one line": (lambda text: json.dumps(json.loads(text), sort_keys=True), 4),
     "other order": (lambda text: json.dumps(dict(reversed(json.loads(text).items())), indent=2) + "\n", 4),
-    "escaped": (lambda text: text.replace("perplexity ×", "perplexity \\u00d7"), 4),
+    "escaped": (lambda text: text.replace("losses-base", "losses\\u002dbase"), 4),
     "more digits": (lambda text: text.replace('"max_ratio": 1.1,', '"max_ratio": 1.10,'), 4),
 }
 
@@ -95,7 +96,7 @@ def test_an_edited_limit_exits_4_and_names_it(certificate: Path) -> None:
     certificate.write_text(text.replace('"max_ratio": 1.1', '"max_ratio": 1.2'), encoding="utf-8")
     ran = assay("verify", certificate)
     assert ran.code == 4
-    assert "policy.limits.max_ratio: stated 1.2, found 1.1" in ran.out
+    assert re.search(r"^policy\.limits\.max_ratio +1\.2 +1\.1$", ran.out, re.MULTILINE)
 
 
 def test_own_limits(certificate: Path, tmp_path: Path) -> None:
@@ -139,7 +140,7 @@ def test_a_missing_field_is_named(certificate: Path) -> None:
     save(certificate, document)
     ran = assay("verify", certificate)
     assert ran.code == 4
-    assert ran.out.startswith("The certificate is not true: drift: stated None, found 'Field required'.\n")
+    assert ran.out.startswith("The certificate is not true: drift: stated None, found 'the field is missing'.\n")
 
 
 def test_pipes_and_files_without_end_are_refused_before_they_are_read(certificate: Path, tmp_path: Path) -> None:

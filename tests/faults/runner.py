@@ -19,7 +19,7 @@ from tests.faults.shim import Kind, Shim, homes, unseen
 
 _NOT_IMPORTED = ("__main__",)
 _BESIDE = [
-    *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "pydantic.main", "rich.markdown"),
+    *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "msgspec", "rich.markdown"),
     *("scipy.stats", "typer.rich_utils", "vl_convert"),
 ]
 _MODELS = ["safetensors.torch", "torch", "transformers.trainer", "transformers.modeling_utils", "peft"]

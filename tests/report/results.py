@@ -46,7 +46,7 @@ def _scores() -> AnyResult:
 def _certificate() -> Data:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "c.json"
-        return certify(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), path).document
+        return certify(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), path).to_dict()
 
 
 def _leaderboard() -> AnyResult:

@@ -2,12 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
 from assay.certificate.issue import certify
+from assay.certificate.record import Certificate
 from assay.report.certificate import certificate_markdown
 from tests.certificate.samples import issue, load, scores
 
@@ -40,9 +40,9 @@ def rendered(text: str) -> str:
     return str(MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text))
 
 
-def named(name: str, folder: Path) -> dict[str, Any]:
+def named(name: str, folder: Path) -> Certificate:
     tables = [scores(9, 10) | {"model": [model] * 10} for model in ("old", name)]
-    return certify(tables[0], tables[1], folder / "c.json").document
+    return certify(tables[0], tables[1], folder / "c.json")
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -65,9 +65,9 @@ def test_names_ping_nobody_and_link_nowhere(name: str, tmp_path: Path) -> None:
 def test_every_kind_has_a_verdict_a_sentence_and_a_table(tmp_path: Path) -> None:
     marks = {"losses": "✅", "plain scores": "❌", "broken rules": "⚠️"}
     for kind, mark in marks.items():
-        document = load(issue(kind, tmp_path))
-        text = certificate_markdown(document)
-        assert text.startswith(f"### {mark} Assay: {document['decision']['verdict']}\n\n")
+        certificate = Certificate.from_dict(load(issue(kind, tmp_path)))
+        text = certificate_markdown(certificate)
+        assert text.startswith(f"### {mark} Assay: {certificate.verdict}\n\n{certificate.sentence[:10]}")
         html = rendered(text)
         assert html.count("<table>") == 1
         assert html.count("<tr>") > 5
@@ -77,5 +77,5 @@ def test_every_kind_has_a_verdict_a_sentence_and_a_table(tmp_path: Path) -> None
 def test_a_note_with_a_pipe_does_not_break_the_table(tmp_path: Path) -> None:
     document = load(issue("overrides", tmp_path))
     document["policy"]["note"] = "a | b\n| c"
-    html = rendered(certificate_markdown(document))
+    html = rendered(certificate_markdown(Certificate.from_dict(document)))
     assert "<td>a | b | c</td>" in html

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import assay.report
+from assay.certificate.record import Certificate
 from assay.errors import InputError
 from assay.report.document import Document, Gauge, Mark, Part, Step
 from assay.report.folder import document_of, write_document
@@ -42,7 +43,7 @@ def test_a_part_holds_the_result_and_says_what_it_is(kind: str) -> None:
     data = data_of(kind)
     assert shown.data == data
     assert shown.signature == data["signature"]
-    assert shown.sentence == (data["decision"]["sentence"] if kind == "certificate" else data["sentence"])
+    assert shown.sentence == (Certificate.from_dict(data).sentence if kind == "certificate" else data["sentence"])
     assert all((shown.kind, shown.name, shown.title, shown.compared))
     assert all(chart.text and chart.specification["title"] for chart in shown.charts)
     names = [chart.name for chart in shown.charts]

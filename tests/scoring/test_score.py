@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="the extra hf is not installed")
 import torch
 import transformers
 
-from assay.certificate.coverage import overlapping_spans
+from assay.certificate.windows import overlapping_spans
 from assay.data import pair, read_table
 from assay.data.runs.positions import check_plans, open_tokens
 from assay.data.runs.rates import bits_per

@@ -1,1 +1,1 @@
-"""Certificates: may B replace A? Issued with the evidence beside them, checked by anyone."""
+"""Gates: a certificate of facts, the evidence it was computed from, and how anyone checks both."""

@@ -1,24 +1,63 @@
-"""From two tables and a policy to every number of a certificate: what `certify` and `verify` both run."""
+"""From paired windows and a policy to every computed fact of a certificate: what `certify` and `verify` both run."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from assay.analyses.compare import compare_panel
 from assay.analyses.compare.result import Comparison, PairedQuantity
 from assay.certificate.canonical import rounded, rounded_exp
-from assay.certificate.coverage import Arms, Covered, Windows, windows_of, worth
-from assay.certificate.decide import Decided, decide_by
-from assay.certificate.drift import drift
-from assay.certificate.rules import rules_of
-from assay.design import Policy
+from assay.certificate.fields import (
+    Agreement,
+    AnyRule,
+    BitsOfBoth,
+    Coverage,
+    Dataset,
+    Decision,
+    DriftOfSplits,
+    ExactInterval,
+    HowComputed,
+    PairedDeltas,
+    PairedWindows,
+    PerplexityAgain,
+    PerplexityStats,
+    PrimaryMetric,
+    Replaced,
+    SplitCoverage,
+    StatedPolicy,
+    TierLimits,
+    WindowStats,
+)
+from assay.certificate.policy import decide_by
+from assay.certificate.windows import ALARM_LEVEL, Covered, Windows, drift
+from assay.data import Panel
+from assay.design import DESIGN_EFFECT_LIMIT, Policy
 from assay.errors import InputError
-from assay.results import words
-from assay.stats.records import Estimate, Interval
-from assay.stats.units import Units, weighted_deviation
+from assay.stats.paired_tests import RANDOM_FLIPS, STAND_IN_FLIPS
+from assay.stats.records import Estimate, Fallback
+from assay.stats.units import Units, design_effect, weighted_deviation
 
 CLOSED_FORM = "closed form"  # where an interval needs no distribution
+
+#: A method that gives other numbers than before gets a new number here, so that a certificate says what it was made by.
+INTERVAL_VERSION, TEST_VERSION, DRIFT_VERSION = 1, 1, 1
+
+
+class Computed(TypedDict):
+    """The parts of a certificate that follow from its evidence and its policy."""
+
+    policy: StatedPolicy
+    primary_metric: PrimaryMetric
+    ppl: PerplexityAgain | None
+    dataset: Dataset
+    exact: ExactInterval
+    bits_per_byte: BitsOfBoth | None
+    bits_per_character: BitsOfBoth | None
+    drift: DriftOfSplits | None
+    rules: tuple[AnyRule, ...]
+    decision: Decision
+    signature: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,74 +73,97 @@ class Compared:
         return self.random.kind == "losses"
 
 
-def computed_fields(arms: Arms, policy: Policy) -> dict[str, Any]:
-    """Everything that follows from the evidence and the policy, as plain data rounded to what is printed."""
-    policy, windows = policy.complete(), windows_of(arms)
+def computed_facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:
+    """Everything that follows from the evidence and the policy, rounded to what is printed."""
+    policy = policy.complete()
     try:
         if windows.final.metric.kind == "losses":
             rounded_exp(max(windows.final.estimate(0), windows.final.estimate(1)))  # too large for the statistics also
-        return _fields(windows, policy)
+        return _facts(windows, policy, rules)
     except OverflowError as error:
-        label = arms.subject.label
-        raise InputError(f"{label}: too large for a perplexity; a loss is a mean per token, in nats.") from error
+        raise InputError(
+            f"{windows.label}: too large for a perplexity; a loss is a mean per token, in nats."
+        ) from error
 
 
-def _fields(windows: Windows, policy: Policy) -> dict[str, Any]:
+def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:
     random, exact = (compare_panel(windows.final, policy.design(exact=exact), agree=True) for exact in (False, True))
-    compared = Compared(random, exact, windows)
-    metric = _primary_metric(compared)
-    bootstrap, summary = _bootstrap(compared), _summary(compared)
+    compared, stated = Compared(random, exact, windows), stated_policy(policy)
+    metric, how, deltas = _primary_metric(compared), _how(compared), _deltas(compared)
     return {
-        "policy": policy_fields(policy),
+        "policy": stated,
         "primary_metric": metric,
-        "ppl": _ppl(metric, bootstrap, summary) if compared.losses else None,
-        "dataset": {"windows": {"stats": _window_stats(compared, policy, bootstrap, summary)}},
+        "ppl": _again(metric, how, deltas) if compared.losses else None,
+        "dataset": Dataset(windows=PairedWindows(stats=_window_stats(compared, policy, how, deltas))),
         "exact": _exact(metric, compared),
-        **{name: _bits(compared.random.sizes.get(name)) for name in ("bits_per_byte", "bits_per_character")},
+        "bits_per_byte": _bits(random.bits_per_byte),
+        "bits_per_character": _bits(random.bits_per_character),
         "drift": _drift(windows) if compared.losses else None,
-        "rules": [rule.to_dict() for rule in rules_of(windows, policy)],
-        "decision": _decision(metric, compared, policy),
-        "signature": compared.random.signature,
+        "rules": rules,
+        "decision": decide_by(metric, stated.limits, windows.final.n),
+        "signature": random.signature,
     }
 
 
-def policy_fields(policy: Policy) -> dict[str, Any]:
-    """The policy as the certificate states it."""
-    return {
-        "tier": policy.tier,
-        "profile": policy.profile,
-        "level": policy.design().level,
-        "weights": policy.weights,
-        "limits": asdict(policy.limits),
-        "overrides": sorted(policy.overrides),
-        "note": policy.note,
-    }
+def stated_policy(policy: Policy) -> StatedPolicy:
+    """A complete policy as the certificate states it."""
+    assert policy.tier is not None  # it is complete
+    assert policy.profile is not None
+    assert policy.weights is not None
+    return StatedPolicy(
+        tier=policy.tier,
+        profile=policy.profile,
+        level=policy.design().level,
+        weights=policy.weights,
+        limits=TierLimits(**asdict(policy.limits)),
+        overrides=tuple(sorted(policy.overrides)),
+        note=policy.note,
+    )
 
 
-def _limits(estimate: Estimate) -> list[float]:
+def _limits(estimate: Estimate) -> tuple[float, float]:
     limits = estimate.interval
     assert limits is not None  # a panel has at least one unit, and a collapsed interval is an interval
-    return [rounded(limits.low), rounded(limits.high)]
+    return rounded(limits.low), rounded(limits.high)
 
 
-def _primary_metric(compared: Compared) -> dict[str, Any]:
-    found, windows = compared.random, compared.windows
-    mean, ci = rounded(found.difference.value or 0.0), _limits(found.difference)
-    subject = found.b
+def _displayed(ci: tuple[float, float], *, losses: bool) -> tuple[float, float]:
+    return (rounded_exp(ci[0]), rounded_exp(ci[1])) if losses else ci
+
+
+def _primary_metric(compared: Compared) -> PrimaryMetric:
+    found, preview, losses = compared.random, compared.windows.preview, compared.losses
+    mean, ci, subject = rounded(found.difference.value or 0.0), _limits(found.difference), found.b
     assert subject is not None  # there are pairs
-    return {
-        "kind": "perplexity" if compared.losses else "score",
-        "lower_is_better": found.lower_is_better,
-        "preview": None if windows.preview is None else rounded_exp(windows.preview.estimate(1)),
-        "final": rounded_exp(subject) if compared.losses else rounded(subject),
-        "ratio_vs_baseline": rounded_exp(mean) if compared.losses else None,
-        "difference_vs_baseline": mean,
-        "standard_error": _standard_error(found),
-        "ci": ci,
-        "display_ci": [rounded_exp(limit) for limit in ci] if compared.losses else ci,
-        "p_value": _optional(found.p_value),
-        "test": found.test.name,
-    }
+    return PrimaryMetric(
+        kind="perplexity" if losses else "score",
+        lower_is_better=found.lower_is_better,
+        preview=None if preview is None else rounded_exp(preview.estimate(1)),
+        final=rounded_exp(subject) if losses else rounded(subject),
+        ratio_vs_baseline=rounded_exp(mean) if losses else None,
+        difference_vs_baseline=mean,
+        standard_error=_standard_error(found),
+        ci=ci,
+        display_ci=_displayed(ci, losses=losses),
+        p_value=_optional(found.p_value),
+        test=found.test.name,
+        test_version=TEST_VERSION,
+        test_p_value=_optional(found.computed.test_p),
+        agreement=_agreement(found, compared.windows.final),
+        rounded=found.computed.rounded,
+    )
+
+
+def _agreement(found: Comparison, panel: Panel) -> Agreement | None:
+    """What was done where interval and test alone disagree: there is a note of it after those of panel and rounding."""
+    if len(found.notes) == len(panel.notes) + bool(found.computed.rounded):
+        return None
+    alone, limits = found.computed.test_p, found.difference.interval
+    assert alone is not None  # they cannot disagree without a test
+    assert limits is not None
+    if alone > 1 - found.design.level:
+        return "limit set to 0"
+    return "limit moved beside 0" if limits.method == "tango" else "p of the interval"
 
 
 def _standard_error(found: Comparison) -> float | None:
@@ -113,35 +175,39 @@ def _optional(value: float | None) -> float | None:
     return None if value is None else rounded(value)
 
 
-def _bootstrap(compared: Compared) -> dict[str, Any]:
-    found = compared.random
+def _how(compared: Compared) -> HowComputed:
+    found, panel = compared.random, compared.windows.final
     limits = found.difference.interval
     assert limits is not None
     drawn = found.computed.distribution != CLOSED_FORM
-    return {
-        "replicates": found.design.resamples if drawn else None,
-        "seed": found.design.seed,
-        "method": limits.method,
-        "scheme": found.computed.scheme if drawn else None,
-        "scheme_reason": found.computed.scheme_reason if drawn else _not_drawn(found),
-        "fallbacks": [f"{f.wanted} → {f.used}: {f.why}" for f in found.fallbacks],
-        # Those of the panel are about the files, which a verifier does not have.
-        "notes": [note for note in found.notes if note not in compared.windows.final.notes],
-    }
+    return HowComputed(
+        replicates=found.design.resamples if drawn else None,
+        seed=found.design.seed,
+        method=limits.method,
+        version=INTERVAL_VERSION,
+        scheme=("tokens" if found.computed.scheme == "tokens" else "windows") if drawn else None,
+        spread_of_weights=rounded(design_effect(panel.cluster_sums().denominators)),
+        spread_limit=DESIGN_EFFECT_LIMIT,
+        design_effect=None if drawn else _optional(found.computed.design_effect),
+        degrees_of_freedom=None if drawn else _optional(found.computed.degrees_of_freedom),
+        fallbacks=tuple(_replaced(fallback) for fallback in found.fallbacks),
+    )
 
 
-def _not_drawn(found: Comparison) -> str:
-    """Why there are no replicates, and what stands for clusters and weights instead."""
-    if found.degenerate:
-        return "nothing is drawn: the differences do not vary"
-    effect, df = found.computed.design_effect, found.computed.degrees_of_freedom
-    closed = "nothing is drawn: the interval of 0/1 scores is a closed form"
-    if effect is None:
-        return closed
-    return f"{closed}, its counts divided by the design effect {effect:.3f}, with {df:.1f} degrees of freedom"
+def _replaced(found: Fallback) -> Replaced:
+    """By name: why follows from the method, and is told when it is shown."""
+    if found.wanted == "exact sign flips":
+        if found.used == RANDOM_FLIPS:
+            return Replaced(wanted=found.wanted, used="random sign flips", draws=STAND_IN_FLIPS)
+        return Replaced(wanted=found.wanted, used="smoothed sign flips", draws=None)
+    used = found.used
+    assert used in ("percentile", "collapsed interval")  # by replicates, nothing else can happen to BCa
+    return Replaced(
+        wanted=found.wanted, used="percentile" if used == "percentile" else "collapsed interval", draws=None
+    )
 
 
-def _summary(compared: Compared) -> dict[str, Any]:
+def _deltas(compared: Compared) -> PairedDeltas:
     panel = compared.windows.final
     deltas = (panel.numerators[:, 1] - panel.numerators[:, 0]) / panel.denominators
     std = weighted_deviation(deltas, panel.denominators)
@@ -150,125 +216,75 @@ def _summary(compared: Compared) -> dict[str, Any]:
     )  # equal clusters may have spread within
     if std is not None and compared.random.degenerate and equal:
         std = 0.0  # not the noise of rounding, which another machine would not find again
-    return {
-        "mean": rounded(compared.random.difference.value or 0.0),
-        "std": _optional(std),
-        "degenerate": compared.random.degenerate,
-    }
+    return PairedDeltas(
+        mean=rounded(compared.random.difference.value or 0.0),
+        std=_optional(std),
+        degenerate=compared.random.degenerate,
+    )
 
 
-def _ppl(metric: dict[str, Any], bootstrap: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "preview_final_ratio": rounded_exp(summary["mean"]),
-        "logloss_delta_ci": metric["ci"],
-        "ratio_ci": [rounded_exp(limit) for limit in metric["ci"]],
-        "stats": {"bootstrap": bootstrap, "paired_delta_summary": summary},
-    }
+def _again(metric: PrimaryMetric, how: HowComputed, deltas: PairedDeltas) -> PerplexityAgain:
+    return PerplexityAgain(
+        preview_final_ratio=rounded_exp(deltas.mean),
+        logloss_delta_ci=metric.ci,
+        ratio_ci=_displayed(metric.ci, losses=True),
+        stats=PerplexityStats(bootstrap=how, paired_delta_summary=deltas),
+    )
 
 
-def _window_stats(
-    compared: Compared, policy: Policy, bootstrap: dict[str, Any], summary: dict[str, Any]
-) -> dict[str, Any]:
+def _window_stats(compared: Compared, policy: Policy, how: HowComputed, deltas: PairedDeltas) -> WindowStats:
     windows, required = compared.windows, policy.limits.windows
-    counts = {"preview": windows.preview, "final": windows.final}
-    return {
-        "window_match_fraction": rounded(windows.match_fraction),
-        "window_overlap_fraction": rounded(windows.overlap_fraction),
-        "overlap_from": windows.overlap_from,
-        "paired_windows": windows.final.n,
-        "paired_delta_summary": summary,
-        "bootstrap": bootstrap,
-        "coverage": {
-            name: None if panel is None else _covered(Covered.of(panel), required) for name, panel in counts.items()
-        },
-        "clusters": windows.final.n_clusters,
-        "cluster_by": windows.final.cluster_by,
-        "tokens": int(windows.final.denominators.sum()) if compared.losses else None,
-    }
+    preview = None if windows.preview is None else SplitCoverage(**Covered.of(windows.preview).against(required))
+    return WindowStats(
+        window_match_fraction=rounded(windows.match_fraction),
+        window_overlap_fraction=rounded(windows.overlap_fraction),
+        overlap_from=windows.overlap_from,
+        paired_windows=windows.final.n,
+        paired_delta_summary=deltas,
+        bootstrap=how,
+        coverage=Coverage(preview=preview, final=SplitCoverage(**Covered.of(windows.final).against(required))),
+        clusters=windows.final.n_clusters,
+        cluster_by=windows.final.cluster_by,
+        tokens=int(windows.final.denominators.sum()) if compared.losses else None,
+    )
 
 
-def _covered(found: Covered, required: int) -> dict[str, Any]:
-    return {
-        "used": found.used,
-        "effective": found.effective,
-        "required": required,
-        "ok": found.enough(required),
-    }
+def _exact(metric: PrimaryMetric, compared: Compared) -> ExactInterval:
+    ci, error = _limits(compared.exact.difference), metric.standard_error
+    gap = max(abs(a - b) for a, b in zip(ci, metric.ci, strict=True))
+    return ExactInterval(
+        ci=ci,
+        display_ci=_displayed(ci, losses=compared.losses),
+        distance=float(f"{gap / error:.3g}") if error else None,
+        source=compared.exact.computed.distribution,
+    )
 
 
-def _exact(metric: dict[str, Any], compared: Compared) -> dict[str, Any]:
-    ci, error = _limits(compared.exact.difference), metric["standard_error"]
-    gaps = [abs(a - b) for a, b in zip(ci, metric["ci"], strict=True)]
-    return {
-        "ci": ci,
-        "display_ci": [rounded_exp(limit) for limit in ci] if compared.losses else ci,
-        "distance": float(f"{max(gaps) / error:.3g}") if error else None,
-        "source": compared.exact.computed.distribution,
-    }
-
-
-def _bits(shown: PairedQuantity | None) -> dict[str, Any] | None:
+def _bits(shown: PairedQuantity | None) -> BitsOfBoth | None:
     if shown is None:
         return None
     assert shown.a is not None  # there are pairs
     assert shown.b is not None
-    return {
-        "baseline": rounded(shown.a),
-        "subject": rounded(shown.b),
-        "difference": rounded(shown.difference.value or 0.0),
-        "ci": _limits(shown.difference),
-    }
+    return BitsOfBoth(
+        baseline=rounded(shown.a),
+        subject=rounded(shown.b),
+        difference=rounded(shown.difference.value or 0.0),
+        ci=_limits(shown.difference),
+    )
 
 
-def _drift(windows: Windows) -> dict[str, Any] | None:
+def _drift(windows: Windows) -> DriftOfSplits | None:
     found = None if windows.preview is None else drift(windows.preview, windows.final, 1)
     if found is None:
         return None
     log_ratio = rounded(found.log_ratio)
-    return {
-        "ratio": rounded_exp(log_ratio),
-        "log_ratio": log_ratio,
-        "standard_error": rounded(found.standard_error),
-        "p_value": rounded(found.p_value),
-        "alarm": found.alarm,
-    }
-
-
-def _decision(metric: dict[str, Any], compared: Compared, policy: Policy) -> dict[str, Any]:
-    decided = decide_by(metric, asdict(policy.limits), compared.windows.final.n)
-    return {
-        "verdict": decided.verdict,
-        "limit": decided.limit,
-        "bound": rounded(decided.bound),
-        "sentence": _sentence(decided, metric, compared),
-        "windows_needed": decided.needed,
-    }
-
-
-def _sentence(decided: Decided, metric: dict[str, Any], compared: Compared) -> str:
-    found = compared.random
-    baseline, subject = found.systems.a, found.systems.b
-    heads = {
-        "pass": f"{subject} may replace {baseline}",
-        "regression": f"{subject} is a regression from {baseline}",
-        "insufficient evidence": f"Insufficient evidence that {subject} may replace {baseline}",
-    }
-    low, high = metric["display_ci"]
-    limits = Interval(low, high, found.design.level, "")
-    if compared.losses:
-        finding = f"perplexity × {words.placed(metric['ratio_vs_baseline'], words.decimals(limits), null=1.0)}"
-        shown, limit = words.interval(limits, null=decided.limit), f"× {words.number(decided.limit, 6)}"
-    else:
-        shift = words.placed(metric["difference_vs_baseline"], words.decimals(limits), sign=True)
-        worse, null = ("rise", decided.limit) if found.lower_is_better else ("fall", -decided.limit)
-        finding = f"mean score {shift}"
-        shown, limit = words.interval(limits, sign=True, null=null), f"a {worse} of {words.number(decided.limit, 6)}"
-    where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decided.verdict]
-    if metric["standard_error"] is None:
-        where = "from a single unit, which shows no spread, for"
-    unit = found.unit
-    more = "" if decided.needed is None else f"; about {words.count(decided.needed, unit)} would settle it"
-    level, n = words.percent(found.design.level), words.count(found.n_pairs, unit)
-    if compared.windows.weighted:
-        n += worth(found.n_pairs, Covered.of(compared.windows.final).effective)
-    return f"{heads[decided.verdict]}: {finding}, {level} interval {shown}, {where} the limit of {limit} ({n}){more}."
+    return DriftOfSplits(
+        ratio=rounded_exp(log_ratio),
+        log_ratio=log_ratio,
+        standard_error=rounded(found.standard_error),
+        test="welch",
+        version=DRIFT_VERSION,
+        p_value=rounded(found.p_value),
+        alarm_level=ALARM_LEVEL,
+        alarm=found.alarm,
+    )

@@ -5,8 +5,13 @@ import json
 from math import exp
 from typing import Any
 
-from assay.errors import InputError
+import msgspec
 
+from assay.errors import InputError
+from assay.names import one_line
+
+TOLERANCE = 1e-9  # relative: recomputed on another machine the last printed digits may differ
+_LONGEST = 160  # characters of a value in a message
 DIGITS = 12  # significant; what is computed twice on different machines agrees to these
 
 
@@ -59,3 +64,65 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number")
+
+
+# ----------------------------------------------------------------------------------------------- what is not true
+
+
+class FieldFault(msgspec.Struct, frozen=True):
+    """A field that is not true: what the certificate states and what was found, as JSON can hold it."""
+
+    field: str
+    stated: Any
+    found: Any
+
+    def __str__(self) -> str:
+        return f"{one_line(self.field)}: stated {self.shown_stated}, found {self.shown_found}"
+
+    @property
+    def shown_stated(self) -> str:
+        return _shown(self.stated)
+
+    @property
+    def shown_found(self) -> str:
+        return _shown(self.found)
+
+
+def fault(field: str, stated: Any, found: Any) -> FieldFault:
+    return FieldFault(field, _plain(stated), _plain(found))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _plain(value: Any) -> Any:
+    """The value, or its text where JSON has no such value: a forged field may hold an infinity."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return _shown(value)
+    return value
+
+
+def differences(name: str, stated: Any, found: Any) -> list[FieldFault]:
+    """Leaf by leaf; numbers may differ in their last printed digits."""
+    if isinstance(stated, dict) and isinstance(found, dict):
+        keys = sorted(stated.keys() | found.keys())
+        return [f for key in keys for f in differences(_inside(name, key), stated.get(key), found.get(key))]
+    if isinstance(stated, list) and isinstance(found, list) and len(stated) == len(found):
+        return [
+            f for i, (a, b) in enumerate(zip(stated, found, strict=True)) for f in differences(_inside(name, i), a, b)
+        ]
+    return [] if _same(stated, found) else [fault(name, stated, found)]
+
+
+def _inside(name: str, key: str | int) -> str:
+    return f"{name}.{key}" if name else str(key)
+
+
+def _same(stated: Any, found: Any) -> bool:
+    if isinstance(stated, float) and isinstance(found, float):
+        return abs(stated - found) <= TOLERANCE * max(abs(stated), abs(found))
+    return bool(type(stated) is type(found) and stated == found)

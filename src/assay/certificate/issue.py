@@ -2,24 +2,25 @@
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from assay.certificate.build import computed_fields
+from assay.certificate.build import computed_facts
 from assay.certificate.canonical import canonical_bytes, digest_of
-from assay.certificate.coverage import Arms, windows_of
-from assay.certificate.measure import check_direction, measure_of, policy_with, selection_with
-from assay.certificate.policy_file import policy_of
-from assay.certificate.record import Issued
-from assay.certificate.rules import enforce, rules_of
-from assay.certificate.schema import SCHEMA
+from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Issuer, Measured, Seeds
+from assay.certificate.policy import policy_of
+from assay.certificate.record import Certificate, Written
 from assay.certificate.signing import envelope_path, load_private_key, sign, withdraw_envelope
+from assay.certificate.windows import Arms, enforce, rules_of, windows_of
 from assay.data import Selection, Table
+from assay.data.comparable import direction_of
 from assay.data.readers.registry import named
 from assay.data.runs import MANIFEST
 from assay.data.sources import Source, tables_of
@@ -30,6 +31,9 @@ from assay.errors import UsageError
 from assay.files.places import check_outputs
 from assay.files.writing import staged, together, write_bytes
 from assay.version import VERSION
+
+PICKS = ("task", "metric", "filter", "scorer")
+_NO_DIGEST = "sha256:" + "0" * 64  # until there is one
 
 
 def certify(
@@ -45,7 +49,7 @@ def certify(
     selection: Selection | None = None,
     sign_with: str | PathLike[str] | None = None,
     timestamp: bool = False,
-) -> Issued:
+) -> Certificate:
     """May the subject replace the baseline? Writes ``output`` and, beside it, the evidence from which it was computed.
 
     The verdict is *pass*, *regression* or *insufficient evidence*; the interval's bound decides, not the point.
@@ -64,32 +68,37 @@ def certify(
     # A policy is for losses and scores alike, and of losses the lower one is always the better.
     lower = None if first.kind == "losses" else policy.lower_is_better
     arms = Arms(first, second, policy.cluster or first.cluster_by, lower)
-    enforce(rules_of(windows_of(arms), policy), policy)
-    evidence = evidence_path(path)
-    document = {
-        "schema": SCHEMA,
-        "meta": _meta(policy, timestamp=timestamp),
-        "systems": {
-            "baseline": _system(first, baseline),
-            "subject": _system(second, baseline if subject is None else subject),
-        },
-        "measure": measure_of((first, second), policy),
-        **computed_fields(arms, policy),
-    }
-    canonical_bytes(document)  # what cannot be written is refused before anything is
-    envelope = envelope_path(path)
+    windows = windows_of(arms)
+    rules = rules_of(windows, policy)
+    enforce(rules, policy, windows.final.unit)
+    certificate = Certificate(
+        meta=_issuer(policy, timestamp=timestamp),
+        systems=BothSystems(
+            baseline=_system(first, baseline), subject=_system(second, baseline if subject is None else subject)
+        ),
+        measure=measured((first, second), policy),
+        **computed_facts(windows, policy, rules),
+        evidence=EvidenceFile(file=evidence_path(path).name, sha256=_NO_DIGEST, rows=0),
+        digest=_NO_DIGEST,
+    )
+    canonical_bytes(certificate.to_dict())  # what cannot be written is refused before anything is
+    return _written(path, certificate, {"baseline": first, "subject": second}, key)
+
+
+def _written(path: Path, certificate: Certificate, tables: Mapping[str, Table], key: Any) -> Certificate:
+    """Write the evidence, the certificate that names it and, with a key, its signature; all of them or none."""
+    evidence, envelope = evidence_path(path), envelope_path(path)
     with together():  # a certificate beside the evidence of another would be false
-        rows = write_tables(evidence, {"baseline": first, "subject": second})
-        document["evidence"] = {"file": evidence.name, "sha256": file_digest(staged(evidence)), "rows": rows}
-        document["digest"] = digest_of(document)
-        data = canonical_bytes(document)
+        rows = write_tables(evidence, tables)
+        proof = EvidenceFile(file=evidence.name, sha256=file_digest(staged(evidence)), rows=rows)
+        certificate = msgspec.structs.replace(certificate, evidence=proof)
+        certificate = msgspec.structs.replace(certificate, digest=digest_of(certificate.to_dict()))
+        data = canonical_bytes(certificate.to_dict())
         write_bytes(path, data)
         if key is not None:
             write_bytes(envelope, sign(data, key))
-            said = None
-        else:
-            said = withdraw_envelope(envelope, data)
-    return Issued(path, document, said)
+        became = withdraw_envelope(envelope, data) if key is None else None
+    return certificate.written_to(Written(path, became))
 
 
 def written_files(certificate: Path) -> tuple[Path, ...]:
@@ -114,23 +123,70 @@ def _input_digest(table: Table, path: Path) -> str:
     return digests[0] if len(digests) == 1 else "sha256:" + hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def _meta(policy: Policy, *, timestamp: bool) -> dict[str, Any]:
-    return {
-        "assay": VERSION,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "created": datetime.now(UTC).isoformat(timespec="seconds") if timestamp else None,
-        "seeds": {"bootstrap": policy.seed},
-    }
+def _issuer(policy: Policy, *, timestamp: bool) -> Issuer:
+    return Issuer(
+        assay=VERSION,
+        python=platform.python_version(),
+        numpy=np.__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds") if timestamp else None,
+        seeds=Seeds(bootstrap=policy.design().seed),
+    )
 
 
-def _system(table: Table, source: Source) -> dict[str, Any]:
+def _system(table: Table, source: Source) -> ComparedSystem:
     path = named(source)[1] if isinstance(source, str | PathLike) else None
     digests = table.about.get("model", {}).get("digests", {})
-    return {
-        "name": table.name,
-        "file": None if path is None else path.name,
-        "sha256": None if path is None else _input_digest(table, path),
-        "model": digests.get("model"),
-        "tokenizer": digests.get("tokenizer"),
-    }
+    return ComparedSystem(
+        name=table.name,
+        file=None if path is None else path.name,
+        sha256=None if path is None else _input_digest(table, path),
+        model=digests.get("model"),
+        tokenizer=digests.get("tokenizer"),
+    )
+
+
+# --------------------------------------------------------------------- what the rows are of: task, metric, direction
+
+
+def policy_with(policy: Policy, selection: Selection | None, **asked: Any) -> Policy:
+    """The policy with what was asked for beside it, which may not contradict it."""
+    picked = {name: getattr(selection, name) for name in PICKS} if selection is not None else {}
+    return policy.with_options(**picked, **asked)
+
+
+def selection_with(policy: Policy, selection: Selection | None) -> Selection:
+    """What to read of a harness: what the policy names is picked."""
+    return replace(selection or Selection(), **{name: getattr(policy, name) for name in PICKS})
+
+
+def measured(tables: Sequence[Table], policy: Policy) -> Measured:
+    """Task and metric: of a harness as its files say, of a table as the policy or the issuer says."""
+    told = [table.about["measure"] for table in tables if "measure" in table.about]
+    tasks = sorted({task for measure in told for task in measure["tasks"]})
+    return Measured(
+        task=policy.task if policy.task is not None else ", ".join(tasks) or None,
+        tasks=tuple(tasks),
+        metric=told[0]["metric"] if told else policy.metric or _own_metric(tables[0]),
+        filter=told[0]["filter"] if told else policy.filter,
+        scorer=told[0]["scorer"] if told else policy.scorer,
+    )
+
+
+def _own_metric(table: Table) -> str | None:
+    """Perplexity, or the column of the scores if it is called by a name of its own."""
+    if table.kind == "losses":
+        return "perplexity"
+    column = table.columns["score"]
+    return None if column in ("score", table.name) else column  # a column for each model is called like the model
+
+
+def check_direction(tables: Sequence[Table], policy: Policy) -> None:
+    """A harness knows which direction of its metric is good; a certificate does not turn it round."""
+    told = direction_of(tables, asked=None)
+    if told is None or policy.lower_is_better is None or tables[0].kind == "losses" or told == policy.lower_is_better:
+        return
+    words = {True: "lower", False: "higher"}
+    raise UsageError(
+        f"{tables[0].label}: the harness says that {words[told]} is better, but {words[policy.lower_is_better]} was "
+        "asked for; leave --lower-is-better out, or correct the policy."
+    )

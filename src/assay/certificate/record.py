@@ -1,109 +1,265 @@
-"""What `certify` and `verify` return."""
+"""The certificate: a record of facts. Schema, files, pages and Markdown are all read from it."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from assay.analyses.result import Result, Row
+import msgspec
+
+from assay.certificate import sentences
+from assay.certificate.fields import (
+    AnyRule,
+    BitsOfBoth,
+    BothSystems,
+    Dataset,
+    Decision,
+    Digest,
+    DriftOfSplits,
+    EvidenceFile,
+    ExactInterval,
+    GateVerdict,
+    Issuer,
+    Measured,
+    PerplexityAgain,
+    PrimaryMetric,
+    StatedPolicy,
+    WindowStats,
+)
 from assay.results import words
-from assay.stats.records import Interval
+from assay.results.figures import Gauge, Mark
+from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.table import Column, ResultTable
+from assay.stats.records import Estimate, Interval
+
+SCHEMA = "assay/certificate/2"
+STATUS: dict[str, Status] = {"pass": "good", "regression": "bad", "insufficient evidence": "unsure"}
 
 
 @dataclass(frozen=True, slots=True)
-class Issued(Result):
-    """A certificate that was written."""
+class Written:
+    """Where a certificate was written, and what became of a signature that was there before."""
 
     path: Path
-    document: dict[str, Any]
-    signature: str | None = None  # what became of a signature that was there before
+    signature: str | None = None
+
+
+class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True, tag=SCHEMA):
+    """May the subject replace the baseline?"""
+
+    question = "May the new model replace the old one?"
+    kind_name = "certificate"
+
+    meta: Issuer
+    systems: BothSystems
+    measure: Measured
+    policy: StatedPolicy
+    primary_metric: PrimaryMetric
+    ppl: Annotated[PerplexityAgain | None, msgspec.Meta(description="Null for scores.")]
+    dataset: Dataset
+    exact: ExactInterval
+    bits_per_byte: Annotated[BitsOfBoth | None, msgspec.Meta(description="Null without byte counts.")]
+    bits_per_character: Annotated[BitsOfBoth | None, msgspec.Meta(description="Null without character counts.")]
+    drift: Annotated[DriftOfSplits | None, msgspec.Meta(description="Null without preview windows.")]
+    rules: Annotated[tuple[AnyRule, ...], msgspec.Meta(description="What ci and release insist on, and dev reports.")]
+    decision: Decision
+    evidence: EvidenceFile
+    signature: Annotated[str, msgspec.Meta(description="One line that reproduces the result.")]
+    digest: Annotated[Digest, msgspec.Meta(description="sha256 of the canonical JSON of every other field.")]
+
+    # Where it was written is no fact of a certificate: it stands beside the fields, and only `certify` knows it.
+
+    def written_to(self, place: Written) -> "Certificate":
+        """The same certificate, which then says where it is."""
+        self.__dict__["written"] = place
+        return self
 
     @property
-    def sentence(self) -> str:  # type: ignore[override]  # here it is part of the document
-        return str(self.document["decision"]["sentence"])
+    def written(self) -> Written | None:
+        return self.__dict__.get("written")
 
     @property
-    def verdict(self) -> str:
+    def path(self) -> Path:
+        """Where `certify` wrote it."""
+        if self.written is None:
+            raise AttributeError("only a certificate that `certify` has just written has a path")
+        return self.written.path
+
+    @property
+    def stats(self) -> WindowStats:
+        return self.dataset.windows.stats
+
+    @property
+    def scores(self) -> bool:
+        """Whether it is about scores, not about losses."""
+        return self.primary_metric.kind == "score"
+
+    @property
+    def verdict(self) -> GateVerdict:
         """*pass*, *regression* or *insufficient evidence*."""
-        return str(self.document["decision"]["verdict"])
+        return self.decision.verdict
 
     @property
     def passed(self) -> bool:
         return self.verdict == "pass"
 
-    def to_dict(self) -> dict[str, Any]:
-        return self.document
+    @property
+    def broken(self) -> dict[str, str]:
+        """The rules that do not hold, and by how much."""
+        return {sentences.rule_name(rule): self.detail(rule) for rule in self.rules if not rule.ok}
 
-    def rows(self) -> list[Row]:
-        rows = [("verdict", self.verdict), *certificate_rows(self.document), ("certificate", str(self.path))]
-        return rows if self.signature is None else [*rows, ("signature", self.signature)]
+    def detail(self, rule: AnyRule) -> str:
+        """What was found of a rule, in words."""
+        return sentences.rule_detail(rule, sentences.unit_of(self.primary_metric), self.policy.tier)
+
+    # ------------------------------------------------------------------------------------------ what is shown of it
+
+    @property
+    def sentence(self) -> str:
+        return sentences.decided(self.systems, self.primary_metric, self.stats, self.policy, self.decision)
+
+    @property
+    def subject(self) -> str:
+        return f"{self.systems.baseline.name} → {self.systems.subject.name}"
+
+    @property
+    def status(self) -> Status:
+        return STATUS[self.verdict]
+
+    @property
+    def terms(self) -> str:
+        return f"tier {self.policy.tier}, profile {self.policy.profile}"
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        baseline, subject = self.systems.baseline.name, self.systems.subject.name
+        return Fact("baseline", baseline), Fact("subject", subject), Fact("policy", self.terms)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        found = self.facts_by(self.terms)
+        if self.written is None:
+            return found
+        place = [Fact("certificate", str(self.written.path))]
+        if self.written.signature is not None:
+            place.append(Fact("envelope", self.written.signature))
+        return (*found, *place)
+
+    def facts_by(self, whose: str) -> tuple[Fact, ...]:
+        """What a person looks for in a certificate, and whose limit it was judged by."""
+        level, limit = self.policy.level, self.decision.limit
+        measured = sentences.measured(self.measure)
+        found = [
+            Fact("verdict", self.verdict),
+            *([] if measured is None else [Fact("measure", measured)]),
+            *self._main_facts(),
+            Fact("limit", limit, "limit", f"{words.number(limit, 6)} ({whose})"),
+            Fact("interval", sentences.interval_method(self.stats.bootstrap, level), "interval"),
+            Fact("scheme", sentences.scheme(self.primary_metric, self.stats), "scheme"),
+        ]
+        if self.drift is not None:
+            alarm = "more than sampling noise" if self.drift.alarm else "within sampling noise"
+            shown = f"× {words.number(self.drift.ratio, 4)}, {words.p_value(self.drift.p_value)}: {alarm}"
+            found.append(Fact("preview → final drift", self.drift.ratio, "preview → final drift", shown))
+        if self.policy.note:
+            found.append(Fact("audit note", self.policy.note))
+        proof = self.evidence
+        return (*found, Fact("evidence", f"{proof.file}, {words.count(proof.rows, 'row')}", "evidence"))
+
+    def _main_facts(self) -> list[Fact]:
+        metric, key = self.primary_metric, "score difference" if self.scores else "perplexity ratio"
+        estimate, null = self.estimate, 0.0 if self.scores else 1.0
+        p = metric.p_value
+        found = [
+            Fact(key, estimate, key, words.with_interval(estimate, sign=self.scores, null=null)),
+            Fact(f"test ({metric.test})", p, "test", "undefined" if p is None else words.p_value(p)),
+        ]
+        for label in ("bits_per_byte", "bits_per_character"):
+            bits: BitsOfBoth | None = getattr(self, label)
+            if bits is not None:
+                change = self._estimate(bits.difference, bits.ci)
+                values = f"{words.number(bits.baseline, 6)} → {words.number(bits.subject, 6)}"
+                text = f"{values}, {words.with_interval(change, sign=True)}"
+                found.append(Fact(label.replace("_", " "), change, "bits", text))
+        return found
+
+    def _estimate(self, value: float, limits: tuple[float, float], method: str = "") -> Estimate:
+        return Estimate(value, Interval(*limits, self.policy.level, method), None, self.stats.paired_windows)
+
+    @property
+    def estimate(self) -> Estimate:
+        """What the decision is about: the ratio of perplexities, or the difference of scores."""
+        metric = self.primary_metric
+        ratio, how = metric.ratio_vs_baseline, self.stats.bootstrap.method
+        return self._estimate(metric.difference_vs_baseline if ratio is None else ratio, metric.display_ci, how)
+
+    @property
+    def gauge(self) -> Gauge:
+        """The interval against the limit, on its own side of no change: a fall of 0.02 is a difference of -0.02."""
+        null, lower = 0.0 if self.scores else 1.0, self.primary_metric.lower_is_better
+        limit = self.decision.limit if lower else -self.decision.limit
+        estimate, limits = self.estimate, self.estimate.interval
+        assert estimate.value is not None  # a certificate has both
+        assert limits is not None
+        return Gauge(
+            "score, subject − baseline" if self.scores else "perplexity, subject / baseline",
+            estimate.value,
+            limits.low,
+            limits.high,
+            (Mark(null, "no change"), Mark(limit, f"limit {words.number(limit, 6)}")),
+            "lower" if lower else "higher",
+            words.estimate(estimate.value, limits, sign=self.scores, null=null),
+            "limit",
+        )
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        intervals = (self._intervals(),) if self.stats.bootstrap.replicates is not None else ()
+        return (
+            Section("limit", "Interval against the limit", figures=(self.gauge,), tables=intervals),
+            Section("rules", "Rules", tables=(self._rules(),)),
+        )
+
+    def _intervals(self) -> ResultTable:
+        """By the replicates of the tier, which decide, and over all resamples."""
+        metric, level, replicates = self.primary_metric, self.policy.level, self.stats.bootstrap.replicates
+        shown, plain = ([Interval(*ci, level, "") for ci in both] for both in (
+            (metric.display_ci, self.exact.display_ci),
+            (metric.ci, self.exact.ci),
+        ))  # fmt: skip
+        columns = [
+            Column("from", [f"{replicates:,} replicates", "all resamples"]),
+            Column("score difference" if self.scores else "perplexity ratio", shown, self._limits),
+            *([] if self.scores else [Column("difference in nats", plain, _signed)]),
+            Column("apart, in standard errors", [None, self.exact.distance]),
+        ]
+        return ResultTable("intervals", "Both intervals", tuple(columns), explained="with all resamples")
+
+    def _limits(self, limits: Interval) -> str:
+        return f"[{words.interval(limits, sign=self.scores, null=0.0 if self.scores else 1.0)}]"
+
+    def _rules(self) -> ResultTable:
+        columns = (
+            Column("rule", [sentences.rule_name(rule) for rule in self.rules]),
+            Column("outcome", ["met" if rule.ok else "not met" for rule in self.rules]),
+            Column("detail", [self.detail(rule) for rule in self.rules]),
+        )
+        return ResultTable("rules", "Rules", columns, explained="rules")
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        metric, found = self.primary_metric, self.stats.bootstrap.fallbacks
+        fallbacks = [Caution("fallback", sentences.fallback(one, metric)) for one in found]
+        return (*fallbacks, *(Caution("note", note) for note in sentences.notes(metric)))
 
 
-def certificate_rows(document: dict[str, Any], whose: str | None = None) -> list[Row]:
-    """What a person looks for in a certificate; ``whose`` limit it was judged by, if not the issuer's."""
-    policy, boot = document["policy"], document["dataset"]["windows"]["stats"]["bootstrap"]
-    level, limit = words.percent(policy["level"]), words.number(document["decision"]["limit"], 6)
-    rows = [
-        *_measure_rows(document["measure"]),
-        *_metric_rows(document),
-        ("limit", f"{limit} ({whose or _terms(policy)})"),
-        ("interval", f"{level} {boot['method']}, {_drawn(boot)}"),
-        ("scheme", boot["scheme_reason"] if boot["scheme"] is None else f"{boot['scheme']}: {boot['scheme_reason']}"),
-        *_drift_rows(document["drift"]),
-    ]
-    rows += [("rule not met", f"{rule['name']}: {rule['detail']}") for rule in document["rules"] if not rule["ok"]]
-    rows += [("fallback", text) for text in boot["fallbacks"]]
-    rows += [("note", text) for text in boot["notes"]]
-    if policy["note"]:
-        rows.append(("audit note", policy["note"]))
-    return [*rows, ("evidence", f"{document['evidence']['file']}, {document['evidence']['rows']:,} rows")]
+def _signed(limits: Interval) -> str:
+    return f"[{words.interval(limits, sign=True, null=0.0)}]"
 
 
-def _drawn(boot: dict[str, Any]) -> str:
-    if boot["replicates"] is not None:
-        return f"{boot['replicates']:,} replicates, seed {boot['seed']}"
-    return "closed form" if boot["method"] == "tango" else "nothing drawn"
-
-
-def _terms(policy: dict[str, Any]) -> str:
-    return f"tier {policy['tier']}, profile {policy['profile']}"
-
-
-def _measure_rows(measure: dict[str, Any]) -> list[Row]:
-    """Task and metric, where they say more than the rows below."""
-    if measure["task"] is None and measure["metric"] in (None, "perplexity"):
-        return []
-    named = [f"{name} {measure[name]}" for name in ("metric", "task", "filter", "scorer") if measure[name] is not None]
-    several = f" ({words.count(len(measure['tasks']), 'task')})" if len(measure["tasks"]) > 1 else ""
-    return [("measure", ", ".join(named) + several)]
-
-
-def _metric_rows(document: dict[str, Any]) -> list[Row]:
-    metric, level = document["primary_metric"], document["policy"]["level"]
-    scores = metric["ratio_vs_baseline"] is None
-    value = metric["difference_vs_baseline"] if scores else metric["ratio_vs_baseline"]
-    limits, exact = (interval_of(part["display_ci"], level) for part in (metric, document["exact"]))
-    shown = words.estimate(value, limits, sign=scores, null=0.0 if scores else 1.0)
-    rows = [("score difference" if scores else "perplexity ratio", shown)]
-    if document["dataset"]["windows"]["stats"]["bootstrap"]["replicates"] is not None:
-        rows.append(("with all resamples", f"[{words.interval(exact, sign=scores, null=0.0 if scores else 1.0)}]"))
-    for label in ("bits_per_byte", "bits_per_character"):
-        bits = document[label]
-        if bits is not None:
-            change = words.estimate(bits["difference"], interval_of(bits["ci"], level), sign=True)
-            values = f"{words.number(bits['baseline'], 6)} → {words.number(bits['subject'], 6)}"
-            rows.append((label.replace("_", " "), f"{values}, {change}"))
-    return rows
-
-
-def interval_of(limits: list[float], level: float) -> Interval:
-    """Two limits of a certificate as an interval."""
-    low, high = limits
-    return Interval(low, high, level, "")
-
-
-def _drift_rows(drift: dict[str, Any] | None) -> list[Row]:
-    if drift is None:
-        return []
-    alarm = "more than sampling noise" if drift["alarm"] else "within sampling noise"
-    shown = f"× {words.number(drift['ratio'], 4)}, {words.p_value(drift['p_value'])}: {alarm}"
-    return [("preview → final drift", shown)]
+def certificate_schema() -> dict[str, Any]:
+    """The JSON Schema of a certificate."""
+    schema = msgspec.json.schema(Certificate)
+    parts = schema["$defs"]
+    whole = parts.pop("Certificate")
+    whole["properties"]["schema"] = {"const": SCHEMA, "description": "Version of this format."}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": parts}

@@ -1,29 +1,48 @@
 """`verify`: is this certificate true? Everything that follows from the evidence is computed again."""
 
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+import msgspec
 
-from assay.certificate.acceptance import applied, direction, issuers_choice, unmet
-from assay.certificate.build import computed_fields
-from assay.certificate.canonical import canonical_bytes, digest_of, parsed
-from assay.certificate.coverage import Arms
-from assay.certificate.faults import Fault, differences
+from assay.certificate.build import computed_facts
+from assay.certificate.canonical import (
+    FieldFault,
+    canonical_bytes,
+    differences,
+    digest_of,
+    fault,
+    parsed,
+)
+from assay.certificate.fields import Seeds
 from assay.certificate.identities import identity_faults
 from assay.certificate.issue import evidence_path, file_digest
-from assay.certificate.policy_file import policy_of
-from assay.certificate.schema import Certificate
+from assay.certificate.policy import policy_of
+from assay.certificate.record import SCHEMA, Certificate
 from assay.certificate.signing import envelope_path, load_public_key, signature_fault, signed_payload
-from assay.certificate.verification import RECOMPUTED, Verification
-from assay.certificate.versions import check_version
-from assay.data import read_table
+from assay.certificate.verification import (
+    RECOMPUTED,
+    JudgedInterval,
+    Verification,
+    applied,
+    direction,
+    issuers_choice,
+    unmet,
+)
+from assay.certificate.windows import Arms, rules_of, windows_of
+from assay.data.tables import read_parquet
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes
-from assay.names import listed
+from assay.names import listed, shown
+
+_PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
+_FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$", re.DOTALL)
 
 
 def verify(
@@ -41,105 +60,152 @@ def verify(
     path, own = Path(certificate), policy_of(policy)
     data = read_bytes(path, SETTINGS)
     document = parsed(data, str(path))
-    check_version(path, document)
-    checks, faults = ["schema"], _schema_faults(data)
-    if faults:
-        return _result(path, document, checks, faults, _Judged(own, "", "not true"))
-    checks += ["digest", "identities"]
-    faults += _canonical_faults(data, document) + identity_faults(document)
+    check_version(path, document["schema"])
+    issued = _typed(document)
+    if isinstance(issued, FieldFault):
+        return _untrue(path, own, ["schema"], [issued])
+    checks = ["schema", "digest", "identities"]
+    faults = [*_canonical_faults(data, document), *identity_faults(issued)]
     signature, found = _signature(path, data, public_key)
     checks += signature
     faults += found
     proof = Path(evidence) if evidence is not None else evidence_path(path)
-    if evidence is None and not proof.exists():
-        if own:
-            raise InputError(f"{proof}: the evidence is missing, and a policy needs it; give it with --evidence FILE.")
-        checks.append("nothing recomputed: there is no evidence beside the certificate (--evidence FILE)")
-        judged = _unproved(document)
-    else:
-        more, judged = _recomputed(document, proof, own)
+    judged: _Judged | None = None
+    if evidence is not None or proof.exists():
+        more, judged = _recomputed(document, issued, proof, own)
         checks.append(RECOMPUTED)
         faults += more
-    return _result(path, document, checks, faults, judged)
+    elif own:
+        raise InputError(f"{proof}: the evidence is missing, and a policy needs it; give it with --evidence FILE.")
+    else:
+        checks.append("nothing recomputed: there is no evidence beside the certificate (--evidence FILE)")
+    if faults:
+        return _untrue(path, own, checks, faults)
+    return _true(path, own, checks, issued, judged or _unproved(issued))
+
+
+def check_version(path: Path, found: object) -> None:
+    """Refuse what is not a certificate of this version."""
+    if found != SCHEMA:
+        what = f"not a certificate that this version of Assay reads: schema {shown(str(found))}"
+        raise InputError(f"{path}: {what}, expected {SCHEMA!r}; issue it again with `assay certify`.")
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
     """What the evidence says under the verifier's policy."""
 
-    policy: Policy
+    certificate: Certificate
     sentence: str
-    verdict: str
-    fields: dict[str, Any] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
 
 
-def _unproved(document: dict[str, Any]) -> _Judged:
-    decision = document["decision"]
-    sentence = (
-        f"The certificate agrees with itself, but nothing was recomputed: there is no evidence beside it. "
-        f"It says: {decision['sentence']}"
+def _unproved(issued: Certificate) -> _Judged:
+    why = "The certificate agrees with itself, but nothing was recomputed: there is no evidence beside it."
+    return _Judged(issued, f"{why} It says: {issued.sentence}")
+
+
+def _untrue(path: Path, own: Policy, checks: list[str], faults: list[FieldFault]) -> Verification:
+    more = "" if len(faults) == 1 else f" (and {len(faults) - 1} more)"
+    return Verification(
+        certificate=str(path),
+        true=False,
+        passed=False,
+        verdict="not true",
+        sentence=f"The certificate is not true: {faults[0]}{more}.",
+        checks=tuple(checks),
+        faults=tuple(faults),
+        reasons=(),
+        policy=_fixed(own),
+        issuers_choice={},
     )
-    return _Judged(Policy(), sentence, decision["verdict"])
 
 
-def _result(
-    path: Path, document: dict[str, Any], checks: list[str], faults: list[Fault], judged: _Judged
-) -> Verification:
-    sentence, verdict, own = judged.sentence, judged.verdict, judged.policy
-    choices = {} if faults else issuers_choice(own, document)
-    if faults:
-        more = "" if len(faults) == 1 else f" (and {len(faults) - 1} more)"
-        sentence, verdict = f"The certificate is not true: {faults[0]}{more}.", "not true"
-    elif judged.reasons:
+def _true(path: Path, own: Policy, checks: list[str], issued: Certificate, found: _Judged) -> Verification:
+    judged, sentence = found.certificate, found.sentence
+    if found.reasons:
         sentence = (
-            f"The certificate is true but does not meet your policy: {'; '.join(judged.reasons)}. "
-            f"Its evidence, judged by your policy: {_said(judged.fields)}"
+            f"The certificate is true but does not meet your policy: {'; '.join(found.reasons)}. "
+            f"Its evidence, judged by your policy: {judged.sentence}"
         )
     return Verification(
-        path,
-        document,
-        tuple(checks),
-        tuple(faults),
-        verdict,
-        judged.reasons,
-        sentence,
-        own,
-        document | judged.fields,
-        choices,
+        certificate=str(path),
+        true=True,
+        passed=judged.passed and not found.reasons,
+        verdict=judged.verdict,
+        sentence=sentence,
+        checks=tuple(checks),
+        faults=(),
+        reasons=found.reasons,
+        policy=_fixed(own),
+        issuers_choice=issuers_choice(own, issued),
+        interval=JudgedInterval(*judged.primary_metric.display_ci, judged.policy.level),
+        limit=judged.decision.limit,
+        limit_of_issuer=issued.decision.limit,
+        decision=judged.decision,
+        judged=judged,
     )
 
 
-def _schema_faults(data: bytes) -> list[Fault]:
+def _fixed(own: Policy) -> dict[str, Any]:
+    return {name: value for name, value in asdict(own).items() if value is not None}
+
+
+# ---------------------------------------------------------------------------------------- is it a certificate at all
+
+
+def _typed(document: dict[str, Any]) -> Certificate | FieldFault:
+    """The record, or what is not as the schema says. Nothing is converted: a whole number is not taken for another."""
     try:
-        Certificate.model_validate_json(data)
-    except ValidationError as error:
-        return [
-            # For these two pydantic gives the whole document as the input.
-            Fault(".".join(map(str, e["loc"])) or "schema", None if whole else e["input"], e["msg"])
-            for e in error.errors(include_url=False, include_context=False)
-            for whole in [e["type"] in ("missing", "json_invalid")]
-        ]
-    return []
+        found = next(_not_finite(document, ""), None)
+        return msgspec.convert(document, Certificate) if found is None else found
+    except msgspec.ValidationError as error:
+        return _schema_fault(str(error))
+    except UnicodeEncodeError as error:
+        return fault("schema", None, f"a text that is not UTF-8 ({error.reason})")
 
 
-def _canonical_faults(data: bytes, document: dict[str, Any]) -> list[Fault]:
+def _schema_fault(message: str) -> FieldFault:
+    """By the field that msgspec names."""
+    found = _PLACE.match(message)
+    what, place = (message, "") if found is None else (found["what"], found["path"] or "")
+    field = _FIELD.match(what)
+    if field is not None:
+        place, what = (
+            f"{place}.{field[2]}",
+            "no such field" if field[1] == "contains unknown" else "the field is missing",
+        )
+    return fault(re.sub(r"\[(\d+)\]", r".\1", place).lstrip(".") or "schema", None, what)
+
+
+def _not_finite(value: Any, place: str) -> Iterator[FieldFault]:
+    """1e999 is a number in JSON, but none that can be computed with; and a text may be one that no file can hold."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in inside:
+        yield from _not_finite(part, f"{place}.{name}".lstrip("."))
+    if isinstance(value, float) and not isfinite(value):
+        yield fault(place, value, "not a finite number")
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        yield fault(place, value, "not a text")
+
+
+def _canonical_faults(data: bytes, document: dict[str, Any]) -> list[FieldFault]:
     faults = []
     if data != canonical_bytes(document):
-        faults.append(Fault("the file", "canonical JSON", "other bytes for the same content"))
+        faults.append(fault("the file", "canonical JSON", "other bytes for the same content"))
     found = digest_of(document)
     if document["digest"] != found:
-        faults.append(Fault("digest", document["digest"], found))
+        faults.append(fault("digest", document["digest"], found))
     return faults
 
 
-def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tuple[list[str], list[Fault]]:
+def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tuple[list[str], list[FieldFault]]:
     """What was checked of the signature, and what is wrong with it. Without a key an envelope is only told of."""
     envelope = envelope_path(path)
     content = read_bytes(envelope, SETTINGS) if envelope.exists() else None
     if key is not None:
-        fault = signature_fault(data, content, load_public_key(Path(key)))
-        return ["signature"], [] if fault is None else [Fault("signature", "valid", fault)]
+        wrong = signature_fault(data, content, load_public_key(Path(key)))
+        return ["signature"], [] if wrong is None else [fault("signature", "valid", wrong)]
     if content is None:
         return [], []
     if signed_payload(content) != data:
@@ -147,35 +213,36 @@ def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tupl
     return [f"signature not checked: {envelope.name} is beside it; give the public key with --key PUB"], []
 
 
-def _recomputed(document: dict[str, Any], proof: Path, own: Policy) -> tuple[list[Fault], _Judged]:
+# ------------------------------------------------------------------------------------------------ from the evidence
+
+
+def _recomputed(
+    document: dict[str, Any], issued: Certificate, proof: Path, own: Policy
+) -> tuple[list[FieldFault], _Judged | None]:
     """Faults of the recomputation; the verdict and what is not met under the verifier's own policy."""
     faults = []
     digest = _digest(proof)
-    if digest != document["evidence"]["sha256"]:
-        faults.append(Fault("evidence.sha256", document["evidence"]["sha256"], digest))
+    if digest != issued.evidence.sha256:
+        faults.append(fault("evidence.sha256", issued.evidence.sha256, digest))
     try:
-        policy = stated_policy(document)
+        policy = stated_policy(issued)
     except UsageError as error:
-        return [*faults, Fault("policy", "what was judged by", str(error))], _Judged(own, "", "not true")
+        return [*faults, fault("policy", "what was judged by", str(error))], None
     try:
-        arms, rows = _arms(document, proof)
-        fields = computed_fields(arms, policy)
+        arms, rows = _arms(issued, proof)
+        found = _facts(arms, policy, issued)
     except (InputError, UsageError) as error:
-        return [*faults, Fault("evidence", "the rows of the certificate", str(error))], _Judged(own, "", "not true")
-    for name, value in _as_issued(document, fields, policy, rows).items():
-        faults += differences(name, document[name], value)
-    faults += _profile_faults(fields)
+        return [*faults, fault("evidence", "the rows of the certificate", str(error))], None
+    faults += differences("", document, _as_issued(found, policy, rows).to_dict())
+    faults += _profile_faults(found)
     if faults or not own:
-        return faults, _Judged(own, f"The certificate is true. {_said(fields)}", fields["decision"]["verdict"], fields)
-    lower = direction(own, document["primary_metric"])
-    judged = computed_fields(replace(arms, lower_is_better=lower), applied(own, policy))
-    judged["policy"]["note"] = document["policy"]["note"]  # which is about the issuer's numbers, and no reason for ours
-    sentence = f"The certificate is true. By your policy: {_said(judged)}"
-    return [], _Judged(own, sentence, judged["decision"]["verdict"], judged, tuple(unmet(own, document, judged)))
-
-
-def _said(fields: dict[str, Any]) -> str:
-    return str(fields["decision"]["sentence"])
+        return faults, _Judged(issued, f"The certificate is true. {issued.sentence}")
+    lower = direction(own, issued.primary_metric)
+    judged = _facts(replace(arms, lower_is_better=lower), applied(own, policy), issued)
+    stated = msgspec.structs.replace(judged.policy, note=issued.policy.note)  # which is about the issuer's numbers
+    judged = msgspec.structs.replace(judged, policy=stated)
+    reasons = tuple(unmet(own, issued, judged))
+    return [], _Judged(judged, f"The certificate is true. By your policy: {judged.sentence}", reasons)
 
 
 def _digest(proof: Path) -> str:
@@ -187,49 +254,55 @@ def _digest(proof: Path) -> str:
         raise cannot_open(label, error) from error
 
 
-def _as_issued(document: dict[str, Any], fields: dict[str, Any], policy: Policy, rows: int) -> dict[str, Any]:
-    """The recomputed fields beside what only the issuer knows: its version, file names."""
-    version = ".".join(document["meta"]["assay"].split(".")[:2])
-    return fields | {
-        "meta": {**document["meta"], "seeds": {"bootstrap": policy.seed}},
-        "evidence": {**document["evidence"], "rows": rows},
-        "signature": f"assay:{version}|{fields['signature'].partition('|')[2]}",
-    }
+def _facts(arms: Arms, policy: Policy, issued: Certificate) -> Certificate:
+    """The certificate with every computed fact as the evidence gives it under this policy."""
+    windows = windows_of(arms)
+    return msgspec.structs.replace(issued, **computed_facts(windows, policy, rules_of(windows, policy)))
 
 
-def _profile_faults(fields: dict[str, Any]) -> list[Fault]:
+def _as_issued(found: Certificate, policy: Policy, rows: int) -> Certificate:
+    """The recomputed facts beside what only the issuer knows: its version, file names."""
+    version = ".".join(found.meta.assay.split(".")[:2])
+    return msgspec.structs.replace(
+        found,
+        meta=msgspec.structs.replace(found.meta, seeds=Seeds(bootstrap=policy.design().seed)),
+        evidence=msgspec.structs.replace(found.evidence, rows=rows),
+        signature=f"assay:{version}|{found.signature.partition('|')[2]}",
+    )
+
+
+def _profile_faults(found: Certificate) -> list[FieldFault]:
     """A certificate that breaks a rule is only ever issued under `dev`."""
-    profile = fields["policy"]["profile"]
-    broken = [rule["name"] for rule in fields["rules"] if not rule["ok"]]
-    if profile == "dev" or not broken:
+    profile = found.policy.profile
+    if profile == "dev" or not found.broken:
         return []
-    return [Fault("policy.profile", profile, f"dev, for these rules are broken: {', '.join(broken)}")]
+    return [fault("policy.profile", profile, f"dev, for these rules are broken: {', '.join(found.broken)}")]
 
 
-def stated_policy(document: dict[str, Any]) -> Policy:
+def stated_policy(issued: Certificate) -> Policy:
     """The policy that the certificate says it was judged by."""
-    stated = document["policy"]
-    changed = {name: stated["limits"][name] for name in stated["overrides"] if name in stated["limits"]}
+    stated = issued.policy
+    changed = {name: getattr(stated.limits, name, None) for name in stated.overrides}
     return Policy(
-        tier=stated["tier"],
-        profile=stated["profile"],
-        level=stated["level"],
-        weights=stated["weights"],
-        note=stated["note"],
+        tier=stated.tier,
+        profile=stated.profile,
+        level=stated.level,
+        weights=stated.weights,
+        note=stated.note,
         max_ratio=changed.get("max_ratio"),
         max_drop=changed.get("max_drop"),
         min_windows=changed.get("windows"),
         replicates=changed.get("replicates"),
-        seed=document["dataset"]["windows"]["stats"]["bootstrap"]["seed"],
+        seed=issued.stats.bootstrap.seed,
     ).complete()
 
 
-def _arms(document: dict[str, Any], proof: Path) -> tuple[Arms, int]:
-    cluster = document["dataset"]["windows"]["stats"]["cluster_by"]
-    table = read_table(proof, cluster=cluster)
+def _arms(issued: Certificate, proof: Path) -> tuple[Arms, int]:
+    cluster = issued.stats.cluster_by
+    table = read_parquet(proof, kind="scores" if issued.scores else "losses", cluster=cluster)
     if table.models != ("baseline", "subject"):
         raise InputError(f"{proof}: the models must be baseline and subject, but it has {listed(table.models)}.")
     baseline, subject = (
-        replace(table.select(role), name=document["systems"][role]["name"]) for role in ("baseline", "subject")
+        replace(table.select(role), name=getattr(issued.systems, role).name) for role in ("baseline", "subject")
     )
-    return Arms(baseline, subject, cluster, document["primary_metric"]["lower_is_better"]), len(table)
+    return Arms(baseline, subject, cluster, issued.primary_metric.lower_is_better), len(table)

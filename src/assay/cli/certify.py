@@ -106,7 +106,7 @@ def certify(
     """
     from assay.certificate.issue import certify as run
     from assay.certificate.issue import written_files
-    from assay.certificate.policy_file import policy_of
+    from assay.certificate.policy import policy_of
     from assay.data import parse_columns
     from assay.files.places import check_outputs
     from assay.files.writing import together, write_bytes
@@ -139,14 +139,14 @@ def certify(
             sign_with=sign,
             timestamp=timestamp,
         )
-        summary = certificate_markdown(issued.document)
+        summary = certificate_markdown(issued)
         if markdown is not None:
             write_bytes(markdown, summary.encode())
     _job_summary(summary)
     if as_json:
         say_json(issued.to_dict(), sort_keys=True)
-        if issued.signature is not None:
-            say(f"signature: {issued.signature}", err=True)
+        if issued.written is not None and issued.written.signature is not None:
+            say(f"signature: {issued.written.signature}", err=True)
     else:
         say(str(issued))
     raise typer.Exit(0 if issued.passed else 1)

@@ -64,7 +64,7 @@ def verify(
 
     Exits 0 if it is true and passes, 1 if it is true and does not pass, 4 if it is not true, 3 if it cannot be read.
     """
-    from assay.certificate.policy_file import policy_of
+    from assay.certificate.policy import policy_of
     from assay.certificate.verify import verify as run
 
     wanted = policy_of(policy).with_options(
@@ -104,7 +104,7 @@ def schema(
     ],
 ) -> None:
     """Print the JSON Schema of a certificate, or of a policy."""
-    from assay.certificate.policy_file import policy_schema
-    from assay.certificate.schema import Certificate
+    from assay.certificate.policy import policy_schema
+    from assay.certificate.record import certificate_schema
 
-    say_json(Certificate.model_json_schema() if of == "certificate" else policy_schema())
+    say_json(certificate_schema() if of == "certificate" else policy_schema())

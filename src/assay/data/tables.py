@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,13 @@ def read_table(
         found = listed(str(one.name) for one in opened)
         raise InputError(f"{source}: {len(opened)} models ({found}); name the folder of one, or read_tables for all.")
     return _table(opened[0], columns or {}, kind, cluster, name)
+
+
+def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
+    """Read what `write_tables` wrote: Parquet of one kind, whatever the file is called; nothing is guessed."""
+    from assay.data.readers.parquet import Parquet  # late: it loads duckdb
+
+    return _table(Parquet(path, one_line(str(path))), {}, kind, cluster)
 
 
 def read_tables(

@@ -33,12 +33,11 @@ class Kind:
         return found
 
 
-CERTIFICATE = "assay/certificate/3"
+CERTIFICATE = "assay/certificate/2"
 _PARTS = "assay.report.parts"
 _VERSION = re.compile(r"/\d+$")
 KINDS = {
     **{schema: Kind(record, "assay.report.part:part_of_result") for schema, record in SCHEMAS.items()},
-    CERTIFICATE: Kind(None, f"{_PARTS}.certificate:certificate_part"),
 }
 
 
@@ -57,12 +56,12 @@ def part_of(result: AnyResult | dict[str, Any]) -> Part:
     return kind.build(result if live else kind.read(data))
 
 
-def _checked(path: Path, data: dict[str, Any], policy: Policy | None) -> Part:
+def _checked(path: Path, policy: Policy | None) -> Part:
     """A certificate says who may rely on it only after it was checked."""
     from assay.certificate.verify import verify
-    from assay.report.parts.certificate import certificate_part
+    from assay.report.part import part_of_result
 
-    return certificate_part(data, verify(path, policy=policy))
+    return part_of_result(verify(path, policy=policy))
 
 
 #: What records and charts raise of data that are not theirs.
@@ -86,14 +85,14 @@ def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) ->
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
         this = next((schema for schema in KINDS if _VERSION.sub("", schema) == _VERSION.sub("", str(found))), None)
         if this == CERTIFICATE:
-            from assay.certificate.versions import check_version  # late: pydantic
+            from assay.certificate.verify import check_version
 
-            check_version(path, data)
+            check_version(path, found)
         if this is not None:
             raise InputError(f"{path}: written by another version of Assay (schema {found!r}); this one reads {this}.")
         raise InputError(f"{path}: not a result of Assay (schema {found!r}); give what --json or --save wrote.")
     try:
-        return check_part(_checked(path, data, policy) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
+        return check_part(_checked(path, policy) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
     except (InputError, WriteError):
         raise
     except (UsageError, *_DAMAGE, _refusal()) as error:  # a setting that no command would have taken is damage too

@@ -65,6 +65,7 @@ EXPLANATIONS = {
     "limit": Explanation(
         "The largest ratio of perplexities, or the largest fall of a score, that the policy lets pass.", "gate-in-ci.md"
     ),
+    "rules": Explanation("What the policy asks of the evidence before an interval is looked at.", "gate-in-ci.md"),
     "preview → final drift": Explanation(
         "Do the two halves of the windows agree on the ratio, given their sampling noise?", "gate-in-ci.md"
     ),

@@ -47,6 +47,7 @@ _MOST_LATTICE = 1 << 18  # points
 _MOST_FACTORS = 1 << 22  # points × distinct sizes
 _MOST_SMOOTHED = 0.06  # s × kernel width: its square, halved, is the relative bias of p
 STAND_IN_FLIPS = 20_000
+RANDOM_FLIPS = f"{STAND_IN_FLIPS} random sign flips"
 
 
 def sign_flip(differences: Floats, *, seed: int = 0, name: str = "sign-flip") -> tuple[Test, tuple[Fallback, ...]]:
@@ -80,7 +81,7 @@ def _p_value(size: Floats, observed: float, seed: int) -> tuple[float, tuple[Fal
     why = "the characteristic function does not decay: few units carry the spread"
     inverted = _by_inversion(size, observed)
     if inverted is None:
-        used = Fallback("exact sign flips", f"{STAND_IN_FLIPS} random sign flips", why)
+        used = Fallback("exact sign flips", RANDOM_FLIPS, why)
         return by_random_flips(size, observed, STAND_IN_FLIPS, seed), (used,)
     p, width = inverted
     smoothed = Fallback("exact sign flips", f"exact sign flips, smoothed by {width:.1g} standard deviations", why)

@@ -44,7 +44,7 @@ def test_a_result_that_is_half_written_or_damaged_is_a_line(tmp_path: Path) -> N
         "half.json": text[:300],
         "empty.json": "",
         "fields.json": '{"schema": "assay/comparison/1"}',
-        "certificate.json": '{"schema": "assay/certificate/3"}',
+        "certificate.json": '{"schema": "assay/certificate/2"}',
         "deep.json": "[" * 100_000,
         "bytes.json": None,
         "whole.json": text,

@@ -1,15 +1,31 @@
-"""Which windows a certificate is about: preview and final, how many pair, and how many overlap (P9)."""
+"""Which windows a certificate is about: how many pair, overlap and drift, and which rules hold (P9–P11)."""
 
 from dataclasses import dataclass
-from math import floor
-from typing import Literal
+from math import sqrt
+from typing import Any
 
 import numpy as np
 
+from assay.certificate import sentences
 from assay.certificate.canonical import rounded
+from assay.certificate.fields import (
+    AnyRule,
+    EqualCountsRule,
+    EqualWeightsRule,
+    FinalMinimumRule,
+    OverlapFrom,
+    OverlapRule,
+    PairingRule,
+    PreviewMinimumRule,
+)
 from assay.data import Panel, Table, pair
+from assay.design import Policy
 from assay.errors import InputError
-from assay.stats.units import effective_number
+from assay.stats.numerics import t_cdf
+from assay.stats.units import Units, effective_number, standard_error
+
+ALARM_LEVEL = 0.01  # of drift
+RULES_VERSION = 1  # of every rule below
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,11 +69,9 @@ class Covered:
         """At least so many. Windows differ in length by nature, so that they may count as half of that, but no less."""
         return self.used >= least and self.effective >= (least / 2 if self.losses else least)
 
-
-def worth(used: int, effective: float, *, losses: bool = False) -> str:
-    """As how many equal units they count, where that is not their number; never rounded up."""
-    kind = "length" if losses else "weight"
-    return "" if effective == used else f", worth {floor(effective * 10) / 10:g} of equal {kind}"
+    def against(self, least: int) -> dict[str, Any]:
+        """Its fields where it is judged by a minimum."""
+        return {"used": self.used, "effective": self.effective, "required": least, "ok": self.enough(least)}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,7 +83,8 @@ class Windows:
     windows: int  # of either system, in either split
     paired: int
     overlapping: int
-    overlap_from: Literal["token spans", "window ids"]
+    overlap_from: OverlapFrom
+    label: str  # of the subject's table, for messages
 
     @property
     def weighted(self) -> bool:
@@ -96,8 +111,8 @@ def windows_of(arms: Arms) -> Windows:
     spans = all({"start", "stop"} <= table.numbers.keys() for table in (baseline, subject))
     overlapping = _overlapping(baseline, subject) if spans else _repeated_ids(baseline)
     paired = sum(panel.n for panel in panels.values())
-    source: Literal["token spans", "window ids"] = "token spans" if spans else "window ids"
-    return Windows(panels.get("preview"), final, total, paired, overlapping, source)
+    source: OverlapFrom = "token spans" if spans else "window ids"
+    return Windows(panels.get("preview"), final, total, paired, overlapping, source, subject.label)
 
 
 def _splits(baseline: Table, subject: Table) -> tuple[str | None, ...]:
@@ -167,3 +182,98 @@ def _repeated_ids(table: Table) -> int:
         return 0
     _, counts = np.unique(table.ids.astype(str), return_counts=True)
     return int(counts[counts > 1].sum())
+
+
+# ----------------------------------------------------------------------------------------------------------- drift
+
+
+@dataclass(frozen=True, slots=True)
+class DriftFound:
+    """How far the final windows are from the preview windows, in log-loss, and how likely that is by sampling alone."""
+
+    log_ratio: float
+    standard_error: float
+    p_value: float
+
+    @property
+    def alarm(self) -> bool:
+        return self.p_value < ALARM_LEVEL
+
+
+def drift(preview: Panel, final: Panel, system: int) -> DriftFound | None:
+    """Mean loss of a system on the final windows minus the preview windows; ``None`` where a split has no spread.
+
+    Judged against its own sampling noise, not by a fixed band: without drift the two differ only because they are
+    different windows of one text (Welch's test; whole clusters where there are clusters).
+    """
+    before, after = _units(preview, system), _units(final, system)
+    errors = standard_error(before), standard_error(after)
+    if errors[0] is None or errors[1] is None or errors[0] + errors[1] <= 0:
+        return None
+    parts = errors[0] ** 2, errors[1] ** 2
+    error = sqrt(sum(parts))
+    df = sum(parts) ** 2 / (parts[0] ** 2 / (before.n - 1) + parts[1] ** 2 / (after.n - 1))
+    shift = after.estimate - before.estimate
+    return DriftFound(shift, error, min(1.0, max(2 * t_cdf(-abs(shift) / error, df), 1e-300)))
+
+
+def _units(panel: Panel, system: int) -> Units:
+    sums = panel.cluster_sums()
+    return Units(sums.numerators[:, system], sums.denominators)
+
+
+# ----------------------------------------------------------------------------------------------------------- rules
+
+
+def rules_of(windows: Windows, policy: Policy) -> tuple[AnyRule, ...]:
+    """Pairing, overlap, equal counts or equal weights, and minima: `ci` and `release` insist on them, `dev` reports."""
+    total, final, least = windows.windows, Covered.of(windows.final), policy.limits.windows
+    rules: list[AnyRule] = [
+        PairingRule(version=RULES_VERSION, ok=windows.paired == total, paired=windows.paired, windows=total),
+        OverlapRule(
+            version=RULES_VERSION,
+            ok=windows.overlapping == 0,
+            overlapping=windows.overlapping,
+            windows=total,
+            by=windows.overlap_from,
+        ),
+    ]
+    if windows.final.metric.kind == "losses":
+        preview = Covered.of(windows.preview)
+        same = preview.used == final.used
+        rules.append(EqualCountsRule(version=RULES_VERSION, ok=same, preview=preview.used, final=final.used))
+        rules.append(PreviewMinimumRule(version=RULES_VERSION, **preview.against(least)))
+    else:
+        rules.append(_weights(windows, policy))
+    return (*rules, FinalMinimumRule(version=RULES_VERSION, **final.against(least)))
+
+
+def _weights(windows: Windows, policy: Policy) -> EqualWeightsRule:
+    """Whoever chooses the weights chooses what counts, so that unequal ones need the policy's leave."""
+    found, weights = Covered.of(windows.final), windows.final.denominators
+    allowed = policy.weights or "equal"
+    return EqualWeightsRule(
+        version=RULES_VERSION,
+        ok=allowed == "any" or not windows.weighted,
+        items=found.used,
+        effective=found.effective,
+        lightest=rounded(float(weights.min())),
+        heaviest=rounded(float(weights.max())),
+        allowed=allowed,
+    )
+
+
+def enforce(rules: tuple[AnyRule, ...], policy: Policy, unit: str) -> None:
+    """Abort in `ci` and `release`: a certificate that breaks a rule is not written."""
+    broken = [rule for rule in rules if not rule.ok]
+    if not broken or policy.profile == "dev":
+        return
+    tier = policy.tier or "balanced"
+    told = "; ".join(f"{sentences.rule_name(rule)}: {sentences.rule_detail(rule, unit, tier)}" for rule in broken)
+    advice = "score the missing windows"
+    if isinstance(broken[0], EqualWeightsRule):
+        advice = "take the column of weights out, allow them (--weights any --note TEXT)"
+    raise InputError(
+        f"profile {policy.profile} refuses: {told}. Nothing was written; {advice}, or use --profile dev, which reports "
+        "instead."
+    )

@@ -1,0 +1,203 @@
+"""What people read of a certificate. None of it is stored: it is made from the facts when it is shown."""
+
+from math import floor
+from typing import Any
+
+from assay.certificate.fields import (
+    BothSystems,
+    Decision,
+    EqualCountsRule,
+    EqualWeightsRule,
+    HowComputed,
+    Measured,
+    MinimumRule,
+    OverlapRule,
+    PairingRule,
+    PrimaryMetric,
+    Replaced,
+    RuleOutcome,
+    StatedPolicy,
+    WindowStats,
+)
+from assay.names import one_line
+from assay.results import words
+from assay.stats.records import Interval
+
+NOT_STATED = "not stated"
+
+
+def unit_of(metric: PrimaryMetric) -> str:
+    return "window" if metric.kind == "perplexity" else "item"
+
+
+def names_of(systems: BothSystems) -> tuple[str, str]:
+    """Baseline and subject; told apart where they have the same name."""
+    baseline, subject = systems.baseline.name, systems.subject.name
+    return (f"{baseline} (baseline)", f"{subject} (subject)") if baseline == subject else (baseline, subject)
+
+
+def worth(used: int, effective: float, *, losses: bool = False) -> str:
+    """As how many equal units they count, where that is not their number; never rounded up."""
+    kind = "length" if losses else "weight"
+    return "" if effective == used else f", worth {floor(effective * 10) / 10:g} of equal {kind}"
+
+
+def decided(
+    systems: BothSystems, metric: PrimaryMetric, stats: WindowStats, policy: StatedPolicy, decision: Decision
+) -> str:
+    """The answer, with the interval and the limit that it rests on."""
+    baseline, subject = names_of(systems)
+    heads = {
+        "pass": f"{subject} may replace {baseline}",
+        "regression": f"{subject} is a regression from {baseline}",
+        "insufficient evidence": f"Insufficient evidence that {subject} may replace {baseline}",
+    }
+    where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decision.verdict]
+    if metric.standard_error is None:
+        where = "from a single unit, which shows no spread, for"
+    unit, needed = unit_of(metric), decision.windows_needed
+    more = "" if needed is None else f"; about {words.count(needed, unit)} would settle it"
+    final = stats.coverage.final
+    n = words.count(final.used, unit) + ("" if metric.kind == "perplexity" else worth(final.used, final.effective))
+    level, (finding, shown, limit) = words.percent(policy.level), _found(metric, policy.level, decision.limit)
+    return f"{heads[decision.verdict]}: {finding}, {level} interval {shown}, {where} the limit of {limit} ({n}){more}."
+
+
+def _found(metric: PrimaryMetric, level: float, limit: float) -> tuple[str, str, str]:
+    """What was found, its interval and the limit."""
+    limits = Interval(*metric.display_ci, level, "")
+    if metric.ratio_vs_baseline is not None:
+        ratio = words.placed(metric.ratio_vs_baseline, words.decimals(limits), null=1.0)
+        return f"perplexity × {ratio}", words.interval(limits, null=limit), f"× {words.number(limit, 6)}"
+    shift = words.placed(metric.difference_vs_baseline, words.decimals(limits), sign=True)
+    worse, null = ("rise", limit) if metric.lower_is_better else ("fall", -limit)
+    shown = words.interval(limits, sign=True, null=null)
+    return f"mean score {shift}", shown, f"a {worse} of {words.number(limit, 6)}"
+
+
+# ------------------------------------------------------------------------------------------- how it was computed
+
+
+def interval_method(how: HowComputed, level: float) -> str:
+    if how.replicates is not None:
+        drawn = f"{how.replicates:,} replicates, seed {how.seed}"
+    else:
+        drawn = "closed form" if how.method == "tango" else "nothing drawn"
+    return f"{words.percent(level)} {how.method}, {drawn}"
+
+
+def scheme(metric: PrimaryMetric, stats: WindowStats) -> str:
+    """What was drawn, and why; or why nothing is."""
+    how = stats.bootstrap
+    if how.scheme is None:
+        return _not_drawn(how)
+    what = "tokens" if metric.kind == "perplexity" else "weights"
+    spread = f"design effect {how.spread_of_weights:.3f}"
+    if how.scheme == "tokens":
+        return f"tokens: {what} are nearly equal: {spread} ≤ {how.spread_limit:g}"
+    unit = "cluster" if stats.clusters is not None else unit_of(metric)
+    return f"windows: {unit}s drawn uniformly because {what} vary: {spread} > {how.spread_limit:g}"
+
+
+def _not_drawn(how: HowComputed) -> str:
+    if how.method != "tango":
+        return "nothing is drawn: the differences do not vary"
+    closed = "nothing is drawn: the interval of 0/1 scores is a closed form"
+    if how.design_effect is None:
+        return closed
+    df = how.degrees_of_freedom
+    return (
+        f"{closed}, its counts divided by the design effect {how.design_effect:.3f}, with {df:.1f} degrees of freedom"
+    )
+
+
+_WHY = {
+    "percentile": "the acceleration is undefined: the jackknife variance is zero or too skewed",
+    "random sign flips": "the characteristic function does not decay: few units carry the spread",
+    "smoothed sign flips": "the characteristic function does not decay: few units carry the spread",
+}
+
+
+def fallback(found: Replaced, metric: PrimaryMetric) -> str:
+    """What could not be done as asked, what was done instead, and why."""
+    flat = "one unit" if metric.standard_error is None else "all units have the same value"
+    why = _WHY.get(found.used, f"{flat}: there is no spread to resample")
+    used = found.used if found.draws is None else f"{found.draws} {found.used}"
+    return f"{found.wanted} → {used}: {why}"
+
+
+def notes(metric: PrimaryMetric) -> list[str]:
+    """What was done so that interval and test say the same, and so that rounding says nothing."""
+    found = [words.rounded_off(metric.rounded)] if metric.rounded else []
+    if metric.agreement is not None and metric.test_p_value is not None:
+        test, p = f"the {metric.test} test", words.p_value(metric.test_p_value)
+        said = {
+            "limit set to 0": f"the interval alone leaves out 0, {test} does not reject ({p}): a limit is set to 0",
+            "limit moved beside 0": f"{test} rejects ({p}), the interval alone has 0 in it: a limit is moved beside 0",
+            "p of the interval": f"{test} alone rejects ({p}), the interval has 0 in it: p is the interval's own",
+        }
+        found.append(said[metric.agreement])
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- rules
+
+
+def rule_name(rule: RuleOutcome) -> str:
+    return str(rule.__struct_config__.tag)
+
+
+def rule_detail(rule: RuleOutcome, unit: str, tier: str) -> str:
+    """What was found, and by how much it falls short."""
+    match rule:
+        case PairingRule():
+            lost = rule.windows - rule.paired
+            return f"{rule.paired} of {rule.windows} {unit}s pair, {lost} {'does' if lost == 1 else 'do'} not"
+        case OverlapRule():
+            return f"{rule.overlapping} of {rule.windows} {unit}s overlap (by {rule.by})"
+        case EqualCountsRule():
+            return f"{rule.preview} preview and {rule.final} final {unit}s"
+        case EqualWeightsRule():
+            return _weights(rule, unit)
+        case MinimumRule():
+            return f"{rule.used} {unit}s of at least {rule.required} in the tier {tier}{_short(rule, unit)}"
+    raise TypeError(type(rule).__name__)
+
+
+def _weights(rule: EqualWeightsRule, unit: str) -> str:
+    if rule.effective >= rule.items:
+        return f"all {rule.items} {unit}s weigh the same"
+    counted = f"{rule.items} {unit}s{worth(rule.items, rule.effective)}"
+    allowed = "; the policy allows any" if rule.allowed == "any" else ""
+    return f"weights from {rule.lightest:.3g} to {rule.heaviest:.3g}, {counted}{allowed}"
+
+
+def _short(rule: MinimumRule, unit: str) -> str:
+    if rule.used < rule.required:
+        return f", {rule.required - rule.used} too few"
+    losses = unit == "window"
+    counted = worth(rule.used, rule.effective, losses=losses)
+    return "" if rule.ok else f"{counted}: a few have most of the {'tokens' if losses else 'weight'}"
+
+
+# --------------------------------------------------------------------------------------------------------- others
+
+
+def measured(measure: Measured) -> str | None:
+    """Task and metric, where they say more than the other facts."""
+    if measure.task is None and measure.metric in (None, "perplexity"):
+        return None
+    told = {name: getattr(measure, name) for name in ("metric", "task", "filter", "scorer")}
+    several = f" ({words.count(len(measure.tasks), 'task')})" if len(measure.tasks) > 1 else ""
+    return ", ".join(f"{name} {value}" for name, value in told.items() if value is not None) + several
+
+
+def choices(found: dict[str, Any]) -> str:
+    """What a policy left to the issuer, on one line."""
+    return ", ".join(f"{name} {_choice(name, value)}" for name, value in found.items())
+
+
+def _choice(name: str, value: Any) -> str:
+    if value is None:
+        return "none" if name == "cluster" else NOT_STATED
+    return str(value).lower() if isinstance(value, bool) else one_line(str(value))
