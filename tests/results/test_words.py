@@ -190,3 +190,14 @@ def test_shared_decimals_suit_the_narrowest_interval() -> None:
     assert words.shared_decimals([wide, None, narrow], digits=3) == 4
     assert words.shared_decimals([wide, narrow], digits=2) == 3
     assert words.shared_decimals([None], digits=2) is None
+
+
+def test_fixed_places_of_numbers_estimates_and_limits() -> None:
+    limits = Interval(-0.25, 0.5, 0.95, "t")
+    show = words.fixed(2, sign=True)
+    assert show(Estimate(0.125, limits, None, 4)) == "+0.12 [-0.25 to +0.50]"
+    assert (show(limits), show(0.5), show(None)) == ("[-0.25 to +0.50]", "+0.50", "–")
+    assert show(Estimate(0.5, None, None, 1, "one question")) == "+0.50"
+    nothing = Estimate(None, None, None, 0, "no answer")
+    assert (show(nothing), words.fixed(2, undefined="undefined")(nothing)) == ("–", "undefined")
+    assert words.fixed(0, percent=True)(limits) == "[-25 % to 50 %]"
