@@ -1,6 +1,7 @@
 """Predictions of a part of the survey: every number of a sentence or a table is over the same cells."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -133,3 +134,17 @@ def test_a_model_without_any_answer_does_not_count() -> None:
     report = report_of(other, QUICK, ["scores"])
     assert report.n_cells == 30
     assert report.sentence.startswith("good scores ")
+
+
+def test_the_panel_gives_the_overall_scores_by_hand() -> None:
+    """Its means are those over segments of means over questions; a model without any score is left out."""
+    survey = made(models={"good": 0.2, "bad": 0.6}, questions=8)
+    panel = survey.panel()
+    assert panel.systems == survey.models
+    assert (len(panel.ids), panel.cluster) == (40, "question")
+    totals = np.nansum(panel.parts["score"], axis=0) / panel.parts["weight"].sum()
+    segments = [survey.scores[survey.truth.segment == s].mean(axis=0) for s in range(5)]
+    np.testing.assert_allclose(totals, np.mean(segments, axis=0), rtol=1e-12)
+    assert panel.ids[0] == "q0 × age:s0"
+    lone = replace(survey.predictions, models=(*survey.models, "silent"))
+    assert Survey(survey.truth, lone).panel().systems == survey.models

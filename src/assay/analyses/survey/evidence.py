@@ -11,6 +11,8 @@ import numpy as np
 
 from assay.analyses.survey.population import left_out, pooled
 from assay.analyses.survey.respondents import NoisyAnswers, Resampled, noisy_answers, resample
+from assay.data import Metric, Panel
+from assay.data.labels import Labels
 from assay.data.survey import (
     OK,
     SCORE_ONLY,
@@ -170,6 +172,22 @@ class Survey:
         kept = ~np.isnan(values).all(axis=1)
         _, clusters = np.unique(self.truth.question[kept], return_inverse=True)
         return Grid(values[kept], _equal_segments(self.truth.segment[kept]), clusters.astype(np.int64))
+
+    def panel(self) -> Panel:
+        """The scores as a panel: units are questions × segments, clusters questions; models without any are left out.
+
+        Its units stand by question, because a panel numbers its clusters as they appear.
+        """
+        kept = np.asarray(~np.isnan(self.scores).all(axis=0))
+        grid, truth = self.grid(self.scores[:, kept]), self.truth
+        rows = np.flatnonzero(~np.isnan(self.scores[:, kept]).all(axis=1))
+        units = np.empty(len(rows), dtype=object)
+        units[:] = [f"{truth.questions[truth.question[c]].id} × {truth.segments[truth.segment[c]].id}" for c in rows]
+        models = tuple(name for name, there in zip(self.models, kept.tolist(), strict=True) if there)
+        parts = {"score": np.where(grid.present, grid.products, np.nan), "weight": grid.weights[:, None]}
+        questions = Labels(tuple(question.id for question in truth.questions), truth.question[rows])
+        panel = Panel(models, units, parts, (Metric.of("scores"),), labels={"question": questions}, cluster="question")
+        return panel.rows(np.argsort(questions.codes, kind="stable"))
 
     # ---------------------------------------------------------------------------------------------- baselines
 

@@ -20,8 +20,6 @@ from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR
 from assay.analyses.survey.sentences import Statement
-from assay.data import Metric, Panel
-from assay.data.labels import Labels
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
@@ -85,21 +83,10 @@ def pairs(survey: Survey, design: Design) -> ModelPairs:
     """All pairs of models on the cells that both have; a question asked of 49 segments is one question."""
     from assay.analyses.rank import rank_panel  # late
 
-    kept = np.asarray(~np.isnan(survey.scores).all(axis=0))
-    if kept.sum() < 2:
+    panel = survey.panel()
+    if len(panel.systems) < 2:
         return ModelPairs(None, (), "one model: there is no pair")
-    grid = survey.grid(survey.scores[:, kept])
-    rows = np.flatnonzero(~np.isnan(survey.scores[:, kept]).all(axis=1))
-    truth = survey.truth
-    names = [f"{truth.questions[truth.question[c]].id} × {truth.segments[truth.segment[c]].id}" for c in rows.tolist()]
-    units = np.empty(len(names), dtype=object)
-    units[:] = names
-    models = tuple(name for name, there in zip(survey.models, kept.tolist(), strict=True) if there)
-    parts = {"score": np.where(grid.present, grid.products, np.nan), "weight": grid.weights[:, None]}
-    questions = Labels(tuple(question.id for question in truth.questions), truth.question[rows])
-    panel = Panel(models, units, parts, (Metric.of("scores"),), labels={"question": questions}, cluster="question")
-    by_question = np.argsort(questions.codes, kind="stable")  # a panel numbers its clusters as they appear
-    board = rank_panel(panel.rows(by_question), design, "holm")
+    board = rank_panel(panel, design, "holm")
     p = np.array(board.pairs.test.p_value, dtype=np.float64)  # NaN where there is none
     adjusted = np.full(len(p), np.nan)
     adjusted[~np.isnan(p)] = benjamini_hochberg(p[~np.isnan(p)])
