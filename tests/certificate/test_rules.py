@@ -214,3 +214,12 @@ def test_a_table_without_runs_beside_one_with_several_verifies(tmp_path: Path) -
     assert found["primary_metric"]["final"] == pytest.approx(np.mean(several["score"]))
     assert verify(tmp_path / "c.json").true
     assert len(evidence_rows(tmp_path / "c.evidence.parquet")["run"]) == 80
+
+
+def test_a_split_without_a_pair_is_refused_by_name(tmp_path: Path) -> None:
+    before, after = losses(20), losses(20, 2)
+    n = len(after["window"]) // 2
+    renamed = after | {"window": [*after["window"][:n], *(f"x{i}" for i in range(n))]}
+    with pytest.raises(InputError, match=r"no final window is in both tables .*; write the same ids"):
+        certify(before, renamed, tmp_path / "cert.json")
+    assert not list(tmp_path.iterdir())

@@ -18,9 +18,9 @@ from assay.certificate.fields import (
     PairingRule,
     PreviewMinimumRule,
 )
-from assay.data import Panel, Table, pair
+from assay.data import Panel, Table
 from assay.design import Policy
-from assay.errors import InputError
+from assay.errors import InputError, NoPairsError
 from assay.stats.numerics import t_cdf
 from assay.stats.units import Units, effective_number, standard_error
 
@@ -37,18 +37,23 @@ class Arms:
     cluster: str | None
     lower_is_better: bool | None
 
-    def panel(self, split: str | None) -> Panel:
+    def panel(self) -> Panel:
+        """Every window of either system, with a hole where the other lacks it."""
         names = (self.baseline.name, self.subject.name)
         if names[0] == names[1]:
             names = (f"{names[0]} (baseline)", f"{names[1]} (subject)")
-        return pair(
-            self.baseline,
-            self.subject,
-            names=names,
-            cluster=self.cluster,
-            lower_is_better=self.lower_is_better,
-            split=split,
+        return Panel.from_tables(
+            (self.baseline, self.subject), names=names, cluster=self.cluster, lower_is_better=self.lower_is_better
         )
+
+    def paired(self, windows: Panel, split: str) -> Panel:
+        """The windows that both systems have, refused where there is none."""
+        try:
+            return windows.complete()
+        except NoPairsError as error:
+            examples = " and ".join(f"{table.label} has {table.ids[0]!r}" for table in (self.baseline, self.subject))
+            what = f"{split} {windows.unit}" if split else windows.unit
+            raise NoPairsError(f"no {what} is in both tables ({examples}); write the same ids.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,36 +106,25 @@ class Windows:
 
 
 def windows_of(arms: Arms) -> Windows:
-    """Pair the two tables split by split; without splits every window is a final one."""
+    """Pair the two tables; without splits every window is a final one."""
     baseline, subject = arms.baseline, arms.subject
-    splits = _splits(baseline, subject)
-    panels = {split: arms.panel(split) for split in splits}
-    final = panels["final" if splits != (None,) else None]
-    total = sum(panel.n + panel.dropped.only_a + panel.dropped.only_b for panel in panels.values())
-    total += 0 if "preview" in splits else _previews(baseline) + _previews(subject)
+    splits, union = _splits(baseline, subject), arms.panel()
+    panels = {split: arms.paired(union.where(split=split) if split else union, split) for split in splits}
     spans = all({"start", "stop"} <= table.numbers.keys() for table in (baseline, subject))
     overlapping = _overlapping(baseline, subject) if spans else _repeated_ids(baseline)
-    paired = sum(panel.n for panel in panels.values())
     source: OverlapFrom = "token spans" if spans else "window ids"
-    return Windows(panels.get("preview"), final, total, paired, overlapping, source, subject.label)
+    paired = sum(panel.n for panel in panels.values())
+    return Windows(panels.get("preview"), panels[splits[-1]], union.n, paired, overlapping, source, subject.label)
 
 
-def _splits(baseline: Table, subject: Table) -> tuple[str | None, ...]:
+def _splits(baseline: Table, subject: Table) -> tuple[str, ...]:
     have = [set(table.labels["split"].names) if "split" in table.labels else set() for table in (baseline, subject)]
     if not any(have):
-        return (None,)
+        return ("",)
     for table, splits in zip((baseline, subject), have, strict=True):
         if "final" not in splits:
             raise InputError(f"{table.label}: no final windows; the ratio is about those, mark them split=final.")
     return ("preview", "final") if all("preview" in splits for splits in have) else ("final",)
-
-
-def _previews(table: Table) -> int:
-    """Preview windows of a table; without their like in the other table, none of them pairs."""
-    split = table.labels.get("split")
-    return (
-        0 if split is None or "preview" not in split.names else int((split.codes == split.names.index("preview")).sum())
-    )
 
 
 def _overlapping(baseline: Table, subject: Table) -> int:
