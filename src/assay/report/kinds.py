@@ -7,11 +7,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from assay.analyses.result import AnyResult
+from assay.analyses.result import AnyResult, Record
 from assay.design import Policy
 from assay.errors import InputError, UsageError, WriteError
 from assay.files.json_text import read_json
 from assay.report.document import Part
+from assay.report.part import part_of_result
 from assay.report.sound import check_part
 from assay.results.record import SCHEMAS
 
@@ -48,6 +49,8 @@ def _named(place: str) -> Any:
 
 def part_of(result: AnyResult | dict[str, Any]) -> Part:
     """A result, or what its `to_dict` gave, as a part of a document."""
+    if isinstance(result, Record):
+        return part_of_result(result)
     data = result if isinstance(result, dict) else result.to_dict()
     kind = KINDS.get(str(data.get("schema")))
     if kind is None:
@@ -59,7 +62,6 @@ def part_of(result: AnyResult | dict[str, Any]) -> Part:
 def _checked(path: Path, policy: Policy | None) -> Part:
     """A certificate says who may rely on it only after it was checked."""
     from assay.certificate.verify import verify
-    from assay.report.part import part_of_result
 
     return part_of_result(verify(path, policy=policy))
 

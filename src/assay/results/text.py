@@ -38,7 +38,7 @@ def result_text(result: Readable, width: int | None = None, sections: Sequence[S
         blocks += [_said(section.title, section.said, width or WIDE)] if section.said else []
     rows = [(fact.label, fact.text) for fact in result.facts]
     rows += [(caution.kind, caution.text) for caution in result.cautions]
-    blocks.append(lined_up([*rows, ("signature", result.signature)]))
+    blocks.append(lined_up([*rows, *([("signature", result.signature)] if result.signature else [])]))
     return "\n\n".join(blocks)
 
 
