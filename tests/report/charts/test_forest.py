@@ -49,7 +49,7 @@ def test_a_second_interval_stands_below_the_first_and_a_second_mark_on_it() -> N
     offsets = [layer["mark"].get("yOffset") for layer in draw(corrected)["layer"]]
     assert offsets == [None, None, 8, 8]
     single = forest(Line("a", 0.7, others=(SecondMark(0.68, 0.55, 0.79),)), groups=())
-    assert [layer["mark"].get("yOffset") for layer in draw(single)["layer"]] == [None, None, 0, 0]
+    assert [layer["mark"].get("yOffset") for layer in draw(single)["layer"]] == [None, 0, 0]
     published = forest(
         Line("a", 0.1, 0.0, 0.2, others=(SecondMark(0.15, shape="tick"), SecondMark(0.05, shape="triangle"))), groups=()
     )
@@ -93,3 +93,8 @@ def test_many_rows_are_lower() -> None:
     few, many = (forest(*(Line(f"m{i}", i / 100) for i in range(n)), groups=()) for n in (60, 61))
     assert draw(few)["height"] == 24 * 61
     assert draw(many)["height"] == 13 * 62
+
+
+def test_values_without_intervals_have_no_empty_layer() -> None:
+    drawn = marks(Forest("f", "F", (), "score", (Line("a", 1.0), Line("b", 2.0))))
+    assert list(drawn) == ["point"]

@@ -55,13 +55,13 @@ class _Drawing:
         if self.figure.domain is not None:
             scale = alt.Scale(domain=list(self.figure.domain))
         x = alt.X("value:Q", title=self.figure.axis, scale=scale)
-        limits = self._placed(x=alt.X("low:Q"), x2="high:Q", color=self.colour)
-        return [
-            self._inline(filter(_bounded, rows)).mark_rule(strokeWidth=2).encode(**limits),
-            self._inline(rows)
-            .mark_point(filled=True, size=64, opacity=1)
-            .encode(**self._placed(x=x, color=self.colour, shape=self.shape)),
-        ]
+        dots = self._inline(rows).mark_point(filled=True, size=64, opacity=1)
+        found: list[Any] = [dots.encode(**self._placed(x=x, color=self.colour, shape=self.shape))]
+        bounded = list(filter(_bounded, rows))
+        if bounded:  # a layer without rows has no extent, which a browser warns of
+            limits = self._placed(x=alt.X("low:Q"), x2="high:Q", color=self.colour)
+            found.insert(0, self._inline(bounded).mark_rule(strokeWidth=2).encode(**limits))
+        return found
 
     def _seconds(self) -> list[Any]:
         found = [(line, mark) for line in self.lines for mark in line.others if mark.value is not None]
