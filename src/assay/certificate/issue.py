@@ -54,6 +54,14 @@ def certify(
 
     The verdict is *pass*, *regression* or *insufficient evidence*; the interval's bound decides, not the point.
     ``policy`` is a `Policy` or a file of one. ``selection``, ``cluster`` and ``lower_is_better`` may not contradict it.
+
+    >>> import tempfile
+    >>> before = {"item": list(range(400)), "score": [i % 5 > 0 for i in range(400)]}
+    >>> after = before | {"score": [i % 5 > 0 or i < 20 for i in range(400)]}  # four items better
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     certificate = certify(before, after, f"{folder}/gate.json")
+    >>> certificate.verdict, certificate.primary_metric.difference_vs_baseline
+    ('pass', 0.01)
     """
     path = Path(output)
     check_outputs(written_files(path), [baseline, subject, sign_with, policy])

@@ -56,6 +56,14 @@ def verify(
 
     Without evidence only the identities are checked, and the result says so. ``policy`` is the verifier's own, a
     `Policy` or a file of one: the evidence is judged by it, and what it leaves open is listed as the issuer's choice.
+
+    >>> import assay, tempfile
+    >>> before = {"item": list(range(400)), "score": [i % 5 > 0 for i in range(400)]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = assay.certify(before, before, f"{folder}/gate.json")
+    ...     found = verify(f"{folder}/gate.json", policy=Policy(max_drop=0.005))
+    >>> found.true, found.verdict, found.limit_of_issuer
+    (True, 'insufficient evidence', 0.02)
     """
     path, own = Path(certificate), policy_of(policy)
     data = read_bytes(path, SETTINGS)
