@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from assay.report.document import Document
-from assay.report.folder import document_of
+from assay.report.files import document_of
 from assay.report.html import write_page
 
 if TYPE_CHECKING:

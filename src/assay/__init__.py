@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
-    from assay.report.folder import write_report
+    from assay.report.files import write_report
     from assay.scoring import score
     from assay.scoring.characters import characters
     from assay.scoring.run import Plan
@@ -85,7 +85,7 @@ _HOMES = {
     "EndpointSpec": "assay.scoring.specs",
     "Document": "assay.scoring.texts",
     "tune_run": "assay.training.run",
-    "write_report": "assay.report.folder",
+    "write_report": "assay.report.files",
     "Comparison": "assay.analyses.compare.result",
     "Panel": "assay.data",
     "Table": "assay.data",
@@ -169,9 +169,9 @@ def __getattr__(name: str) -> Any:
 
 def _show_in_notebooks() -> None:
     """Results of analyses know nothing of reports; whoever uses the package gets them with their charts."""
-    from assay.analyses.result import Record, Result
+    from assay.results.record import Result
 
-    Result.notebook = Record.notebook = _notebook_html
+    Result.notebook = _notebook_html
 
 
 def _notebook_html(result: Any) -> str:

@@ -14,10 +14,10 @@ from assay.analyses.context import context
 from assay.analyses.japanese import japanese
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
-from assay.analyses.result import plain_html
 from assay.errors import InputError, NoPairsError
 from assay.report.html.gauge import gauge_html
 from assay.results import words
+from assay.results.text import plain_html
 from tests.analyses.evidence import limits, losses, scores, value
 from tests.analyses.japanese.texts import counts
 from tests.data.runs.token_runs import story, write_run

@@ -15,7 +15,7 @@ from assay.certificate.verification import Verification
 from assay.certificate.verify import verify
 from assay.design import Policy
 from assay.errors import InputError
-from assay.report.kinds import part_of
+from assay.report.saved import part_of
 from tests.certificate.samples import evidence_of, issue, load, losses, save, scores
 
 

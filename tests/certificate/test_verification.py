@@ -19,7 +19,7 @@ from assay.certificate.verify import verify
 from assay.data import Selection
 from assay.design import Policy
 from assay.errors import InputError, UsageError
-from assay.report.folder import write_report
+from assay.report.files import write_report
 from assay.report.part import part_of_result
 from assay.results.record import Result
 from tests.certificate.samples import Columns, assay, evidence_of, issue, load, losses, save, scores

@@ -12,7 +12,7 @@ from assay import examples
 from assay.certificate.record import Certificate
 from assay.cli.main import VERBS
 from assay.examples.tuning import RUNS
-from assay.report.kinds import part_of
+from assay.report.saved import part_of
 from assay.report.text import document_text
 from tests.certificate.samples import evidence_of, issue, load, save
 from tests.cli.command import Shell

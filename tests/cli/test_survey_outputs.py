@@ -11,7 +11,7 @@ from assay.analyses.survey.result import SurveyReport
 from assay.cli.survey import write_outputs
 from assay.design import Design
 from assay.errors import InputError
-from assay.report.folder import result_markdown
+from assay.report.files import result_markdown
 from assay.report.markdown import sections_markdown
 from tests.analyses.survey.surveys import made
 

@@ -14,11 +14,11 @@ from assay import examples
 from assay.analyses.compare import compare
 from assay.analyses.power import power
 from assay.analyses.rank import rank
-from assay.analyses.result import AnyResult
 from assay.certificate.issue import certify
 from assay.certificate.signing import generate_keys
 from assay.data.database import copy_columns
 from assay.examples.tuning import RUNS
+from assay.results.record import Result
 from tests.data.runs.token_runs import story
 from tests.data.runs.token_runs import write_run as write_tokens
 from tests.data.survey import surveys
@@ -147,7 +147,7 @@ def certificate_files(folder: Path) -> None:
 def result_files(folder: Path) -> None:
     for name, content in two_scores().items():
         (folder / name).write_bytes(content)
-    found: dict[str, AnyResult] = {
+    found: dict[str, Result] = {
         "comparison": compare(folder / "a.csv", folder / "b.csv"),
         "leaderboard": rank(folder / "a.csv", folder / "b.csv", folder / "c.csv"),
         "power": power(folder / "a.csv", folder / "b.csv", items=100),

@@ -15,14 +15,14 @@ from assay.analyses.japanese import japanese
 from assay.analyses.power import power
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
-from assay.analyses.result import AnyResult
 from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
 from assay.certificate.issue import certify
 from assay.design import Design
 from assay.examples.tuning import RUNS
 from assay.report.document import Part
-from assay.report.kinds import part_of
+from assay.report.saved import part_of
+from assay.results.record import Result
 from tests.analyses.survey.surveys import made
 from tests.data.runs.token_runs import story, write_run
 
@@ -30,11 +30,11 @@ QUICK = Design(resamples=300)
 Data = dict[str, Any]
 
 
-def _comparison() -> AnyResult:
+def _comparison() -> Result:
     return compare(examples.path("losses-base.csv"), examples.path("losses-int8.csv"))
 
 
-def _scores() -> AnyResult:
+def _scores() -> Result:
     """With the names and numbers that are awkward: a margin, clusters, ids that do not pair."""
     rng = np.random.default_rng(0)
     items = [str(i) for i in range(40)]
@@ -49,11 +49,11 @@ def _certificate() -> Data:
         return certify(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), path).to_dict()
 
 
-def _leaderboard() -> AnyResult:
+def _leaderboard() -> Result:
     return leaderboard(5)
 
 
-def leaderboard(k: int) -> AnyResult:
+def leaderboard(k: int) -> Result:
     rng = np.random.default_rng(k)
     values = rng.normal(size=(50, 1)) + rng.normal(size=(50, k)) - 0.4 * np.arange(k)
     parts = [{"item": list(range(50)), "score": column.tolist()} for column in values.T]
@@ -61,24 +61,24 @@ def leaderboard(k: int) -> AnyResult:
     return rank(*parts, names=names, design=QUICK)
 
 
-def _survey() -> AnyResult:
+def _survey() -> Result:
     models = {"ALPHA": 0.2, "BETA": 0.21, "bad": 0.6}
     return report_of(made(models=models, questions=10, contexts=(0, 5), runs=2, worse={2: 0.2}), Design(resamples=1000))
 
 
-def _tuning() -> AnyResult:
+def _tuning() -> Result:
     arms = ("lora", "lora-embeddings", "full")
     return tune(*(RUNS / f"{arm}-{seed}" for arm in arms for seed in range(3)), RUNS / "lora-rates")
 
 
-def _context() -> AnyResult:
+def _context() -> Result:
     with TemporaryDirectory() as folder:
         a = write_run(Path(folder) / "a", story(3, 60, shortest=40), called="ALPHA")
         b = write_run(Path(folder) / "b", story(3, 60, shortest=40, shift=0.1), called="BETA")
         return context(a, b, design=QUICK)
 
 
-def _japanese() -> AnyResult:
+def _japanese() -> Result:
     references = ["猫がいる。", "カメラ", "犬が走る。", "鳥が飛ぶ。", "山に登る。"]
     data = {"item": list("abcde"), "reference": references}
     good = data | {"prediction": ["猫がいた。", "カメラ", "犬が走る", "鳥の飛ぶ。", "川に登る。"]}
@@ -87,18 +87,18 @@ def _japanese() -> AnyResult:
     return japanese(*named, bleu=["char"], design=Design(resamples=200))
 
 
-def _reliability() -> AnyResult:
+def _reliability() -> Result:
     rng = np.random.default_rng(1)
     rows = [(m, str(run), f"q{i}") for m in ("ALPHA", "BETA") for run in range(3) for i in range(20)]
     columns = {name: [row[place] for row in rows] for place, name in enumerate(("model", "run", "item"))}
     return reliability(columns | {"score": rng.random(len(rows)).tolist()})
 
 
-def _power() -> AnyResult:
+def _power() -> Result:
     return power(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), difference=0.005)
 
 
-_MAKERS: dict[str, Callable[[], AnyResult | Data]] = {
+_MAKERS: dict[str, Callable[[], Result | Data]] = {
     "comparison": _comparison,
     "scores": _scores,
     "certificate": _certificate,

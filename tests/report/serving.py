@@ -15,7 +15,7 @@ from threading import Thread
 from typing import cast
 
 import assay
-from assay.report.folder import document_of, write_document
+from assay.report.files import document_of, write_document
 from assay.report.serve import ResultServer, make_server
 
 EXAMPLES = Path(assay.__file__).parent / "examples"

@@ -18,8 +18,8 @@ from assay.design import Design
 from assay.report.document import Document, Part, Table
 from assay.report.document import Group as Section
 from assay.report.html import write_page
-from assay.report.kinds import part_of
 from assay.report.names import visible
+from assay.report.saved import part_of
 from tests.report.browser import Opened, Scheme, chromium, contrast, opened
 from tests.report.results import KINDS, data_of, leaderboard, part, renamed
 

@@ -11,13 +11,12 @@ import assay.report
 from assay.certificate.record import Certificate
 from assay.errors import InputError
 from assay.report.document import Document, Gauge, Mark, Part, Step
-from assay.report.folder import document_of, write_document
+from assay.report.files import document_of, write_document
 from assay.report.html import page_html
-from assay.report.kinds import KINDS as SCHEMAS
-from assay.report.kinds import part_of, read_part
 from assay.report.markdown import document_markdown
+from assay.report.saved import part_of, read_part
 from assay.report.text import document_text
-from assay.results.explanations import explanation_of
+from assay.results.record import SCHEMAS, record_type
 from tests.certificate.alterations import alterations
 from tests.report.results import KINDS, RECORDS, data_of, part, result
 
@@ -54,7 +53,7 @@ def test_a_part_holds_the_result_and_says_what_it_is(kind: str) -> None:
 def test_rows_of_tables_are_as_wide_as_their_headers(kind: str) -> None:
     tables = [table for group in part(kind).groups for table in group.tables]
     assert all({len(row) for row in table.rows} <= {len(table.header)} for table in tables)
-    assert all(table.data is None or len(table.data) == len(table.rows) for table in tables)
+    assert all(len(table.data) == len(table.rows) for table in tables)
 
 
 @pytest.mark.parametrize("kind", ["comparison", "scores", "leaderboard", "japanese", "power", "tuning", "certificate"])
@@ -95,18 +94,12 @@ def test_a_margin_is_marked_on_both_sides() -> None:
 def test_every_schema_is_read_by_its_own_record() -> None:
     for kind in RECORDS:
         data = data_of(kind)
-        assert SCHEMAS[data["schema"]].read(data) == result(kind)
+        assert record_type(data["schema"]).from_dict(data) == result(kind)
 
 
 def test_an_unknown_schema_is_refused() -> None:
     with pytest.raises(InputError, match="no page can be made of schema 'assay/other/1'"):
         part_of({"schema": "assay/other/1"})
-
-
-def test_a_method_is_found_by_the_longest_key() -> None:
-    assert explanation_of("test (sign-flip)") != explanation_of("tests")
-    assert explanation_of("perplexity B / A") is explanation_of("perplexity ratio")
-    assert explanation_of("signature") is None
 
 
 def test_every_method_names_a_page_of_the_documentation() -> None:

@@ -13,8 +13,8 @@ from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
 from assay.errors import InputError, UsageError
 from assay.report.charts import COLOURS, draw, write_figure
-from assay.report.folder import result_markdown, write_markdown
-from assay.report.kinds import part_of
+from assay.report.files import result_markdown, write_markdown
+from assay.report.saved import part_of
 from assay.results import words
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -3,15 +3,15 @@
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import assay
 from assay import examples
-from assay.analyses.result import Record, Result, plain_html
-from assay.report.kinds import KINDS as SCHEMAS
 from assay.report.notebook import section_html
+from assay.results.parts import Fact
+from assay.results.record import Result, record_type
+from assay.results.text import plain_html
 from tests.report.html.test_page import Reader
 from tests.report.results import RECORDS, data_of, leaderboard, part, renamed, result
 
@@ -42,7 +42,9 @@ def test_a_section_has_the_verdict_the_first_chart_and_every_table(kind: str) ->
 
 @pytest.mark.parametrize("kind", ["scores", "leaderboard", "survey", "context", "japanese", "reliability"])
 def test_names_in_a_section_are_text(kind: str) -> None:
-    record = SCHEMAS[data_of(kind)["schema"]].read(renamed(data_of(kind), {"ALPHA": EVIL, "BETA": "b\x1b\u202e"}))
+    record = record_type(data_of(kind)["schema"]).from_dict(
+        renamed(data_of(kind), {"ALPHA": EVIL, "BETA": "b\x1b\u202e"})
+    )
     html = section_html(record)
     found = read(html)
     assert EVIL in "".join(text for _, text in found.texts)
@@ -59,10 +61,8 @@ def test_results_of_the_package_are_shown_with_their_charts() -> None:
 @pytest.mark.parametrize("kind", RECORDS)
 def test_every_result_uses_what_the_package_sets(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Result, "notebook", None)
-    monkeypatch.setattr(Record, "notebook", None)
     assert result(kind)._repr_html_() == plain_html(result(kind))
     monkeypatch.setattr(Result, "notebook", staticmethod(section_html))
-    monkeypatch.setattr(Record, "notebook", staticmethod(section_html))
     assert result(kind)._repr_html_() == section_html(result(kind))
 
 
@@ -89,14 +89,16 @@ def test_a_long_table_is_cut_and_says_so() -> None:
 
 
 def test_what_has_no_page_is_rows(tmp_path: Path) -> None:
-    class Odd(Result):
-        sentence = "<Odd>"
+    class Odd(Result, frozen=True, kw_only=True, tag="other/1"):
+        question, kind_name, subject = "Why?", "odd", "x"
+        sentence: str
+        signature: str
 
-        def rows(self) -> list[tuple[str, str]]:
-            return [("a", "<b>")]
+        @property
+        def facts(self) -> tuple[Fact, ...]:
+            return (Fact("a", "<b>"),)
 
-        def to_dict(self) -> dict[str, Any]:
-            return {"schema": "other/1"}
-
-    assert section_html(Odd()) == plain_html(Odd())
-    assert "&lt;Odd&gt;" in section_html(Odd())
+    odd = Odd(sentence="<Odd>", signature="")
+    assert section_html(odd) == plain_html(odd)
+    assert "&lt;Odd&gt;" in section_html(odd)
+    assert "&lt;b&gt;" in section_html(odd)

@@ -163,7 +163,7 @@ def _run(step: Step) -> str:
 def _write_index(said: dict[Step, str]) -> None:
     """Everything on one page, and the commands behind it."""
     from assay.report.document import Step as Shown
-    from assay.report.folder import document_of, write_charts
+    from assay.report.files import document_of, write_charts
     from assay.report.html import write_page
 
     began = time.monotonic()

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.analyses.result import AnyResult, Record
 from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
+from assay.results.record import Result
 
 __all__ = ["Json", "Save", "as_text", "check_outputs", "say", "say_json", "say_over", "show", "terminal_width"]
 
@@ -29,7 +29,7 @@ Save = Annotated[
 
 
 def show(
-    result: AnyResult,
+    result: Result,
     *,
     as_json: bool,
     save: Path | None = None,
@@ -42,12 +42,12 @@ def show(
     with together():
         if chart is not None and draw is not None:
             draw(chart)
-        elif chart is not None and isinstance(result, Record):
+        elif chart is not None:
             from assay.report.charts import write_figure  # late: only if a chart is asked for
 
             write_figure(result.figures[0], chart)
         if markdown is not None:
-            from assay.report.folder import write_markdown  # late: reports load what draws charts
+            from assay.report.files import write_markdown  # late: reports load what draws charts
 
             write_markdown(result, markdown)
         if save is not None:
@@ -67,7 +67,7 @@ def terminal_width() -> int:
     return min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
 
 
-def as_text(result: AnyResult) -> str:
+def as_text(result: Result) -> str:
     """The result as JSON."""
     return visible_json(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
 

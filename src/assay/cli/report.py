@@ -47,7 +47,7 @@ def report(
             raise UsageError("--policy is for a page that is written or printed; --serve shows certificates as issued.")
         _serve(results, output, port)
         return
-    from assay.report.folder import (  # late: --help and errors of usage need none of it
+    from assay.report.files import (  # late: --help and errors of usage need none of it
         check_page,
         document_of,
         write_document,

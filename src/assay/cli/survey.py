@@ -131,7 +131,7 @@ def survey(
 
 def write_outputs(report: "SurveyReport", folder: Path) -> None:
     """The record, a page with its charts, and the sentences for a paper; all of them or none."""
-    from assay.report.folder import write_markdown_with_charts  # late: reports load what draws charts
+    from assay.report.files import write_markdown_with_charts  # late: reports load what draws charts
     from assay.report.markdown import sections_markdown
 
     statements = sections_markdown(f"Statements: {report.survey}", report.for_a_paper, report.signature)

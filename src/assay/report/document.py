@@ -4,12 +4,11 @@ A document has a part for each result. Everything in it is words, numbers that a
 specifications; nothing is computed from data here.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from assay.analyses.sheet import Sheet
 from assay.results.explanations import Explanation
 from assay.results.figures import Gauge, Mark
 from assay.results.record import Status
@@ -50,23 +49,9 @@ class Table:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    data: tuple[Mapping[str, Any], ...] | None = None
+    data: tuple[Mapping[str, Any], ...] = ()
+    sorted_by: tuple[tuple[float | None, ...] | None, ...] = ()  # a column's numbers, or None: texts
     method: Explanation | None = None
-    sorted_by: tuple[tuple[float | None, ...] | None, ...] | None = None  # a column's numbers, or None: texts
-
-    @classmethod
-    def of(
-        cls, sheet: Sheet, data: Sequence[Mapping[str, Any]] | None = None, method: Explanation | None = None
-    ) -> "Table":
-        """The table that a result prints."""
-        title = ": ".join(part for part in sheet.title if part).replace("?:", "?")
-        return cls(
-            title[:1].upper() + title[1:],
-            tuple(sheet.header),
-            tuple(tuple(row) for row in sheet.cells),
-            None if data is None else tuple(data),
-            method,
-        )
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,19 @@
 from functools import partial
 from html import escape
 
-from assay.analyses.result import AnyResult, plain_html
 from assay.report.charts import picture_of
 from assay.report.document import Chart, Fact, Part, Table
-from assay.report.kinds import KINDS, part_of
 from assay.report.names import visible
+from assay.report.saved import part_of
+from assay.results.record import SCHEMAS, Result
+from assay.results.text import plain_html
 
 _MOST_ROWS = 30  # of a table
 
 
-def section_html(result: AnyResult) -> str:
+def section_html(result: Result) -> str:
     """The compact section of a result; plain rows for what has no page."""
-    if result.to_dict().get("schema") not in KINDS:
+    if result.to_dict().get("schema") not in SCHEMAS:
         return plain_html(result)
     try:
         return _section(part_of(result))

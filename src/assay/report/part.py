@@ -44,7 +44,7 @@ def _table(table: ResultTable, section: Section) -> Table:
     how = None if section.page is None else Explanation(section.about, section.page)
     how = how if table.explained is None else EXPLANATIONS[table.explained]
     numbers, title = tuple(column.numbers for column in table.shown), table.heading or section.title
-    return Table(title, table.header, tuple(table.rows), tuple(table.records()), how, numbers)
+    return Table(title, table.header, tuple(table.rows), tuple(table.records()), numbers, how)
 
 
 def chart_of_figure(figure: Figure) -> Chart:

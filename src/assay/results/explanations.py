@@ -148,14 +148,3 @@ EXPLANATIONS = {
     ),
     "pilot": Explanation("What the power is computed from: variances and correlations of the data given.", "power.md"),
 }
-
-
-#: What results that are not yet records of facts call the same numbers, by how the label starts.
-_LABELS = {"loss (nats": "loss", "perplexity": "perplexity ratio", "bits per": "bits"}
-
-
-def explanation_of(label: str) -> Explanation | None:
-    """How the number with this label is computed, where a sentence on it exists: the longest key that fits."""
-    known = EXPLANATIONS | {start: EXPLANATIONS[key] for start, key in _LABELS.items()}
-    found = [key for key in known if label.startswith(key)]
-    return known[max(found, key=len)] if found else None

@@ -13,7 +13,7 @@ from assay.analyses.tune.records import Recommendation, Targets
 from assay.analyses.tune.result import TuningReport
 from assay.errors import InputError
 from assay.examples.tuning import RUNS
-from assay.report.folder import result_markdown
+from assay.report.files import result_markdown
 from assay.results.figures import Curve, Points, Series
 from assay.results.record import record_type
 from assay.results.table import ResultTable

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from assay.report.document import Document, Fact, Gauge, Group, Mark, Part, Table
 from assay.report.html import chart_library, page_html, script_safe
 from assay.report.html.gauge import gauge_html
-from assay.report.html.records import records_of
-from assay.report.html.tables import first_number, is_numeric, table_html
+from assay.report.html.tables import table_html
 from assay.report.names import visible
 from tests.report.results import KINDS, data_of, part
 
@@ -144,64 +143,9 @@ def test_a_page_carries_no_more_than_it_should() -> None:
 # ------------------------------------------------------------------------------------------ tables
 
 
-@given(st.floats(-1e12, 1e12), st.sampled_from(["", "× ", "p = ", "p < ", "< ", "±", "≤ ", "["]))
-def test_a_cell_is_sorted_by_its_number(value: float, sign: str) -> None:
-    shown = f"{value:,.6f}".replace("-", "−")
-    tail = " to 2]" if sign == "[" else " [−1 to +2.5]"
-    found = first_number(sign + shown + tail)
-    assert found == pytest.approx(float(f"{value:.6f}"), rel=1e-12, abs=1e-300)
-    assert found is not None
-    assert (found < float(f"{value:.6f}")) == ("<" in sign)
-
-
-@pytest.mark.parametrize(
-    ("cell", "value"),
-    [
-        ("0.12 [0.1 to 0.2]", 0.12),
-        ("[0.1 to 0.2]", 0.1),
-        ("−3", -3.0),
-        ("-1,234.5", -1234.5),
-        ("12 %", 12.0),
-        ("11.7 % [-28.9 % to 43.7 %]", 11.7),
-        ("1.6e-09", 1.6e-9),
-        ("1e−3", 1e-3),
-        ("3 MiB", 3.0 * 2**20),
-        ("1–3", 1.0),
-        ("0.8755 ± 0.0000", 0.8755),
-        ("0 (0.0 %)", 0.0),
-        ("+0.5", 0.5),
-        (" 0.5  ", 0.5),
-        ("1e999", None),
-        ("m01", None),
-        ("p4", 4.0),
-        ("undefined", None),
-        ("–", None),
-        ("", None),
-        ("360 of 360 windows pair, 0 do not", None),
-        ("180 windows of at least 180", None),
-    ],
-)
-def test_numbers_of_cells(cell: str, value: float | None) -> None:
-    assert first_number(cell) == value
-
-
-def test_less_than_a_number_is_just_below_it() -> None:
-    below, at, above = first_number("<1 %"), first_number("1 %"), first_number("> 1 %")
-    assert below is not None
-    assert at is not None
-    assert above is not None
-    assert below < at < above
-
-
-def test_a_column_is_of_numbers_where_all_but_the_absent_ones_are() -> None:
-    assert is_numeric(["1", "–", "undefined: too few", "", "< 0.001"])
-    assert not is_numeric(["1", "two"])
-    assert not is_numeric(["–", "undefined"])
-    assert not is_numeric(["180 windows of at least 180", "3 of 4"])
-
-
 def test_a_table_keeps_every_cell_and_numbers_go_to_the_right() -> None:
-    table = Table("A <table>", ("name", "", "n"), (("<a>", "≈", "1,000"), ("b", ">", "–")))
+    numbers = (None, None, (1000.0, None))
+    table = Table("A <table>", ("name", "", "n"), (("<a>", "≈", "1,000"), ("b", ">", "–")), (), numbers)
     page = Reader(table_html("t", table))
     assert page.inside("p") == ["A <table>"]
     assert page.inside("button")[:2] == ["name", "n"]
@@ -316,30 +260,3 @@ def test_what_is_not_seen_is_shown_as_a_sign(name: str) -> None:
     assert shown.encode().decode() == shown
     assert not set(shown) & {chr(i) for i in (0, 7, 8, 0x1B, 0x7F, 0x9B, 0x202A, 0x202E, 0x2066, 0x2069, 0xD800)}
     assert visible("日本語 ém\t\n") == "日本語 ém\t\n"
-
-
-def test_what_is_saved_of_a_table_is_its_numbers_taken_apart() -> None:
-    """By hand: values and limits in columns of their own, sizes in bytes, words as words."""
-    rows = (("a", "0.45 [0.44 to 0.46]", "2 KiB", "   0.5"), ("b", "−1.5 [−2 to −1]", "1 MiB", "–"))
-    found = records_of(Table("t", ("", "loss [95 %]", "memory", "p"), rows))
-    assert found == [
-        {
-            "column 1": "a",
-            "loss [95 %]": 0.45,
-            "loss [95 %], low": 0.44,
-            "loss [95 %], high": 0.46,
-            "memory": 2048,
-            "p": 0.5,
-        },
-        {
-            "column 1": "b",
-            "loss [95 %]": -1.5,
-            "loss [95 %], low": -2,
-            "loss [95 %], high": -1,
-            "memory": 1 << 20,
-            "p": None,
-        },
-    ]
-    assert records_of(Table("t", ("a",), ())) == []
-    exact = ({"x": 1 / 3},)
-    assert records_of(Table("t", ("x",), (("0.33",),), exact)) == [{"x": 1 / 3}]

@@ -8,7 +8,7 @@ import pytest
 from assay import examples
 from assay.certificate.issue import certify
 from assay.report.document import Part
-from assay.report.kinds import read_part
+from assay.report.saved import read_part
 from assay.report.serve import folder as served
 from tests.report.serving import ask, lines, running, sample
 

@@ -14,7 +14,6 @@ from assay.files.writing import write_bytes
 from assay.report.charts import DARK
 from assay.report.document import Document, Part, part_id
 from assay.report.html.parts import front_html, part_html, steps_html, title_id
-from assay.report.html.records import records_of
 from assay.report.names import visible
 from assay.version import VERSION
 
@@ -101,7 +100,7 @@ def _downloads(document: Document) -> dict[str, Any]:
     for i, part in enumerate(document.parts):
         for g, group in enumerate(part.groups):
             for t, table in enumerate(group.tables):
-                wanted[f"{title_id(i, g)}-t{t}"] = records_of(table)
+                wanted[f"{title_id(i, g)}-t{t}"] = [dict(row) for row in table.data]
     sizes = {name: len(json.dumps(data)) for name, data in wanted.items()}
     kept, total = {}, 0
     for name in sorted(wanted, key=sizes.__getitem__):

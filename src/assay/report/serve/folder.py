@@ -13,7 +13,8 @@ from assay.certificate.issue import evidence_path
 from assay.errors import AssayError
 from assay.files.json_text import read_json
 from assay.report.document import Part, Status
-from assay.report.kinds import KINDS, read_part
+from assay.report.saved import read_part
+from assay.results.record import SCHEMAS
 
 #: A *result* can be opened, a *page* is a report that was written before, *reading* and *damaged* may become results.
 State = Literal["result", "page", "reading", "damaged"]
@@ -124,7 +125,7 @@ def content_of(path: Path) -> Literal["result", "other", "unclear"]:
         data = read_json(path)
     except (OSError, AssayError):
         return "unclear"
-    return "result" if isinstance(data, dict) and str(data.get("schema")) in KINDS else "other"
+    return "result" if isinstance(data, dict) and str(data.get("schema")) in SCHEMAS else "other"
 
 
 def part_or_reason(folder: Path, path: Path, *, draw: bool) -> Part | str:

@@ -7,7 +7,6 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.analyses.result import AnyResult
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.places import check_outputs
@@ -15,12 +14,13 @@ from assay.files.writing import make_folder, together, write_bytes
 from assay.report.charts import write_chart
 from assay.report.document import Document, Part
 from assay.report.html import write_page
-from assay.report.kinds import part_of, read_part
 from assay.report.markdown import document_markdown, part_markdown
 from assay.report.names import file_name
+from assay.report.saved import part_of, read_part
+from assay.results.record import Result
 
 PAGES = (".html", ".md")
-Source = AnyResult | dict[str, Any] | str | PathLike[str]
+Source = Result | dict[str, Any] | str | PathLike[str]
 PolicySource = Policy | str | PathLike[str]
 
 
@@ -50,12 +50,12 @@ def write_report(
     return write_document(document, path, chart_format)
 
 
-def write_markdown(result: AnyResult, path: Path) -> None:
+def write_markdown(result: Result, path: Path) -> None:
     """One result as Markdown, without charts: for a pull request or an appendix."""
     write_bytes(path, result_markdown(result).encode())
 
 
-def write_markdown_with_charts(result: AnyResult, page: Path, last: str = "") -> list[Path]:
+def write_markdown_with_charts(result: Result, page: Path, last: str = "") -> list[Path]:
     """One result as Markdown, its charts beside it, with a line of Markdown as the last one; what was written."""
     part = part_of(result)
     charts = {chart.name: f"{file_name(chart.name)}.svg" for chart in part.charts}
@@ -66,7 +66,7 @@ def write_markdown_with_charts(result: AnyResult, page: Path, last: str = "") ->
     return [*(page.with_name(name) for name in charts.values()), page]
 
 
-def result_markdown(result: AnyResult) -> str:
+def result_markdown(result: Result) -> str:
     """One result as Markdown, a heading of the second level on top."""
     return part_markdown(part_of(result), level=2) + "\n"
 
@@ -90,7 +90,7 @@ def document_of(
     parts: list[Part] = []
     left_out: list[str] = []
     for result in _each_once(results):
-        if isinstance(result, AnyResult | dict):
+        if isinstance(result, Result | dict):
             parts.append(part_of(result))
         elif (path := Path(result)).is_dir():
             _add_folder(path, parts, left_out, read)
@@ -106,7 +106,7 @@ def _each_once(results: Sequence[Source]) -> Iterator[Source]:
     """Without the files and folders that were named before."""
     seen: set[Path] = set()
     for result in results:
-        if not isinstance(result, AnyResult | dict):
+        if not isinstance(result, Result | dict):
             place = Path(realpath(result))  # follows links as far as they lead, also in a circle
             if place in seen:
                 continue

@@ -1,1 +1,0 @@
-"""Results as parts of a document, a module for each kind."""
