@@ -2,11 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay import Comparison, Design, compare
+from assay.cli.output import json_lines
 from tests.cli.command import LOSSES, SCORES, Shell
 
 # ------------------------------------------------------------------------------------------------------------- refusals
@@ -279,3 +283,24 @@ def test_every_format_gives_the_same_bits(shell: Shell, extension: str) -> None:
     found = json.loads(shell("compare", f"other-a.{extension}", f"other-b.{extension}", "--json").out)
     for key in ("difference", "ratio", "p_value", "effect_sizes", "signature"):
         assert found[key] == expected[key]
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+
+
+@given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_json_in_lines_is_read_back_as_it_was(data: Any) -> None:
+    assert json.loads(json_lines(data)) == data
+
+
+def test_a_list_of_plain_values_takes_one_line() -> None:
+    assert json_lines({"a": [1, 2], "b": [{"c": []}]}).splitlines() == [
+        "{",
+        '  "a": [1, 2],',
+        '  "b": [',
+        "    {",
+        '      "c": []',
+        "    }",
+        "  ]",
+        "}",
+    ]

@@ -69,7 +69,20 @@ def terminal_width() -> int:
 
 def as_text(result: Result) -> str:
     """The result as JSON."""
-    return visible_json(json.dumps(result.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
+    return visible_json(json_lines(result.to_dict()))
+
+
+def json_lines(data: Any, margin: str = "") -> str:
+    """JSON in lines, with a list of plain values in one: a column of numbers is no page."""
+    inner = f"{margin}  "
+    if isinstance(data, dict) and data:
+        lines = [f"{json.dumps(key, ensure_ascii=False)}: {json_lines(value, inner)}" for key, value in data.items()]
+    elif isinstance(data, list) and any(isinstance(value, dict | list) for value in data):
+        lines = [json_lines(value, inner) for value in data]
+    else:
+        return json.dumps(data, ensure_ascii=False, allow_nan=False)
+    start, end = "{}" if isinstance(data, dict) else "[]"
+    return f"{start}\n{inner}" + f",\n{inner}".join(lines) + f"\n{margin}{end}"
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:

@@ -1,5 +1,7 @@
 """What the charts of a comparison show: the difference by unit, and the distribution that its interval is read from."""
 
+from dataclasses import dataclass
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,8 @@ _BINS = 80
 _TAIL = 5e-4  # of the distribution, on each side, that is not drawn
 
 
-class Neighbours(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Neighbours:
     """One unit, or several that follow each other in the order of their ids."""
 
     first: str
@@ -30,19 +33,31 @@ class Neighbours(msgspec.Struct, frozen=True):
 class ChartData(msgspec.Struct, frozen=True):
     """The difference along the units, and the bootstrap distribution of the difference as a histogram."""
 
-    neighbours: tuple[Neighbours, ...]
+    first: tuple[str, ...]  # ids of the first and the last unit of each group of neighbours
+    last: tuple[str, ...]
+    count: tuple[int, ...]
+    difference: tuple[float, ...]
+    weight: tuple[float, ...]
     edges: tuple[float, ...]  # of the bars; none where there is no distribution
     shares: tuple[float, ...]  # of the resamples, a bar each
+
+    @property
+    def neighbours(self) -> list[Neighbours]:
+        columns = (self.first, self.last, self.count, self.difference, self.weight)
+        return [Neighbours(*row) for row in zip(*columns, strict=True)]
 
 
 def chart_data_of(panel: Panel, drawn: Units, design: Design, method: str) -> ChartData:
     """What is shown of a comparison whose interval drew these units; ``method`` is what the interval took."""
     read = method not in ("degenerate", "t", "studentized", "tango")  # from a distribution
     edges, shares = _histogram(drawn, design) if read else ((), ())
-    return ChartData(_neighbours(panel), edges, shares)
+    return ChartData(*_neighbours(panel), edges, shares)
 
 
-def _neighbours(panel: Panel) -> tuple[Neighbours, ...]:
+def _neighbours(
+    panel: Panel,
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...], tuple[float, ...], tuple[float, ...]]:
+    """The columns of the groups: first and last id, how many, difference, weight."""
     order = _order(panel)
     ids, weights = panel.ids[order], panel.denominators[order]
     difference = (panel.numerators[:, 1] - panel.numerators[:, 0])[order]
@@ -50,9 +65,12 @@ def _neighbours(panel: Panel) -> tuple[Neighbours, ...]:
     stops = np.append(starts[1:], panel.n)
     weight = np.add.reduceat(weights, starts)
     value = np.add.reduceat(difference, starts) / weight
-    return tuple(
-        Neighbours(str(ids[low]), str(ids[high - 1]), int(high - low), float(v), float(w))
-        for low, high, v, w in zip(starts, stops, value, weight, strict=True)
+    return (
+        tuple(map(str, ids[starts])),
+        tuple(map(str, ids[stops - 1])),
+        tuple((stops - starts).tolist()),
+        tuple(value.tolist()),
+        tuple(weight.tolist()),
     )
 
 
