@@ -16,7 +16,7 @@ ADJUST = ("none", "bh")
 scores = st.one_of(
     st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=2, max_size=30),
     st.lists(st.tuples(st.just(0.5), st.sampled_from([0.5, 0.5, 0.5, 0.9, 0.2])), min_size=2, max_size=30),
-    st.lists(st.tuples(st.floats(-2, 2), st.floats(-2, 2)), min_size=2, max_size=14),
+    st.lists(st.tuples(*[st.floats(-2, 2).map(lambda x: round(x, 9))] * 2), min_size=2, max_size=14),
 )
 weightings = st.sampled_from([None, (5.0, 1.0), (1.0, 1.02), (100.0, 1.0, 1.0, 3.0)])
 

@@ -114,6 +114,7 @@ def _unproved(issued: Certificate) -> _Judged:
 
 
 def _untrue(path: Path, own: Policy, checks: list[str], faults: list[FieldFault]) -> Verification:
+    faults = sorted(faults, key=lambda one: one.field == "digest")  # last: that something changed says less than what
     more = "" if len(faults) == 1 else f" (and {len(faults) - 1} more)"
     return Verification(
         certificate=str(path),
