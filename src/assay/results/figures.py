@@ -136,18 +136,6 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
-    """Lengths side by side, by label and group."""
-
-    name: str
-    title: str
-    about: tuple[str, ...]
-    axis: str
-    lines: tuple[Line, ...]
-    groups: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Histogram:
     """Shares or counts between edges, and what stands among them."""
 
@@ -196,4 +184,4 @@ class Points:
     groups: tuple[str, ...] = ()
 
 
-Figure = Gauge | Forest | Curve | Bars | Distribution | Points
+Figure = Gauge | Forest | Curve | Distribution | Points

@@ -1,6 +1,6 @@
 """The parts of an answer: facts, cautions, and sections with tables and figures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +43,15 @@ def cautions_of(notes: Iterable[str], fallbacks: Iterable[Fallback] = ()) -> tup
     """
     changed = [Caution("fallback", f"{one.wanted} → {one.used}: {one.why}") for one in fallbacks]
     return (*changed, *(Caution("note", note) for note in notes))
+
+
+def looked_at(models: Sequence[str], n: int, units: str) -> tuple[Fact, ...]:
+    """Which models were looked at, on how many units.
+
+    >>> [(fact.label, fact.text) for fact in looked_at(["x", "y"], 3, "3 items")]
+    [('models', 'x, y'), ('on', '3 items')]
+    """
+    return (Fact("model" if len(models) == 1 else "models", ", ".join(models)), Fact("on", n, written=units))
 
 
 @dataclass(frozen=True, slots=True)

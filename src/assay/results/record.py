@@ -16,7 +16,7 @@ import numpy as np
 from assay.errors import InputError
 from assay.results.figures import Figure, Gauge
 from assay.results.parts import Caution, Fact, Section
-from assay.results.table import ResultTable
+from assay.results.table import Column, ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,8 +148,6 @@ def _plain(value: Any) -> Any:
 
 
 def _fact_record(fact: Fact) -> dict[str, Any]:
-    from assay.results.table import Column
-
     record = Column("value", [fact.value]).records()[0]
     return {"quantity": fact.label, "value": None, "value_low": None, "value_high": None} | record
 

@@ -11,7 +11,7 @@ from assay.data.runs.positions import Bin
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Mark, Series
-from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
 from assay.results.record import Result
 from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback, Interval, Test
@@ -102,8 +102,7 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
 
     @property
     def compared(self) -> tuple[Fact, ...]:
-        label = "model" if len(self.models) == 1 else "models"
-        return (Fact(label, self.subject), Fact("on", self.n_clusters, written=self._clusters))
+        return looked_at(self.names, self.n_clusters, self._clusters)
 
     @property
     def _clusters(self) -> str:

@@ -9,7 +9,7 @@ from assay.data.writing_systems import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Forest, Gauge, Line, Mark
-from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
 from assay.results.record import Result, Status
 from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback, Test
@@ -157,8 +157,7 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
 
     @property
     def compared(self) -> tuple[Fact, ...]:
-        label = "model" if len(self.systems) == 1 else "models"
-        return (Fact(label, self.subject), Fact("on", self.n_units, written=words.count(self.n_units, self.unit)))
+        return looked_at(self.names, self.n_units, words.count(self.n_units, self.unit))
 
     @property
     def gauge(self) -> Gauge | None:

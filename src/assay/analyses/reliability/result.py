@@ -8,7 +8,7 @@ import msgspec
 
 from assay.data import Dropped, Kind
 from assay.results import words
-from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
 from assay.results.record import Result
 from assay.results.table import Column, ResultTable
 from assay.stats.planning.plans import Goal
@@ -122,8 +122,8 @@ class Reliability(Result, frozen=True, kw_only=True, tag="assay/reliability/1"):
 
     @property
     def compared(self) -> tuple[Fact, ...]:
-        label = "model" if len(self.models) == 1 else "models"
-        return (Fact(label, self.subject), Fact("on", self.n, None, f"{words.count(self.n, self.unit)} in every run"))
+        names = [model.name for model in self.models]
+        return looked_at(names, self.n, f"{words.count(self.n, self.unit)} in every run")
 
     @property
     def facts(self) -> tuple[Fact, ...]:
