@@ -3,9 +3,8 @@
 All are frozen and hold plain Python values. What is undefined is ``None`` with a reason, never 0 and never NaN.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import exp
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +29,6 @@ class Interval:
         """The same interval with its estimate in it, which sums in another order may put a digit outside."""
         return Interval(min(self.low, value), max(self.high, value), self.level, self.method)
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Interval":
-        return cls(**data)
-
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
@@ -45,13 +37,6 @@ class Fallback:
     wanted: str
     used: str
     why: str
-
-    def to_dict(self) -> dict[str, str]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, str]) -> "Fallback":
-        return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +62,6 @@ class Estimate:
         error = None if value is None or self.standard_error is None else value * self.standard_error
         return Estimate(value, limits, error, self.n, self.reason)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "value": self.value,
-            "interval": None if self.interval is None else self.interval.to_dict(),
-            "standard_error": self.standard_error,
-            "n": self.n,
-            "reason": self.reason,
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Estimate":
-        interval = data["interval"]
-        return cls(
-            data["value"],
-            None if interval is None else Interval.from_dict(interval),
-            data["standard_error"],
-            data["n"],
-            data["reason"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Test:
@@ -109,10 +74,3 @@ class Test:
     p_value: float | None
     n: int
     reason: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Test":
-        return cls(**data)
