@@ -45,8 +45,10 @@ class ComparedSystem(Facts, frozen=True, kw_only=True):
     """A compared system. Only the digest, or a signature, protects these fields."""
 
     name: Annotated[str, _said("What it is called: the model's name, or the file's without its extension.")]
-    file: Annotated[str | None, _said("Name of the input file, without its folder; null for a table in memory.")]
-    sha256: Annotated[Digest | None, _said("Digest of the input file.")]
+    file: Annotated[str | None, _said("Name of the input file, without its folder; null for what was in memory.")]
+    sha256: Annotated[
+        Digest | None, _said("Digest of the input file; without a file that of a panel, null for a table.")
+    ]
     model: Annotated[str | None, _said("Digest of the model's weights, where the run has it.")]
     tokenizer: Annotated[str | None, _said("Digest of the tokenizer, where the run has it.")]
 

@@ -3,7 +3,7 @@
 import hashlib
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -19,11 +19,12 @@ from assay.certificate.policy import policy_of
 from assay.certificate.record import Certificate, Written
 from assay.certificate.signing import envelope_path, load_private_key, sign, withdraw_envelope
 from assay.certificate.windows import Arms, enforce, rules_of, windows_of
-from assay.data import Selection, Table
+from assay.data import Panel, Selection, Table
 from assay.data.comparable import direction_of
+from assay.data.metrics import PERPLEXITY, SCORE
 from assay.data.readers.registry import named
 from assay.data.runs import MANIFEST
-from assay.data.sources import Source, tables_of
+from assay.data.sources import Models, Source, panel_as_asked, tables_of, tables_of_panel, two_names
 from assay.data.tables import check_used
 from assay.data.writing import write_tables
 from assay.design import Policy
@@ -37,12 +38,12 @@ _NO_DIGEST = "sha256:" + "0" * 64  # until there is one
 
 
 def certify(
-    baseline: Source,
+    baseline: Source | Panel,
     subject: Source | None,
     output: str | PathLike[str],
     *,
     policy: Policy | str | PathLike[str] | None = None,
-    models: tuple[str | None, str | None] = (None, None),
+    models: Models = (None, None),
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     lower_is_better: bool | None = None,
@@ -54,6 +55,8 @@ def certify(
 
     The verdict is *pass*, *regression* or *insufficient evidence*; the interval's bound decides, not the point.
     ``policy`` is a `Policy` or a file of one. ``selection``, ``cluster`` and ``lower_is_better`` may not contradict it.
+    ``baseline`` may be a `Panel` of both, in this order or with their names as ``models``, and ``subject`` ``None``;
+    windows with the label ``split`` are told apart by it.
 
     >>> import tempfile
     >>> before = {"item": list(range(400)), "score": [i % 5 > 0 for i in range(400)]}
@@ -69,28 +72,24 @@ def certify(
     if path.suffix != ".json":
         raise UsageError(f"the certificate must be a .json file, but got {str(output)!r}.")
     key = None if sign_with is None else load_private_key(Path(sign_with))
-    picked = selection_with(policy, selection)
-    first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)
-    check_used(Selection(newest=picked.newest), (first, second))
-    check_direction((first, second), policy)
-    # A policy is for losses and scores alike, and of losses the lower one is always the better.
-    lower = None if first.kind == "losses" else policy.lower_is_better
-    arms = Arms(first, second, policy.cluster or first.cluster_by, lower)
+    if isinstance(baseline, Panel):
+        given = _given_panel(baseline, models, policy, subject=subject, columns=columns, selection=selection)
+    else:
+        given = _given_files(baseline, subject, models, columns, selection_with(policy, selection), policy)
+    arms = given.arms
     windows = windows_of(arms)
     rules = rules_of(windows, policy)
     enforce(rules, policy, windows.final.unit)
     certificate = Certificate(
         meta=_issuer(policy, timestamp=timestamp),
-        systems=BothSystems(
-            baseline=_system(first, baseline), subject=_system(second, baseline if subject is None else subject)
-        ),
-        measure=measured((first, second), policy),
+        systems=given.systems,
+        measure=measured((arms.baseline, arms.subject), policy),
         **computed_facts(windows, policy, rules),
         evidence=EvidenceFile(file=evidence_path(path).name, sha256=_NO_DIGEST, rows=0),
         digest=_NO_DIGEST,
     )
     canonical_bytes(certificate.to_dict())  # what cannot be written is refused before anything is
-    return _written(path, certificate, {"baseline": first, "subject": second}, key)
+    return _written(path, certificate, {"baseline": arms.baseline, "subject": arms.subject}, key)
 
 
 def _written(path: Path, certificate: Certificate, tables: Mapping[str, Table], key: Any) -> Certificate:
@@ -141,6 +140,36 @@ def _issuer(policy: Policy, *, timestamp: bool) -> Issuer:
     )
 
 
+# ------------------------------------------------------------------------------------- what was given: files or a panel
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Given:
+    """The two systems as they were read, and what the certificate says of where they are from."""
+
+    arms: Arms
+    systems: BothSystems
+
+
+def _given_files(
+    baseline: Source,
+    subject: Source | None,
+    models: Models,
+    columns: Mapping[str, str] | None,
+    picked: Selection,
+    policy: Policy,
+) -> _Given:
+    first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)
+    check_used(Selection(newest=picked.newest), (first, second))
+    check_direction((first, second), policy)
+    # A policy is for losses and scores alike, and of losses the lower one is always the better.
+    lower = None if first.kind == "losses" else policy.lower_is_better
+    systems = BothSystems(
+        baseline=_system(first, baseline), subject=_system(second, baseline if subject is None else subject)
+    )
+    return _Given(Arms(first, second, policy.cluster or first.cluster_by, lower), systems)
+
+
 def _system(table: Table, source: Source) -> ComparedSystem:
     path = named(source)[1] if isinstance(source, str | PathLike) else None
     digests = table.about.get("model", {}).get("digests", {})
@@ -151,6 +180,27 @@ def _system(table: Table, source: Source) -> ComparedSystem:
         model=digests.get("model"),
         tokenizer=digests.get("tokenizer"),
     )
+
+
+def _given_panel(given: Panel, models: Models, policy: Policy, **not_for_panels: Any) -> _Given:
+    """No file is known of a panel, only its own digest."""
+    panel = panel_as_asked(given, cluster=policy.cluster, **not_for_panels)
+    names = two_names(panel, models, "certify")
+    metric, lower = panel.metric, policy.lower_is_better
+    if metric.parts not in (PERPLEXITY.parts, SCORE.parts):
+        raise UsageError(f"certify takes a panel of losses or scores, but this one is of {metric.name}.")
+    if metric.kind == "scores" and lower is not None and lower != metric.lower_is_better:
+        words = {True: "lower", False: "higher"}
+        raise UsageError(
+            f"the panel says that {words[metric.lower_is_better]} is better, but {words[lower]} was asked for; make "
+            f"the panel with lower_is_better={lower}, or correct the policy."
+        )
+    first, second = tables_of_panel(panel.of_models(names))
+    about = {"file": None, "sha256": f"sha256:{given.digest}", "model": None, "tokenizer": None}
+    systems = BothSystems(
+        baseline=ComparedSystem(name=names[0], **about), subject=ComparedSystem(name=names[1], **about)
+    )
+    return _Given(Arms(first, second, panel.cluster, metric.lower_is_better), systems)
 
 
 # --------------------------------------------------------------------- what the rows are of: task, metric, direction

@@ -29,6 +29,13 @@ class Labels:
         return Labels(tuple(self.names[code] for code in kept.tolist()), codes.astype(np.int64, copy=False))
 
     @property
+    def texts(self) -> Texts:
+        """(rows,) The label of every row."""
+        names = np.empty(len(self.names), dtype=object)
+        names[:] = self.names
+        return names[self.codes]
+
+    @property
     def by_appearance(self) -> Integers:
         """(rows,) Codes 0, 1, … in the order in which the labels first appear."""
         _, first, codes = np.unique(self.codes, return_index=True, return_inverse=True)

@@ -155,6 +155,7 @@ class Panel(PanelViews):
         kind: Kind = "scores",
         lower_is_better: bool | None = None,
         clusters: Sequence[Any] | NDArray[Any] | None = None,
+        labels: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
         sizes: Mapping[str, ArrayLike] | None = None,
         holes: bool = False,
     ) -> "Panel":
@@ -162,8 +163,9 @@ class Panel(PanelViews):
 
         With ``weights`` instead of ``denominators`` the first array holds values, which are multiplied by them. A
         column is a system; ``models`` names the model of each column where several are runs of one. With ``holes`` NaN
-        means that a system did not answer a unit. Units of the same label in ``clusters`` are drawn together; ``sizes``
-        are the bytes or chars of each unit.
+        means that a system did not answer a unit. Units of the same label in ``clusters`` are drawn together; further
+        ``labels`` of units, such as ``split`` and ``document``, go by their names. ``sizes`` are the bytes or chars of
+        each unit.
 
         >>> panel = Panel.from_arrays([[1, 0], [1, float("nan")], [0, 1]], systems=["A", "B"], holes=True)
         >>> panel.estimate(1), panel.complete().dropped.only_a
@@ -186,6 +188,7 @@ class Panel(PanelViews):
             metric.parts[0]: arrays.summable("numerators", (top if weights is None else top * below)[order]),
             metric.parts[1]: arrays.summable("denominators", below[order]),
         }
+        named = dict(labels or {}) | ({} if clusters is None else {"clusters": clusters})
         measured = {name: arrays.positive(name, one, ((n,),))[order][:, None] for name, one in (sizes or {}).items()}
         return cls(
             names,
@@ -193,7 +196,7 @@ class Panel(PanelViews):
             {name: arrays.columnwise(part) for name, part in (parts | measured).items()},
             (metric, *(BITS[name] for name in measured if name in BITS and kind == "losses")),
             UNITS[kind],
-            labels={} if clusters is None else {"clusters": arrays.labels_of("clusters", clusters, order)},
+            labels={name: arrays.labels_of(name, values, order) for name, values in named.items()},
             models=runs,
             cluster=None if clusters is None else "clusters",
         )

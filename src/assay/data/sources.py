@@ -6,11 +6,17 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.metrics import UNITS
 from assay.data.panel import Panel
+from assay.data.panel_records import Runs
 from assay.data.readers import Selection
-from assay.data.tables import Table, check_used, one_model, read_models
+from assay.data.tables import Table, check_used, one_model, read_models, read_table
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest
+from assay.stats.units import Texts
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
 Models = tuple[str | None, str | None]
@@ -62,15 +68,12 @@ def panel_as_asked(
     return replace(panel, metrics=(replace(panel.metric, lower_is_better=lower_is_better), *panel.metrics[1:]))
 
 
-def two_systems(panel: Panel, models: Models, *, strict: bool = False) -> Panel:
+def two_systems(panel: Panel, models: Models, *, strict: bool = False, verb: str = "compare") -> Panel:
     """Two systems of a panel on the units that both have; runs of a model are averaged."""
+    names = two_names(panel, models, verb)
     panel = panel.averaged()
     if models != (None, None):
-        panel = panel.pair(*(_place(name, panel.systems) for name in models))
-    elif panel.k != 2:
-        raise UsageError(
-            f"compare takes a panel of two systems, but got {panel.k}; choose two with panel.pair(i, j), or name them."
-        )
+        panel = panel.pair(*(panel.systems.index(name) for name in names))
     found = panel.complete()
     if strict and not panel.whole:
         left, examples = panel.n - found.n, listed(map(repr, found.dropped.examples))
@@ -78,11 +81,79 @@ def two_systems(panel: Panel, models: Models, *, strict: bool = False) -> Panel:
     return found
 
 
-def _place(name: str | None, systems: Sequence[str]) -> int:
+def two_names(panel: Panel, models: Models, verb: str) -> tuple[str, str]:
+    """The two systems of a panel, or those that are named; columns that are runs of a model go by its name."""
+    names = tuple(runs.model for runs in panel.models) or panel.systems
+    if models != (None, None):
+        return _known(models[0], names), _known(models[1], names)
+    if len(names) != 2:
+        raise UsageError(
+            f"{verb} takes a panel of two systems, but got {len(names)}; choose two with panel.pair(i, j), or name "
+            "them."
+        )
+    return names[0], names[1]
+
+
+def _known(name: str | None, systems: Sequence[str]) -> str:
     if name is None:
         raise UsageError("name both systems of the panel, or neither.")
     if name not in systems:
         close = nearest(name, systems)
         hint = f"did you mean {close!r}?" if close else "name one of them."
         raise InputError(f"the panel has no system {name!r} among {listed(systems)}; {hint}")
-    return systems.index(name)
+    return name
+
+
+def tables_of_panel(panel: Panel) -> list[Table]:
+    """A table for each model of a panel, checked as those of files are; scores have a row for each run.
+
+    A panel holds sums and a table values, so what the tables pair to may differ from the panel in the last bit.
+    """
+    if panel.kind == "losses":
+        panel = panel.averaged()
+    models = panel.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(panel.systems))
+    return [_table_of(panel, runs) for runs in models]
+
+
+def _table_of(panel: Panel, runs: Runs) -> Table:
+    value, below = panel.metric.parts
+    rows = [np.flatnonzero(panel.answered[:, column]) for column in runs.columns]
+    every = np.concatenate(rows)
+    if not len(every):
+        raise InputError(f"the panel has no answer of {runs.model!r}; leave that system out.")
+    columns = {name: values[every] for name, values in _columns_of_units(panel).items()}
+    values, weights = panel.values, [panel.column(below, column) for column in runs.columns]
+    columns[value] = np.concatenate([values[own, i] for own, i in zip(rows, runs.columns, strict=True)])
+    columns[below] = np.concatenate([one[own] for own, one in zip(rows, weights, strict=True)])
+    if below == "weight" and bool((columns[below] == 1).all()):
+        del columns[below]  # as files without weights have none
+    if len(rows) > 1:
+        columns["run"] = np.repeat(np.array(runs.names, dtype=object), [len(own) for own in rows])
+    found = read_table(columns, kind=panel.kind, cluster=panel.cluster, name=runs.model)
+    return replace(found, notes=panel.notes, columns={**found.columns, value: panel.metric.name})
+
+
+def _columns_of_units(panel: Panel) -> dict[str, NDArray[Any]]:
+    """What belongs to units whatever the system, under the names that tables of losses or scores have."""
+    losses = panel.kind == "losses"
+    wanted = dict.fromkeys(name for name in (*(("split", "document") if losses else ()), panel.cluster) if name)
+    columns: dict[str, NDArray[Any]] = {UNITS[panel.kind]: panel.ids}
+    for name in wanted:
+        if name in panel.labels:
+            columns[name] = panel.labels[name].texts
+    if "split" in columns:
+        columns[UNITS[panel.kind]] = _without_splits(panel.ids, columns["split"])
+    if not losses:
+        return columns
+    numbers = {name: values for name, values in panel.numbers.items() if name in ("start", "stop")}
+    return columns | panel.sizes | {name: values for name, values in numbers.items() if not np.isnan(values).any()}
+
+
+def _without_splits(ids: Texts, splits: Texts) -> Texts:
+    """Ids without their splits, where all have them."""
+    both = list(zip(ids.tolist(), splits.tolist(), strict=True))
+    if not all(name.startswith(f"{split}/") for name, split in both):
+        return ids
+    plain = np.empty(len(ids), dtype=object)
+    plain[:] = [name.removeprefix(f"{split}/") for name, split in both]
+    return plain

@@ -43,7 +43,7 @@ def _columns(tables: Mapping[str, Table]) -> dict[str, NDArray[np.object_] | NDA
 def _texts(table: Table, name: str) -> NDArray[np.object_]:
     if name not in table.labels:
         return np.full(len(table), "1", dtype=object)  # a table without runs, beside one with several, has one
-    return np.array(table.labels[name].names, dtype=object)[table.labels[name].codes]
+    return table.labels[name].texts
 
 
 def _order(table: Table) -> NDArray[np.int64]:

@@ -1,0 +1,197 @@
+"""`certify` of a panel: numbers and decision are those of the same data in files, and `verify` finds them again."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.certificate.issue import certify
+from assay.certificate.verify import verify
+from assay.data import Metric, Panel, read_table
+from assay.design import Policy
+from assay.errors import AssayError, InputError, UsageError
+from tests.certificate.samples import Columns, evidence_rows, example, losses, scores, without
+
+SMALL = Policy(min_windows=20, note="a test")
+
+
+def stacked(**models: Columns) -> Columns:
+    """The columns of several models as one long table."""
+    names = next(iter(models.values()))
+    rows: Columns = {name: [value for own in models.values() for value in own[name]] for name in names}
+    return rows | {"model": [model for model, own in models.items() for _ in next(iter(own.values()))]}
+
+
+def repeated(columns: Columns, *shares: float) -> Columns:
+    """Several runs of the same items, each with some of them wrong."""
+    runs = [[float(value and i % 10 / 10 >= share) for i, value in enumerate(columns["score"])] for share in shares]
+    n = len(columns["item"])
+    return {
+        "item": columns["item"] * len(runs),
+        "run": [f"r{run}" for run in range(len(runs)) for _ in range(n)],
+        "score": [value for run in runs for value in run],
+    }
+
+
+PAIRS: dict[str, tuple[Columns, Columns, dict[str, Any]]] = {
+    "losses": (example("losses-base.csv"), example("losses-int8.csv"), {}),
+    "losses, clusters": (example("losses-base.csv"), example("losses-int3.csv"), {"cluster": "document"}),
+    "losses, holes": (without(losses(40), 3, 50), without(losses(40, 2), 5), {}),
+    "scores": (example("scores-base.csv"), example("scores-int3.csv"), {}),
+    "0/1": (scores(180, 200), scores(170, 200), {}),
+    "runs": (repeated(scores(180, 200), 0.0, 0.1), repeated(scores(170, 200), 0.0, 0.2, 0.1), {}),
+}
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_a_panel_and_tables_of_the_same_data_give_the_same_certificate(kind: str, tmp_path: Path) -> None:
+    before, after, how = PAIRS[kind]
+    tables = [read_table(columns, name=name, **how) for name, columns in (("A", before), ("B", after))]
+    panel = Panel.from_frame(stacked(A=before, B=after), runs="run" in before, **how)
+    of_tables = certify(tables[0], tables[1], tmp_path / "tables.json", policy=SMALL, **how).to_dict()
+    found = certify(panel, None, tmp_path / "panel.json", policy=SMALL)
+    of_panel = found.to_dict()
+    assert {name for name in of_tables if of_tables[name] != of_panel[name]} == {"systems", "evidence", "digest"}
+    assert verify(tmp_path / "panel.json").true
+    assert of_tables["evidence"]["rows"] == of_panel["evidence"]["rows"]
+    for system, name in ((found.systems.baseline, "A"), (found.systems.subject, "B")):
+        assert (system.name, system.file, system.sha256) == (name, None, f"sha256:{panel.digest}")
+
+
+def arrays(n: int = 60, **more: Any) -> Panel:
+    """A panel of losses made of arrays, with sums that no table has."""
+    rng = np.random.default_rng(4)
+    tokens = rng.integers(50, 500, n)
+    sums = (3 + rng.random((n, 1)) + 0.01 * rng.standard_normal((n, 2))) * tokens[:, None]
+    labels = {"split": ["preview", "final"] * (n // 2)}
+    return Panel.from_arrays(sums, tokens, systems=["A", "B"], kind="losses", labels=labels, **more)
+
+
+def test_a_panel_of_arrays_by_hand(tmp_path: Path) -> None:
+    panel = arrays()
+    found = certify(panel, None, tmp_path / "c.json", policy=SMALL)
+    final = np.arange(1, 60, 2)
+    sums = panel.numerators[final].sum(axis=0) / panel.denominators[final].sum()
+    assert found.primary_metric.ratio_vs_baseline == pytest.approx(float(np.exp(sums[1] - sums[0])), rel=1e-11)
+    assert found.stats.coverage.preview is not None
+    assert (found.stats.coverage.preview.used, found.stats.coverage.final.used) == (30, 30)
+    assert verify(tmp_path / "c.json").true
+    rows = evidence_rows(tmp_path / "c.evidence.parquet")
+    assert sorted(set(rows["split"])) == ["final", "preview"]
+    assert rows["tokens"][:30] == panel.denominators[final].tolist()  # the baseline's final windows come first
+
+
+def test_two_of_three_systems_are_named_and_keep_their_order(tmp_path: Path) -> None:
+    right = np.arange(200)[:, None] < [180, 150, 178]
+    panel = Panel.from_arrays(right, systems=["best", "worst", "good"])
+    found = certify(panel, None, tmp_path / "c.json", models=("good", "worst"))
+    assert (found.systems.baseline.name, found.systems.subject.name) == ("good", "worst")
+    assert found.primary_metric.difference_vs_baseline == pytest.approx(-28 / 200)
+    assert found.systems.baseline.sha256 == f"sha256:{panel.digest}"
+    assert verify(tmp_path / "c.json").verdict == "regression"
+
+
+def test_clusters_and_direction_are_those_of_the_panel(tmp_path: Path) -> None:
+    right = np.arange(200)[:, None] % 5 > [0, 1]
+    panel = Panel.from_arrays(right, lower_is_better=True, clusters=np.arange(200) // 4, systems=["A", "B"])
+    found = certify(panel, None, tmp_path / "c.json")
+    assert (found.stats.clusters, found.stats.cluster_by) == (50, "clusters")
+    assert found.primary_metric.lower_is_better
+    assert verify(tmp_path / "c.json").verdict == "pass"  # B has more wrong, of which less is better
+
+
+BAD: dict[str, tuple[Panel, dict[str, Any], type[AssayError], str]] = {
+    "one system": (
+        Panel.from_arrays([1.0, 0.0]),
+        {},
+        UsageError,
+        "certify takes a panel of two systems, but got 1; choose two with panel.pair(i, j), or name them.",
+    ),
+    "an unknown system": (
+        Panel.from_arrays([[1.0, 0.0]], systems=["A", "B"]),
+        {"models": ("A", "C")},
+        InputError,
+        "the panel has no system 'C' among A, B; name one of them.",
+    ),
+    "holes, in a strict profile": (
+        Panel.from_arrays([[1.0, 1.0]] * 30 + [[1.0, np.nan]], systems=["A", "B"], holes=True),
+        {"policy": replace(SMALL, profile="ci")},
+        InputError,
+        (
+            "profile ci refuses: pairing: 30 of 31 items pair, 1 does not. Nothing was written; score the missing "
+            "windows, or use --profile dev, which reports instead."
+        ),
+    ),
+    "nothing in common": (
+        Panel.from_arrays([[1.0, np.nan], [np.nan, 1.0]], systems=["A", "B"], holes=True),
+        {},
+        InputError,
+        "no item is in both tables (A has '0' and B has '1'); write the same ids.",
+    ),
+    "losses without splits, in a strict profile": (
+        replace(arrays(), labels={}),
+        {"policy": replace(SMALL, profile="release")},
+        InputError,
+        "preview minimum: 0 windows of at least 20",
+    ),
+    "an unknown split": (
+        Panel.from_arrays([[1.0, 1.0]] * 2, kind="losses", systems=["A", "B"], labels={"split": ["test", "final"]}),
+        {},
+        InputError,
+        "A, row 1, column 'split': split must be preview or final, but got 'test'; correct the cell.",
+    ),
+    "another metric": (
+        replace(arrays(), metrics=(Metric("edits", ("loss", "tokens", "words"), function=lambda sums: sums[..., 0]),)),
+        {},
+        UsageError,
+        "certify takes a panel of losses or scores, but this one is of edits.",
+    ),
+    "tokens that are none": (
+        Panel.from_arrays([[1.0, 1.0]], [1.5], kind="losses", systems=["A", "B"]),
+        {},
+        InputError,
+        (
+            "A, row 1, column 'tokens': tokens must be a whole number of at least 1, but got '1.5'; count the "
+            "predicted tokens, or take the row out."
+        ),
+    ),
+    "tokens that differ": (
+        Panel.from_arrays([[1.0, 1.0]], [[2, 3]], kind="losses", systems=["A", "B"]),
+        {},
+        InputError,
+        "window '0' has tokens 2 and 3; the same window must have the same tokens in both.",
+    ),
+    "a direction that it does not have": (
+        Panel.from_arrays([[1.0, 1.0]], systems=["A", "B"]),
+        {"lower_is_better": True},
+        UsageError,
+        (
+            "the panel says that higher is better, but lower was asked for; make the panel with "
+            "lower_is_better=True, or correct the policy."
+        ),
+    ),
+    "columns": (
+        Panel.from_arrays([[1.0, 1.0]], systems=["A", "B"]),
+        {"columns": {"score": "acc"}},
+        UsageError,
+        "columns says how files are read, but a panel has been; leave it out.",
+    ),
+    "no such clusters": (
+        Panel.from_arrays([[1.0, 1.0]], systems=["A", "B"]),
+        {"cluster": "document"},
+        UsageError,
+        "no label 'document' of the items was read, none.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_panel_that_cannot_be_certified_is_refused_in_one_line(what: str, tmp_path: Path) -> None:
+    panel, options, error, message = BAD[what]
+    with pytest.raises(error) as refused:
+        certify(panel, None, tmp_path / "c.json", **options)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
