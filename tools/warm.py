@@ -70,11 +70,36 @@ def possible() -> bool:
     return hasattr(os, "fork") and hasattr(socket, "AF_UNIX") and shutil.which("sh") is not None
 
 
-def serve(address: str) -> None:
+def prepare(*, left_out: re.Pattern[str] = LEFT_OUT, beside: Sequence[str] = (), pages: bool = True) -> None:
+    """Import what verbs need and, if they make pages, the script that pages carry: a fork then need not."""
     names = [module.name for module in walk_packages(assay.__path__, "assay.")]
-    for name in (*BESIDE, *(name for name in names if not LEFT_OUT.match(name))):
+    for name in (*BESIDE, *beside, *(name for name in names if not left_out.match(name))):
         import_module(name)
+    if pages:
+        keep_script()
+    gc.collect()
     gc.freeze()  # or each fork would copy what it looks at in search of garbage
+
+
+def keep_script() -> None:
+    """Bundle the script of pages once. A fork does it: the engine starts threads, which no later fork would have."""
+    import vl_convert
+
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(vl_convert.javascript_bundle(None).encode())  # type: ignore[arg-type]  # as in report.html
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        bundle = pipe.read().decode()
+    assert os.waitpid(child, 0)[1] == 0
+    vars(vl_convert)["javascript_bundle"] = lambda _: bundle
+
+
+def serve(address: str) -> None:
+    prepare()
     signal(SIGCHLD, SIG_IGN)  # nobody waits for the calls but those who made them
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)

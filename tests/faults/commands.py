@@ -1,7 +1,6 @@
 """The commands that write, each on the smallest input that makes it write all its kinds of files."""
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,11 +44,19 @@ def _page(folder: Path) -> None:
 
 
 def _survey(folder: Path) -> None:
+    """Three questions of the survey that ships with the package, asked of six segments."""
     from assay.examples.survey import FOLDER
 
     survey = json.loads((FOLDER / "survey.json").read_text(encoding="utf-8"))
+    questions, segments = list(survey["questions"])[:3], survey["segments"][:6]
+    for segment in segments:
+        segment["responses"] = [answer for answer in segment["responses"] if answer["questionId"] in questions]
+    survey |= {"questions": {name: survey["questions"][name] for name in questions}, "segments": segments}
     (folder / "survey.json").write_text(json.dumps(survey))
-    shutil.copy(FOLDER / "predictions.csv", folder)
+    header, *lines = (FOLDER / "predictions.csv").read_text(encoding="utf-8").splitlines()
+    asked = {(name, segment["id"]) for name in questions for segment in segments}
+    kept = [line for line in lines if tuple(line.split(",")[1:3]) in asked]
+    (folder / "predictions.csv").write_text("\n".join([header, *kept, ""]))
 
 
 def _text(folder: Path) -> None:
@@ -94,24 +101,24 @@ def careless_writer() -> None:
 
 
 def short_demo() -> None:
-    """Everything that the demo writes, but less of each kind: one edited copy, few example files, one training run."""
+    """Everything that the demo writes, but less of each kind: one edited copy, one short text, one training run."""
     from assay import examples
     from assay.cli import demo
     from assay.examples import tuning
     from assay.models import edits
 
     runs = next(path for path in sorted(tuning.RUNS.iterdir()) if path.is_dir())
-    kept = ("scores-base.csv", "scores-int3.csv")
     commands = (
-        "score models/base models/en.txt --and models/int8 --split-on '\\n\\n' --context 64 --windows 8x8 -o runs",
+        "score models/base models/en.txt --and models/int8 --context 32 --windows 8x8 -o runs",
         "certify runs/base runs/int8 -o certificates/int8.json",
-        "compare runs/base runs/int8 --split final --save results/comparison.json",
         "survey anes96/survey.json anes96/predictions.csv --only scores -o survey",
+        "power --sd 0.45 --difference 0.02 --save results/power.json",
     )
     short = tuple(demo.Step("?", command, (0, 1)) for command in commands)
     vars(demo)["steps"] = lambda: short
-    vars(examples)["names"] = lambda: kept
+    vars(examples)["names"] = lambda: ("scores-base.csv",)
     vars(tuning).update(names=lambda: (runs.name,), RUNS=_alone(runs))
+    vars(models)["_PATHS"] = {"base": models.path("base"), "en.txt": Path(models.__file__).with_name("README.md")}
     vars(edits)["variants"] = lambda out: {"int8": edits.round_weights(models.path("base"), Path(out, "int8"), bits=8)}
 
 

@@ -3,25 +3,18 @@
 Requests and answers are lines of JSON: what `run` takes, and what it gives.
 """
 
-import gc
 import json
 import os
+import re
 import sys
 import tempfile
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
-import assay
 from tests.faults import commands
 from tests.faults.shim import Kind, Shim, homes, unseen
+from tools.warm import prepare
 
-_NOT_IMPORTED = ("__main__",)
-_BESIDE = [
-    *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "msgspec", "rich.markdown"),
-    *("scipy.stats", "typer.rich_utils", "vl_convert"),
-]
 _MODELS = ["safetensors.torch", "torch", "transformers.trainer", "transformers.modeling_utils", "peft"]
 
 
@@ -72,19 +65,15 @@ def _called() -> int:
 
 def serve(*, models: bool) -> None:
     """Answer requests until there are no more."""
-    names = [module.name for module in walk_packages(assay.__path__, "assay.")]
-    left_out = () if models else ("assay.scoring", "assay.training", "assay.models")
-    for name in (*_BESIDE, *(_MODELS if models else ()), *names):
-        if not name.startswith(left_out or "-") and not name.endswith(_NOT_IMPORTED):
-            import_module(name)
     if models:
         import torch
 
         torch.set_num_threads(1)  # threads do not survive a fork
+        prepare(left_out=re.compile(r".*\.__main__"), beside=_MODELS)
+    else:
+        prepare()
     for function, _, _ in unseen():
         homes(function)
-    gc.collect()
-    gc.freeze()
     answers = os.fdopen(os.dup(1), "w")
     print("ready", file=answers, flush=True)
     for line in sys.stdin:

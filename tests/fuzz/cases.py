@@ -6,7 +6,6 @@ python -m tests.fuzz.cases special 0 60  # pipes, devices, folders and links in 
 python -m tests.fuzz.cases deep 0 60     # ten megabytes of brackets, in under a second
 """
 
-import gc
 import json
 import os
 import resource
@@ -18,9 +17,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from random import Random
 from tempfile import TemporaryDirectory
 
@@ -28,7 +25,7 @@ from tests.fuzz.answers import faults
 from tests.fuzz.mutations import again, mutated, neutral
 from tests.fuzz.seeds import Files
 from tests.fuzz.targets import TARGETS, Target
-from tools.warm import BESIDE, LEFT_OUT
+from tools.warm import prepare
 
 MEMORY, SECONDS = 4 * 10**9, 20
 #: Every how many changes of a target one leaves the data equal.
@@ -235,14 +232,9 @@ def _texts(name: str, field: str | None = None) -> None:
 
 def warm() -> None:
     """Import what verbs need, so that forks need not."""
-    import assay
-
-    names = [module.name for module in walk_packages(assay.__path__, "assay.")]
-    for name in (*BESIDE, *(name for name in names if not LEFT_OUT.match(name))):
-        import_module(name)
     for target in TARGETS:
         target.files()
-    gc.freeze()
+    prepare(pages=False)
 
 
 def outcomes(numbers: Iterable[int], of: Callable[[int, Path], Outcome] = run) -> Iterator[Outcome]:
