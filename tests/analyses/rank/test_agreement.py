@@ -12,10 +12,11 @@ from assay.analyses.rank import rank
 from assay.analyses.rank.records import Adjust, RankedPair
 from assay.analyses.rank.result import Leaderboard
 from assay.design import Design
+from assay.errors import UsageError
 from assay.stats.units import Floats
 from tests.analyses.rank.test_rank import names, tables
 
-Kind = Literal["0/1", "nearly right", "normal", "skewed", "mostly equal", "rounding"]
+Kind = Literal["0/1", "nearly right", "partial credit", "normal", "skewed", "mostly equal", "rounding"]
 LEVELS = (0.9, 0.95, 0.99, 0.999)
 
 kinds = st.sampled_from(get_args(Kind))
@@ -30,6 +31,10 @@ def answers(kind: Kind, n: int, k: int, seed: int) -> Floats:
     noise = rng.normal(size=(n, 1)) + rng.normal(size=(n, k))
     if kind in ("0/1", "nearly right"):
         return np.asarray(noise - shift > (0.0 if kind == "0/1" else -2.5), dtype=np.float64)
+    if kind == "partial credit":  # of the last model, and of the others where it is missing
+        found = np.asarray(noise > shift, dtype=np.float64)
+        found[::3, -1] /= 2
+        return found
     if kind == "skewed":
         return np.asarray(rng.exponential(size=(n, k)) - shift)
     if kind == "mostly equal":
@@ -80,6 +85,47 @@ def test_two_models_are_ranked_as_they_are_compared(
     told = {"better": "better", "worse": "worse", "no difference shown": "not told apart"}
     assert pair.verdict == told[alone.verdict]
     assert ("cannot be told apart" in board.sentence) == ("No difference shown" in alone.sentence)
+
+
+def assert_as_compared(board: Leaderboard, parts: list[dict[str, Any]], level: float) -> None:
+    """Every pair of a board without adjustment, against `compare` of the two alone."""
+    for pair in board.pairs:
+        order = [names(len(parts)).index(name) for name in (pair.b, pair.a)]
+        alone = compare(*(parts[i] for i in order), design=Design(level=level))
+        assert pair.test.name == alone.test.name
+        assert pair.test.p_value == pytest.approx(alone.p_value, rel=1e-9)
+        mine, theirs = pair.difference.interval, alone.difference.interval
+        assert mine is not None
+        assert theirs is not None
+        assert mine.method == theirs.method
+        assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(8, 45), st.integers(3, 5), seeds, levels, st.booleans(), st.booleans(), st.booleans())
+def test_each_pair_of_a_mixed_board_is_judged_as_compare_judges_it(
+    n: int, k: int, seed: int, level: float, clusters: bool, weights: bool, holes: bool
+) -> None:
+    """0/1 rules for pairs of 0/1 scores, whatever other models of the board have."""
+    values = answers("partial credit", n, k, seed)
+    if holes:  # items with partial credit of one model that another one lacks do not count for the two
+        values[0, 0], values[0, 1] = 0.25, np.nan
+    parts = tables(values, **extras(n, seed, clusters=clusters, weights=weights))
+    board = rank(*parts, names=names(k), design=Design(level=level), adjust="none")
+    assert_as_compared(board, parts, level)
+
+
+def test_a_board_of_two_tests_says_so_and_travels() -> None:
+    values = answers("partial credit", 60, 3, 4)
+    board = rank(*tables(values), names=names(3))
+    assert sorted(board.pairs.test.name) == ["mcnemar-midp", "sign-flip", "sign-flip"]
+    assert "mcnemar-midp and sign-flip (" in str(board)
+    assert "|test:mcnemar-midp and sign-flip|" in board.signature
+    assert Leaderboard.from_dict(board.to_dict()) == board
+    with pytest.raises(UsageError, match="mcnemar needs 0/1 scores"):
+        rank(*tables(values), names=names(3), design=Design(test="mcnemar"))
+    with pytest.raises(UsageError, match="tango is an interval of 0/1 scores"):
+        rank(*tables(values), names=names(3), design=Design(method="tango"))
 
 
 def test_four_lost_and_none_won_of_a_hundred() -> None:
@@ -158,7 +204,7 @@ def test_many_pairs_in_closed_form_agree_as_well(adjust: Adjust, level: float, m
     from assay.analyses.rank import pair_tests
 
     monkeypatch.setattr(pair_tests, "INTERVAL_SECONDS", 0.0)
-    for kind in ("skewed", "mostly equal", "normal"):
+    for kind in ("skewed", "mostly equal", "normal", "partial credit"):
         board = rank(*tables(answers(kind, 40, 6, 3)), names=names(6), design=Design(level=level), adjust=adjust)
         consistent(board, level)
 

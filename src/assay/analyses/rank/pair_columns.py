@@ -7,6 +7,7 @@ from math import isnan
 import numpy as np
 
 from assay.analyses.contrast import moved_limits
+from assay.analyses.rank.pair_tests import Texts
 from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import EstimateColumns, PairTestColumns, PairVerdict, RankedPairs
 from assay.stats.effects import ArmValues, effect_sizes, hedges_factor
@@ -74,7 +75,7 @@ class _Columns:
         statistic, p, n = tests.statistics[self.r], tests.p_values[self.r], self.units
         turned = ~self.forward & (statistic != 0) & (tests.name != "wilcoxon")
         return PairTestColumns(
-            name=tests.name,
+            name=tests.name if tests.names is None else tuple(tests.names[r] for r in self.r.tolist()),
             statistic=_numbers(np.where(turned, -statistic, statistic)),
             p_value=_numbers(p),
             n=tuple(n.tolist()),
@@ -95,7 +96,7 @@ class _Columns:
             value=_numbers(np.where(shared, value, np.nan)),
             low=_numbers(low),
             high=_numbers(high),
-            method=_chosen([~bounded, flat], [None, "degenerate"], decided.method),
+            method=_chosen([~bounded, flat], [None, "degenerate"], decided.methods[self.r]),
             standard_error=_numbers(error),
             n=tuple(n.tolist()),
             reason=_chosen([~shared, ~bounded, flat], reasons, None),
@@ -142,10 +143,12 @@ class _Columns:
         }
 
 
-def _chosen(conditions: Sequence[Truths], texts: Sequence[str | None], other: str | None) -> tuple[str | None, ...]:
+def _chosen(
+    conditions: Sequence[Truths], texts: Sequence[str | None], other: str | Texts | None
+) -> tuple[str | None, ...]:
     """The text of the first condition that holds, for each pair."""
-    choices = [np.full(len(conditions[0]), text, dtype=object) for text in texts]
-    return tuple(np.select(list(conditions), choices, np.full(len(conditions[0]), other, dtype=object)).tolist())
+    choices = [np.full(len(conditions[0]), text, dtype=object) for text in (*texts, other)]
+    return tuple(np.select(list(conditions), choices[:-1], choices[-1]).tolist())
 
 
 def _beside(effect: Estimate, p: float) -> Estimate:

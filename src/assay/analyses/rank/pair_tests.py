@@ -1,14 +1,17 @@
 """What speaks about each pair of models: the p-value of a test, the limits of an interval, and the interval's own p.
 
-The same as `assay compare` takes for two models, for all pairs: Tango's interval with McNemar's mid-p for 0/1 scores
-(clusters and weights by the design effect), otherwise BCa with sign flips; Student's t for the interval where there are
-too many pairs for BCa. Where both are left to us p is the larger of the two, so that either says the same of 0.
+The same as `assay compare` takes for two models, pair by pair: Tango's interval with McNemar's mid-p where all scores
+of the pair are 0/1 (clusters and weights by the design effect), otherwise BCa with sign flips; Student's t for the
+interval where there are too many pairs for BCa. Where both are left to us p is the larger of the two, so that either
+says the same of 0.
 """
 
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.analyses.contrast import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
@@ -16,10 +19,12 @@ from assay.errors import UsageError
 from assay.stats.bootstrap import NO_TANGO
 from assay.stats.interval_and_test import joint_p
 from assay.stats.numerics import critical_values, two_sided
-from assay.stats.ranking.binary_pairs import PairCounts, counts_of
+from assay.stats.ranking.binary_pairs import PairCounts, counts_of, right_or_wrong
 from assay.stats.ranking.pairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
 from assay.stats.records import Fallback
 from assay.stats.units import Floats, Truths, Units, design_effect, mean_of_draws
+
+Texts = NDArray[Any]
 
 INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms
 _PER_INTERVAL, _PER_GROUP, _PER_DRAW = 1.5e-3, 4e-7, 4e-9  # seconds
@@ -38,8 +43,8 @@ class PairEvidence:
     low: Floats  # (P,) limits, each of ``level``
     high: Floats  # (P,)
     level: float
-    method: str  # of the limits
-    counts: PairCounts | None  # of 0/1 scores
+    methods: Texts  # (P,) of the limits
+    counts: PairCounts | None  # of 0/1 scores, where a pair has them
     fallbacks: tuple[Fallback, ...] = ()
 
     @property
@@ -50,14 +55,20 @@ class PairEvidence:
 
 def evidence_of(pairs: Pairs, design: Design, level: float, *, scores: bool) -> PairEvidence:
     """Test every pair, and compute its interval at ``level``; ``scores``: the values are scores, and may be 0/1."""
-    counts = counts_of(pairs) if scores and pairs.grid.right_or_wrong else None
+    counts = counts_of(pairs) if scores and right_or_wrong(pairs).any() else None
     tests = _tests(pairs, counts, design)
-    low, high, own, method, fallbacks = _limits(pairs, counts, design, level)
+    low, high, own, methods, fallbacks = _limits(pairs, counts, design, level)
     shown = tests
-    if design.paired and counts is None:
-        shown = replace(tests, p_values=joint_p(tests.p_values, np.where(np.isnan(own), 0.0, own)))
+    if design.paired:
+        joint = joint_p(tests.p_values, np.where(np.isnan(own), 0.0, own))
+        shown = replace(tests, p_values=np.where(_binary(pairs, counts), tests.p_values, joint))
     noted = tuple(dict.fromkeys([*tests.fallbacks, *fallbacks]))
-    return PairEvidence(pairs, shown, tests.p_values, own, low, high, level, method, counts, noted)
+    return PairEvidence(pairs, shown, tests.p_values, own, low, high, level, methods, counts, noted)
+
+
+def _binary(pairs: Pairs, counts: PairCounts | None) -> Truths:
+    """(P,) Whether the scores of a pair are 0/1."""
+    return np.zeros(len(pairs.units), dtype=bool) if counts is None else counts.binary
 
 
 def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests:
@@ -65,10 +76,24 @@ def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests
         return t_tests(pairs)
     if design.test == "wilcoxon":
         return wilcoxon_tests(pairs)
-    check_test(design, plain=counts is not None and counts.plain)
+    binary = _binary(pairs, counts)
+    check_test(design, plain=counts is not None and counts.plain and bool(binary.all()))
     if counts is None or design.test == "sign-flip":
         return sign_flips(pairs, n_resamples=design.resamples, seed=design.seed)
-    exact = design.test == "mcnemar"
+    right = _mcnemar(pairs, counts, exact=design.test == "mcnemar")
+    if binary.all():
+        return right
+    flips = sign_flips(pairs, n_resamples=design.resamples, seed=design.seed, chosen=~binary)
+    return replace(
+        flips,
+        name=f"{right.name} and {flips.name}",
+        p_values=np.where(binary, right.p_values, flips.p_values),
+        statistics=np.where(binary, right.statistics, flips.statistics),
+        names=tuple(np.where(binary, right.name, flips.name).tolist()),
+    )
+
+
+def _mcnemar(pairs: Pairs, counts: PairCounts, *, exact: bool) -> PairTests:
     name = "mcnemar-score" if not counts.plain else "mcnemar" if exact else "mcnemar-midp"
     there = pairs.units > 0
     p, statistics = (np.where(there, part, np.nan) for part in (counts.p_values(exact=exact), counts.statistics()))
@@ -77,33 +102,41 @@ def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests
 
 def _limits(
     pairs: Pairs, counts: PairCounts | None, design: Design, level: float
-) -> tuple[Floats, Floats, Floats, str, list[Fallback]]:
+) -> tuple[Floats, Floats, Floats, Texts, list[Fallback]]:
     """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
-    if design.method == "tango" and counts is None:
+    binary = _binary(pairs, counts)
+    if design.method == "tango" and not binary.all():
         raise UsageError(NO_TANGO)
-    fallbacks: list[Fallback] = []
-    method: str = "t"
-    if counts is not None and design.method in ("auto", "tango"):
-        parts, method = (*counts.limits(level), counts.own_p()), "tango"
-    elif design.method == "t" or not _quick(pairs, design):
-        parts = _closed_form(pairs, level)
-    elif level > design.level and (design.resamples or inf) * (1 - level) < 2 * _FEWEST_BEYOND:
-        why = f"{design.resamples:,} resamples are too few for intervals that hold for all pairs at once"
-        parts, fallbacks = _closed_form(pairs, level), [Fallback(design.resampling, "t", why)]
-    else:
-        parts, fallbacks = _one_by_one(pairs, design, level)
-        method = design.resampling
+    tango = binary if design.method in ("auto", "tango") else np.zeros_like(binary)
+    parts, method, fallbacks = _drawn_limits(pairs, ~tango, design, level)
+    if counts is not None and tango.any():
+        closed = (*counts.limits(level), counts.own_p())
+        parts = tuple(np.where(tango, ours, other) for ours, other in zip(closed, parts, strict=True))
     low, high, own = (np.where(pairs.groups > 1, part, np.nan) for part in parts)
-    return low, high, own, method, fallbacks
+    return low, high, own, np.where(tango, "tango", method).astype(object), fallbacks
 
 
-def _quick(pairs: Pairs, design: Design) -> bool:
-    """Whether the design's own interval can be had for every pair; a single one has it, as in `compare`."""
+def _drawn_limits(
+    pairs: Pairs, chosen: Truths, design: Design, level: float
+) -> tuple[tuple[Floats, ...], str, list[Fallback]]:
+    """Limits and own p-values of the chosen pairs, by the design's method or, where that takes too long, by t."""
+    if design.method == "t" or not _quick(pairs, chosen, design):
+        return _closed_form(pairs, level), "t", []
+    if level > design.level and (design.resamples or inf) * (1 - level) < 2 * _FEWEST_BEYOND:
+        why = f"{design.resamples:,} resamples are too few for intervals that hold for all pairs at once"
+        return _closed_form(pairs, level), "t", [Fallback(design.resampling, "t", why)] * bool(chosen.any())
+    parts, fallbacks = _one_by_one(pairs, chosen, design, level)
+    return parts, design.resampling, fallbacks
+
+
+def _quick(pairs: Pairs, chosen: Truths, design: Design) -> bool:
+    """Whether the design's own interval can be had for every chosen pair; a single one has it, as in `compare`."""
     if len(pairs.units) == 1:
         return True
-    draws = _PER_DRAW * (design.resamples or 0) * pairs.groups
-    unequal = (np.ptp(pairs.grid.mass) > 0) & (pairs.groups < _FEW_GROUPS)
-    each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * pairs.groups + draws
+    groups = pairs.groups[chosen]
+    draws = _PER_DRAW * (design.resamples or 0) * groups
+    unequal = (np.ptp(pairs.grid.mass) > 0) & (groups < _FEW_GROUPS)
+    each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * groups + draws
     return float(each.sum()) <= INTERVAL_SECONDS
 
 
@@ -116,10 +149,12 @@ def _closed_form(pairs: Pairs, level: float) -> tuple[Floats, Floats, Floats]:
     return pairs.difference - reach, pairs.difference + reach, own
 
 
-def _one_by_one(pairs: Pairs, design: Design, level: float) -> tuple[tuple[Floats, Floats, Floats], list[Fallback]]:
+def _one_by_one(
+    pairs: Pairs, chosen: Truths, design: Design, level: float
+) -> tuple[tuple[Floats, Floats, Floats], list[Fallback]]:
     found = np.full((3, len(pairs.units)), np.nan)
     fallbacks: dict[Fallback, None] = {}
-    for r in np.flatnonzero(pairs.groups > 1).tolist():
+    for r in np.flatnonzero(chosen & (pairs.groups > 1)).tolist():
         one = design.interval(drawn_units(pairs.grid.pair(*pairs.index[:, r].tolist())), level, own_p=True)
         low, high = one.interval.low, one.interval.high
         if one.degenerate:  # exactly the difference: sums in another order would not be

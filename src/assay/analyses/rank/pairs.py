@@ -13,7 +13,7 @@ from typing import get_args
 
 import numpy as np
 
-from assay.analyses.rank.pair_tests import PairEvidence, evidence_of
+from assay.analyses.rank.pair_tests import PairEvidence, Texts, evidence_of
 from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
@@ -22,8 +22,9 @@ from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted
+from assay.stats.ranking.binary_pairs import PairCounts
 from assay.stats.ranking.pairs import Pairs, PairTests, pairs_of, squared_gaps
-from assay.stats.ranking.shared_signs import Flips, Maxima, critical_value, maxima, quantile_of, step_down
+from assay.stats.ranking.shared_signs import Flips, critical_value, maxima, quantile_of, step_down
 from assay.stats.units import Floats, Truths
 
 
@@ -51,7 +52,7 @@ class PairDecisions:
     better: Truths  # (k, k) whether i was shown to be better than j
     low: Floats  # (P,) limits of i less j, which leave out 0 where the pair is told apart; NaN where there are none
     high: Floats  # (P,)
-    method: str  # of the limits
+    methods: Texts  # (P,) of the limits
     family: str | None  # how limits hold for all pairs at once: "bonferroni", "max-t"; None: for each pair alone
     design: Design
 
@@ -66,6 +67,11 @@ class PairDecisions:
     @property
     def different(self) -> Truths:
         return np.asarray(self.better | self.better.T)
+
+    @property
+    def method(self) -> str:
+        """Of the limits: one, or all that the pairs have."""
+        return " and ".join(sorted(set(self.methods.tolist()), reverse=True))
 
     @property
     def intervals(self) -> str:
@@ -94,12 +100,12 @@ def decided_of(
     """The decisions that the evidence allows, which is at the level that the adjustment needs."""
     alpha, pairs = 1 - design.level, evidence.pairs
     if adjust == "max-t" and len(pairs.units) > 1:
-        alone, low, high, method = _max_t(evidence, found, design)
+        alone, low, high, methods = _max_t(evidence, found, design)
         adjusted = np.maximum(alone, evidence.tests.p_values)  # never below that of the pair alone
         family: str | None = "max-t"
     else:
         adjusted, alone = (_adjusted(p, adjust) for p in (evidence.tests.p_values, evidence.test_p))
-        low, high, method = evidence.low, evidence.high, evidence.method
+        low, high, methods = evidence.low, evidence.high, evidence.methods
         family = "bonferroni" if adjust == "holm" else None
     rejected = _at_most(adjusted, alpha)
     if design.paired:
@@ -112,7 +118,7 @@ def decided_of(
     if not design.paired:  # a verdict needs the interval as well
         rejected &= evidence.degenerate | (low > 0) | (high < 0)
     better = _better(pairs, rejected, lower_is_better=lower_is_better)
-    return PairDecisions(evidence, adjusted, alone, better, low, high, method, family, design)
+    return PairDecisions(evidence, adjusted, alone, better, low, high, methods, family, design)
 
 
 def _at_most(p: Floats, alpha: float) -> Truths:
@@ -141,25 +147,34 @@ def _adjusted(p: Floats, adjust: Adjust) -> Floats:
     return adjusted
 
 
-def _max_t(evidence: PairEvidence, found: Fitted, design: Design) -> tuple[Floats, Floats, Floats, str]:
-    """Step-down p-values, and limits as far as the largest of all pairs reaches by chance."""
-    pairs, tango = evidence.pairs, evidence.counts if design.method in ("auto", "tango") else None
+def _max_t(evidence: PairEvidence, found: Fitted, design: Design) -> tuple[Floats, Floats, Floats, Texts]:
+    """Step-down p-values, and limits as far as the largest of all pairs reaches by chance.
+
+    Flips give Tango's statistic as it is; with clusters or weights, and for other scores, residuals do, studentized.
+    """
+    pairs, counts = evidence.pairs, evidence.counts if design.method in ("auto", "tango") else None
     flips = Flips.of(pairs.grid, seed=design.seed)
     largest = maxima(flips, pairs.evidence, pairs.norm, design.resamples or DEFAULT_RESAMPLES)
     adjusted = np.where(np.isnan(evidence.test_p), np.nan, step_down(largest, pairs.evidence))
-    reach, method = _reach(found, largest, design, plain=tango is not None and tango.plain)
-    if tango is not None:
-        low, high = tango.limits_at(np.full(len(tango.b), reach))
-        defined = pairs.groups > 1
-        return adjusted, np.where(defined, low, np.nan), np.where(defined, high, np.nan), "tango"
-    wide = reach * pairs.standard_error
-    return adjusted, pairs.difference - wide, pairs.difference + wide, method
+    if counts is not None and counts.plain and counts.binary.all():
+        return adjusted, *_tango(pairs, counts, quantile_of(largest, design.level)), evidence.methods
+    reach, method = _reach(found, design)
+    low, high = pairs.difference - reach * pairs.standard_error, pairs.difference + reach * pairs.standard_error
+    methods = np.full(len(low), method, dtype=object)
+    if counts is not None:
+        right = _tango(pairs, counts, quantile_of(largest, design.level) if counts.plain else reach)
+        low, high = (np.where(counts.binary, *both) for both in zip(right, (low, high), strict=True))
+        methods[counts.binary] = "tango"
+    return adjusted, low, high, methods
 
 
-def _reach(found: Fitted, largest: Maxima, design: Design, *, plain: bool) -> tuple[float, str]:
-    """In standard errors: of Tango's statistic, which flips give as it is, or of residuals, studentized."""
-    if plain:
-        return quantile_of(largest, design.level), "tango"
+def _tango(pairs: Pairs, counts: PairCounts, reach: float) -> tuple[Floats, Floats]:
+    low, high = (np.where(pairs.groups > 1, limit, np.nan) for limit in counts.limits_at(np.full(len(counts.b), reach)))
+    return low, high
+
+
+def _reach(found: Fitted, design: Design) -> tuple[float, str]:
+    """In standard errors of residuals, studentized."""
     i, j = np.triu_indices(len(found.estimates), 1)
     norms = np.sqrt(squared_gaps(found.influence)[i, j])
     flips = Flips(np.ascontiguousarray(found.influence), seed=design.seed, purpose="max-t intervals")

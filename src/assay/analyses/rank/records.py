@@ -100,14 +100,20 @@ class EstimateColumns(msgspec.Struct, frozen=True, kw_only=True):
 class PairTestColumns(msgspec.Struct, frozen=True, kw_only=True):
     """A test for each pair, as columns."""
 
-    name: str
+    name: str | tuple[str, ...]  # of all pairs, or of each where they differ
     statistic: Numbers
     p_value: Numbers
     n: tuple[int, ...]
     reason: Reasons
 
+    @property
+    def names(self) -> str:
+        """The test, or the tests that pairs have."""
+        return self.name if isinstance(self.name, str) else " and ".join(sorted(set(self.name)))
+
     def at(self, place: int) -> Test:
-        return Test(self.name, self.statistic[place], self.p_value[place], self.n[place], self.reason[place])
+        name = self.name if isinstance(self.name, str) else self.name[place]
+        return Test(name, self.statistic[place], self.p_value[place], self.n[place], self.reason[place])
 
 
 class RankedPairs(msgspec.Struct, frozen=True, kw_only=True):

@@ -150,7 +150,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
     def _tests(self) -> str:
         drawn = f"{self.computed.flips or 0:,} random flips, seed {self.design.seed}"
         how = drawn if self.computed.tests == "shared signs" else self.computed.tests
-        return f"{self.pairs.test.name} ({how}), {_ADJUSTED[self.adjust]}, at {words.number(1 - self.design.level)}"
+        return f"{self.pairs.test.names} ({how}), {_ADJUSTED[self.adjust]}, at {words.number(1 - self.design.level)}"
 
     def _units(self) -> str:
         units = words.count(self.n_units, self.unit)

@@ -131,10 +131,11 @@ def _about_holes(panel: Panel) -> str:
 
 def _attainable(panel: Panel, decided: PairDecisions, adjust: Adjust) -> list[str]:
     """What so few units could show at all: of n signs there are 2ⁿ, and no p-value is below 2 of them."""
-    groups, alpha, name = panel.grid.groups, 1 - decided.design.level, decided.tests.name
-    if groups > MOST_ENUMERATED or name not in ("sign-flip", "mcnemar", "mcnemar-midp"):
+    groups, alpha, tests = panel.grid.groups, 1 - decided.design.level, decided.tests
+    names = {tests.name} if tests.names is None else set(tests.names)
+    if groups > MOST_ENUMERATED or not names <= {"sign-flip", "mcnemar", "mcnemar-midp"}:
         return []
-    mid = name == "mcnemar-midp"  # which counts half of the observed counts
+    mid = "mcnemar-midp" in names  # which counts half of the observed counts
     least, pairs = 2.0 ** (-groups if mid else 1 - groups), int((~np.isnan(decided.adjusted)).sum())
     have = "" if mid else f" have {2**groups:,} sign flips"
     found = f"{_groups(panel)}{have}: no p-value can be below {words.number(least, 2)}"

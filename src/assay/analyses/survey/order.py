@@ -66,7 +66,7 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
         found = sum(p is not None and p <= 1 - board.design.level for p in self.false_discovery)
         yield Statement(
             f"{board.pairs.told_apart} of {len(board.pairs)} pairs of models differ significantly "
-            f"({board.pairs.test.name} test, questions as clusters, Holm; {found} after Benjamini and Hochberg); "
+            f"({board.pairs.test.names} test, questions as clusters, Holm; {found} after Benjamini and Hochberg); "
             f"the {len(board.models)} models form {words.count(len(board.tiers), 'tier')}.",
             holds=True,
         )

@@ -13,7 +13,7 @@ from assay.stats.grid import Grid
 from assay.stats.numerics import critical_values
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.ranking.pairs import Pairs
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Truths
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -26,6 +26,7 @@ class PairCounts:
     deff: Floats  # (P,) the design effect; 1 without clusters and weights
     df: Floats  # (P,) infinite without them
     plain: bool
+    binary: Truths  # (P,) whether a pair's scores are 0/1; others have no counts
 
     def p_values(self, *, exact: bool = False) -> Floats:
         """McNemar's mid-p, or its exact p; with clusters or weights that of the score statistic."""
@@ -53,19 +54,30 @@ def counts_of(pairs: Pairs) -> PairCounts:
     grid, units = pairs.grid, np.maximum(pairs.units, 1).astype(np.float64)
     i, j = pairs.index
     present = grid.present.astype(np.float64)
+    binary = right_or_wrong(pairs)
     right = np.where(grid.present, grid.values, 0.0)
     mass = (present * grid.weights[:, None]).T @ present
     alone = (right * grid.weights[:, None]).T @ (present - right)  # [i, j]: the weight of what i alone has right
     shared = np.where(mass[i, j] > 0, mass[i, j], 1.0)
+    b, c = (np.where(binary, units * alone[pair] / shared, 0.0) for pair in ((i, j), (j, i)))
     if grid.equal_weights and grid.clusters is None:
-        b, c = (np.rint(units * alone[pair] / shared) for pair in ((i, j), (j, i)))
-        return PairCounts(b, c, units, np.ones(len(i)), np.full(len(i), inf), plain=True)
-    b, c = (units * alone[pair] / shared for pair in ((i, j), (j, i)))
+        b, c = np.rint(b), np.rint(c)
+        return PairCounts(b, c, units, np.ones(len(i)), np.full(len(i), inf), plain=True, binary=binary)
     kish, df = _drawn(grid, pairs)
     variance = np.nan_to_num(pairs.standard_error) ** 2
     effects = design_effects(variance, b, c, units, kish, _of_weights(grid, pairs))
     deff = np.where(np.isfinite(pairs.standard_error), effects, units / kish)
-    return PairCounts(b, c, units, deff, np.maximum(df, FEWEST_DF), plain=False)
+    return PairCounts(b, c, units, deff, np.maximum(df, FEWEST_DF), plain=False, binary=binary)
+
+
+def right_or_wrong(pairs: Pairs) -> Truths:
+    """(P,) Whether every score of the items that both have is 0 or 1."""
+    grid, (i, j) = pairs.grid, pairs.index
+    partial = np.where(grid.present & (grid.values != 0) & (grid.values != 1), 1.0, 0.0)
+    if not partial.any():
+        return np.ones(len(i), dtype=bool)
+    shared = partial.T @ grid.present.astype(np.float64)  # [i, j]: items of both where i has neither
+    return np.asarray((shared[i, j] == 0) & (shared[j, i] == 0))
 
 
 def _of_weights(grid: Grid, pairs: Pairs) -> Floats:

@@ -26,7 +26,7 @@ from assay.stats.proportions import mcnemar_p
 from assay.stats.ranking.shared_signs import Flips, count_reached, share_reached
 from assay.stats.records import Fallback
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
-from assay.stats.units import Floats, Integers
+from assay.stats.units import Floats, Integers, Truths
 
 STAND_IN_FLIPS = 10_000
 EXACT_SECONDS = 1.5  # what exact tests of all pairs may take
@@ -151,10 +151,18 @@ class PairTests:
     how: str  # "exact", "shared signs", "closed form"
     resamples: int | None = None
     fallbacks: tuple[Fallback, ...] = ()
+    names: tuple[str, ...] | None = None  # (P,) of each pair, where not all have the same test
 
 
-def sign_flips(pairs: Pairs, *, n_resamples: int | None = None, seed: int = 0, engine: Engine = "auto") -> PairTests:
-    """Sign-flip tests of all pairs; ``n_resamples=None`` is exact wherever that is quick.
+def sign_flips(
+    pairs: Pairs,
+    *,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    engine: Engine = "auto",
+    chosen: Truths | None = None,
+) -> PairTests:
+    """Sign-flip tests of all pairs, or the chosen ones; ``n_resamples=None`` is exact wherever that is quick.
 
     >>> import numpy as np
     >>> scores = np.array([[1.0, 2, 4], [2, 4, 6], [3, 6, 9], [4, 8, 8], [5, 10, 9]])
@@ -163,11 +171,13 @@ def sign_flips(pairs: Pairs, *, n_resamples: int | None = None, seed: int = 0, e
     """
     if n_resamples is None and pairs.grid.binary:
         return _mcnemar(pairs)
-    everyone = np.arange(len(pairs.units))
-    if n_resamples is None and _seconds(pairs, everyone) <= EXACT_SECONDS:
-        p, fallbacks = _exact(pairs, everyone, seed)
+    chosen = np.ones(len(pairs.units), dtype=bool) if chosen is None else chosen
+    wanted = np.flatnonzero(chosen)
+    if n_resamples is None and _seconds(pairs, wanted) <= EXACT_SECONDS:
+        p = np.full(len(pairs.units), np.nan)
+        p[wanted], fallbacks = _exact(pairs, wanted, seed)
         return PairTests("sign-flip", p, _signed(pairs), "exact", None, fallbacks)
-    return _shared(pairs, n_resamples, seed, engine)
+    return _shared(pairs, n_resamples, seed, engine, chosen)
 
 
 def _signed(pairs: Pairs) -> Floats:
@@ -199,7 +209,7 @@ def _mcnemar(pairs: Pairs) -> PairTests:
     return PairTests("mcnemar", p, _signed(pairs), "exact")
 
 
-def _shared(pairs: Pairs, n_resamples: int | None, seed: int, engine: Engine) -> PairTests:
+def _shared(pairs: Pairs, n_resamples: int | None, seed: int, engine: Engine, chosen: Truths) -> PairTests:
     flips = Flips.of(pairs.grid, seed=seed, engine=engine)
     count = flips.count(n_resamples or STAND_IN_FLIPS)
     reached = count_reached(flips, pairs.total, pairs.norm, count)
@@ -209,7 +219,7 @@ def _shared(pairs: Pairs, n_resamples: int | None, seed: int, engine: Engine) ->
     bound = np.array([2 * _HEAVIEST * normal_cdf(-z) for z in pairs.evidence.tolist()])
     fallbacks: tuple[Fallback, ...] = ()
     if n_resamples is None:
-        doubtful = np.flatnonzero((reached < _FEW_REACHED) & (bound * len(p) > _CLEAR))
+        doubtful = np.flatnonzero(chosen & (reached < _FEW_REACHED) & (bound * len(p) > _CLEAR))
         if _seconds(pairs, doubtful) <= EXACT_SECONDS:
             p[doubtful], fallbacks = _exact(pairs, doubtful, seed)
             bound[doubtful] = np.inf
