@@ -66,7 +66,6 @@ def test_a_split_of_a_panel_is_compared_as_that_of_tables() -> None:
     [
         ({"columns": {"score": "x"}}, "columns says how files are read, but a panel has been"),
         ({"selection": Selection()}, "selection says how files are read"),
-        ({"per": "byte"}, "per says how files are read"),
         ({"models": ("A", None)}, "name both systems"),
         ({"cluster": "passage"}, "no label 'passage' of the items was read, only topic"),
     ],

@@ -20,7 +20,7 @@ import transformers
 from assay.certificate.windows import overlapping_spans
 from assay.data import pair, read_table
 from assay.data.runs.positions import check_plans, open_tokens
-from assay.data.runs.rates import bits_per
+from assay.data.runs.rates import rates_of_tables
 from assay.errors import InputError, UsageError
 from assay.scoring import score
 from assay.scoring.hf import Scorer
@@ -121,7 +121,7 @@ def test_runs_of_different_rules_do_not_pair(tiny_model: Callable[..., Path], te
     with pytest.raises(InputError, match=r"--cut rolling and .* with --cut fresh.*score one of them again"):
         pair(*tables)
     with pytest.raises(InputError, match="--cut rolling"):
-        bits_per("byte", tables)
+        rates_of_tables("byte", tables)
     with pytest.raises(InputError, match="cut rolling and fresh"):
         check_plans(open_tokens(rolling.folder), open_tokens(fresh.folder))
 
@@ -142,7 +142,7 @@ def test_a_run_from_before_the_rule_was_recorded_is_of_the_older_rule(
         score(specs, [text], tmp_path / "run", plan=Plan(context=24))
 
 
-def test_bits_per_byte_of_two_tokenizers_divide_by_the_same_bytes(
+def test_rates_of_tables_byte_of_two_tokenizers_divide_by_the_same_bytes(
     tiny_model: Callable[..., Path], text: Path, tmp_path: Path
 ) -> None:
     tables = []
@@ -151,9 +151,9 @@ def test_bits_per_byte_of_two_tokenizers_divide_by_the_same_bytes(
         run = score(specs, [text], tmp_path / str(seed), plan=Plan(context=context), split_on="\n\n")["m"]
         tables.append(read_table(run.folder))
     sizes = [len(part.encode()) for part in text.read_text(encoding="utf-8").split("\n\n")]
-    for rates in bits_per("byte", tables):
-        assert rates.numbers["weight"].tolist() == sizes
-        assert not rates.notes
+    rates = rates_of_tables("byte", tables)
+    assert rates.denominators.tolist() == sizes
+    assert not rates.notes
 
 
 @pytest.mark.parametrize("context", [0, -1, 1])

@@ -47,7 +47,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
         lower_is_better=direction_of(chosen, asked=how.lower_is_better),
         name=about.get("measure_name"),
     )
-    systems = _names(chosen, how.names)
+    systems = system_names(chosen, how.names)
     cluster = how.cluster or clustered_by(chosen)
     pooled = how.split is None and "split" in chosen[0].labels
     union = _Union.of(arms_of(chosen, pooled=pooled))
@@ -244,7 +244,7 @@ def _codes(labels: Sequence[Labels], rows: Sequence[Integers]) -> tuple[tuple[st
     return tuple(names), [new[one.codes[own]] for new, one, own in zip(renamed, labels, rows, strict=True)]
 
 
-def _names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[str, ...]:
+def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[str, ...]:
     """The names given, or those of the models or files; with letters if nothing else tells them apart."""
     if names is not None:
         if len(names) != len(tables) or len(set(names)) != len(tables):

@@ -16,6 +16,7 @@ from assay.data.panel_views import EXAMPLES, PanelViews, ratio_of
 from assay.data.repeats import RunTable, columns_of, runs_of
 from assay.data.tables import Table, read_tables, read_wide
 from assay.errors import InputError, NoPairsError, UsageError
+from assay.names import listed
 from assay.stats.units import Floats
 
 
@@ -83,10 +84,19 @@ class Panel(PanelViews):
             return self
         there = np.asarray(self.answered.all(axis=1))
         if not there.any():
-            raise NoPairsError(f"no {self.unit} has an answer of every system; leave out those that lack many.")
+            own = [listed(map(repr, self.ids[there][:3])) for there in self.answered.T]
+            sides = "; ".join(f"{name} has {ids}" for name, ids in zip(self.systems, own, strict=True))
+            raise NoPairsError(
+                f"no {self.unit} has an answer of every system: {sides}; leave out those that lack many."
+            )
         first = self.answered[:, 0]
         only = int((~there & first).sum()), int((~there & ~first).sum())
         return replace(self.rows(there), dropped=Dropped(*only, tuple(self.ids[~there][:EXAMPLES])))
+
+    def _nothing_common(self) -> NoPairsError:
+        first = zip(self.systems[:3], self.answered.T, strict=False)
+        sides = "; ".join(f"{name} has {listed(map(repr, self.ids[there][:3]))}" for name, there in first)
+        return NoPairsError(f"no {self.unit} has an answer of every system: {sides}; leave out those that lack many.")
 
     def per_unit(self, function: Callable[[Floats], Floats], *, weighted: bool = False) -> "Panel":
         """A column per model: a function of what its runs have in a unit, (n, runs) → (n,), as scores of weight 1.

@@ -23,7 +23,7 @@ from assay.analyses.contrast import (
 )
 from assay.data import Dropped, Metric, Panel, Selection, Table, pair
 from assay.data.readers import UNNAMED
-from assay.data.runs.rates import Size, bits_per
+from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
 from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
 from assay.design import Design, signature
 from assay.errors import InputError, NoPairsError, UsageError
@@ -58,7 +58,7 @@ def compare(
     ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
     ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
     whole documents, also of models whose tokens differ. ``a`` may be a `Panel` instead, of two systems or with the
-    names of two as ``models``; runs of a model are averaged.
+    names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``.
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
@@ -78,54 +78,55 @@ def compare(
     an error, as on the command line.
     """
     design = design or Design()
+    if per is not None and cluster not in (None, "document"):
+        raise UsageError(f"per draws whole documents, and not {cluster!r}; leave cluster out.")
+    if per is not None and lower_is_better is False:
+        raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
     if isinstance(a, Panel):
         asked = panel_as_asked(
-            a,
-            cluster=cluster,
-            split=split,
-            lower_is_better=lower_is_better,
-            b=b,
-            columns=columns,
-            selection=selection,
-            per=per,
+            a, cluster=cluster, split=split, lower_is_better=lower_is_better, b=b, columns=columns, selection=selection
         )
-        return compare_panel(two_systems(asked, models, strict=strict), design, charts=True)
+        panel = asked if per is None else rates_of_panel(per, asked.averaged())
+        return compare_panel(two_systems(panel, models, strict=strict), design, charts=True)
     first, second = tables_of(a, b, models, columns, cluster, selection)
-    if per is not None:
-        first, second = bits_per(per, (first, second), split=split)
-        split = None
     names = ("A", "B") if first.name == second.name == UNNAMED else None
     try:
-        panel = pair(
-            first,
-            second,
-            names=names,
-            cluster=cluster,
-            strict=strict,
-            lower_is_better=lower_is_better,
-            split=split,
-        )
+        if per is not None:
+            rates = rates_of_tables(per, (first, second), names=names, split=split)
+            panel = two_systems(rates, (None, None), strict=strict)
+        else:
+            panel = pair(
+                first,
+                second,
+                names=names,
+                cluster=cluster,
+                strict=strict,
+                lower_is_better=lower_is_better,
+                split=split,
+            )
     except NoPairsError as nothing:
         if strict:
             raise
-        return _nothing_paired((first, second), names or (first.name, second.name), str(nothing), design)
+        return _nothing_paired((first, second), names or (first.name, second.name), str(nothing), design, per)
     return compare_panel(panel, design, charts=True)
 
 
-def _nothing_paired(tables: tuple[Table, Table], names: tuple[str, str], reason: str, design: Design) -> Comparison:
+def _nothing_paired(
+    tables: tuple[Table, Table], names: tuple[str, str], reason: str, design: Design, per: Size | None
+) -> Comparison:
     """Every number is ``None``; ``reason`` says which ids the tables have instead."""
-    first, second = tables
-    metric = Metric.of(first.kind)
+    kind, unit = (tables[0].kind, tables[0].unit) if per is None else ("scores", "document")
+    metric = Metric.of(kind, name=None if per is None else f"bits per {per}")
     none = Estimate(None, None, None, 0, reason)
     losses = metric.kind == "losses"
-    examples = tuple(str(table.ids[0]) for table in tables)
+    own = [table.ids if per is None else table.labels["document"].texts for table in tables]
     return Comparison(
         kind=metric.kind,
-        unit=first.unit,
+        unit=unit,
         systems=Systems(*names),
-        lower_is_better=metric.lower_is_better,
+        lower_is_better=metric.lower_is_better or per is not None,
         verdict="no difference shown",
-        sentence=nothing_to_compare(first.unit, *names),
+        sentence=nothing_to_compare(unit, *names),
         a=None,
         b=None,
         difference=none,
@@ -137,13 +138,13 @@ def _nothing_paired(tables: tuple[Table, Table], names: tuple[str, str], reason:
         n_clusters=None,
         cluster_by=None,
         degenerate=True,
-        dropped=Dropped(len(set(first.ids)), len(set(second.ids)), examples),
+        dropped=Dropped(len(set(own[0])), len(set(own[1])), tuple(str(ids[0]) for ids in own)),
         fallbacks=(Fallback(design.resampling, "nothing", "no pairs"),),
         notes=(),
         design=design,
         computed=HowComputed(scheme="none", scheme_reason="no pairs", distribution="none", resamples=None),
         measure=None if losses else metric.name,
-        signature=signature("ratio" if losses else "difference", units=first.unit + "s", n=0, level=design.level),
+        signature=signature("ratio" if losses else "difference", units=unit + "s", n=0, level=design.level),
     )
 
 

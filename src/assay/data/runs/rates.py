@@ -7,33 +7,61 @@ tokenizer; then each document weighs as much as the models count of it on averag
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 from typing import Literal
 
 import numpy as np
 
 from assay.data.comparable import check_cuts, of_split
+from assay.data.labels import Labels
+from assay.data.metrics import SCORE
+from assay.data.pairing import system_names
+from assay.data.panel import Panel
 from assay.data.tables import Table
 from assay.errors import InputError, UsageError
-from assay.stats.units import Floats, Integers
+from assay.stats.units import Floats, grouped
 
 Size = Literal["byte", "character"]
 COLUMNS: dict[Size, str] = {"byte": "bytes", "character": "chars"}
+_Sums = dict[str, tuple[float, float]]  # bits and size of the tokens that count, by document
 
 
-def bits_per(size: Size, tables: Sequence[Table], *, split: str | None = None) -> list[Table]:
-    """Tables of scores, a row per document: bits per byte or character, weighted alike in all tables."""
-    if size not in COLUMNS:
-        raise UsageError(f"per must be one of {', '.join(COLUMNS)}, but got {size!r}.")
+def rates_of_tables(
+    size: Size, tables: Sequence[Table], *, names: Sequence[str] | None = None, split: str | None = None
+) -> Panel:
+    """The panel of documents: bits per byte or character, weighted alike in all tables, with holes."""
+    _check_size(size)
     _check_text(tables)
     for table in tables[1:]:
         check_cuts(tables[0], table)
     chosen = [of_split(_checked(table, size), split) for table in tables]
-    sums = [_by_document(table, COLUMNS[size]) for table in chosen]
-    names = sorted(set().union(*sums))
-    weights = {name: float(np.mean([found[name][1] for found in sums if name in found])) for name in names}
-    note = _counted(tables, sums, size)
-    return [_table(table, found, weights, size, note) for table, found in zip(chosen, sums, strict=True)]
+    sums = [
+        _by_document(one.labels["document"], one.numbers["loss"] * one.numbers["tokens"], one.numbers[COLUMNS[size]])
+        for one in chosen
+    ]
+    return _filled(size, system_names(chosen, names), sums, _counted(tables, sums, size))
+
+
+def rates_of_panel(size: Size, panel: Panel) -> Panel:
+    """The same of a panel of windows, whose systems have the same tokens."""
+    _check_size(size)
+    if panel.kind != "losses":
+        raise InputError(f"the panel holds scores; only losses have bits per {size}.")
+    if COLUMNS[size] not in panel.parts:
+        raise InputError(f"the panel has no {COLUMNS[size]}, so no bits per {size}; make it with sizes of its windows.")
+    documents = panel.label("document")
+    sums = []
+    for system in range(panel.k):
+        there = panel.answered[:, system]
+        sizes = panel.column(COLUMNS[size], system)[there]
+        sums.append(_by_document(documents.where(there), panel.numerators[there, system], sizes))
+    return _filled(size, panel.systems, sums, panel.notes)
+
+
+def _check_size(size: Size) -> None:
+    if size not in COLUMNS:
+        raise UsageError(f"per must be one of {', '.join(COLUMNS)}, but got {size!r}.")
 
 
 def _checked(table: Table, size: Size) -> Table:
@@ -56,44 +84,32 @@ def _check_text(tables: Sequence[Table]) -> None:
             )
 
 
-def _by_document(table: Table, column: str) -> dict[str, tuple[float, float]]:
-    """Bits and size of the tokens that count, by document."""
-    documents = table.labels["document"]
-    bits = _grouped(table.numbers["loss"] * table.numbers["tokens"] / log(2), documents.codes)
-    sizes = _grouped(table.numbers[column], documents.codes)
-    return {name: (float(b), float(s)) for name, b, s in zip(documents.names, bits, sizes, strict=True)}
+def _by_document(documents: Labels, nats: Floats, sizes: Floats) -> _Sums:
+    both = zip(grouped(nats / log(2), documents.codes), grouped(sizes, documents.codes), strict=True)
+    return {name: (float(bits), float(size)) for name, (bits, size) in zip(documents.names, both, strict=True)}
 
 
-def _grouped(values: Floats, codes: Integers) -> Floats:
-    return np.bincount(codes, weights=values).astype(np.float64, copy=False)
-
-
-def _counted(tables: Sequence[Table], sums: Sequence[dict[str, tuple[float, float]]], size: Size) -> str | None:
+def _counted(tables: Sequence[Table], sums: Sequence[_Sums], size: Size) -> tuple[str, ...]:
     """What the tables count of the text, where it is not the same."""
     totals = [sum(found[1] for found in one.values()) for one in sums]
     if len(set(totals)) == 1:
-        return None
+        return ()
     each = ", ".join(f"{table.name} {total:,.0f}" for table, total in zip(tables, totals, strict=True))
-    return f"{COLUMNS[size]} that count differ with the tokenizer ({each}): documents weigh as their mean"
+    return (f"{COLUMNS[size]} that count differ with the tokenizer ({each}): documents weigh as their mean",)
 
 
-def _table(
-    table: Table, found: dict[str, tuple[float, float]], weights: dict[str, float], size: Size, note: str | None
-) -> Table:
-    ids = np.empty(len(found), dtype=object)
-    ids[:] = list(found)
-    return Table(
-        table.label,
-        table.name,
-        "scores",
-        ids,
-        {
-            "score": np.array([bits / counted for bits, counted in found.values()]),
-            "weight": np.array([weights[name] for name in found]),
-        },
-        {},
-        np.arange(1, len(found) + 1),
-        {"weight": COLUMNS[size]},
-        notes=() if note is None else (note,),
-        about={"lower_is_better": True, "measure_name": f"bits per {size}", "unit": "document"},
-    )
+def _filled(size: Size, systems: Sequence[str], sums: Sequence[_Sums], notes: tuple[str, ...]) -> Panel:
+    """Rate × weight of every document that any system has; a document weighs as much as they count of it on average."""
+    documents = sorted(set().union(*sums))
+    ids = np.empty(len(documents), dtype=object)
+    ids[:] = documents
+    weights = np.array([float(np.mean([found[name][1] for found in sums if name in found])) for name in documents])
+    rates = np.full((len(documents), len(sums)), np.nan, order="F")
+    for system, found in enumerate(sums):
+        for place, name in enumerate(documents):
+            if name in found:
+                bits, counted = found[name]
+                rates[place, system] = bits / counted
+    metric = replace(SCORE, name=f"bits per {size}", lower_is_better=True)
+    parts = {"score": np.asfortranarray(rates * weights[:, None]), "weight": weights[:, None]}
+    return Panel(tuple(systems), ids, parts, (metric,), "document", notes=notes)
