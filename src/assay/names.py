@@ -72,6 +72,20 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
     return one_line(", ".join(every[:limit]) + more)
 
 
+def said_once(notes: Iterable[str]) -> tuple[str, ...]:
+    """The notes of all tables; what several say of themselves is said once.
+
+    >>> said_once(["a.csv: columns not used: x", "b.csv: columns not used: x"])
+    ('a.csv, b.csv: columns not used: x',)
+    """
+    said: dict[str, list[str]] = {}
+    for note in notes:
+        label, colon, rest = note.partition(": ")
+        labels = said.setdefault(rest if colon else note, [])
+        labels += [label] if colon and label not in labels else []
+    return tuple(f"{listed(labels, 3)}: {rest}" if labels else rest for rest, labels in said.items())
+
+
 def names_of(paths: Sequence[Path], taken: Collection[str] = ()) -> list[str]:
     """A name for each of these different files, none of them twice and none that is ``taken``.
 

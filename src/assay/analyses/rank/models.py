@@ -6,7 +6,7 @@ from dataclasses import replace
 from assay.data import Panel, Table
 from assay.data.readers import UNNAMED
 from assay.errors import InputError, NoPairsError, UsageError
-from assay.names import listed
+from assay.names import listed, said_once
 from assay.results import words
 from assay.stats.rounding import snapped
 
@@ -29,7 +29,7 @@ def models_of(
         split=split,
         lower_is_better=lower_is_better,
     )
-    return replace(panel, notes=_joined(panel.notes))
+    return replace(panel, notes=said_once(panel.notes))
 
 
 def models_of_panel(panel: Panel, names: Sequence[str] | None) -> Panel:
@@ -43,16 +43,6 @@ def models_of_panel(panel: Panel, names: Sequence[str] | None) -> Panel:
     if len(set(named.systems)) < named.k:
         raise UsageError(f"models must differ in name, but got {listed(named.systems)}.")
     return named.of_models(sorted(named.systems))
-
-
-def _joined(notes: Sequence[str]) -> tuple[str, ...]:
-    """The notes of all tables; what several say of themselves is said once."""
-    said: dict[str, list[str]] = {}
-    for note in notes:
-        label, colon, rest = note.partition(": ")
-        labels = said.setdefault(rest if colon else note, [])
-        labels += [label] if colon and label not in labels else []
-    return tuple(f"{listed(labels, 3)}: {rest}" if labels else rest for rest, labels in said.items())
 
 
 def _names(tables: Sequence[Table], names: Sequence[str] | None) -> list[str]:
