@@ -1,0 +1,75 @@
+"""The mean of scores from 0 to 1: Agresti and Coull's interval with an effective number of items.
+
+    ñ = n_e + q²,   p̃ = (p·n_e + q²/2) / ñ,   limits p̃ ± q·√(p̃(1 − p̃)/ñ), cut at 0 and 1
+
+- Right or wrong, independent, of equal weight: n_e is n, and q the normal quantile.
+- Partial credit, weights, clusters: n_e = p(1 − p)/v with v the linearised variance of the mean, and q is Student's
+  with Satterthwaite's degrees of freedom. Right and wrong answers never count as more than Kish's number of items, n
+  where weights are equal: where the few wrong ones are light, v alone would show next to nothing.
+- Without spread v says nothing: n_e is Kish's number of items, or the number of clusters.
+
+So 20 right of 20 is 0.81 to 1, not 1 to 1. Coverage beside other intervals: `benchmarks/calibration_summarize.py`.
+
+References: Agresti and Coull (1998), *Approximate is better than "exact" for interval estimation of binomial
+proportions*; Korn and Graubard (1998) for the effective number of items and its degrees of freedom.
+"""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+from assay.stats.numerics import critical_values
+from assay.stats.proportions import FEWEST_DF
+from assay.stats.records import Interval
+from assay.stats.units import Floats, Units, effective_number, shape, standard_error
+
+METHOD = "agresti-coull"
+_SPREAD = 1e-9  # scores that differ by less do not differ
+
+
+def agresti_coull(share: float, n: float, reach: float) -> tuple[float, float]:
+    """The limits of a share of n items, which need not be a whole number; ``reach`` is the critical value.
+
+    >>> low, high = agresti_coull(1.0, 20, 1.96)
+    >>> round(low, 3), high
+    (0.81, 1.0)
+    """
+    more = n + reach * reach
+    centre = (share * n + reach * reach / 2) / more
+    half = reach * sqrt(centre * (1 - centre) / more)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveItems:
+    """As how many independent right or wrong answers these scores count, and how well that is known."""
+
+    n: float
+    df: float  # infinite: known
+
+
+def effective_items(drawn: Units, weights: Floats, *, right_or_wrong: bool) -> EffectiveItems:
+    """Of units (items, or clusters with the sums of theirs); ``weights`` are those of the single items."""
+    kish, clustered = effective_number(weights), drawn.n < len(weights)
+    if right_or_wrong and not clustered and drawn.equal_denominators:
+        return EffectiveItems(float(drawn.n), inf)
+    form, error = shape(drawn), standard_error(drawn)
+    df = max(drawn.n - 1 if form is None else form.degrees_of_freedom, FEWEST_DF)
+    most = drawn.estimate * (1 - drawn.estimate)  # variance that one answer can have
+    if not error or drawn.extremes[1] - drawn.extremes[0] <= _SPREAD or most <= 0:
+        return EffectiveItems(float(drawn.n) if clustered else kish, df)
+    found = most / error**2
+    return EffectiveItems(min(found, kish) if right_or_wrong else found, df)
+
+
+def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> Interval:
+    """The interval of the mean of scores from 0 to 1; for the arguments see `effective_items`.
+
+    >>> import numpy as np
+    >>> found = bounded_interval(Units(np.ones(20), np.ones(20)), np.ones(20), 0.95, right_or_wrong=True)
+    >>> round(found.low, 3), found.high
+    (0.81, 1.0)
+    """
+    share = min(max(drawn.estimate, 0.0), 1.0)  # a sum in floating point may be a digit outside
+    items = effective_items(drawn, weights, right_or_wrong=right_or_wrong)
+    reach = float(critical_values(level, items.df)[0])
+    return Interval(*agresti_coull(share, items.n, reach), level, METHOD).around(share)
