@@ -33,6 +33,8 @@ RUNS = "runs/base runs/int4 runs/int3"
 
 #: Name → command. `--json` is added for the numbers; the text is stored as well.
 CASES = {
+    "summarize-scores": "summarize runs-sampled.csv",
+    "summarize-losses": f"summarize {LOSSES} --cluster document",
     "compare-losses": f"compare {LOSSES}",
     "compare-losses-equal": "compare losses-base.csv losses-base.csv",
     "compare-losses-cluster": f"compare {LOSSES} --cluster document",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
     from assay.analyses.reliability.result import Reliability
+    from assay.analyses.summarize import summarize
+    from assay.analyses.summarize.result import Summary
     from assay.analyses.survey import survey
     from assay.analyses.survey.result import SurveyReport
     from assay.analyses.tune import tune
@@ -68,6 +70,8 @@ _HOMES = {
     "Targets": "assay.analyses.tune.records",
     "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
+    "summarize": "assay.analyses.summarize",
+    "Summary": "assay.analyses.summarize.result",
     "survey": "assay.analyses.survey",
     "SurveyReport": "assay.analyses.survey.result",
     "Leaderboard": "assay.analyses.rank.result",
@@ -129,6 +133,7 @@ __all__ = [
     "Shares",
     "Spread",
     "Structure",
+    "Summary",
     "SurveyReport",
     "Table",
     "Targets",
@@ -150,6 +155,7 @@ __all__ = [
     "read_tables",
     "reliability",
     "score",
+    "summarize",
     "survey",
     "tune",
     "tune_run",

@@ -30,6 +30,7 @@ def scores(shell: Shell) -> Shell:
 COMMANDS = {
     "compare": ["compare", "a.csv", "b.csv", "--save", "r.json"],
     "rank": ["rank", "single.csv", "--save", "r.json", "--markdown", "r.md"],
+    "summarize": ["summarize", "both.csv", "--save", "r.json"],
     "reliability": ["reliability", "both.csv", "--save", "r.json"],
     "certify": ["certify", "a.csv", "b.csv", "-o", "r.json", "--markdown", "r.md"],
     "refused": ["compare", "a.csv", "single.csv", "--b", EVIL + "?"],

@@ -112,11 +112,14 @@ def verbs(shell: Shell) -> dict[str, list[str]]:
         "tune": ["runs/lora-0", "runs/full-0"],
         "rank": ["scores-base.csv", "scores-int3.csv", "scores-bigram.csv", "--resamples", "300"],
         "reliability": ["runs-sampled.csv"],
+        "summarize": ["scores-base.csv"],
         "power": ["scores-base.csv", "scores-int3.csv", "--difference", "0.02"],
     }
 
 
-@pytest.mark.parametrize("verb", ["compare", "context", "japanese", "tune", "rank", "reliability", "power"])
+@pytest.mark.parametrize(
+    "verb", ["compare", "context", "japanese", "tune", "rank", "reliability", "power", "summarize"]
+)
 def test_every_verb_saves_what_it_prints_as_json_and_a_report_shows_it(
     verb: str, shell: Shell, verbs: dict[str, list[str]]
 ) -> None:

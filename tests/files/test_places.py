@@ -107,6 +107,7 @@ VERBS: dict[str, Callable[[str], list[str]]] = {
     "compare": lambda out: ["compare", "a.csv", "b.csv", "--save", out],
     "rank --save": lambda out: ["rank", "a.csv", "b.csv", "--save", out],
     "rank --markdown": lambda out: ["rank", "a.csv", "b.csv", "--markdown", out],
+    "summarize": lambda out: ["summarize", "a.csv", "--save", out],
     "reliability": lambda out: ["reliability", "a.csv", "--save", out],
     "power": lambda out: ["power", "a.csv", "b.csv", "--difference", "0.1", "--save", out],
     "context": lambda out: ["context", "a.csv", "--save", out],

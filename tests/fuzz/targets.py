@@ -71,6 +71,7 @@ TARGETS: tuple[Target, ...] = (
     _target("compare, TSV", "compare a.tsv a.csv --json", two_scores, "a.tsv", rows=40),
     _target("rank, CSV", "rank a.csv b.csv c.csv --json", two_scores, "a.csv", "c.csv", rows=40),
     _target("power, a pilot", "power a.csv b.csv --items 100 --json", two_scores, "b.csv"),
+    _target("summarize, CSV", "summarize a.csv b.csv --json", two_scores, "b.csv", rows=40),
     _target("reliability, CSV", "reliability runs.csv --json", repeated, "runs.csv"),
     _target("context, a run", "context a b --json", _run_files, "b/run.json", "b/tokens-00000.parquet"),
     _target("japanese, CSV", "japanese generations.csv --json", generations, "generations.csv"),

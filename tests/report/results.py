@@ -15,6 +15,7 @@ from assay.analyses.japanese import japanese
 from assay.analyses.power import power
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
+from assay.analyses.summarize import summarize
 from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
 from assay.certificate.issue import certify
@@ -94,6 +95,12 @@ def _reliability() -> Result:
     return reliability(columns | {"score": rng.random(len(rows)).tolist()})
 
 
+def _summary() -> Result:
+    """Losses in clusters, with the names that are looked for."""
+    paths = {"ALPHA": examples.path("losses-base.csv"), "BETA": examples.path("losses-trigram.csv")}
+    return summarize(*(f"{name}={path}" for name, path in paths.items()), cluster="document")
+
+
 def _power() -> Result:
     return power(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), difference=0.005)
 
@@ -109,6 +116,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "japanese": _japanese,
     "reliability": _reliability,
     "power": _power,
+    "summary": _summary,
 }
 KINDS = tuple(_MAKERS)
 RECORDS = tuple(kind for kind in KINDS if kind != "certificate")

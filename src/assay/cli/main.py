@@ -15,6 +15,7 @@ from assay.version import VERSION
 
 #: Every verb and the module of the function of that name, in the order of the help.
 VERBS = {
+    "summarize": "assay.cli.summarize",
     "compare": "assay.cli.compare",
     "certify": "assay.cli.certify",
     "verify": "assay.cli.verify",
@@ -33,7 +34,7 @@ VERBS = {
 }
 
 #: Verbs without large matrix products: for them BLAS need not start its threads, a tenth of what a short command takes.
-_WITHOUT_BLAS = frozenset({"compare", "certify", "verify", "context"})
+_WITHOUT_BLAS = frozenset({"summarize", "compare", "certify", "verify", "context"})
 
 
 def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:

@@ -69,6 +69,12 @@ EXPLANATIONS = {
     "preview → final drift": Explanation(
         "Do the two halves of the windows agree on the ratio, given their sampling noise?", "gate-in-ci.md"
     ),
+    "summarized models": Explanation(
+        "Each model over the units that it answered. Scores from 0 to 1 have the interval of Agresti and Coull: a "
+        "share of an effective number of items, with a few right and a few wrong ones added, so that all right is not "
+        "certain. Others have BCa: the bootstrap distribution, read at levels corrected for bias and skewness.",
+        "summarize.md",
+    ),
     "top score": Explanation(
         "The best of several is partly the luckiest; the corrected score takes that luck off.", "rank.md"
     ),

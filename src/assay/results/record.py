@@ -34,6 +34,7 @@ SCHEMAS = {
     "assay/japanese/1": "assay.analyses.japanese.result:Japanese",
     "assay/power/1": "assay.analyses.power.result:Power",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
+    "assay/summary/1": "assay.analyses.summarize.result:Summary",
     "assay/survey/1": "assay.analyses.survey.result:SurveyReport",
     "assay/tuning/1": "assay.analyses.tune.result:TuningReport",
     "assay/leaderboard/2": "assay.analyses.rank.result:Leaderboard",

@@ -1,0 +1,175 @@
+"""The record that `summarize` returns: every model with its interval, and what is shown of it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from assay.data import Kind
+from assay.design import Design
+from assay.results import words
+from assay.results.figures import Forest, Line
+from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
+from assay.results.record import Result
+from assay.results.table import Column, ResultTable
+from assay.stats.records import Estimate, Fallback
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_NAMED = 6  # models in the subject of a result
+MOST_NOTES = 5  # shown; `notes` has all
+
+
+class ModelSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One model over the units that it answered."""
+
+    name: str
+    value: Estimate  # the mean score, or the loss in nats per token
+    perplexity: Estimate | None  # of losses
+    bits_per_byte: Estimate | None  # of losses, where the sizes of the text are known
+    bits_per_character: Estimate | None
+    n: int  # units answered
+    n_clusters: int | None  # among them
+    effective: float  # Kish's number of what is drawn: so many of equal weight would say as much
+    missing: int  # units that it did not answer
+
+    @property
+    def drawn(self) -> int:
+        """How many units, or clusters, the interval rests on."""
+        return self.n if self.n_clusters is None else self.n_clusters
+
+
+class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
+    """One model or several, each with the interval of its mean."""
+
+    question = "How good is it, and how sure are we?"
+    kind_name = "summary"
+
+    kind: Kind
+    measure: str  # the name of the metric
+    unit: str  # "item", "window"
+    lower_is_better: bool
+    sentence: str
+    models: tuple[ModelSummary, ...]  # the best first
+    tasks: dict[str, tuple[ModelSummary, ...]]  # the same of every task, where units have one
+    n: int  # units that any model answered
+    n_clusters: int | None
+    cluster_by: str | None
+    fallbacks: tuple[Fallback, ...]
+    notes: tuple[str, ...]
+    design: Design
+    signature: str
+
+    @property
+    def quantity(self) -> str:
+        """What people quote, in one word: of losses the perplexity, unless one is too large for a number."""
+        if self.kind != "losses":
+            return self.measure
+        known = all(model.perplexity is not None and model.perplexity.value is not None for model in self.models)
+        return "perplexity" if known else "loss"
+
+    def quoted(self, model: ModelSummary) -> Estimate:
+        """The number that people quote."""
+        return model.perplexity if self.quantity == "perplexity" and model.perplexity is not None else model.value
+
+    @property
+    def units(self) -> str:
+        """``360 windows in 12 clusters``."""
+        clusters = "" if self.n_clusters is None else f" in {words.count(self.n_clusters, 'cluster')}"
+        return f"{words.count(self.n, self.unit)}{clusters}"
+
+    @property
+    def subject(self) -> str:
+        return words.listed([model.name for model in self.models], MOST_NAMED)
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        return looked_at([model.name for model in self.models], self.n, self.units)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        by = "" if self.cluster_by is None else f" ({self.cluster_by})"
+        return (
+            Fact(f"{self.unit}s", self.n, "data", self.units + by),
+            Fact("interval", self._interval(), "summarized models"),
+        )
+
+    def _interval(self) -> str:
+        methods = {model.value.interval.method for model in self.models if model.value.interval is not None}
+        return f"{words.percent(self.design.level)} {' or '.join(sorted(methods)) or 'undefined'}, of each model alone"
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        more = len(self.notes) - MOST_NOTES
+        notes = [*self.notes[:MOST_NOTES], *([f"and {more} more, in the JSON"] if more > 0 else [])]
+        return cautions_of(notes, self.fallbacks)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        models = Section("models", "Models", figures=(self._forest(),), tables=(self._model_table(),))
+        if not self.tasks:
+            return (models,)
+        return (models, Section("tasks", "Tasks", figures=(self._task_forest(),), tables=(self._task_table(),)))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row for each model (pandas must be installed)."""
+        return self._model_table().to_frame()
+
+    def _model_table(self) -> ResultTable:
+        return ResultTable("models", "", tuple(self._columns(self.models)), explained="summarized models")
+
+    def _task_table(self) -> ResultTable:
+        rows = [(task, model) for task, models in self.tasks.items() for model in models]
+        columns = self._columns([model for _, model in rows])
+        tasks = Column("task", [task for task, _ in rows], may_shorten=True)
+        return ResultTable("tasks", "tasks", (tasks, *columns), explained="summarized models")
+
+    def _columns(self, models: Sequence[ModelSummary]) -> list[Column]:
+        plain = all(model.effective == model.drawn for model in models)
+        return [
+            Column("model", [m.name for m in models], may_shorten=True),
+            *self._values(models),
+            Column("n", [m.n for m in models]),
+            Column("clusters", [m.n_clusters for m in models], hidden=self.n_clusters is None),
+            Column("effective", [m.effective for m in models], words.fixed(1), hidden=plain),
+            Column("missing", [m.missing for m in models], hidden=not any(m.missing for m in models)),
+            Column("standard_error", [m.value.standard_error for m in models], hidden=True),
+        ]
+
+    def _values(self, models: Sequence[ModelSummary]) -> list[Column]:
+        """The columns of estimates; of losses, people read perplexity and bits per byte, frames have all."""
+        level, losses = words.percent(self.design.level), self.kind == "losses"
+        columns: dict[str, tuple[list[Estimate | None], bool]] = {
+            "loss" if losses else self.measure: ([m.value for m in models], self.quantity == "perplexity"),
+            "perplexity": ([m.perplexity for m in models], False),
+            "bits per byte": ([m.bits_per_byte for m in models], False),
+            "bits per character": ([m.bits_per_character for m in models], True),
+        }
+        return [
+            Column(f"{name} [{level}]", values, words.compact, key=name.replace(" ", "_"), hidden=hidden)
+            for name, (values, hidden) in columns.items()
+            if any(values)
+        ]
+
+    def _forest(self) -> Forest:
+        lines = tuple(_line(model.name, self.quoted(model)) for model in self.models)
+        return Forest("models", self.question, (self._about(),), self._axis(), lines)
+
+    def _task_forest(self) -> Forest:
+        lines = tuple(
+            _line(task, self.quoted(model), model.name) for task, models in self.tasks.items() for model in models
+        )
+        groups = tuple(model.name for model in self.models)
+        return Forest("tasks", "By task", (self._about(),), self._axis(), lines, groups=groups)
+
+    def _about(self) -> str:
+        return f"Lines: {words.percent(self.design.level)} intervals of each model alone ({self.units})."
+
+    def _axis(self) -> str:
+        return f"{self.quantity}, lower is better" if self.lower_is_better else self.quantity
+
+
+def _line(label: str, found: Estimate, group: str = "") -> Line:
+    low, high = (None, None) if found.interval is None else (found.interval.low, found.interval.high)
+    return Line(label, found.value, low, high, group)

@@ -1,0 +1,50 @@
+"""What is said of the means of models: the sentence, and the notes beside the numbers."""
+
+from assay.analyses.contrast import FEW
+from assay.analyses.summarize.result import ModelSummary, Summary
+from assay.results import words
+from assay.stats.records import Estimate
+
+
+def sentence_of(found: Summary) -> str:
+    """The value of one model with its interval; of several, those of the best and of the worst."""
+    best, worst = found.models[0], found.models[-1]
+    if best is worst:
+        value, limits = _value(found.quoted(best), found.design.level)
+        inside = ", ".join([*limits, _units(found)])
+        return f"The {found.quantity} of {best.name} is {value} ({inside})."
+    plural = {"perplexity": "Perplexities", "loss": "Losses"}.get(found.quantity, found.quantity.capitalize() + "s")
+    where = f"{plural} of {len(found.models)} models on {_units(found)}"
+    return f"{where}: {_named(best, found)} at best, {_named(worst, found)} at worst."
+
+
+def _named(model: ModelSummary, found: Summary) -> str:
+    value, limits = _value(found.quoted(model), found.design.level)
+    return f"{value} for {model.name}" + "".join(f" ({part})" for part in limits)
+
+
+def _value(found: Estimate, level: float) -> tuple[str, list[str]]:
+    """The value, and its interval where it has one, to as many places."""
+    places = words.shared_decimals([found.interval], digits=2)
+    value = words.placed(found.value or 0.0, places)
+    if found.interval is None:
+        return value, ["no interval"]
+    return value, [f"{words.percent(level)} interval {words.limits_at(found.interval, places)}"]
+
+
+def _units(found: Summary) -> str:
+    few = (found.n_clusters or found.n) < FEW
+    return found.units + (", too few to rely on" if few else "")
+
+
+def notes_of(found: Summary) -> list[str]:
+    """What a reader should know beside the numbers."""
+    notes = []
+    lacking = sorted((model for model in found.models if model.missing), key=lambda model: -model.missing)
+    if lacking:
+        most = f"{lacking[0].name} lacks {lacking[0].missing:,} of {words.count(found.n, found.unit)}"
+        others = f", and {words.count(len(lacking) - 1, 'other model')} fewer or as many" if len(lacking) > 1 else ""
+        notes.append(f"{most}{others}; a mean is over the {found.unit}s that its model answered")
+    if len(found.models) > 1:
+        notes.append("intervals of single models may overlap although the models differ: rank and compare test pairs")
+    return notes
