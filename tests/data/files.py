@@ -3,18 +3,19 @@
 import csv
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from assay.data import Table, read_table
+from assay.data import Panel, Table, read_table
 from assay.errors import InputError
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 Rows = Mapping[str, Any]  # name → values
+panel_of = partial(Panel.from_tables, complete=True)  # of the units that all tables have
 
 
 def write_rows(path: Path, rows: Rows) -> Path:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.data import Panel, Table, pair, panel_of, read_table
+from assay.data import Panel, Table, pair, read_table
 from assay.errors import InputError, UsageError
-from tests.data.files import FORMATS, Rows, checked_message, losses, scores, write_rows
+from tests.data.files import FORMATS, Rows, checked_message, losses, panel_of, scores, write_rows
 
 IDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=8).filter(str.strip)
 _numbers = count()

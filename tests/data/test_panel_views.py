@@ -168,6 +168,19 @@ def test_arguments_that_contradict_each_other(arguments: dict[str, list[float]],
         Panel.from_arrays([1.0], **arguments)  # type: ignore[arg-type]
 
 
+def test_a_ratio_of_nothing_is_no_number() -> None:
+    found = metric_named("score").value(np.array([[1.0, 2.0], [3.0, 0.0]]))
+    assert found[0] == 0.5
+    assert np.isnan(found[1])
+
+
+def test_the_estimate_of_a_function_of_totals_leaves_holes_out() -> None:
+    spread = Metric("spread", ("score", "weight"), function=lambda totals: totals[..., 0] - totals[..., 1])
+    panel = replace(HOLES, metrics=(spread,))
+    assert panel.sums("spread", 1).tolist()[:3] == [[0.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
+    assert panel.estimate(1) == (0 + 2 + 3) - (1 + 2 + 3)
+
+
 def test_a_unit_that_nobody_answered_is_refused() -> None:
     with pytest.raises(InputError, match=r"numerators\[1\] holds no number of any system"):
         Panel.from_arrays([[1.0, 2.0], [NAN, NAN]], holes=True)
@@ -176,5 +189,7 @@ def test_a_unit_that_nobody_answered_is_refused() -> None:
 def test_parts_and_clusters_must_fit() -> None:
     with pytest.raises(UsageError, match="part 'score' must have the shape"):
         replace(losses(), parts={"score": np.ones((3, 3))})
+    with pytest.raises(UsageError, match="need the part 'bytes', but got only loss, tokens"):
+        replace(losses(), parts={name: losses().parts[name] for name in ("loss", "tokens")})
     with pytest.raises(UsageError, match="must name a label"):
         replace(losses(), cluster="topic")

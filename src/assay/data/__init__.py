@@ -2,7 +2,7 @@
 
 from assay.data.columns import parse_columns
 from assay.data.metrics import Kind, Metric
-from assay.data.panel import Panel, pair, panel_of
+from assay.data.panel import Panel, pair
 from assay.data.panel_records import Dropped, Sums
 from assay.data.readers import Selection
 from assay.data.readers.registry import open_sources
@@ -18,7 +18,6 @@ __all__ = [
     "Table",
     "open_sources",
     "pair",
-    "panel_of",
     "parse_columns",
     "read_table",
     "read_tables",

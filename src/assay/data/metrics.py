@@ -1,11 +1,14 @@
 """Every metric, by name: a pure function of the totals of named parts. Nothing else knows what perplexity is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from assay.errors import UsageError
+from assay.stats.text import BLEU_ORDER, CHRF_ORDER, bleu_of, chrf_of
 from assay.stats.units import Floats
 
 Kind = Literal["losses", "scores"]
@@ -55,8 +58,12 @@ class Metric:
             return self.function(totals)
         assert self.ratio is not None  # as checked above
         top, bottom = (_sum(totals, [self.parts.index(name) for name in names]) for names in self.ratio)
-        found: Floats = top / (bottom * self.divisor)
-        return found
+        return _quotient(top, bottom * self.divisor)
+
+    @classmethod
+    def of_sums(cls, name: str, tops: Names, bottoms: Names, **shown: Any) -> "Metric":
+        """Σ tops / Σ bottoms."""
+        return cls(name, (*tops, *bottoms), (tops, bottoms), **shown)
 
     @classmethod
     def of(cls, kind: Kind, *, lower_is_better: bool | None = None, name: str | None = None) -> "Metric":
@@ -79,31 +86,36 @@ def _sum(totals: Floats, columns: list[int]) -> Floats:
     return found
 
 
-PERPLEXITY = Metric(
+def _quotient(top: Floats, bottom: Floats) -> Floats:
+    """NaN where there is nothing to divide by."""
+    return np.asarray(np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), np.nan))
+
+
+PERPLEXITY = Metric.of_sums(
     "perplexity",
-    ("loss", "tokens"),
-    (("loss",), ("tokens",)),
+    ("loss",),
+    ("tokens",),
     scale="exp",
     lower_is_better=True,
     measured_in="nats per token",
 )
-BITS_PER_BYTE = Metric(
+BITS_PER_BYTE = Metric.of_sums(
     "bits per byte",
-    ("loss", "bytes"),
-    (("loss",), ("bytes",)),
+    ("loss",),
+    ("bytes",),
     divisor=log(2),
     lower_is_better=True,
     measured_in="bits per byte",
 )
-BITS_PER_CHARACTER = Metric(
+BITS_PER_CHARACTER = Metric.of_sums(
     "bits per character",
-    ("loss", "chars"),
-    (("loss",), ("chars",)),
+    ("loss",),
+    ("chars",),
     divisor=log(2),
     lower_is_better=True,
     measured_in="bits per character",
 )
-SCORE = Metric("score", ("score", "weight"), (("score",), ("weight",)), measured_in="points of score")
+SCORE = Metric.of_sums("score", ("score",), ("weight",), measured_in="points of score")
 
 METRICS = {metric.name: metric for metric in (PERPLEXITY, BITS_PER_BYTE, BITS_PER_CHARACTER, SCORE)}
 #: Beside the loss: what the sizes of a text are the denominators of.
@@ -119,3 +131,75 @@ def metric_named(name: str) -> Metric:
     if name not in METRICS:
         raise UsageError(f"metric must be one of {', '.join(METRICS)}, but got {name!r}.")
     return METRICS[name]
+
+
+# ----------------------------------------------------------------------------------------------------------------- text
+
+
+def character_metrics(scripts: Sequence[str]) -> tuple[Metric, ...]:
+    """Of what a model would have written next: accuracy and bits per character, over all and by script."""
+    bits: dict[str, Any] = {"lower_is_better": True, "measured_in": "bits per character"}
+    return (
+        *_by_script("accuracy", "right", scripts, measured_in="share"),
+        *_by_script("bits", "bits", scripts, **bits),
+    )
+
+
+def generation_metrics(scripts: Sequence[str], tokenizers: Sequence[str]) -> tuple[Metric, ...]:
+    """Of what a model wrote: errors, accuracy by script, BLEU with each tokenizer, chrF."""
+    characters = _each("characters", scripts)
+    return (
+        Metric.of_sums("cer", ("edits",), characters, lower_is_better=True, measured_in="share"),
+        *_by_script("accuracy", "right", scripts, measured_in="share"),
+        Metric("zipped_accuracy", ("zipped", "both"), function=_share, measured_in="share"),
+        *(metric for tokenizer in tokenizers for metric in _bleu(tokenizer)),
+        Metric("chrf", chrf_parts(), function=chrf_of, measured_in="points of 100"),
+    )
+
+
+def _by_script(name: str, top: str, scripts: Sequence[str], **shown: Any) -> Iterator[Metric]:
+    yield Metric.of_sums(name, _each(top, scripts), _each("characters", scripts), **shown)
+    for script in scripts:
+        yield Metric.of_sums(f"{name}/{script}", (f"{top}/{script}",), (f"characters/{script}",), **shown)
+
+
+def _each(part: str, scripts: Sequence[str]) -> Names:
+    return tuple(f"{part}/{script}" for script in scripts)
+
+
+def _bleu(tokenizer: str) -> Iterator[Metric]:
+    """BLEU of the corpus, and the mean and standard deviation of the sentences' (T9)."""
+    shown, single = "points of 100", f"sentence_bleu/{tokenizer}"
+    spread = (single, f"sentence_bleu_squares/{tokenizer}", "sentences")
+    yield Metric(f"bleu/{tokenizer}", bleu_parts(tokenizer), function=bleu_of, measured_in=shown)
+    yield Metric.of_sums(single, (single,), ("sentences",), measured_in=shown)
+    yield Metric(f"sentence_bleu_std/{tokenizer}", spread, function=_deviation, measured_in=shown)
+
+
+def bleu_parts(tokenizer: str) -> Names:
+    """The ten counts of `assay.stats.text.bleu_counts`."""
+    orders = range(1, BLEU_ORDER + 1)
+    names = ("written", "wanted", *(f"{what} {n}" for what in ("matched", "all") for n in orders))
+    return _each(f"bleu/{tokenizer}", names)
+
+
+def chrf_parts() -> Names:
+    """The eighteen counts of `assay.stats.text.chrf_counts`."""
+    return tuple(f"chrf/{what} {n}" for n in range(1, CHRF_ORDER + 1) for what in ("written", "wanted", "matched"))
+
+
+def _share(totals: Floats) -> Floats:
+    """The first over the second, where systems do not share the second: not a ratio that signs can be flipped of."""
+    return _quotient(totals[..., 0], totals[..., 1])
+
+
+#: Σ(x − 50)² of scores from 0 to 100: centred, so that squares do not cancel.
+CENTRE = 50
+
+
+def _deviation(totals: Floats) -> Floats:
+    """The standard deviation (n − 1) from Σ x, Σ (x − 50)² and n."""
+    total, squares, n = (totals[..., column] for column in range(3))
+    shift = total - CENTRE * n
+    spread = np.maximum(squares - shift * shift / n, 0.0)
+    return np.asarray(np.where(n > 1, np.sqrt(spread / np.where(n > 1, n - 1, 1.0)), np.nan))

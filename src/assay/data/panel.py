@@ -17,7 +17,7 @@ from assay.data.repeats import RunTable, columns_of, runs_of
 from assay.data.tables import Table, read_tables, read_wide
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed
-from assay.stats.units import Floats
+from assay.stats.units import Floats, grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +78,30 @@ class Panel(PanelViews):
         for name in self.label(label).names:
             yield name, self.where(**{label: name})
 
+    def clusters_as_units(self) -> "Panel":
+        """The sums of every cluster, in the order of their names; labels and numbers of single units are left out.
+
+        >>> panel = Panel.from_arrays([[1, 0], [1, 1], [0, 1]], clusters=["b", "a", "b"])
+        >>> found = panel.clusters_as_units()
+        >>> found.unit, found.ids.tolist(), found.parts["score"].tolist()
+        ('cluster', ['a', 'b'], [[1.0, 1.0], [1.0, 1.0]])
+        """
+        if self.cluster is None:
+            return self
+        labels = self.labels[self.cluster]
+        names = np.array(labels.names, dtype=object)
+        order = np.argsort(names)
+        codes = np.argsort(order)[labels.codes]
+        parts = {name: arrays.columnwise(grouped(part, codes)) for name, part in self.parts.items()}
+        return replace(self, ids=names[order], unit="cluster", parts=parts, labels={}, numbers={}, cluster=None)
+
     def complete(self) -> "Panel":
         """Only the units that every system has answered; ``dropped`` counts the others."""
         if self.whole:
             return self
         there = np.asarray(self.answered.all(axis=1))
         if not there.any():
-            own = [listed(map(repr, self.ids[there][:3])) for there in self.answered.T]
-            sides = "; ".join(f"{name} has {ids}" for name, ids in zip(self.systems, own, strict=True))
-            raise NoPairsError(
-                f"no {self.unit} has an answer of every system: {sides}; leave out those that lack many."
-            )
+            raise self._nothing_common()
         first = self.answered[:, 0]
         only = int((~there & first).sum()), int((~there & ~first).sum())
         return replace(self.rows(there), dropped=Dropped(*only, tuple(self.ids[~there][:EXAMPLES])))
@@ -109,17 +122,21 @@ class Panel(PanelViews):
         array([[1., 0.],
                [1., 0.]])
         """
-        models = self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
+        models = self._models
         found = [function(np.ascontiguousarray(self.values[:, list(runs.columns)])) for runs in models]
         weights = self.denominators[:, None] if weighted else np.ones((self.n, 1))
         parts = {"score": arrays.columnwise(np.column_stack(found) * weights), "weight": weights}
         metric = replace(SCORE, lower_is_better=self.metric.lower_is_better)
         return replace(self, systems=tuple(r.model for r in models), parts=parts, metrics=(metric,), models=())
 
+    @property
+    def _models(self) -> tuple[Runs, ...]:
+        """The models and their columns; each system is one where no column is said to be a run."""
+        return self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
+
     def of_models(self, names: Sequence[str]) -> "Panel":
         """The columns of some of the models, or systems where no column is said to be a run."""
-        models = self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
-        chosen = [next(runs for runs in models if runs.model == name) for name in names]
+        chosen = [next(runs for runs in self._models if runs.model == name) for name in names]
         places = [column for runs in chosen for column in runs.columns]
         starts = np.cumsum([0, *(len(runs.columns) for runs in chosen)]).tolist()
         moved = tuple(
@@ -292,21 +309,8 @@ def pair(
     >>> round(panel.estimate(1) - panel.estimate(0), 4)
     0.0217
     """
-    return panel_of([a, b], names=names, cluster=cluster, strict=strict, lower_is_better=lower_is_better, split=split)
-
-
-def panel_of(
-    tables: Sequence[Table],
-    *,
-    names: Sequence[str] | None = None,
-    cluster: str | None = None,
-    strict: bool = False,
-    lower_is_better: bool | None = None,
-    split: str | None = None,
-) -> Panel:
-    """The panel of several tables: the units that all of them have."""
     return Panel.from_tables(
-        tables,
+        [a, b],
         names=names,
         cluster=cluster,
         split=split,

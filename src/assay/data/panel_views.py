@@ -14,6 +14,7 @@ from assay.data.labels import Labels
 from assay.data.metrics import SIZES, Kind, Metric, Names
 from assay.data.panel_records import NOTHING, Dropped, Runs, Substance, Sums
 from assay.errors import InputError, UsageError
+from assay.names import listed
 from assay.stats.grid import Grid
 from assay.stats.units import Floats, Integers, Texts, Truths, Units, design_effect, grouped
 
@@ -36,6 +37,7 @@ class PanelViews:
     strata: str | None = None  # the label of units that are drawn apart
     dropped: Dropped = NOTHING
     notes: tuple[str, ...] = ()  # what the reader did that a person should know (runs averaged, ...)
+    settings: Mapping[str, str | int] = field(default_factory=dict)  # how parts were counted: tokenizers, context
 
     def __post_init__(self) -> None:
         for name, part in self.parts.items():
@@ -43,6 +45,9 @@ class PanelViews:
                 raise UsageError(
                     f"part {name!r} must have the shape {(self.n, self.k)} or {(self.n, 1)}, but got {part.shape}."
                 )
+        lacking = [name for metric in self.metrics for name in metric.parts if name not in self.parts]
+        if lacking:
+            raise UsageError(f"the metrics of a panel need the part {lacking[0]!r}, but got only {listed(self.parts)}.")
         for label in (self.cluster, self.strata):
             if label is not None and label not in self.labels:
                 raise UsageError(f"cluster and strata must name a label of the units, but got {label!r}.")
@@ -142,7 +147,10 @@ class PanelViews:
         return self.denominators if self.denominators.ndim == 1 else self.denominators[:, system]
 
     def estimate(self, system: int) -> float:
-        """Σ numerator / Σ denominator of one system over the units it answered, both sums correctly rounded."""
+        """The deciding metric of one system over the units it answered; of a ratio both sums are correctly rounded."""
+        if self.metric.ratio is None:
+            rows = self.sums(self.metric.name, system)
+            return float(self.metric.value(rows[~np.isnan(rows).any(axis=1)].sum(axis=0)))
         top, below = self.numerators[:, system], self.denominators_of(system)
         if not self.whole:
             there = self.answered[:, system]
@@ -154,10 +162,7 @@ class PanelViews:
 
         Units without an answer, and those that have no part in the metric, are left out.
         """
-        chosen = next((one for one in self.metrics if one.name == metric), None)
-        if chosen is None:
-            known = ", ".join(one.name for one in self.metrics)
-            raise UsageError(f"metric must be one of this panel's ({known}), but got {metric!r}.")
+        chosen = self.metric_named(metric)
         top, below = (self._column(names, system) for names in ratio_of(chosen))
         there, codes = ~np.isnan(top) & ~np.isnan(below) & (below > 0), self.clusters
         if not there.all():
@@ -166,6 +171,18 @@ class PanelViews:
             codes = np.unique(codes, return_inverse=True)[1]
             top, below = grouped(top, codes), grouped(below, codes)
         return Units(top if chosen.divisor == 1 else top / chosen.divisor, below)
+
+    def metric_named(self, name: str) -> Metric:
+        """One of the metrics."""
+        found = next((one for one in self.metrics if one.name == name), None)
+        if found is None:
+            known = ", ".join(one.name for one in self.metrics)
+            raise UsageError(f"metric must be one of this panel's ({known}), but got {name!r}.")
+        return found
+
+    def sums(self, metric: str, system: int) -> Floats:
+        """(n, m) The parts of a metric in one system, for one that is no ratio."""
+        return np.column_stack([self.column(part, system) for part in self.metric_named(metric).parts])
 
     @cached_property
     def grid(self) -> Grid:

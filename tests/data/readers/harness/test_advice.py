@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from assay.data import Selection, Table, panel_of, read_tables
+from assay.data import Selection, Table, read_tables
 from assay.errors import InputError
+from tests.data.files import panel_of
 from tests.data.readers.harness.logs import (
     HELM,
     INSPECT,

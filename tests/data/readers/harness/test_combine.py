@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from assay.data import Selection, open_sources, pair, panel_of, read_table, read_tables
+from assay.data import Selection, open_sources, pair, read_table, read_tables
 from assay.data.readers.registry import named
 from assay.errors import InputError, UsageError
-from tests.data.files import checked_message, write_rows
+from tests.data.files import checked_message, panel_of, write_rows
 from tests.data.readers.harness.logs import (
     HELM,
     INSPECT,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.data import panel_of
 from assay.errors import InputError
+from tests.data.files import panel_of
 from tests.data.readers.harness.logs import (
     HELM,
     LARGE,

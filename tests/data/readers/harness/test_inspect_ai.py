@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from assay.data import panel_of, read_tables
+from assay.data import read_tables
 from assay.data.readers.harness.files import open_archive
+from tests.data.files import panel_of
 from tests.data.readers.harness.logs import INSPECT, assert_refused, copy, edit_json, one, read_json, scores
 
 #: As tools/make_harness_fixtures/inspect_files.py has the mock models answer, epoch by epoch.

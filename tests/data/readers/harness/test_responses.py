@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from assay.data import panel_of, read_tables
+from assay.data import read_tables
 from assay.errors import UsageError
+from tests.data.files import panel_of
 from tests.data.readers.harness.logs import RESPONSES, assert_refused, copy, edit_lines, one
 
 ECHO, BATCH = RESPONSES / "base-echo.jsonl", RESPONSES / "base-batch.jsonl"
