@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from assay.certificate.verification import Verification
     from assay.certificate.verify import verify
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
+    from assay.data.text_panel import text_panel
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
     from assay.report.files import write_report
@@ -97,6 +98,7 @@ _HOMES = {
     "read_table": "assay.data",
     "read_tables": "assay.data",
     "Selection": "assay.data",
+    "text_panel": "assay.data.text_panel",
     "Design": "assay.design",
     "Policy": "assay.design",
     "AssayError": "assay.errors",
@@ -157,6 +159,7 @@ __all__ = [
     "score",
     "summarize",
     "survey",
+    "text_panel",
     "tune",
     "tune_run",
     "verify",

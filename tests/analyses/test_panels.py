@@ -1,11 +1,28 @@
 """Every verb takes a panel. Oracle: what the same verb says of the tables that the panel was made of."""
 
+import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from assay import InputError, Panel, Selection, UsageError, compare, power, rank, reliability
+from assay import (
+    Design,
+    InputError,
+    Panel,
+    Selection,
+    UsageError,
+    compare,
+    japanese,
+    power,
+    rank,
+    reliability,
+    text_panel,
+)
+from assay.data.metrics import SCORE
+from assay.data.panel_records import Runs
+from tests.analyses.japanese.texts import counts
 
 RNG = np.random.default_rng(7)
 N = 24
@@ -156,3 +173,83 @@ def test_panels_that_cannot_be_ranked(
 ) -> None:
     with pytest.raises(error, match=part):
         rank(*sources, **options)
+
+
+# ------------------------------------------------------------------------------------------ japanese
+
+
+TEXTS = {
+    "item": ["1", "2", "3", "4"],
+    "reference": ["猫がいる。", "カメラだ。", "犬が走る。", "abc"],
+    "prediction": ["猫はいる。", "カラだ。", "犬が走る。", "ab"],
+}
+SCORES = {"score": np.eye(4, 2), "weight": np.ones((4, 1))}
+FAST = Design(resamples=300)
+
+
+def two_texts(**more: list[str]) -> list[dict[str, list[str]]]:
+    other = TEXTS | {"prediction": ["猫がいた。", "カメラだ。", "犬は走る。", "b"], "model": ["other"] * 4}
+    return [TEXTS | {"model": ["first"] * 4} | more, other | more]
+
+
+@pytest.mark.parametrize("more", [{}, {"cluster": ["y", "x", "y", "z"]}])
+def test_japanese_takes_the_panel_of_generations(more: dict[str, list[str]]) -> None:
+    options: dict[str, Any] = {"bleu": ["char", "13a"], "scripts": "wide", "normalize": "nfkc"}
+    panel = text_panel(*two_texts(**more), **options)
+    found = japanese(panel, design=FAST)
+    assert found == japanese(*two_texts(**more), **options, design=FAST)
+    assert found.signature.endswith(f"|data:{panel.digest[:16]}")
+    assert japanese(pickle.loads(pickle.dumps(panel)), design=FAST) == found  # noqa: S301
+
+
+def test_japanese_takes_the_panel_of_characters() -> None:
+    both = counts(n=11), counts("n", n=11, seed=2)
+    assert japanese(text_panel(*both), design=FAST) == japanese(*both, design=FAST)
+    windows = counts(cluster_by="window")
+    assert japanese(text_panel(windows), design=FAST) == japanese(windows, design=FAST)
+
+
+def test_japanese_judges_by_the_first_metric_of_a_panel() -> None:
+    panel = text_panel(*two_texts(), bleu=["char"])
+    turned = replace(panel, metrics=panel.metrics[::-1])
+    assert (panel.metric.name, turned.metric.name) == ("bleu/char", "chrf")
+    found, usual = japanese(turned, design=FAST), japanese(panel, design=FAST)
+    assert found.systems == usual.systems
+    assert found.differences[0].headline == "chrf"
+    assert found.differences[0].gaps == usual.differences[0].gaps
+    assert "chrF" in found.differences[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "part"),
+    [
+        (
+            {"metrics": (SCORE,), "parts": {"score": np.eye(4, 2), "weight": np.ones((4, 1))}},
+            UsageError,
+            "metrics score",
+        ),
+        ({"models": (Runs("m", ("1", "2"), (0, 1)),)}, UsageError, "columns of this panel are runs"),
+        ({"parts": {"edits": np.array([[1, 2], [0, np.nan], [1, 1], [2, 2.0]])}}, InputError, "this panel has holes"),
+        ({"parts": {"edits": np.array([[1, 2], [0, -3], [1, 1], [2, 2.0]])}}, InputError, "but -3 is negative"),
+        ({"parts": {"characters/kanji": np.ones((4, 2))}}, InputError, "'characters/kanji' must be shared"),
+        ({"settings": {"normalize": "nfc"}}, UsageError, "normalize must be one of none, nfkc, but got 'nfc'"),
+    ],
+)
+def test_panels_that_are_not_of_texts(change: dict[str, Any], error: type[Exception], part: str) -> None:
+    panel = text_panel(*two_texts(), bleu=["char"])
+    if "parts" in change:
+        change = change | {"parts": {**panel.parts, **change["parts"]}}
+    with pytest.raises(error, match=part):
+        japanese(replace(panel, **change))
+
+
+def test_options_of_counting_are_not_for_panels_that_have_been_counted() -> None:
+    panel = text_panel(TEXTS, bleu=["char"])
+    with pytest.raises(UsageError, match=r"scripts says how texts are counted.*assay\.text_panel"):
+        japanese(panel, scripts="wide")
+    with pytest.raises(UsageError, match="bleu says how texts are counted"):
+        japanese(panel, bleu=["char"])
+    with pytest.raises(UsageError, match="one panel, or files and tables"):
+        japanese(panel, TEXTS)
+    with pytest.raises(UsageError, match="need the part 'edits'"):
+        replace(panel, parts={name: part for name, part in panel.parts.items() if name != "edits"})

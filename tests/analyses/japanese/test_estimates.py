@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.analyses.japanese.counts import TextCounts, counts_of_characters, counts_of_generations
 from assay.analyses.japanese.estimates import Estimates
-from assay.data.generations import Generations
+from assay.data import Panel
+from assay.data.text_panel import text_panel
 from assay.design import Design
 from assay.stats.units import Units, standard_error
 from tests.analyses.japanese.texts import counts
@@ -18,16 +18,20 @@ GOOD = ("猫がいた。", "カメラ", "犬が走る", "鳥の飛ぶ。", "川�
 POOR = ("猫", "カラ", "犬は走った", "鳥よ", "川が登る。", "ab")
 
 
-def texts(*predictions: tuple[str, ...]) -> TextCounts:
-    items = tuple(map(str, range(6)))
-    systems = [Generations(f"{i}.csv", f"m{i}", items, part, REFERENCES) for i, part in enumerate(predictions)]
-    return counts_of_generations(systems, ranges="basic", normalize="none", bleu=["char"])
+def texts(*predictions: tuple[str, ...]) -> Panel:
+    rows = {"item": list(map(str, range(6))), "reference": list(REFERENCES)}
+    systems = [rows | {"prediction": list(one), "model": [f"m{i}"] * 6} for i, one in enumerate(predictions)]
+    return text_panel(*systems, bleu=["char"])
+
+
+def estimates(panel: Panel, design: Design = FAST) -> Estimates:
+    return Estimates(panel, panel.metrics, design)
 
 
 def test_a_ratio_is_that_of_the_units_that_have_a_part_in_it() -> None:
     part = counts(characters=np.where(np.arange(12)[:, None] < 5, 10.0, [10.0, 10.0, 0.0, 10.0]))
     part = counts(characters=part.characters, right=np.minimum(part.right, part.characters))
-    (system,) = Estimates(counts_of_characters([part]), FAST).systems()
+    (system,) = estimates(text_panel(part)).systems()
     value = system.value("accuracy/kanji")
     kept = part.characters[:, 2] > 0
     units = Units(part.right[kept, 2], part.characters[kept, 2])
@@ -37,7 +41,7 @@ def test_a_ratio_is_that_of_the_units_that_have_a_part_in_it() -> None:
 
 
 def test_a_difference_is_that_of_the_values() -> None:
-    made = Estimates(texts(GOOD, POOR), FAST)
+    made = estimates(texts(GOOD, POOR))
     a, b = made.systems()
     for gap in made.gaps(1):
         before, after = (system.value(gap.quantity.key).estimate.value for system in (a, b))
@@ -51,16 +55,15 @@ def test_a_difference_is_that_of_the_values() -> None:
 def test_randomization_against_enumeration_of_all_swaps(key: str) -> None:
     """With a method that has no p-value of its own, the test alone speaks."""
     found = texts(GOOD, POOR)
-    made = Estimates(found, Design(method="percentile", resamples=400))
+    made = estimates(found, Design(method="percentile", resamples=400))
     (gap,) = [gap for gap in made.gaps(1) if gap.quantity.key == key]
-    (measure,) = [measure for measure in found.measures if measure.quantity.key == key]
-    a, b = found.columns
-    observed = abs(float(measure.score(b.sum(axis=0)) - measure.score(a.sum(axis=0))))
+    metric, a, b = found.metric_named(key), found.sums(key, 0), found.sums(key, 1)
+    observed = abs(float(metric.value(b.sum(axis=0)) - metric.value(a.sum(axis=0))))
     reached = 0
     for swaps in product((False, True), repeat=6):
         swapped = np.array(swaps)[:, None]
         first, other = np.where(swapped, b, a).sum(axis=0), np.where(swapped, a, b).sum(axis=0)
-        reached += abs(float(measure.score(other) - measure.score(first))) >= observed * (1 - 1e-12)
+        reached += abs(float(metric.value(other) - metric.value(first))) >= observed * (1 - 1e-12)
     assert gap.randomization.p_value is not None
     assert gap.randomization.p_value >= reached / 64 - 1e-12  # the interval may ask for more, never for less
     if not made.design.paired:
@@ -69,28 +72,28 @@ def test_randomization_against_enumeration_of_all_swaps(key: str) -> None:
 
 def test_p_is_at_most_one_minus_the_level_exactly_where_the_interval_leaves_out_zero() -> None:
     for level in (0.5, 0.8, 0.95):
-        for gap in Estimates(texts(GOOD, POOR), Design(resamples=400, level=level)).gaps(1):
+        for gap in estimates(texts(GOOD, POOR), Design(resamples=400, level=level)).gaps(1):
             limits, p = gap.difference.interval, gap.randomization.p_value
             if limits is not None and p is not None:
                 assert (p <= 1 - level) == (limits.low > 0 or limits.high < 0)
 
 
 def test_swapping_the_systems_turns_every_difference_round() -> None:
-    one, other = (Estimates(texts(*pair), FAST).gaps(1) for pair in ((GOOD, POOR), (POOR, GOOD)))
+    one, other = (estimates(texts(*pair)).gaps(1) for pair in ((GOOD, POOR), (POOR, GOOD)))
     for a, b in zip(one, other, strict=True):
         assert a.difference.value == pytest.approx(-(b.difference.value or 0.0), abs=1e-12)
         assert a.randomization.p_value == pytest.approx(b.randomization.p_value)
 
 
 def test_a_unit_alone_has_no_interval_and_says_why() -> None:
-    made = Estimates(counts_of_characters([counts(n=1), counts("n", n=1, seed=2)]), FAST)
+    made = estimates(text_panel(counts(n=1), counts("n", n=1, seed=2)))
     for system in made.systems():
         assert {value.estimate.reason for value in system.values} == {"only one document has a part in it"}
     assert all(gap.difference.interval is None for gap in made.gaps(1))
 
 
 def test_what_was_not_done_as_asked_is_said_once() -> None:
-    made = Estimates(texts(GOOD, GOOD), FAST)
+    made = estimates(texts(GOOD, GOOD))
     made.gaps(1)
     assert made.fallbacks
     assert len(set(made.fallbacks)) == len(made.fallbacks)

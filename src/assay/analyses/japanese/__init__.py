@@ -1,49 +1,39 @@
 """How good is this model's Japanese? Characters by script, edit distance, BLEU and chrF, with intervals (T7–T9, C7)."""
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
-from typing import Any
-
-import msgspec
-import numpy as np
+from typing import cast, get_args
 
 from assay.analyses.contrast import FEW
-from assay.analyses.japanese.counts import (
-    BleuTokenizer,
-    TextCounts,
-    check_tokenizers,
-    counts_of_characters,
-    counts_of_generations,
-)
 from assay.analyses.japanese.estimates import Estimates
-from assay.analyses.japanese.result import Japanese, SystemPair, SystemScores, TextKind
+from assay.analyses.japanese.result import Japanese, Quantity, SystemPair, SystemScores, TextKind
 from assay.analyses.japanese.sentences import pair_sentence, system_sentence
-from assay.data.generations import CharacterCounts, read_generations
-from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, check_ranges
+from assay.data import Metric, Panel
+from assay.data.metrics import character_metrics, generation_metrics
+from assay.data.text_panel import TOKENIZERS, BleuTokenizer, TextSource, text_panel
+from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, script_names
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import InputError, UsageError
+from assay.names import listed
 from assay.results.words import count
 from assay.stats.records import Fallback
 
-TextSource = str | PathLike[str] | Mapping[str, Any] | CharacterCounts | Any
-
 
 def japanese(
-    *sources: TextSource,
+    *sources: TextSource | Panel,
     scripts: Ranges = "basic",
     normalize: Normalization = "none",
-    bleu: Sequence[BleuTokenizer] = ("ja-mecab", "char"),
+    bleu: Sequence[BleuTokenizer] = TOKENIZERS,
     columns: Mapping[str, str] | None = None,
     allow_empty: bool = False,
     design: Design | None = None,
 ) -> Japanese:
     """Measure Japanese text by script, and compare every system with the first.
 
-    ``sources`` are tables of generations, or what `assay.characters` counted of models on a text. Generations have the
-    columns ``item, prediction, reference``, ``model`` where there are several, and ``cluster`` for sentences that are
-    to be drawn together. They are aligned with their references by edit distance; of them there are the character error
-    rate, accuracy by script, BLEU with the tokenizers ``bleu``, and chrF. Of the design the method, level, resamples
-    and seed count.
+    ``sources`` are tables of generations, or what `assay.characters` counted of models on a text, or one panel that
+    `assay.text_panel` has made of either. Generations have the columns ``item, prediction, reference``, ``model`` where
+    there are several, and ``cluster`` for sentences that are to be drawn together. They are aligned with their
+    references by edit distance; of them there are the character error rate, accuracy by script, BLEU with the
+    tokenizers ``bleu``, and chrF. Of the design the method, level, resamples and seed count.
 
     >>> cats = {"item": ["1", "2", "3"], "reference": ["猫がいる。", "犬がいる。", "鳥が飛ぶ。"]}
     >>> found = japanese(cats | {"prediction": ["猫はいる。", "犬がいます。", "鳥が飛ぶ。"]}, bleu=["char"])
@@ -54,17 +44,26 @@ def japanese(
     """
     design = design or Design()
     _check_design(design)
-    counts = [source for source in sources if isinstance(source, CharacterCounts)]
-    if counts and len(counts) < len(sources):
-        raise UsageError("japanese takes tables of generations or counts of characters, not both at once.")
-    if counts:
-        return _of_counts(counts, design)
-    check_ranges(scripts)
-    check_normalization(normalize)
-    check_tokenizers(bleu)
-    systems = read_generations(sources, columns=columns, allow_empty=allow_empty)
-    evidence = counts_of_generations(systems, ranges=scripts, normalize=normalize, bleu=bleu)
-    return _result("generations", evidence, design, scripts, normalize, {})
+    panels = [source for source in sources if isinstance(source, Panel)]
+    if panels:
+        if len(sources) > 1:
+            raise UsageError("japanese takes one panel, or files and tables, but not both.")
+        _check_usual((scripts, normalize, tuple(bleu), columns, allow_empty))
+        return japanese_of(panels[0], design)
+    panel = text_panel(
+        *sources, scripts=scripts, normalize=normalize, bleu=bleu, columns=columns, allow_empty=allow_empty
+    )
+    return japanese_of(panel, design)
+
+
+def _check_usual(options: tuple[object, ...]) -> None:
+    """Options of counting must be left as they are where texts have been counted."""
+    usual = {"scripts": "basic", "normalize": "none", "bleu": TOKENIZERS, "columns": None, "allow_empty": False}
+    given = [name for (name, left), value in zip(usual.items(), options, strict=True) if value != left]
+    if given:
+        raise UsageError(
+            f"{given[0]} says how texts are counted, but those of a panel have been; pass it to assay.text_panel."
+        )
 
 
 def _check_design(design: Design) -> None:
@@ -73,58 +72,16 @@ def _check_design(design: Design) -> None:
         raise UsageError("japanese takes the method, level, resamples and seed of a design; leave out the rest.")
 
 
-def _of_counts(counts: Sequence[CharacterCounts], design: Design) -> Japanese:
-    first = counts[0]
-    names = [part.name for part in counts]
-    if len(set(names)) < len(names):
-        raise InputError(f"two models are called {next(n for n in names if names.count(n) > 1)!r}; rename a folder.")
-    for other in counts[1:]:
-        _check_same_characters(first, other)
-    about = {"context": first.context, "stride": first.stride}
-    evidence = counts_of_characters(counts)
-    result = _result("characters", evidence, design, first.ranges, first.normalize, about)
-    return msgspec.structs.replace(result, notes=(*_count_notes(counts), *result.notes))
-
-
-def _count_notes(counts: Sequence[CharacterCounts]) -> tuple[str, ...]:
-    """What of a text is not in the numbers, or only by convention."""
-    first, notes = counts[0], []
-    if first.left_out:
-        left = count(first.left_out, "character")
-        notes.append(f"not predicted, and not counted: {left} at the start of documents and windows")
-    shares = {part.name: part.mixed_bits / max(float(part.bits.sum()), 1e-300) for part in counts}
-    if any(share > 0 for share in shares.values()):
-        parts = ", ".join(f"{name} {100 * share:.2g} %" for name, share in shares.items())
-        notes.append(f"bits of tokens with several scripts, which are shared out by bytes: {parts}")
-    return tuple(notes)
-
-
-def _check_same_characters(first: CharacterCounts, other: CharacterCounts) -> None:
-    """Accuracy under teacher forcing depends on where tokens end, so tokenizers must not differ."""
-    both = f"{first.name} and {other.name}"
-    if first.text != other.text or (first.ranges, first.normalize) != (other.ranges, other.normalize):
-        raise InputError(f"{both} were counted on different text or scripts; count both in one call.")
-    same = first.tokenizer == other.tokenizer and (first.context, first.stride) == (other.context, other.stride)
-    if not same or not np.array_equal(first.characters, other.characters):
-        raise InputError(
-            f"{both} have different tokenizers or windows, so that different characters are predicted; look at each by "
-            "itself, and compare their losses with assay compare --per character."
-        )
-
-
-def _result(
-    kind: TextKind,
-    evidence: TextCounts,
-    design: Design,
-    scripts: Ranges,
-    normalize: Normalization,
-    about: Mapping[str, int],
-) -> Japanese:
-    made = Estimates(evidence, design)
+def japanese_of(panel: Panel, design: Design) -> Japanese:
+    """The result of a panel of texts; the first of its metrics is the one that systems are judged by."""
+    kind, scripts, metrics = _kind_of(panel)
+    _check_counts(panel)
+    made = Estimates(panel, metrics, design)
     systems = made.systems()
-    pairs = tuple(_pair(made, systems, b) for b in range(1, len(systems)))
-    n, unit = evidence.n, evidence.unit
+    headline, n, unit = Quantity.of(panel.metric), made.panel.n, made.panel.unit
+    pairs = tuple(_pair(made, systems, headline.key, b) for b in range(1, panel.k))
     sentences = [system_sentence(system, unit, n) for system in systems]
+    tokenizers = _tokenizers(panel)
     return Japanese(
         kind=kind,
         sentence="\n".join([*sentences, *(pair.sentence for pair in pairs)]),
@@ -133,10 +90,10 @@ def _result(
         n_units=n,
         unit=unit,
         scripts=scripts,
-        normalize=normalize,
-        tokenizers=evidence.tokenizers,
-        fallbacks=(*_cluster_fallback(evidence), *made.fallbacks),
-        notes=_notes(systems, pairs, evidence),
+        normalize=_normalization(panel),
+        tokenizers=tokenizers,
+        fallbacks=(*_cluster_fallback(unit), *made.fallbacks),
+        notes=_notes(panel, made.panel, systems, headline if pairs else None),
         design=design,
         signature=signature(
             "japanese",
@@ -144,39 +101,85 @@ def _result(
             units=f"{unit}s",
             n=n,
             scripts=scripts,
-            normalize=normalize,
-            bleu="+".join(evidence.tokenizers.values()) or None,
-            **about,
+            normalize=_normalization(panel),
+            bleu="+".join(tokenizers.values()) or None,
+            **{name: panel.settings[name] for name in ("context", "stride") if name in panel.settings},
             method=design.resampling,
             resamples=design.resamples or f"exact+{DEFAULT_RESAMPLES}",
             level=design.level,
             seed=design.seed,
-            data=evidence.digest,
+            data=panel.digest[:16],
         ),
     )
 
 
-def _pair(made: Estimates, systems: Sequence[SystemScores], b: int) -> SystemPair:
-    gaps, evidence = made.gaps(b), made.evidence
-    both = systems[0], systems[b]
-    sentence = pair_sentence(both, gaps, evidence.headline, evidence.unit, made.design)
-    return SystemPair(a=both[0].name, b=both[1].name, sentence=sentence, headline=evidence.headline, gaps=gaps)
+def _kind_of(panel: Panel) -> tuple[TextKind, Ranges, tuple[Metric, ...]]:
+    """What was counted, by which scripts, and its metrics in the order of the result."""
+    tokenizers = list(_tokenizers(panel))
+    for scripts in get_args(Ranges):
+        names = script_names(scripts)
+        known = {"characters": character_metrics(names), "generations": generation_metrics(names, tokenizers)}
+        for kind, metrics in known.items():
+            if set(metrics) == set(panel.metrics):
+                return cast("TextKind", kind), scripts, metrics
+    shown = listed(metric.name for metric in panel.metrics)
+    raise UsageError(f"japanese takes a panel of texts, as assay.text_panel makes it, but got the metrics {shown}.")
 
 
-def _cluster_fallback(evidence: TextCounts) -> tuple[Fallback, ...]:
-    if evidence.unit != "window":
+def _tokenizers(panel: Panel) -> dict[str, str]:
+    """Those of BLEU, with their versions."""
+    names = [metric.name for metric in panel.metrics if metric.name.startswith("bleu/")]
+    return {name.removeprefix("bleu/"): str(panel.settings.get(name, name.removeprefix("bleu/"))) for name in names}
+
+
+def _normalization(panel: Panel) -> Normalization:
+    found = panel.settings.get("normalize", "none")
+    check_normalization(str(found))
+    return cast("Normalization", found)
+
+
+def _check_counts(panel: Panel) -> None:
+    if panel.models:
+        raise UsageError("japanese compares systems, but the columns of this panel are runs; take one run of each.")
+    if not panel.whole:
+        raise InputError(
+            f"japanese needs counts of every system for every {panel.unit}, but this panel has holes; leave them out: "
+            "panel.complete()."
+        )
+    for name, part in panel.parts.items():
+        if (part < 0).any():
+            raise InputError(f"part {name!r} must hold counts, but {part.min():g} is negative.")
+    for metric in panel.metrics:
+        own = [name for name in (metric.ratio or ((), ()))[1] if panel.parts[name].shape[1] > 1]
+        if own:
+            raise InputError(
+                f"part {own[0]!r} must be shared by all systems, of the shape ({panel.n}, 1): all are measured by the "
+                "same references."
+            )
+
+
+def _pair(made: Estimates, systems: Sequence[SystemScores], headline: str, b: int) -> SystemPair:
+    gaps, both = made.gaps(b), (systems[0], systems[b])
+    sentence = pair_sentence(both, gaps, headline, made.panel.unit, made.design)
+    return SystemPair(a=both[0].name, b=both[1].name, sentence=sentence, headline=headline, gaps=gaps)
+
+
+def _cluster_fallback(unit: str) -> tuple[Fallback, ...]:
+    if unit != "window":
         return ()
     return (Fallback("documents as clusters", "windows as clusters", "there is one document only"),)
 
 
-def _notes(systems: Sequence[SystemScores], pairs: Sequence[SystemPair], evidence: TextCounts) -> tuple[str, ...]:
-    notes = list(evidence.notes)
+def _notes(panel: Panel, drawn: Panel, systems: Sequence[SystemScores], headline: Quantity | None) -> tuple[str, ...]:
+    notes = list(panel.notes)
+    if drawn is not panel:
+        notes.append(f"{panel.n:,} {panel.unit}s in {drawn.n:,} clusters, which are drawn whole")
     scripts = [systems[0].value(f"accuracy/{script}") for script in JAPANESE]
     if not any(value.characters for value in scripts):
         notes.append("there is no Japanese character in the text: no hiragana, katakana or kanji")
-    if evidence.n < FEW:
-        notes.append(f"{count(evidence.n, evidence.unit)}: too few to rely on an interval")
-    if pairs:
-        label = next(gap.quantity.label for gap in pairs[0].gaps if gap.quantity.key == evidence.headline)
-        notes.append(f"p-values are of single quantities, not adjusted for their number; {label} was chosen beforehand")
+    if drawn.n < FEW:
+        notes.append(f"{count(drawn.n, drawn.unit)}: too few to rely on an interval")
+    if headline is not None:
+        chosen = f"{headline.label} was chosen beforehand"
+        notes.append(f"p-values are of single quantities, not adjusted for their number; {chosen}")
     return tuple(notes)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from assay.data.metrics import Metric
 from assay.data.writing_systems import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
 TextKind = Literal["characters", "generations"]  # what a model would have written of a text, or what it did write
 Scale = Literal["share", "score", "bits"]  # shown as per cent, as points from 0 to 100, as bits
 
+_SCALES: dict[str, Scale] = {"share": "share", "bits per character": "bits", "points of 100": "score"}
+_LABELS = {
+    "cer": "character error rate",
+    "zipped_accuracy": "accuracy, zipped",
+    "bits": "bits per character",
+    "bleu": "BLEU",
+    "sentence_bleu": "sentence BLEU",
+    "sentence_bleu_std": "sentence BLEU, std",
+    "chrf": "chrF",
+}
 _DRAWN = {
     "characters": "Characters that the model would have written next, given the true text before them.",
     "generations": "Characters of the references that an alignment of least edits finds in the generated text.",
@@ -33,6 +44,15 @@ class Quantity(msgspec.Struct, frozen=True):
     label: str
     scale: Scale
     lower_is_better: bool = False
+
+    @classmethod
+    def of(cls, metric: Metric) -> "Quantity":
+        name, _, part = metric.name.partition("/")
+        scale = _SCALES[metric.measured_in]
+        label = _LABELS.get(name, name)
+        if part:
+            label = f"{label} ({part})" if scale == "score" else f"{name}, {part}"
+        return cls(metric.name, label, scale, metric.lower_is_better)
 
     @property
     def part(self) -> str | None:
