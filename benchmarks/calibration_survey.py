@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 
 from assay.analyses.survey.baseline_tests import Against, against
+from assay.analyses.survey.cells import means_by, overall
 from assay.analyses.survey.context_levels import levels_within
 from assay.analyses.survey.denoised import beyond_ceiling, corrected, divergence_of, overall_weights, parts_of
 from assay.analyses.survey.evidence import Survey
@@ -142,7 +143,7 @@ def _score_lines(questions: int, sizes: tuple[int, ...], one_in: int, simulation
     count = max(simulations // one_in, 2)
     for simulation in range(count):
         survey = world.asked(np.random.default_rng([simulation, questions, sizes[-1]]))
-        measured = survey.overall(survey.scores)
+        measured = overall(survey.of_models)
         for m in range(len(MODELS)):
             parts = parts_of(survey, m, overall_weights(survey, m))
             scores.add(m, corrected(parts, 0.95)[0], float(measured[m]))
@@ -214,7 +215,7 @@ def _carried_lines(
 
 def _add_gaps(world: World, simulation: int, tally: Tally) -> None:
     survey, design = world.asked(np.random.default_rng([simulation, 9])), Design(resamples=RESAMPLES, seed=simulation)
-    noise, published = segment_noise(survey, design), np.ptp(survey.by_segment(survey.scores), axis=0)
+    noise, published = segment_noise(survey, design), np.ptp(means_by(survey.of_models, "segment"), axis=0)
     for m in range(len(MODELS)):
         tally.add(m, noise.gap(range(len(world.sizes)), m, 0.95), float(published[m]))
         tally.add_plain(m, np.ptp(survey.resampled(design).by_segment[:, m], axis=0))

@@ -143,12 +143,13 @@ class Panel(PanelViews):
             replace(runs, columns=tuple(range(start, start + len(runs.columns))))
             for runs, start in zip(chosen, starts, strict=False)
         )
-        return replace(
-            self,
-            systems=tuple(self.systems[i] for i in places),
-            parts={name: part if part.shape[1] == 1 else part[:, places] for name, part in self.parts.items()},
-            models=moved if self.models else (),
-        )
+        return replace(self.of_systems(places), models=moved if self.models else ())
+
+    def of_systems(self, places: Sequence[int]) -> "Panel":
+        """Some of the columns, in this order."""
+        chosen = list(places)
+        parts = {name: part if part.shape[1] == 1 else part[:, chosen] for name, part in self.parts.items()}
+        return replace(self, systems=tuple(self.systems[i] for i in chosen), parts=parts, models=())
 
     def averaged(self) -> "Panel":
         """A column per model: the mean of its runs in each unit, over those that are there."""

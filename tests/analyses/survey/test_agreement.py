@@ -121,7 +121,7 @@ def test_a_rounded_baseline_is_equal_to_it(decimals: int) -> None:
     baseline = survey.baselines["marginal, left out"]
     percent = np.round(100 * baseline, decimals)
     written = _predicting(survey, {"written": percent / percent.sum(axis=1, keepdims=True)})
-    found = against(written, {"marginal, left out": written.baseline_scores["marginal, left out"]}, Design())
+    found = against(written, ["marginal, left out"], Design())
     assert found[0].difference.value is not None
     assert abs(found[0].difference.value) < 1e-3
     assert found[0].position == "equal"
@@ -138,7 +138,7 @@ def test_a_baseline_up_to_rounding_has_no_difference_to_it(name: str, seed: int)
     shares = survey.baselines[name]
     off = shares * (1 + np.random.default_rng(seed).integers(0, 9, shares.shape) * np.finfo(float).eps)
     written = _predicting(survey, {"off": off, "again": shares})
-    for one in against(written, {name: written.baseline_scores[name]}, Design()):
+    for one in against(written, [name], Design()):
         assert one.position == "equal"
         assert (one.difference.value, one.test.p_value, one.p_adjusted) == (0, 1, 1)
         assert one.together is not None
@@ -152,14 +152,16 @@ def test_the_true_answers_up_to_rounding_score_the_same() -> None:
     """Near a score of 1 the root makes 1e-8 of what rounding leaves of the divergence."""
     survey = made(2, questions=30)
     off = survey.truth.shares * (1 + np.random.default_rng(2).integers(-9, 9, survey.truth.shares.shape) * 1e-16)
-    written = _predicting(survey, {"off": off / off.sum(axis=1, keepdims=True)})
-    found = against(written, {"truth": np.ones(len(survey.truth))}, Design())[0]
+    rows = _predicting(survey, {"off": off / off.sum(axis=1, keepdims=True)}).predictions
+    written = Survey(survey.truth, rows, prior=survey.truth)
+    np.testing.assert_array_equal(written.baseline_scores["prior round"], 1.0)
+    found = against(written, ["prior round"], Design())[0]
     assert (found.difference.value, found.p_adjusted, found.position) == (0, 1, "equal")
 
 
 def _one(low: float, high: float, p: float, margin: float = 0.001) -> Against:
     survey = made(0, models={"a": 0.3}, questions=6)
-    found = against(survey, {"uniform": survey.baseline_scores["uniform"]}, Design())[0]
+    found = against(survey, ["uniform"], Design())[0]
     return replace(found, together=Interval(low, high, 0.95, "x"), p_adjusted=p, margin=margin)
 
 

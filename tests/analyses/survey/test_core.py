@@ -10,6 +10,7 @@ from scipy.special import rel_entr
 from assay.analyses.rank import rank
 from assay.analyses.survey import report_of, survey
 from assay.analyses.survey.baselines import Baselines, baselines
+from assay.analyses.survey.cells import overall
 from assay.analyses.survey.evidence import Survey, load
 from assay.analyses.survey.intervals import intervals
 from assay.analyses.survey.noise import noise
@@ -155,9 +156,9 @@ def test_reachable_range_is_a_ratio_of_means() -> None:
     found = made()
     section = noise(found, Design())
     near = next(one for one in section.models if one.model == "near")
-    marginal = float(found.overall(found.baseline_scores["marginal, left out"][:, None])[0])
-    ceiling = float(found.overall(found.ceiling[:, None])[0])
-    score = float(found.overall(found.scores)[found.models.index("near")])
+    marginal = float(overall(found.of_baseline("marginal, left out"))[0])
+    ceiling = float(overall(found.panel_of(found.ceiling))[0])
+    score = float(overall(found.of_models)[found.models.index("near")])
     assert near.fraction.value == pytest.approx((score - marginal) / (ceiling - marginal), rel=1e-9)
     assert section.overall.ceiling == pytest.approx(ceiling)
     assert section.overall.ceiling > section.overall.source_ceiling
@@ -227,8 +228,8 @@ def test_a_report_survives_json_exactly() -> None:
 def test_the_shipped_survey_shows_what_was_put_in() -> None:
     """Marginal knows nothing of segments; all others do, and a perfect prediction is above them all."""
     found = load(FOLDER / "survey.json", [FOLDER / "predictions.csv"], prior=FOLDER / "prior.json")
-    values = dict(zip(found.models, found.overall(found.scores).tolist(), strict=True))
-    assert max(values.values()) < float(found.overall(found.ceiling[:, None])[0])
+    values = dict(zip(found.models, overall(found.of_models).tolist(), strict=True))
+    assert max(values.values()) < float(overall(found.panel_of(found.ceiling))[0])
     assert values["smoothed"] > values["marginal"]
     assert values["smoothed"] > values["raw"]
     section = baselines(found, Design())

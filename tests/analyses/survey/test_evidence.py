@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from assay.analyses.survey import report_of
+from assay.analyses.survey.cells import overall
 from assay.analyses.survey.evidence import Survey, load, on_shared_cells
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import Scores
@@ -79,7 +80,7 @@ def test_what_a_model_has_beside_the_shared_cells_is_kept_apart() -> None:
     scores = report.analyses["scores"]
     assert isinstance(scores, Scores)
     own = {one.model: (one.score, one.cells) for one in scores.own}
-    assert own["bad"][0] == pytest.approx(float(survey.overall(survey.scores)[survey.models.index("bad")]))
+    assert own["bad"][0] == pytest.approx(float(overall(survey.of_models)[survey.models.index("bad")]))
     assert own["bad"][1] == 60
     assert own["good"][1] == keep.sum()
     assert [table.title for table in scores.tables] == ["scores", "own cells"]
@@ -136,15 +137,14 @@ def test_a_model_without_any_answer_does_not_count() -> None:
     assert report.sentence.startswith("good scores ")
 
 
-def test_the_panel_gives_the_overall_scores_by_hand() -> None:
-    """Its means are those over segments of means over questions; a model without any score is left out."""
+def test_the_panel_has_a_system_for_each_model_and_then_for_each_baseline() -> None:
     survey = made(models={"good": 0.2, "bad": 0.6}, questions=8)
-    panel = survey.panel()
-    assert panel.systems == survey.models
-    assert (len(panel.ids), panel.cluster) == (40, "question")
-    totals = np.nansum(panel.parts["score"], axis=0) / panel.parts["weight"].sum()
-    segments = [survey.scores[survey.truth.segment == s].mean(axis=0) for s in range(5)]
-    np.testing.assert_allclose(totals, np.mean(segments, axis=0), rtol=1e-12)
-    assert panel.ids[0] == "q0 × age:s0"
-    lone = replace(survey.predictions, models=(*survey.models, "silent"))
-    assert Survey(survey.truth, lone).panel().systems == survey.models
+    panel = survey.panel
+    assert panel.systems == (*survey.models, *survey.baseline_scores)
+    assert (panel.n, panel.cluster, panel.ids[0]) == (40, "question", "q0 × age:s0")
+    assert survey.of_models.systems == survey.models
+    for name, scores in survey.baseline_scores.items():
+        assert sorted(survey.of_baseline(name).values[:, 0].tolist()) == sorted(scores.tolist())
+    lone = Survey(survey.truth, replace(survey.predictions, models=(*survey.models, "silent")))
+    assert lone.of_models.answered.all(axis=0).tolist() == [True, True, False]
+    assert panel.label("segment").names == tuple(segment.id for segment in survey.truth.segments)

@@ -9,6 +9,7 @@ import pingouin as pg
 import pytest
 from scipy.stats import kendalltau
 
+from assay.analyses.survey.cells import means_by
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.order import repeats, weighting
 from assay.design import Design
@@ -20,7 +21,7 @@ MODELS = {"a": 0.2, "b": 0.25, "c": 0.3, "d": 0.5}
 def test_scores_and_tau_against_numpy_and_scipy() -> None:
     survey = made(models=MODELS)
     found = weighting(survey, Design())
-    segments = survey.by_segment(survey.scores)
+    segments = means_by(survey.of_models, "segment")
     n = np.array([segment.n for segment in survey.truth.segments], dtype=float)
     weights = {"n": n, "sqrt": np.sqrt(n), "log": np.log(n), 50: (n >= 50) * 1.0, 100: (n >= 100) * 1.0}
     order = [survey.models.index(name) for name in found.models]

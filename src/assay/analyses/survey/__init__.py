@@ -25,7 +25,9 @@ each other:
   ``row_honest`` the same with failures as NaN.
 - ``scores`` (C, M) mean of ``row_scores`` over contexts and runs, NaN where a model has none; ``honest`` (C, M).
 - ``weights`` (C,) of a cell in the overall score, which is the mean over segments of the mean over questions.
-- ``overall(values)`` (M,), ``by_segment(values)`` (S, M), ``by_question(values)`` (Q, M) of a (C, M) array.
+- ``panel``: the scores as a `Panel`, cells by question, a system for each model and then for each baseline;
+  ``of_models`` and ``of_baseline(name)`` are parts of it, and ``panel_of(values)`` has other values of the same cells.
+  `assay.analyses.survey.cells` has its means: ``overall(panel)``, ``means_by(panel, "segment")``.
 - ``baselines``: name -> (C, K) predicted shares ("uniform", "marginal", "marginal, left out", "marginal, pooled",
   "prior round"; NaN rows where there is none) and ``baseline_scores``: name -> (C,). ``reference`` is the name of the
   population marginal that models are read against.
@@ -55,12 +57,12 @@ from typing import get_args
 import numpy as np
 
 from assay.analyses.survey.advice import advice_on
+from assay.analyses.survey.cells import overall
 from assay.analyses.survey.evidence import MIN_RESPONDENTS, THRESHOLD, Population, Survey, load, on_shared_cells
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
 from assay.data.survey import Progress, SurveySource, Variants
 from assay.design import Design, signature
 from assay.errors import UsageError
-from assay.stats.units import Floats
 
 Analysis = Callable[[Survey, Design], SurveyAnalysis]
 
@@ -176,15 +178,10 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
 
 def _sentence(loaded: Survey, analyses: dict[str, SurveyAnalysis]) -> str:
     """The best model between what needs no knowledge and what can be had, over the same cells."""
-    marginal = loaded.baseline_scores[loaded.reference]
-    known = ~np.isnan(marginal)
+    marginal = loaded.of_baseline(loaded.reference)
+    known = marginal.answered[:, 0]
     cells = known if known.any() else np.ones(len(known), dtype=bool)
-
-    def over_them(values: Floats) -> list[float]:
-        found: list[float] = loaded.overall(np.where(cells[:, None], values, np.nan)).tolist()
-        return found
-
-    values = zip(loaded.models, over_them(loaded.scores), strict=True)
+    values = zip(loaded.models, overall(loaded.of_models.rows(cells)).tolist(), strict=True)
     scores = {name: value for name, value in values if not np.isnan(value)}
     if not scores:
         return "No model has an answer that could be scored."
@@ -192,9 +189,9 @@ def _sentence(loaded: Survey, analyses: dict[str, SurveyAnalysis]) -> str:
     who = f"The best of {len(scores)} models, {best}," if len(scores) > 1 else best
     parts = [f"{who} scores {scores[best]:.3f}"]
     if known.any():
-        parts.append(f"the population marginal, {over_them(marginal[:, None])[0]:.3f}")
+        parts.append(f"the population marginal, {overall(marginal.rows(cells))[0]:.3f}")
     if "noise" in analyses:
-        ceiling = over_them(loaded.ceiling[:, None])[0]
+        ceiling = overall(loaded.panel_of(loaded.ceiling).rows(cells))[0]
         parts.append(f"a perfect prediction would score {ceiling:.3f} with so many respondents")
     asked = len(cells if loaded.shared is None else loaded.shared)
     count = int(cells.sum())

@@ -6,7 +6,7 @@ a margin that nobody would care about, or if it reaches into the margin and ever
 a percentage point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -15,16 +15,17 @@ import msgspec
 import numpy as np
 
 from assay.analyses.contrast import moved_limits
+from assay.analyses.survey.cells import segment_weights, segments_alike, shared_cells
 from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey
+from assay.data import Panel
 from assay.data.survey import ERROR, OK
 from assay.design import Design
 from assay.stats.effects import ArmValues, effect_sizes
-from assay.stats.grid import Grid
 from assay.stats.interval_and_test import joint_p
 from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import TOLERANCE
-from assay.stats.units import Floats, Units, standard_error
+from assay.stats.units import Units, standard_error
 
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
 _POINT = 0.01 + 1e-9
@@ -66,25 +67,29 @@ class Against(msgspec.Struct, frozen=True):
         return within or (self.same and limits.low < self.margin and limits.high > -self.margin)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class _Pair:
     """A model and a baseline on the cells that both have."""
 
     model: str
     baseline: str
-    cells: int
-    grid: Grid | None  # None: there are none
+    panel: Panel | None  # None: there are none
     same: bool
 
     @property
+    def cells(self) -> int:
+        return 0 if self.panel is None else self.panel.n
+
+    @property
     def units(self) -> Units:
-        assert self.grid is not None
-        return self.grid.pair(0, 1)
+        """By question, so that segments count alike."""
+        assert self.panel is not None
+        return segments_alike(self.panel).grid.pair(0, 1)
 
     @property
     def reason(self) -> str | None:
         """Why nothing can be tested."""
-        if self.grid is None:
+        if self.panel is None:
             return "no question and segment in common"
         return "one question has no standard error" if self.units.n < 2 else None
 
@@ -93,30 +98,30 @@ class _Pair:
 def against_baselines(survey: Survey, design: Design) -> tuple[Against, ...]:
     """Every model against every baseline; of the two marginals without the segment, against the one asked for."""
     other = {LEFT_OUT, POOLED} - {survey.reference}
-    return against(survey, {name: own for name, own in survey.baseline_scores.items() if name not in other}, design)
+    return against(survey, [name for name in survey.baseline_scores if name not in other], design)
 
 
-def against(survey: Survey, baselines: dict[str, Floats], design: Design) -> tuple[Against, ...]:
-    """Every model against every baseline (C,); p-values and limits allow for their number."""
-    pairs = [_pair(survey, m, name, own) for name, own in baselines.items() for m in range(len(survey.models))]
+def against(survey: Survey, baselines: Iterable[str], design: Design) -> tuple[Against, ...]:
+    """Every model against every one of these baselines; p-values and limits allow for their number."""
+    pairs = [_pair(survey, m, name) for name in baselines for m in range(len(survey.models))]
     family = sum(pair.reason is None for pair in pairs)
     return tuple(_tested(pair, family, design) if pair.reason is None else _untested(pair, design) for pair in pairs)
 
 
-def _pair(survey: Survey, m: int, name: str, baseline: Floats) -> _Pair:
-    values = np.column_stack([survey.scores[:, m], _levelled(baseline, survey.scores[:, m])])
-    both = np.asarray(~np.isnan(values).any(axis=1))
-    grid = survey.grid(np.where(both[:, None], values, np.nan)) if both.any() else None
-    return _Pair(survey.models[m], name, int(both.sum()), grid, _same(survey, m, name))
+def _pair(survey: Survey, m: int, name: str) -> _Pair:
+    both = survey.panel.pair(m, len(survey.models) + list(survey.baseline_scores).index(name))
+    panel = shared_cells(both)
+    return _Pair(survey.models[m], name, None if panel is None else _levelled(panel), _same(survey, m, name))
 
 
-def _levelled(baseline: Floats, scores: Floats) -> Floats:
-    """(C,) The baseline's scores, with the model's where they differ by rounding only.
+def _levelled(panel: Panel) -> Panel:
+    """The baseline's scores, with the model's where they differ by rounding only.
 
     Rounding is in the divergence, a sum of terms up to 1 in size; its root makes more of it the nearer a score is to 1.
     """
+    scores, baseline = panel.values.T
     close = np.abs((1 - baseline) ** 2 - (1 - scores) ** 2) <= TOLERANCE
-    return np.where(close, scores, baseline)
+    return panel.with_numerators(np.column_stack([scores, np.where(close, scores, baseline)]))
 
 
 def _same(survey: Survey, m: int, name: str) -> bool:
@@ -133,23 +138,27 @@ def _same(survey: Survey, m: int, name: str) -> bool:
 
 
 def _untested(pair: _Pair, design: Design) -> Against:
-    value = None if pair.grid is None else pair.units.estimate
+    value = None if pair.panel is None else pair.units.estimate
     nothing = Estimate(value, None, None, pair.cells, pair.reason)
     test = Test("sign-flip", None, None, pair.cells, pair.reason)
-    questions, margin = 0 if pair.grid is None else 1, design.margin or MARGIN
+    questions, margin = 0 if pair.panel is None else 1, design.margin or MARGIN
     return Against(pair.model, pair.baseline, nothing, test, None, {}, questions, margin, None, pair.same)
 
 
 def _tested(pair: _Pair, family: int, design: Design) -> Against:
-    units, grid = pair.units, pair.grid
-    assert grid is not None
+    units, panel = pair.units, pair.panel
+    assert panel is not None
     found = [design.interval(units, 1 - (1 - design.level) / count, own_p=True) for count in (1, family)]
     test = _test(units, found[0].own_p or 0.0, design)
     alone, together = (
         _agreeing(one.interval, test.p_value, count, units.estimate, design.level)
         for one, count in zip(found, (1, family), strict=True)
     )
-    arms = ArmValues(grid.values[:, 1], grid.values[:, 0], grid.weights)
+    by_segment = panel.rows(
+        np.argsort(panel.label("segment").codes, kind="stable")
+    )  # the order in which they are summed
+    model, baseline = by_segment.values.T
+    arms = ArmValues(baseline, model, segment_weights(by_segment.label("segment").codes))
     return Against(
         pair.model,
         pair.baseline,

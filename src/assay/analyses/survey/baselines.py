@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from assay.analyses.survey.baseline_tests import MARGIN, Against, Position, against_baselines, placed
+from assay.analyses.survey.cells import overall
 from assay.analyses.survey.evidence import LEFT_OUT, NOBODY_ELSE, POOLED, Survey
 from assay.analyses.survey.population import categories_of_two, has_everyone
 from assay.analyses.survey.result import SurveyAnalysis
@@ -244,7 +245,7 @@ def baselines(survey: Survey, design: Design) -> Baselines:
     count = max(design.resamples or _permutations(len(survey.models), design.level), LEAST_PERMUTATIONS)
     found = nulls(survey, count, design.seed)
     return Baselines(
-        tuple(_baseline(survey, name, scores) for name, scores in survey.baseline_scores.items()),
+        tuple(_baseline(survey, name) for name in survey.baseline_scores),
         against_baselines(survey, design),
         _nulls(survey, found, design),
         count,
@@ -258,17 +259,18 @@ def _permutations(models: int, level: float) -> int:
     return max(DEFAULT_PERMUTATIONS, ceil(2 * models / (1 - level)))
 
 
-def _baseline(survey: Survey, name: str, scores: Floats) -> Baseline:
-    there = ~np.isnan(scores)
+def _baseline(survey: Survey, name: str) -> Baseline:
+    panel = survey.of_baseline(name)
+    there = panel.answered[:, 0]
     beside = () if there.all() or not there.any() else tuple(_beside(survey, there))
-    return Baseline(name, number(survey.overall(scores[:, None])[0]), int(there.sum()), _note(survey, name), beside)
+    return Baseline(name, number(overall(panel)[0]), int(there.sum()), _note(survey, name), beside)
 
 
-def _beside(survey: Survey, cells: Truths) -> Iterator[Beside]:
-    for name, scores in survey.baseline_scores.items():
-        if not np.isnan(scores[cells]).any():
-            value = survey.overall(np.where(cells, scores, np.nan)[:, None])[0]
-            yield Beside(name, number(value))
+def _beside(survey: Survey, units: Truths) -> Iterator[Beside]:
+    for name in survey.baseline_scores:
+        panel = survey.of_baseline(name).rows(units)
+        if panel.whole:
+            yield Beside(name, number(overall(panel)[0]))
 
 
 def _note(survey: Survey, name: str) -> str | None:

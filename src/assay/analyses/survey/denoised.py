@@ -18,6 +18,7 @@ from math import exp, sqrt
 
 import numpy as np
 
+from assay.analyses.survey.cells import segments_alike, shared_cells
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.respondents import NoisyAnswers
 from assay.stats.bootstrap import interval
@@ -121,9 +122,8 @@ def beyond_ceiling(survey: Survey, level: float) -> tuple[bool, ...]:
 
 
 def _beyond(survey: Survey, m: int, level: float) -> bool:
-    values = np.column_stack([survey.scores[:, m], survey.ceiling])
-    missing = np.asarray(np.isnan(values).any(axis=1))
-    if missing.all():
+    panel = shared_cells(survey.panel_of(survey.scores[:, m], survey.ceiling))
+    if panel is None:
         return False
-    found: Units = survey.grid(np.where(missing[:, None], np.nan, values)).pair(0, 1)
+    found: Units = segments_alike(panel).grid.pair(0, 1)
     return found.n > 1 and interval(found, method="t", confidence_level=level).interval.low > 0

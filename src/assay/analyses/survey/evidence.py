@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from assay.analyses.survey.cells import order_of, overall, panel_of_cells, segment_weights
 from assay.analyses.survey.population import left_out, pooled
 from assay.analyses.survey.respondents import NoisyAnswers, Resampled, noisy_answers, resample
-from assay.data import Metric, Panel
-from assay.data.labels import Labels
+from assay.data import Panel
 from assay.data.survey import (
     OK,
     SCORE_ONLY,
@@ -31,7 +31,6 @@ from assay.data.survey import (
 )
 from assay.design import Design
 from assay.errors import InputError
-from assay.stats.grid import Grid
 from assay.stats.survey.divergence import (
     UNPARSEABLE_SCORE,
     WRONG_LENGTH_SCORE,
@@ -43,7 +42,7 @@ from assay.stats.survey.divergence import (
     source_noise,
 )
 from assay.stats.survey.multinomial import Respondents, perfect_noise
-from assay.stats.units import Floats, Integers, Truths
+from assay.stats.units import Floats, Truths
 
 Population = Literal["left-out", "pooled"]
 LEFT_OUT, POOLED = "marginal, left out", "marginal, pooled"
@@ -149,45 +148,28 @@ class Survey:
     @cached_property
     def weights(self) -> Floats:
         """(C,) Of a cell in the mean over segments of the mean over questions; they sum to the number of cells."""
-        return _equal_segments(self.truth.segment)
+        return segment_weights(self.truth.segment)
 
-    def by_segment(self, values: Floats) -> Floats:
-        """(S, M) Means over the questions of each segment."""
-        return _means(values, self.truth.segment, len(self.truth.segments))
-
-    def by_question(self, values: Floats) -> Floats:
-        """(Q, M) Means over the segments of each question."""
-        return _means(values, self.truth.question, len(self.truth.questions))
-
-    def overall(self, values: Floats) -> Floats:
-        """(M,) The mean over segments of the mean over questions."""
-        segments = self.by_segment(values)
-        there = ~np.isnan(segments)
-        counts = there.sum(axis=0)
-        sums = np.where(there, segments, 0.0).sum(axis=0)
-        return np.asarray(np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0))
-
-    def grid(self, values: Floats) -> Grid:
-        """Values (C, M) as a grid whose clusters are the questions; cells that nobody has are left out."""
-        kept = ~np.isnan(values).all(axis=1)
-        _, clusters = np.unique(self.truth.question[kept], return_inverse=True)
-        return Grid(values[kept], _equal_segments(self.truth.segment[kept]), clusters.astype(np.int64))
-
+    @cached_property
     def panel(self) -> Panel:
-        """The scores as a panel: units are questions × segments, clusters questions; models without any are left out.
+        """The scores as a panel: units are cells by question; a system for each model, then for each baseline."""
+        values = np.column_stack([self.scores, *self.baseline_scores.values()])
+        return panel_of_cells(self.truth, values, (*self.models, *self.baseline_scores))
 
-        Its units stand by question, because a panel numbers its clusters as they appear.
-        """
-        kept = np.asarray(~np.isnan(self.scores).all(axis=0))
-        grid, truth = self.grid(self.scores[:, kept]), self.truth
-        rows = np.flatnonzero(~np.isnan(self.scores[:, kept]).all(axis=1))
-        units = np.empty(len(rows), dtype=object)
-        units[:] = [f"{truth.questions[truth.question[c]].id} × {truth.segments[truth.segment[c]].id}" for c in rows]
-        models = tuple(name for name, there in zip(self.models, kept.tolist(), strict=True) if there)
-        parts = {"score": np.where(grid.present, grid.products, np.nan), "weight": grid.weights[:, None]}
-        questions = Labels(tuple(question.id for question in truth.questions), truth.question[rows])
-        panel = Panel(models, units, parts, (Metric.of("scores"),), labels={"question": questions}, cluster="question")
-        return panel.rows(np.argsort(questions.codes, kind="stable"))
+    @cached_property
+    def of_models(self) -> Panel:
+        """The models of the panel."""
+        return self.panel.of_systems(range(len(self.models)))
+
+    def of_baseline(self, name: str) -> Panel:
+        """A baseline of the panel."""
+        return self.panel.of_systems([len(self.models) + list(self.baseline_scores).index(name)])
+
+    def panel_of(self, *columns: Floats) -> Panel:
+        """Other values (C,) or (C, k) of the same cells as a panel."""
+        values = np.column_stack(columns)
+        parts = {**self.panel.parts, "score": np.asfortranarray(values[order_of(self.truth)])}
+        return replace(self.panel, systems=tuple(map(str, range(values.shape[1]))), parts=parts)
 
     # ---------------------------------------------------------------------------------------------- baselines
 
@@ -277,21 +259,6 @@ class Survey:
         return self._resampled[key]
 
 
-def _equal_segments(segment: Integers) -> Floats:
-    """(c,) Weights of cells of these segments in the mean over segments of means over questions; they sum to c."""
-    _, codes, counts = np.unique(segment, return_inverse=True, return_counts=True)
-    return np.asarray(len(segment) / (len(counts) * counts[codes]), dtype=np.float64)
-
-
-def _means(values: Floats, codes: "np.ndarray[tuple[int], np.dtype[np.int64]]", count: int) -> Floats:
-    """(count, M) Means of the rows with each code, NaN apart."""
-    there = ~np.isnan(values)
-    sums, counts = np.zeros((count, values.shape[1])), np.zeros((count, values.shape[1]))
-    np.add.at(sums, codes, np.where(there, values, 0.0))
-    np.add.at(counts, codes, there)
-    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
-
-
 def load(
     truth: SurveySource,
     results: Sequence[SurveySource],
@@ -326,8 +293,8 @@ def on_shared_cells(survey: Survey) -> Survey:
     shared = np.asarray(there[:, scored].all(axis=1))
     if not scored.any() or shared.all():
         return survey
-    overall, counts = survey.overall(survey.scores), there.sum(axis=0)
-    own = tuple(OwnScore(name, float(overall[m]), int(counts[m])) for m, name in enumerate(survey.models) if scored[m])
+    means, counts = overall(panel_of_cells(survey.truth, survey.scores, survey.models)), there.sum(axis=0)
+    own = tuple(OwnScore(name, float(means[m]), int(counts[m])) for m, name in enumerate(survey.models) if scored[m])
     fewest = min(own, key=lambda one: one.cells)
     if not shared.any():
         raise InputError(

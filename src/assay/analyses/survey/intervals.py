@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from assay.analyses.survey.cells import means_by, overall
 from assay.analyses.survey.denoised import (
     KNOWS_THE_SAMPLE,
     beyond_ceiling,
@@ -89,7 +90,8 @@ class ScoreIntervals(SurveyAnalysis, frozen=True, tag="intervals"):
 
 def intervals(survey: Survey, design: Design) -> ScoreIntervals:
     """Intervals for every model, overall and by segment and question."""
-    drawn, scores = survey.resampled(design).overall, survey.overall(survey.scores)  # (M, B), (M,)
+    drawn, panel = survey.resampled(design).overall, survey.of_models  # (M, B)
+    scores = overall(panel)
     models, each, beyond = [], [], beyond_ceiling(survey, design.level)
     for m, name in enumerate(survey.models):
         parts = parts_of(survey, m, _all_weights(survey, m))
@@ -107,8 +109,8 @@ def intervals(survey: Survey, design: Design) -> ScoreIntervals:
     cut = len(segments)
     return ScoreIntervals(
         tuple(models),
-        _parts(survey, [s.id for s in segments], survey.by_segment(survey.scores), [own[:cut] for own in each]),
-        _parts(survey, [q.id for q in questions], survey.by_question(survey.scores), [own[cut:] for own in each]),
+        _parts(survey, [s.id for s in segments], means_by(panel, "segment"), [own[:cut] for own in each]),
+        _parts(survey, [q.id for q in questions], means_by(panel, "question"), [own[cut:] for own in each]),
         design.resamples or DEFAULT_RESPONDENT_RESAMPLES,
         design.level,
     )

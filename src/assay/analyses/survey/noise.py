@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.analyses.contrast import moved_limits
 from assay.analyses.survey.baseline_tests import against_baselines
+from assay.analyses.survey.cells import overall, segments_alike, shared_cells
 from assay.analyses.survey.denoised import beyond_ceiling
 from assay.analyses.survey.evidence import LEFT_OUT, Survey
 from assay.analyses.survey.result import SurveyAnalysis
@@ -187,21 +188,20 @@ def _level(survey: Survey, name: str, cells: "np.ndarray[tuple[int], np.dtype[np
 
 
 def _reach(survey: Survey, m: int, design: Design) -> ReachedRange:
-    values = np.column_stack([survey.scores[:, m], survey.baseline_scores[survey.reference], survey.ceiling])
-    both = np.asarray(~np.isnan(values).any(axis=1))
-    name = survey.models[m]
-    if not both.any():
+    values = survey.scores[:, m], survey.baseline_scores[survey.reference], survey.ceiling
+    panel, name = shared_cells(survey.panel_of(*values)), survey.models[m]
+    if panel is None:
         missing = Estimate(None, None, None, 0, "no cell that the model and the marginal both have")
-        return ReachedRange(name, number(survey.overall(survey.scores)[m]), None, None, missing)
-    score, marginal, ceiling = survey.overall(np.where(both[:, None], values, np.nan)).tolist()
-    grid = survey.grid(np.where(both[:, None], values, np.nan))
+        return ReachedRange(name, number(overall(survey.of_models)[m]), None, None, missing)
+    score, marginal, ceiling = overall(panel).tolist()
+    grid = segments_alike(panel).grid
     units = Units(grid.sums[:, 0] - grid.sums[:, 1], grid.sums[:, 2] - grid.sums[:, 1])
     return ReachedRange(
         name,
         score,
         marginal,
         ceiling,
-        _agreeing(survey, name, _ratio(units, grid.mass, design, int(both.sum())), design),
+        _agreeing(survey, name, _ratio(units, grid.mass, design, panel.n), design),
     )
 
 

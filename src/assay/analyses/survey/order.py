@@ -16,6 +16,7 @@ from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.weights import place_of
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
+from assay.analyses.survey.cells import means_by, segments_alike
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR
@@ -83,10 +84,12 @@ def pairs(survey: Survey, design: Design) -> ModelPairs:
     """All pairs of models on the cells that both have; a question asked of 49 segments is one question."""
     from assay.analyses.rank import rank_panel  # late
 
-    panel = survey.panel()
-    if len(panel.systems) < 2:
+    panel = survey.of_models
+    panel = panel.of_systems(np.flatnonzero(panel.answered.any(axis=0)).tolist())
+    if panel.k < 2:
         return ModelPairs(None, (), "one model: there is no pair")
-    board = rank_panel(panel, design, "holm")
+    panel = panel.rows(np.asarray(panel.answered.any(axis=1)))
+    board = rank_panel(segments_alike(panel), design, "holm")
     p = np.array(board.pairs.test.p_value, dtype=np.float64)  # NaN where there is none
     adjusted = np.full(len(p), np.nan)
     adjusted[~np.isnan(p)] = benjamini_hochberg(p[~np.isnan(p)])
@@ -156,7 +159,7 @@ class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
 
 def weighting(survey: Survey, design: Design) -> SegmentWeights:
     """The rankings, of models that have an answer in every segment."""
-    segments = survey.by_segment(survey.scores)  # (S, M)
+    segments = means_by(survey.of_models, "segment")  # (S, M)
     whole = ~np.isnan(segments).any(axis=0)
     n = np.array([segment.n for segment in survey.truth.segments], dtype=np.float64)
     kept = np.flatnonzero(whole)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 import numpy as np
 
+from assay.analyses.survey.cells import means_by, overall
 from assay.analyses.survey.evidence import OwnScore, Survey
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import NOTABLE, Statement
@@ -147,9 +148,9 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
 
 def scores(survey: Survey, design: Design) -> Scores:  # noqa: ARG001  # every analysis is called with a design
     """The score of every model."""
-    overall, honest = survey.overall(survey.scores), survey.overall(survey.honest)
-    segments = survey.by_segment(survey.scores)
-    rows = [_model(survey, m, (overall, honest, segments)) for m in range(len(survey.models))]
+    panel = survey.of_models
+    found = overall(panel), overall(survey.panel_of(survey.honest)), means_by(panel, "segment")
+    rows = [_model(survey, m, found) for m in range(len(survey.models))]
     rows.sort(key=lambda row: (-1.0 if row.score is None else -row.score, row.model))
     truth = survey.truth
     return Scores(
@@ -164,7 +165,7 @@ def scores(survey: Survey, design: Design) -> Scores:  # noqa: ARG001  # every a
 
 
 def _model(survey: Survey, m: int, found: tuple[Floats, Floats, Floats]) -> ModelScore:
-    overall, honest, segments = found
+    score, honest, segments = found
     own = segments[:, m]
     there = np.flatnonzero(~np.isnan(own))
     counts = {status: int(survey.predictions.counts(status)[m]) for status in range(5)}
@@ -172,12 +173,12 @@ def _model(survey: Survey, m: int, found: tuple[Floats, Floats, Floats]) -> Mode
     published = None if survey.summary is None else survey.summary.overall.get(survey.models[m])
     return ModelScore(
         survey.models[m],
-        number(overall[m]),
+        number(score[m]),
         number(honest[m]),
         float(own[there].std()) if len(there) > 1 else None,
         names[there[int(np.argmax(own[there]))]] if len(there) else None,
         names[there[int(np.argmin(own[there]))]] if len(there) else None,
-        int((~np.isnan(survey.scores[:, m])).sum()),
+        int(survey.of_models.answered[:, m].sum()),
         sum(counts.values()),
         counts[OK],
         counts[UNPARSEABLE],
