@@ -1,6 +1,9 @@
 """`import assay`: what it offers, and what it must not cost."""
 
+import doctest
+import inspect
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +43,19 @@ def test_the_names_are_those_of_their_homes() -> None:
     from assay.errors import InputError
 
     assert (assay.compare, assay.Design, assay.InputError) == (compare, Design, InputError)
+
+
+@pytest.mark.parametrize("name", sorted(set(assay.__all__) - {"__version__"}))
+def test_public_names_say_where_a_user_finds_them(name: str) -> None:
+    found = getattr(assay, name)
+    assert (found.__module__, found.__qualname__) == ("assay", name)
+    assert pickle.loads(pickle.dumps(found)) is found  # noqa: S301 - our own
+
+
+def test_every_verb_has_an_example() -> None:
+    """They run as docstrings of their modules (--doctest-modules)."""
+    verbs = {name: verb for name in assay.__all__ if inspect.isfunction(verb := getattr(assay, name))}
+    assert [name for name, verb in verbs.items() if not doctest.DocTestParser().get_examples(verb.__doc__ or "")] == []
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

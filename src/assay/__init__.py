@@ -171,6 +171,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
+    value.__module__ = "assay"  # where help, tracebacks and pickles shall look for it
     globals()[name] = value
     _show_in_notebooks()
     return value

@@ -184,7 +184,15 @@ def policy_of(given: Policy | str | PathLike[str] | None) -> Policy:
 
 
 def read_policy(path: str | PathLike[str]) -> Policy:
-    """The policy in a JSON file, or in a TOML file if its name ends so."""
+    """The policy in a JSON file, or in a TOML file if its name ends so.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "gate.toml").write_text('profile = "ci"')
+    ...     read_policy(f"{folder}/gate.toml").profile
+    'ci'
+    """
     file = Path(path)
     content = _content(file)
     faults = [fault for name, value in content.items() if (fault := _fault(name, value)) is not None]

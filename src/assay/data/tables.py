@@ -131,6 +131,10 @@ def read_tables(
     """A table for each model in several files, folders, mappings, data frames or tables.
 
     Paths may be NAME=PATH. The logs of a harness are put together by model, whichever path they come from.
+
+    >>> rows = {"model": ["a", "a", "b", "b"], "item": ["q1", "q2", "q1", "q2"], "score": [1, 0, 1, 1]}
+    >>> [table.name for table in read_tables([rows])]
+    ['a', 'b']
     """
     paths = [source for source in sources if isinstance(source, str | PathLike)]
     tables: list[Table] = []
