@@ -1,18 +1,24 @@
 """Every verb takes a panel. Oracle: what the same verb says of the tables that the panel was made of."""
 
+import inspect
 import pickle
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import assay
 from assay import (
     Design,
     InputError,
     Panel,
     Selection,
     UsageError,
+    certify,
     compare,
     japanese,
     power,
@@ -95,6 +101,31 @@ def test_options_that_a_panel_has_no_use_for(options: dict[str, Any], part: str)
 def test_a_system_that_the_panel_does_not_have() -> None:
     with pytest.raises(InputError, match=r"no system 'first' among First, Second; did you mean 'First'\?"):
         compare(Panel.from_arrays(np.eye(2), systems=["First", "Second"]), models=("first", "Second"))
+
+
+def panel_takers() -> dict[str, Any]:
+    """The public functions that take a panel, by name."""
+    public = {name: getattr(assay, name) for name in assay.__all__}
+    functions = {name: found for name, found in public.items() if inspect.isfunction(found)}
+    takes = {name: inspect.signature(found).parameters.values() for name, found in functions.items()}
+    return {name: functions[name] for name, own in takes.items() if any("Panel" in str(one) for one in own)}
+
+
+def test_the_page_on_panels_lists_every_verb_that_takes_one_and_each_says_so_itself() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "panel.md").read_text("utf-8")
+    assert sorted(set(re.findall(r"^\| `assay\.(\w+)\(panel", page, re.MULTILINE))) == sorted(panel_takers())
+    assert [name for name, verb in panel_takers().items() if "`Panel`" not in verb.__doc__] == []
+
+
+@pytest.mark.parametrize("verb", ["compare", "power", "certify"])
+def test_a_verb_for_two_systems_takes_no_three(verb: str, tmp_path: Path) -> None:
+    call: dict[str, Callable[[Panel], object]] = {
+        "compare": compare,
+        "power": lambda panel: power(panel, difference=0.1),
+        "certify": lambda panel: certify(panel, None, tmp_path / "c.json"),
+    }
+    with pytest.raises(UsageError, match=f"^{verb} takes a panel of two systems, but got 3; choose two"):
+        call[verb](Panel.from_arrays(np.eye(3)))
 
 
 # ------------------------------------------------------------------------------------------ power and reliability

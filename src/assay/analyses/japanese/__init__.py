@@ -29,7 +29,7 @@ def japanese(
 ) -> Japanese:
     """Measure Japanese text by script, and compare every system with the first.
 
-    ``sources`` are tables of generations, or what `assay.characters` counted of models on a text, or one panel that
+    ``sources`` are tables of generations, or what `assay.characters` counted of models on a text, or one `Panel` that
     `assay.text_panel` has made of either. Generations have the columns ``item, prediction, reference``, ``model`` where
     there are several, and ``cluster`` for sentences that are to be drawn together. They are aligned with their
     references by edit distance; of them there are the character error rate, accuracy by script, BLEU with the

@@ -84,7 +84,7 @@ def _pilot_panels(
     """The two systems of a pilot on the units that both have, and the same with a column for each run."""
     if isinstance(plan, Panel):
         asked = panel_as_asked(plan, cluster=cluster, split=split, b=b, columns=columns, selection=selection)
-        panel = two_systems(asked, models)
+        panel = two_systems(asked, models, verb="power")
         return panel, asked.of_models(panel.systems)
     tables = tables_of(plan, b, models, columns, cluster, selection)
     names = ("A", "B") if all(table.name == UNNAMED for table in tables) else None
