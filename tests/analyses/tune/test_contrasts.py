@@ -12,7 +12,10 @@ import pytest
 from scipy import stats
 
 from assay.analyses.tune import tune
+from assay.analyses.tune.arms import Trained
+from assay.analyses.tune.contrasts import windows_panel
 from assay.analyses.tune.result import TuningReport
+from assay.data.training import read_run
 from assay.errors import InputError
 from tests.analyses.tune.shipped import FULL, LORA, losses, mean_loss
 from tests.analyses.tune.test_validation import peft, trainer
@@ -130,15 +133,38 @@ def test_a_difference_is_shown_only_if_windows_and_seeds_agree(every_arm: Tuning
     assert found.verdict == "no difference shown"
 
 
-def test_seeds_with_other_windows_are_refused(tmp_path: Path) -> None:
-    shutil.copytree(FULL[1], tmp_path / "full-1")
-    (windows,) = (tmp_path / "full-1" / "windows").glob("*.parquet")
-    changed = tmp_path / "changed.parquet"
+def rewritten(folder: Path, query: str) -> Path:
+    """A copy of a run whose scored windows are a query of those it had."""
+    shutil.copytree(FULL[1], folder)
+    (windows,) = (folder / "windows").glob("*.parquet")
+    changed = folder / "changed.parquet"
     with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT * REPLACE (tokens + 1 AS tokens) FROM '{windows}') TO '{changed}'")  # noqa: S608
+        connection.execute(f"COPY ({query.format(windows)}) TO '{changed}'")
     changed.replace(windows)
-    with pytest.raises(InputError, match="its validation windows are not those of"):
-        tune(FULL[0], tmp_path / "full-1", LORA[0])
+    return folder
+
+
+def test_seeds_with_other_windows_are_refused(tmp_path: Path) -> None:
+    other = rewritten(tmp_path / "tokens", "SELECT * REPLACE (tokens + 1 AS tokens) FROM '{}'")
+    with pytest.raises(InputError, match=r"tokens/windows.*the same window must have the same tokens in all files"):
+        tune(FULL[0], other, LORA[0])
+    fewer = rewritten(tmp_path / "fewer", "SELECT * FROM '{}' LIMIT 100")
+    with pytest.raises(InputError, match=r"fewer/windows: its validation windows are not those of .*full-0/windows"):
+        tune(FULL[0], fewer, LORA[0])
+
+
+def test_windows_are_a_panel_with_a_column_for_each_run() -> None:
+    arms = [[Trained(read_run(run, None)) for run in runs] for runs in (FULL, LORA[:1])]
+    panel = windows_panel(("full", "lora"), arms)
+    assert panel is not None
+    assert panel.systems == ("full, run 1", "full, run 2", "full, run 3", "lora, run 1")
+    assert [(runs.model, runs.columns) for runs in panel.models] == [("full", (0, 1, 2)), ("lora", (3,))]
+    assert (panel.n, panel.cluster, panel.n_clusters) == (105, "document", 16)
+    for column, run in enumerate((*FULL, LORA[0])):
+        loss, tokens = losses(run)
+        np.testing.assert_array_equal(panel.column("loss", column), loss * tokens)
+        assert panel.estimate(column) == pytest.approx(mean_loss(run), rel=1e-14)
+    assert panel.averaged().estimate(0) == pytest.approx(np.mean([mean_loss(run) for run in FULL]), rel=1e-14)
 
 
 def test_losses_alone_of_one_seed_decide_nothing(tmp_path: Path) -> None:

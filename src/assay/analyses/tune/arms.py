@@ -9,7 +9,7 @@ import numpy as np
 from assay.analyses.tune.curves import curve_of, summary_of
 from assay.analyses.tune.records import Arm, RatePoint, Sensitivity, StepCurve
 from assay.analyses.tune.sentences import rates_sentence
-from assay.data.tables import Table, read_table
+from assay.data import Panel, Table, read_table
 from assay.data.training import PARTS, TrainingLog
 from assay.errors import InputError, UsageError
 from assay.stats.records import Estimate
@@ -38,8 +38,7 @@ class Trained:
             return None
         if self.windows is None:
             return self.log.valid.finite.last
-        tokens = self.windows.numbers["tokens"]
-        return float((self.windows.numbers["loss"] * tokens).sum() / tokens.sum())
+        return Panel.from_tables([self.windows]).estimate(0)
 
     @property
     def seconds_per_step(self) -> float | None:

@@ -1,27 +1,25 @@
 """An arm against the baseline: the same validation windows in pairs, the seeds as clusters, and the gains."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 from msgspec import structs
 
-from assay.analyses.compare import compare
+from assay.analyses.compare import compare_panel
 from assay.analyses.compare.result import Comparison
 from assay.analyses.contrast import verdict_of
 from assay.analyses.tune.arms import Trained
 from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Contrast, ContrastVerdict, Recipe
 from assay.analyses.tune.sentences import contrast_sentence, stops
-from assay.data.tables import Table
+from assay.data import Panel
+from assay.data.repeats import RunTable
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.numerics import SMALLEST_P, normal_quantile, t_cdf
 from assay.stats.records import Estimate, Test
 from assay.stats.rounding import difference
 from assay.stats.trend import seed_difference
-from assay.stats.units import Floats
 
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
 
@@ -57,7 +55,7 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
         seeds=seeds,
         seeds_test=test,
         paired_seeds=paired,
-        recipe=_recipe(a, b, design.level),
+        recipe=_recipe(names, a, b, design.level),
         ratios=ratios,
         accuracy=measure,
     )
@@ -103,45 +101,44 @@ def _over_seeds(
 
 def _windows(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained], design: Design) -> Comparison | None:
     """The comparison of the arms' mean losses window by window; ``None`` where a run has no windows."""
-    tables = [[run.windows for run in arm] for arm in (a, b)]
-    if any(table is None for arm in tables for table in arm):
+    panel = windows_panel(names, (a, b))
+    if panel is None:
         return None
-    first, second = (_mean_table(name, arm) for name, arm in zip(names, tables, strict=True))
-    documents = first.labels.get("document")
-    cluster = "document" if documents is not None and len(documents.names) > 1 else None
-    found = compare(first, second, design=design, cluster=cluster, strict=True)
-    notes = (*found.notes, "losses of a window are means over the seeds")
-    return structs.replace(found, notes=notes, chart_data=None)  # a report of training has charts of its own
+    found = compare_panel(panel.averaged(), design)
+    return structs.replace(found, notes=(*found.notes, "losses of a window are means over the seeds"))
 
 
-def _mean_table(name: str, tables: Sequence[Any]) -> Table:
-    """A table of the first run's windows with the mean loss over the runs."""
-    first: Table = tables[0]
-    losses = [_aligned(first, table) for table in tables]
-    numbers = first.numbers | {"loss": np.mean(losses, axis=0)}
-    return replace(first, name=name, label=name, numbers=numbers)
-
-
-def _aligned(first: Table, other: Table) -> Floats:
-    order, mine = np.argsort(other.ids.astype(str)), np.argsort(first.ids.astype(str))
-    same = len(first) == len(other) and (first.ids[mine] == other.ids[order]).all()
-    if not same or (first.numbers["tokens"][mine] != other.numbers["tokens"][order]).any():
+def windows_panel(names: Sequence[str], arms: Sequence[Sequence[Trained]]) -> Panel | None:
+    """The validation windows of arms, a column for each of their runs; ``None`` where a run has none."""
+    runs = [
+        RunTable(name, str(number), run.windows)
+        for name, arm in zip(names, arms, strict=True)
+        for number, run in enumerate(arm, start=1)
+        if run.windows is not None
+    ]
+    if len(runs) < sum(map(len, arms)):
+        return None
+    documents = runs[0].table.labels.get("document")
+    several = documents is not None and len(documents.names) > 1
+    panel = Panel.from_runs(runs, cluster="document" if several else None)
+    if not panel.whole:
+        lacking = runs[int(np.argmin(panel.answered.all(axis=0)))].table.label
+        other = next(run.table.label for run in runs if run.table.label != lacking)
         raise InputError(
-            f"{other.label}: its validation windows are not those of {first.label}; "
+            f"{lacking}: its validation windows are not those of {other}; "
             "runs that are compared need the same validation text, tokenizer and context."
         )
-    losses = np.empty(len(first))
-    losses[mine] = other.numbers["loss"][order]
-    return losses
+    return panel
 
 
-def _recipe(a: Sequence[Trained], b: Sequence[Trained], level: float) -> Recipe | None:
+def _recipe(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained], level: float) -> Recipe | None:
     """The published recipe on the windows of the first runs: a paired t-test, d over the arms' spread, and an interval
     of one value less another, √n too wide for a mean and as if there were no pairs. Its variances divide by n.
     """
-    if a[0].windows is None or b[0].windows is None:
+    panel = windows_panel(names, (a[:1], b[:1]))
+    if panel is None:
         return None
-    first, second = a[0].windows.numbers["loss"], _aligned(a[0].windows, b[0].windows)
+    first, second = panel.values.T
     gaps = difference(first, second)
     n, mean = len(gaps), float(gaps.mean())
     both = float(first.var() + second.var())
