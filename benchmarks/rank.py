@@ -20,10 +20,9 @@ import numpy as np
 from scipy import stats
 
 from assay.stats.bootstrap.resampling import Engine
-from assay.stats.grid import Grid
 from assay.stats.ranking.pairs import pairs_of, sign_flips
 from assay.stats.ranking.shared_signs import Flips, maxima
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Grid
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved, quickest

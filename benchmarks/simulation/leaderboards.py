@@ -11,14 +11,13 @@ from assay.analyses.rank.pairs import PairDecisions, decided_of
 from assay.analyses.rank.records import Adjust
 from assay.design import Design
 from assay.stats.bootstrap import interval
-from assay.stats.grid import Grid
 from assay.stats.multiplicity import rank_limits
 from assay.stats.ranking import Fitted, deviations, fitted, rank_quantiles
 from assay.stats.ranking.confidence_set import confidence_set
 from assay.stats.ranking.pairs import pairs_of
 from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import winner
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Grid
 
 SEED = 20265
 RESAMPLES = 1_999

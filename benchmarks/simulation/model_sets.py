@@ -5,11 +5,10 @@ from zlib import crc32
 
 import numpy as np
 
-from assay.stats.grid import Grid
 from assay.stats.ranking.confidence_set import confidence_set
 from assay.stats.ranking.pairs import pairs_of
 from assay.stats.ranking.shared_signs import Flips
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Grid
 
 SEED = 20269
 FLIPS = 999

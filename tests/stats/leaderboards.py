@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.stats.grid import Grid
+from assay.stats.units import Grid
 
 
 def grid_of(

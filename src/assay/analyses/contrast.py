@@ -22,8 +22,8 @@ from assay.stats.numerics import SMALLEST_P, critical_values
 from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
 from assay.stats.proportions import Effective, effective_counts, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.records import Estimate, Fallback, Interval, Test
-from assay.stats.rounding import snapped, without_noise, without_residue
-from assay.stats.units import Floats, Units, design_effect, grouped, mean_of_draws
+from assay.stats.rounding import snapped, without_residue
+from assay.stats.units import Floats, Units, design_effect, grouped, mean_of_draws, without_noise
 
 Verdict = Literal["better", "worse", "no difference shown", "equivalent"]
 

@@ -15,8 +15,7 @@ from assay.data.metrics import SIZES, Kind, Metric, Names
 from assay.data.panel_records import NOTHING, Dropped, Runs, Substance, Sums
 from assay.errors import InputError, UsageError
 from assay.names import listed
-from assay.stats.grid import Grid
-from assay.stats.units import Floats, Integers, Texts, Truths, Units, design_effect, grouped
+from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, design_effect, grouped
 
 EXAMPLES = 5  # ids of units that did not pair
 

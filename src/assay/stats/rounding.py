@@ -1,4 +1,4 @@
-"""Differences that are rounding are none.
+"""Rounding: differences that are nothing else count as 0.
 
 Two values that were meant to be equal differ by an ulp or a few once they have been summed in another order. A test of
 signs does not see how small such a difference is: fifty of them, all positive, have p = 2⁻⁴⁹. So values of one unit
@@ -9,13 +9,11 @@ and a sum of ten thousand terms is off by 1e-12 at worst; what is measured diffe
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.units import Floats, Units
-
 NOISE = 8 * float(np.finfo(np.float64).eps)  # of a few operations
 TOLERANCE = 1e-12  # of the larger of the two values that are subtracted
 
 
-def snapped(values: Floats) -> tuple[Floats, int]:
+def snapped(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """(n, k) The values, with those of a row made equal that differ by rounding only; and how many were changed.
 
     A row is one unit, a column one system; NaN (no value) stays. Equal means equal to the least of those that follow
@@ -45,7 +43,7 @@ def snapped(values: Floats) -> tuple[Floats, int]:
     return out, changed
 
 
-def difference(a: Floats, b: Floats) -> Floats:
+def difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """The difference b − a of arrays of one shape, 0 where it is rounding.
 
     >>> import numpy as np
@@ -55,12 +53,12 @@ def difference(a: Floats, b: Floats) -> Floats:
     return without_residue(b - a, np.maximum(np.abs(a), np.abs(b)))
 
 
-def without_residue(sums: Floats, sizes: Floats) -> Floats:
+def without_residue(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of differences, with 0 for those that only rounding keeps from it; ``sizes`` are the sums of |terms|."""
     return np.where(np.abs(sums) <= TOLERANCE * sizes, 0.0, sums)
 
 
-def levelled(values: Floats, sizes: Floats | None = None) -> Floats:
+def levelled(values: NDArray[np.float64], sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """(n,) A series of one value where its values differ by rounding only; ``sizes``: what they were subtracted from.
 
     >>> import numpy as np
@@ -73,23 +71,15 @@ def levelled(values: Floats, sizes: Floats | None = None) -> Floats:
     return np.full(len(values), values.min())
 
 
-def _far_apart(values: Floats) -> bool:
+def _far_apart(values: NDArray[np.float64]) -> bool:
     """Whole numbers (0/1 scores, counts) below 1e12 cannot be closer than the tolerance without being equal."""
     with np.errstate(invalid="ignore"):
         return bool((values == np.rint(values)).all()) and float(np.abs(values).max(initial=0.0)) < 1 / TOLERANCE
 
 
-def _joined(ranked: Floats) -> NDArray[np.bool_]:
+def _joined(ranked: NDArray[np.float64]) -> NDArray[np.bool_]:
     """(n, k − 1) Whether a value differs from the one before it by rounding only, or not at all."""
     before, after = ranked[:, :-1], ranked[:, 1:]
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = after - before
         return np.asarray(gaps <= TOLERANCE * np.maximum(np.abs(before), np.abs(after)))
-
-
-def without_noise(units: Units, sizes: Floats) -> Units:
-    """One ratio for all units whose ratios differ by rounding only; ``sizes`` are |values| that were subtracted."""
-    noise = NOISE * float((sizes / units.denominators).max())
-    if float(np.ptp(units.numerators / units.denominators)) > noise:
-        return units
-    return Units(units.estimate * units.denominators, units.denominators)

@@ -1,4 +1,4 @@
-"""What is resampled: units with a numerator and a denominator, and what follows from them in closed form.
+"""What is resampled: units with a numerator and a denominator, and their statistics in closed form.
 
 The statistic is the ratio of sums R = Σ num / Σ den of n units drawn with replacement. Two schemes (C4):
 
@@ -7,6 +7,10 @@ The statistic is the ratio of sums R = Σ num / Σ den of n units drawn with rep
   variance is right only when the denominators are nearly equal.
 
 Both are one `Units`: the second has the values num/den, denominators 1 and unequal drawing probabilities.
+
+`Grid` holds n units under k systems, some of them unanswered: what all pairs of systems are tested on. Its sums are by
+*group*: the clusters, or the units themselves where there are none. A group is what has a sign in a sign-flip test and
+what is drawn in a bootstrap.
 """
 
 from dataclasses import dataclass
@@ -15,6 +19,8 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+
+from assay.stats.rounding import NOISE, without_residue
 
 #: The arrays that functions take and give, everywhere in the package.
 Floats = NDArray[np.float64]
@@ -170,3 +176,118 @@ def shape_from(third: float, fourth: float, sixth: float, n: int) -> Shape:
     kurtosis = n * fourth
     df = n - 1 if kurtosis <= 1 else min(n - 1, max(1.0, 2 * n / (kurtosis - 1)))
     return Shape(third / 6, trust, df)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Values of n units under k systems, NaN where a system has no answer.
+
+    >>> import numpy as np
+    >>> grid = Grid(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, np.nan]]), np.ones(3))
+    >>> grid.whole, grid.pair(0, 1).estimate  # on the two units that both have
+    (False, 0.5)
+    """
+
+    values: Floats  # (n, k)
+    weights: Floats  # (n,), positive
+    clusters: Integers | None = None  # (n,) codes 0 … G − 1
+
+    @classmethod
+    def of_sums(cls, sums: Floats, weights: Floats, clusters: Integers | None = None) -> "Grid":
+        """The grid of value × weight (n, k), NaN for no answer; the sums stay as they are, for (xw/w)w is not xw."""
+        grid = cls(sums / weights[:, None], weights, clusters)
+        grid.__dict__["products"] = np.where(grid.present, sums, 0.0)  # as a cached property keeps them
+        return grid
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def k(self) -> int:
+        return int(self.values.shape[1])
+
+    @cached_property
+    def present(self) -> Truths:
+        """(n, k) Where there is an answer."""
+        return ~np.isnan(self.values)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every system has every unit."""
+        return bool(self.present.all())
+
+    @property
+    def groups(self) -> int:
+        return self.n if self.clusters is None else int(self.clusters.max()) + 1
+
+    @cached_property
+    def products(self) -> Floats:
+        """(n, k) Value × weight, 0 where there is no answer."""
+        return np.where(self.present, self.values, 0.0) * self.weights[:, None]
+
+    @cached_property
+    def sums(self) -> Floats:
+        """(G, k) Value × weight, by group."""
+        return self.grouped(self.products)
+
+    @cached_property
+    def mass(self) -> Floats:
+        """(G,) Weights by group, whoever answered."""
+        return self.grouped(self.weights)
+
+    @cached_property
+    def equal_weights(self) -> bool:
+        return bool((self.weights == self.weights[0]).all())
+
+    @cached_property
+    def right_or_wrong(self) -> bool:
+        """Whether every value is 0 or 1."""
+        there = self.values[self.present]
+        return bool(((there == 0) | (there == 1)).all())
+
+    @property
+    def binary(self) -> bool:
+        """Whether every value is 0 or 1, and units stand for themselves and weigh the same."""
+        return self.clusters is None and self.equal_weights and self.right_or_wrong
+
+    @cached_property
+    def shares(self) -> bool:
+        """Whether every value is between 0 and 1."""
+        there = self.values[self.present]
+        return bool(((there >= 0) & (there <= 1)).all())
+
+    def grouped(self, values: Floats) -> Floats:
+        """(G,) or (G, c) Sums within groups."""
+        return values if self.clusters is None else grouped(values, self.clusters)
+
+    def pair(self, i: int, j: int) -> Units:
+        """System i less system j on the units that both have, by group; at least one such unit is there.
+
+        Differences that are rounding are none (`assay.stats.rounding`).
+        """
+        both = self.present[:, i] & self.present[:, j]
+        gaps = self.products[:, i] - self.products[:, j]
+        gaps = gaps if self.whole else np.where(both, gaps, 0.0)
+        mass = self.mass if self.whole else self.grouped(np.where(both, self.weights, 0.0))
+        kept = mass > 0
+        sums = self.grouped(gaps)
+        if self.clusters is not None:
+            sums = without_residue(sums, self.grouped(np.abs(gaps)))
+        sizes = np.abs(self.grouped(np.where(both[:, None], self.products[:, [i, j]], 0.0))).sum(axis=1)
+        return without_noise(Units(sums[kept], mass[kept]), sizes[kept])
+
+    def system(self, i: int) -> Units:
+        """One system on the units it has, by group."""
+        if self.whole:
+            return Units(self.sums[:, i].copy(), self.mass)
+        mass = self.grouped(np.where(self.present[:, i], self.weights, 0.0))
+        return Units(self.sums[mass > 0, i], mass[mass > 0])
+
+
+def without_noise(units: Units, sizes: Floats) -> Units:
+    """One ratio for all units whose ratios differ by rounding only; ``sizes`` are |values| that were subtracted."""
+    noise = NOISE * float((sizes / units.denominators).max())
+    if float(np.ptp(units.numerators / units.denominators)) > noise:
+        return units
+    return Units(units.estimate * units.denominators, units.denominators)

@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from assay.stats.grid import Grid
 from assay.stats.proportions import effective_counts, paired_shares
 from assay.stats.ranking.binary_pairs import counts_of
 from assay.stats.ranking.pairs import pairs_of
+from assay.stats.units import Grid
 from tests.stats.leaderboards import grid_of, renumbered
 
 GRIDS = {

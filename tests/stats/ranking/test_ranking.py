@@ -8,9 +8,8 @@ from scipy import stats as scipy_stats
 from statsmodels.regression.linear_model import WLS
 
 from assay.stats.bootstrap.simultaneous import MOST_GROUPS
-from assay.stats.grid import Grid
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
-from assay.stats.units import Floats, standard_error
+from assay.stats.units import Floats, Grid, standard_error
 from benchmarks.simulation.leaderboards import BOARDS, outcome
 from tests.stats.leaderboards import grid_of, renumbered
 

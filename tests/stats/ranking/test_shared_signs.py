@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.grid import Grid
 from assay.stats.ranking.pairs import pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import (
     Flips,
@@ -22,7 +21,7 @@ from assay.stats.ranking.shared_signs import (
     step_down,
 )
 from assay.stats.streams import signs, stream_key
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Grid
 from tests.stats.leaderboards import grid_of, renumbered
 
 GRIDS = {

@@ -17,7 +17,6 @@ from assay.analyses.rank.pair_tests import PairEvidence, Texts, evidence_of
 from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
-from assay.stats.grid import Grid
 from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.numerics import t_quantile
@@ -25,7 +24,7 @@ from assay.stats.ranking import Fitted
 from assay.stats.ranking.binary_pairs import PairCounts
 from assay.stats.ranking.pairs import Pairs, PairTests, pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import Flips, critical_value, maxima, quantile_of, step_down
-from assay.stats.units import Floats, Truths
+from assay.stats.units import Floats, Grid, Truths
 
 
 def check_adjust(adjust: str, design: Design) -> None:

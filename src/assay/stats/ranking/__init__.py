@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from assay.stats.bootstrap.resampling import Engine, resampled_sums
 from assay.stats.bootstrap.simultaneous import MOST_GROUPS
-from assay.stats.grid import Grid
 from assay.stats.rounding import without_residue
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Grid
 
 _COMPILE_ABOVE = 3e7  # draws × columns
 

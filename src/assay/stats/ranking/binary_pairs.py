@@ -9,11 +9,10 @@ from math import inf
 
 import numpy as np
 
-from assay.stats.grid import Grid
 from assay.stats.numerics import critical_values
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.ranking.pairs import Pairs
-from assay.stats.units import Floats, Truths
+from assay.stats.units import Floats, Grid, Truths
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -19,14 +19,13 @@ from math import sqrt
 import numpy as np
 
 from assay.stats.bootstrap.resampling import Engine
-from assay.stats.grid import Grid
 from assay.stats.numerics import SMALLEST_P, normal_cdf
 from assay.stats.paired_tests import sign_flip, wilcoxon
 from assay.stats.proportions import mcnemar_p
 from assay.stats.ranking.shared_signs import Flips, count_reached, share_reached
 from assay.stats.records import Fallback
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
-from assay.stats.units import Floats, Integers, Truths
+from assay.stats.units import Floats, Grid, Integers, Truths
 
 STAND_IN_FLIPS = 10_000
 EXACT_SECONDS = 1.5  # what exact tests of all pairs may take

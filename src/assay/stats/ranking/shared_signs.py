@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from assay.stats.bootstrap.resampling import Engine
 from assay.stats.bootstrap.simultaneous import FEWEST
-from assay.stats.grid import Grid
 from assay.stats.streams import stream_key, words
-from assay.stats.units import Floats, Integers
+from assay.stats.units import Floats, Grid, Integers
 
 MOST_ENUMERATED = 16  # groups: 32,768 sign vectors
 TIE = 1e-9  # of √G·√Σd² ≥ Σ|d|: sums closer than this to the observed one are equal to it

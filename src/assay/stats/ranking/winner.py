@@ -25,11 +25,10 @@ from math import inf, sqrt
 
 import numpy as np
 
-from assay.stats.grid import Grid
 from assay.stats.numerics import normal_quantile, t_quantile
 from assay.stats.proportions import jeffreys_quantile, share_limits
 from assay.stats.ranking import Fitted
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Grid
 
 _CLOSEST = 1 - 1e-6  # a correlation beyond this counts as this
 _PSEUDO = 2.0  # items that differ, added to every pair: none seen is not none to come

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.stats.grid import Grid
-from assay.stats.units import standard_error
+from assay.stats.units import Grid, standard_error
 from tests.stats.leaderboards import grid_of, renumbered
 
 
