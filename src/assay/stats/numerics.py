@@ -7,14 +7,14 @@
   freedom are the normal distribution.
 - The noncentral t, an integral over the χ distribution of the estimated standard deviation,
   ``P(T ≤ t) = ∫ Φ(t·s − δ) f(s) ds``.
-- Gauss-Legendre quadrature, and the root of an increasing function from a guess.
+- Gauss-Legendre quadrature, the root of an increasing function from a guess, and Bennett's bound on a sum.
 
 scipy is the oracle of every function here.
 """
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import erfc, inf, lgamma, log, pi, sqrt
+from math import erfc, inf, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -249,3 +249,24 @@ def _next_fraction(a: float, b: float, c: float, fa: float, fb: float, fc: float
     if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
         return fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
     return 0.5
+
+
+def bennett_window(lowest: float, highest: float, mass: float) -> tuple[float, float]:
+    """A window around 0 that holds all but ``mass`` of a sum with mean 0 and variance 1.
+
+    ``lowest`` and ``highest`` bound the independent, centred terms, in standard deviations of the sum. Bennett (1962):
+    P(S ≥ t) ≤ exp(−h(bt)/b²), h(x) = (1 + x)·log(1 + x) − x, for terms of at most b.
+    """
+    return -_bennett_reach(-lowest, mass), _bennett_reach(highest, mass)
+
+
+def _bennett_reach(b: float, mass: float) -> float:
+    """Newton's method from Bernstein's (larger) bound: h is convex, so every iterate is a valid bound."""
+    needed = -log(mass / 2)
+    t = needed * b / 3 + sqrt((needed * b / 3) ** 2 + 2 * needed)
+    if b < 1e-3:  # here the two agree to three digits
+        return t
+    for _ in range(4):
+        x = b * t
+        t -= (((1 + x) * log1p(x) - x) / (b * b) - needed) * b / log1p(x)
+    return t

@@ -20,17 +20,8 @@ from math import exp, expm1, isfinite, log, pi, sqrt, tanh
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.characteristic import (
-    BLOCK,
-    CHUNK,
-    DECAYED,
-    LONGEST,
-    WORK,
-    Complexes,
-    last_revival,
-    powers_of,
-)
 from assay.stats.bootstrap.exact import Lattice, find_lattice
+from assay.stats.bootstrap.fourier import BLOCK, CHUNK, DECAYED, LONGEST, WORK, Complexes, last_revival, powers_of
 from assay.stats.numerics import SMALLEST_P, increasing_root
 from assay.stats.records import Fallback, Test
 from assay.stats.streams import signs, stream_key

@@ -180,7 +180,7 @@ def _central(level: float) -> tuple[float, float]:
 
 def _compiled(units: Units, method: IntervalMethod, level: float) -> IntervalResult | None:
     """The exact interval in compiled passes, where they apply."""
-    from assay.stats.bootstrap.compiled import compiled_series  # late: importing numba takes half a second
+    from assay.stats.bootstrap.kernels_exact import compiled_series  # late: importing numba takes half a second
 
     series = compiled_series(units)
     limits = None if series is None else bca_levels(units.n, series.shape, method, level, series.cdf(series.estimate))

@@ -19,8 +19,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.characteristic import bennett_window
 from assay.stats.bootstrap.fourier import invert
+from assay.stats.numerics import bennett_window
 from assay.stats.units import Floats, Units, weighted_mean
 
 ENUMERATE_UP_TO = 8  # 6,435 resamples; more units are smooth enough to invert

@@ -1,4 +1,4 @@
-"""Inverting the characteristic function of a bootstrapped ratio of sums.
+"""The characteristic function of a sum of independent draws, and the distribution that its Fourier series gives.
 
 In units of the bootstrap standard error, with x = R̂ + τ·se, the event R ≤ x is W − τ·Σ Nᵢgᵢ ≤ τ for a sum W = Σ
 Nᵢyᵢ of mean 0 and variance 1, where gᵢ = (denᵢ/mean den − 1)/n is small. So ψ at any τ follows from the sums Σ pᵢ
@@ -8,14 +8,150 @@ a series of its own (`Pointwise`).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import e, exp, factorial, pi, sqrt
+from math import e, exp, factorial, log, pi, sqrt
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assay.stats.bootstrap.characteristic import Complexes, Draws, FourierSeries, series_of
-from assay.stats.numerics import increasing_root, normal_quantile
+from assay.stats.numerics import bennett_window, increasing_root, normal_quantile
 from assay.stats.units import Floats, Units, weighted_mean
+
+Complexes = NDArray[np.complex128]
+
+WRAPPED = 1e-10  # probability that may fall outside the Fourier window
+DECAYED = 1e-10  # |ψ| below which the series ends
+BLOCK = 32  # frequencies per pass
+CHUNK = 4096  # units per pass: 32 × 4096 complex numbers stay in the cache
+WORK = 4e7  # units × frequencies before the series is cut off and smoothed, and at most
+LONGEST = 16_384  # frequencies
+NORMAL_END = sqrt(-2 * log(DECAYED))  # where ψ ends if it is that of a normal distribution
+FINEST = 0.01  # lattice-like structure finer than this part of a standard error may stay unresolved
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """n independent draws from values of mean 0 and variance 1/n, so that their sum has variance 1.
+
+    ``tilt`` holds the small values g that shift y to y − τg when the ratio is asked at another point.
+    """
+
+    y: Floats  # (n,)
+    tilt: Floats | None = None  # (n,)
+    p: Floats | None = None  # (n,) drawing probabilities, or None when uniform
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    def mean(self, values: Floats) -> float:
+        return weighted_mean(values, self.p)
+
+
+@dataclass(frozen=True, slots=True)
+class FourierSeries:
+    """Σ p g^m exp(iuy) at the frequencies of a window, and the kernel that ends it if it did not decay by itself."""
+
+    start: float  # left end of the window, in standard errors
+    period: float  # its length
+    frequencies: Floats  # (K,)
+    sums: Complexes  # (K, M)
+    width: float  # of the smoothing kernel, in standard errors; 0: none
+
+    @property
+    def taper(self) -> Floats:
+        return np.asarray(np.exp(-0.5 * (self.width * self.frequencies) ** 2))
+
+
+def series_of(draws: Draws, terms: int = 1) -> FourierSeries:
+    """Follow ψ until it has decayed or the budget is spent; what has not decayed by then is smoothed."""
+    low, high = bennett_window(float(draws.y.min()), float(draws.y.max()), WRAPPED)
+    first = 2 * pi / (high - low)
+    sums, finished = _until_decay(draws, first, terms)
+    frequencies: Floats = first * np.arange(1.0, len(sums) + 1)
+    width = 0.0 if finished else NORMAL_END / float(frequencies[-1])
+    return FourierSeries(low, high - low, frequencies, sums, width)
+
+
+def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, bool]:
+    """The sums as far as ψ lives, and whether it is known to have ended there."""
+    budget = min(max(int(WORK / draws.n), 4 * BLOCK), LONGEST)
+    least = last_revival(draws.y, 1.0 if draws.p is None else draws.n * draws.p) / first
+    alive_from = DECAYED ** (1 / draws.n)  # of |φ|, whose n-th power is |ψ|
+    blocks: list[Complexes] = []
+    done, size = 0, min(BLOCK, int(NORMAL_END / first) + 6)
+    while True:
+        blocks.append(_transform(draws, first, size, terms, skip=done))
+        done += size
+        finished = done >= least and bool((np.abs(blocks[-1][-4:, 0]) < alive_from).all())
+        if finished or done >= budget:
+            break
+        size = min(256, done)
+    sums = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    if finished:
+        alive = (np.abs(sums[:, 0]) >= alive_from).nonzero()[0]
+        sums = sums[: alive[-1] + 2] if len(alive) else sums[:1]
+    return sums, finished
+
+
+def _transform(draws: Draws, first: float, count: int, terms: int, skip: int) -> Complexes:
+    """(count, terms) Σ p g^m exp(iu y) at the frequencies first·(skip + 1 … skip + count)."""
+    total = np.zeros((count, terms), dtype=np.complex128)
+    for low in range(0, draws.n, CHUNK):
+        part = slice(low, low + CHUNK)
+        angle = first * draws.y[part]
+        powers = powers_of(angle, count)
+        if skip:
+            powers *= np.cos(skip * angle) + 1j * np.sin(skip * angle)
+        if draws.p is None and terms == 1:
+            total[:, 0] += powers.sum(axis=1) / draws.n
+        else:  # no BLAS product: on a busy machine its threads wait for each other far longer than this takes
+            total += np.einsum("kn,mn->km", powers, _weights(draws, part, terms))
+    return total
+
+
+def powers_of(angle: Floats, count: int) -> Complexes:
+    """(count, n) exp(i·k·angle) for k = 1 … count, by doubling: one sine and cosine per unit."""
+    out = np.empty((count, len(angle)), dtype=np.complex128)
+    out[0].real, out[0].imag = np.cos(angle), np.sin(angle)
+    have = 1
+    while have < count:
+        more = min(have, count - have)
+        np.multiply(out[:more], out[have - 1], out=out[have : have + more])
+        have += more
+    return out
+
+
+def _weights(draws: Draws, part: slice, terms: int) -> Complexes:
+    """(terms, n) p·g^m, complex because a mixed product would convert it each time."""
+    rows = np.empty((terms, len(draws.y[part])), dtype=np.complex128)
+    rows[0] = 1 / draws.n if draws.p is None else draws.p[part]
+    for m in range(1, terms):
+        assert draws.tilt is not None
+        rows[m] = rows[m - 1] * draws.tilt[part]
+    return rows
+
+
+def last_revival(values: Floats, weights: Floats | float = 1.0) -> float:
+    """The frequency from which on ψ cannot revive: the spread within clumps alone has ended it. 0: there is one clump.
+
+    Values in several tight clumps make the sum nearly a lattice, and ψ, once decayed, comes back at the lattice's
+    frequency, the weaker the wider the clumps are. Values are in standard deviations of the sum; Σ weight·value² is 1.
+    """
+    place = ((values - values.min()) / FINEST).astype(np.int64)
+    counts = np.bincount(place)
+    begins = np.empty(len(counts), dtype=np.bool_)  # a clump begins after an empty place, and at the first
+    begins[0], begins[1:] = True, (counts[1:] > 0) > (counts[:-1] > 0)
+    starts = begins.nonzero()[0]
+    if len(starts) == 1:
+        return 0.0
+    first = weights * values
+    masses = counts * weights if isinstance(weights, float) else np.bincount(place, weights)
+    mass = np.maximum(np.add.reduceat(masses, starts), 1e-300)  # a tilt may leave a clump no weight
+    total = np.add.reduceat(np.bincount(place, first), starts)
+    within = float(np.add.reduce(first * values)) - float(np.add.reduce(total * total / mass))
+    return min(2 * pi / FINEST, NORMAL_END / sqrt(max(within, 1e-12)))
+
 
 _WIDEST = 0.01  # the widest smoothing kernel, in standard errors, that still counts as exact
 _EXPANSION = 1e-7  # the error in probability that the expansion in g may cause

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from scipy import stats as scipy_stats
 
-from assay.stats.bootstrap.characteristic import bennett_window
+from assay.stats.numerics import bennett_window
 
 
 @pytest.mark.parametrize("mass", [1e-4, 1e-9, 1e-12])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.characteristic import DECAYED, FINEST, Draws, last_revival, series_of
+from assay.stats.bootstrap.fourier import DECAYED, FINEST, Draws, last_revival, series_of
 from assay.stats.paired_tests import sign_flip
 
 Floats = NDArray[np.float64]

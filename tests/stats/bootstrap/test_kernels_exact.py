@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.stats.bootstrap import IntervalMethod, interval
-from assay.stats.bootstrap.compiled import compiled_series
+from assay.stats.bootstrap.kernels_exact import compiled_series
 from assay.stats.units import Floats, Units, shape, standard_error
 
 SAMPLES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
@@ -59,7 +59,7 @@ def test_what_it_does_not_cover_is_left_to_the_numpy_path(units: Units) -> None:
 
 
 def test_the_kernels_as_plain_python_agree_with_their_machine_code() -> None:
-    from assay.stats.bootstrap import kernels
+    from assay.stats.bootstrap import kernels_exact as kernels
 
     values = np.random.default_rng(2).normal(size=60)
     psi, twin = np.empty(256, dtype=np.complex128), np.empty(256, dtype=np.complex128)
