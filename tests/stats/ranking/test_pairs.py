@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.effects import ArmValues, effect_sizes
-from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
+from assay.stats.paired_tests import ArmValues, effect_sizes, sign_flip, t_test, wilcoxon
 from assay.stats.ranking import pairs as allpairs
 from assay.stats.ranking.pairs import Pairs, pairs_of, sign_flips, squared_gaps, t_tests, wilcoxon_tests
 from assay.stats.units import Floats, Grid, standard_error

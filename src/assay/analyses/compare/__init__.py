@@ -28,8 +28,8 @@ from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
 from assay.design import Design, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
-from assay.stats.effects import ArmValues, effect_sizes
 from assay.stats.numerics import SMALLEST_P
+from assay.stats.paired_tests import ArmValues, effect_sizes
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.units import Floats, Units, standard_error
 

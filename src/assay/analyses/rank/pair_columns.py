@@ -10,7 +10,7 @@ from assay.analyses.contrast import moved_limits
 from assay.analyses.rank.pair_tests import Texts
 from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import EstimateColumns, PairTestColumns, PairVerdict, RankedPairs
-from assay.stats.effects import ArmValues, effect_sizes, hedges_factor
+from assay.stats.paired_tests import ArmValues, effect_sizes, hedges_factor
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Integers, Truths
 

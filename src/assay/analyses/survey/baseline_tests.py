@@ -20,9 +20,8 @@ from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey
 from assay.data import Panel
 from assay.data.survey import ERROR, OK
 from assay.design import Design
-from assay.stats.effects import ArmValues, effect_sizes
 from assay.stats.interval_and_test import joint_p
-from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
+from assay.stats.paired_tests import ArmValues, effect_sizes, sign_flip, t_test, wilcoxon
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import TOLERANCE
 from assay.stats.units import Units, standard_error

@@ -9,8 +9,7 @@ import numpy as np
 from numba import config, njit, prange, set_num_threads, uint64
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.counts import GROUP
-from assay.stats.streams import GOLDEN, MIX_1, MIX_2
+from assay.stats.streams import GOLDEN, GROUP, MIX_1, MIX_2
 
 _GOLDEN, _MIX_1, _MIX_2 = np.uint64(GOLDEN), np.uint64(MIX_1), np.uint64(MIX_2)
 _16, _27, _30, _31, _32, _48 = (np.uint64(bits) for bits in (16, 27, 30, 31, 32, 48))

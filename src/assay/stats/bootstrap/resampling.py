@@ -3,7 +3,7 @@
 What replicate b draws depends on (seed, purpose, b) only, and it is summed in a fixed order, so neither the batch
 size, nor the number of threads, nor the engine (numpy for small work, compiled kernels for large) changes a bit.
 
-Units with equal probabilities are drawn in pairs where they are few, and counted (`assay.stats.bootstrap.counts`) where
+Units with equal probabilities are drawn in pairs where they are few, and counted (`assay.stats.streams`) where
 they are many; unequal probabilities take the alias method.
 """
 
@@ -14,8 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.counts import counted_sums, in_groups, rule_of
-from assay.stats.streams import stream_key, words
+from assay.stats.streams import counted_sums, in_groups, rule_of, stream_key, words
 from assay.stats.units import Floats, Units
 
 Engine = Literal["auto", "numpy", "compiled"]

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.stats.bootstrap import IntervalMethod, bca_levels, interval
-from assay.stats.bootstrap.own_p import own_p_at, t_own_p
+from assay.stats.bootstrap import IntervalMethod, bca_levels, interval, own_p_at, t_own_p
 from assay.stats.bootstrap.resampling import Engine, Replicates, resampled_sums
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Fallback, Interval, Test

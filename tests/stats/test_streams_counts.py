@@ -13,11 +13,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from assay.stats.bootstrap import counts as module
-from assay.stats.bootstrap.counts import CountRule, counted_sums, in_groups, poisson_counts, rule_of, topping_up
+from assay.stats import streams as module
 from assay.stats.bootstrap.exact import bootstrap_distribution
 from assay.stats.bootstrap.resampling import replicates, resampled_sums
-from assay.stats.streams import stream_key, words
+from assay.stats.streams import (
+    CountRule,
+    counted_sums,
+    in_groups,
+    poisson_counts,
+    rule_of,
+    stream_key,
+    topping_up,
+    words,
+)
 from assay.stats.units import Units
 from tests.stats.literal_draws import cells, counted_draws, drawn_units, poisson
 from tests.strategies import sample
@@ -97,7 +105,7 @@ def many_left_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule by which every fourth cell is left over."""
     cells = np.array([-9000, 6000, 12_000, 14_000, 15_000, 16_000, 16_384], dtype=np.int16)
     rule = CountRule(cells, np.array([2**63, 2**63 + 2**62], dtype=np.uint64))
-    for owner in ("assay.stats.bootstrap.counts", "assay.stats.bootstrap.resampling"):
+    for owner in ("assay.stats.streams", "assay.stats.bootstrap.resampling"):
         monkeypatch.setattr(f"{owner}.rule_of", lambda _: rule)
 
 

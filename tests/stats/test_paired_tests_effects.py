@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln
 
-from assay.stats.effects import ArmValues, effect_sizes, hedges_factor
+from assay.stats.paired_tests import ArmValues, effect_sizes, hedges_factor
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Units
 
