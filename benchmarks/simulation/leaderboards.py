@@ -12,11 +12,9 @@ from assay.analyses.rank.records import Adjust
 from assay.design import Design
 from assay.stats.bootstrap import interval
 from assay.stats.multiplicity import rank_limits
-from assay.stats.ranking import Fitted, deviations, fitted, rank_quantiles
-from assay.stats.ranking.confidence_set import confidence_set
-from assay.stats.ranking.pairs import pairs_of
+from assay.stats.ranking import Fitted, deviations, fitted, pairs_of, rank_quantiles
 from assay.stats.ranking.shared_signs import Flips
-from assay.stats.ranking.winner import winner
+from assay.stats.ranking.winner import confidence_set, winner
 from assay.stats.units import Floats, Grid
 
 SEED = 20265

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.ranking.pairs import pairs_of, squared_gaps
+from assay.stats.ranking import pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import (
     Flips,
     Maxima,

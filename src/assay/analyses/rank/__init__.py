@@ -23,9 +23,8 @@ from assay.errors import InputError, UsageError
 from assay.stats.multiplicity import letters, rank_limits, tiers
 from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
-from assay.stats.ranking.confidence_set import confidence_set
 from assay.stats.ranking.shared_signs import Flips
-from assay.stats.ranking.winner import winner
+from assay.stats.ranking.winner import confidence_set, winner
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.units import Floats
 

@@ -19,8 +19,16 @@ from assay.errors import UsageError
 from assay.stats.bootstrap import NO_TANGO
 from assay.stats.interval_and_test import joint_p
 from assay.stats.numerics import critical_values, two_sided
-from assay.stats.ranking.binary_pairs import PairCounts, counts_of, right_or_wrong
-from assay.stats.ranking.pairs import Pairs, PairTests, sign_flips, t_tests, wilcoxon_tests
+from assay.stats.ranking import Pairs
+from assay.stats.ranking.pair_tests import (
+    PairCounts,
+    PairTests,
+    counts_of,
+    right_or_wrong,
+    sign_flips,
+    t_tests,
+    wilcoxon_tests,
+)
 from assay.stats.records import Fallback
 from assay.stats.units import Floats, Truths, Units, design_effect, mean_of_draws
 

@@ -20,9 +20,8 @@ from assay.errors import UsageError
 from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.numerics import t_quantile
-from assay.stats.ranking import Fitted
-from assay.stats.ranking.binary_pairs import PairCounts
-from assay.stats.ranking.pairs import Pairs, PairTests, pairs_of, squared_gaps
+from assay.stats.ranking import Fitted, Pairs, pairs_of, squared_gaps
+from assay.stats.ranking.pair_tests import PairCounts, PairTests
 from assay.stats.ranking.shared_signs import Flips, critical_value, maxima, quantile_of, step_down
 from assay.stats.units import Floats, Grid, Truths
 

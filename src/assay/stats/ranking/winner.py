@@ -1,7 +1,8 @@
-"""How good is the system that came out first? Limits and a point that allow for its having been the best of k.
+"""How good is the best system, and which one is it? The winner's interval, and the model confidence set.
 
-The best of k estimates is partly the luckiest, and its own standard error does not show it: a lucky score near 1 has a
-small one. So the spread is *pooled* over the systems, and the level alone pays for the choice:
+**The winner's interval** allows for its having been the best of k. The best of k estimates is partly the luckiest, and
+its own standard error does not show it: a lucky score near 1 has a small one. So the spread is *pooled* over the
+systems, and the level alone pays for the choice:
 
 - below, the limit is that of a single system at α/(2k): by the union bound, whatever their dependence, the limits of
   all k hold together;
@@ -10,14 +11,18 @@ small one. So the spread is *pooled* over the systems, and the level alone pays 
 
 Scores from 0 to 1 have Clopper and Pearson's limits at an effective number of items n_e, with p(1 − p) / n_e the pooled
 variance: n for right and wrong answers, more for partial credit, less with clusters and unequal weights. Other values
-have Student's t, with the variance pooled over the systems that could have come first.
+have Student's t, with the variance pooled over the systems that could have come first. The point is what the best of K
+equal systems exceeds half of the time, K the number that could have come first, each counted by how close it is.
 
-The point is what the best of K equal systems exceeds half of the time, K the number that could have come first, each
-counted by how close it is.
+**The confidence set** holds the best system with a given probability. As long as several are left, the largest
+|Σd| / √Σd² among their pairs is tested against the largest under shared sign flips, and the worse of the two leaves. If
+all that are left are equally good, the sign of every unit's differences is a fair coin; flips leave √Σd² as it is, so
+that the statistic is studentized without an error of its own to estimate.
 
 References: Clopper and Pearson (1934), *The use of confidence or fiducial limits illustrated in the case of the
 binomial*; Korn and Graubard (1998), *Confidence intervals for proportions with small expected number of positive counts
-estimated from survey data*, for n_e and its degrees of freedom.
+estimated from survey data*, for n_e and its degrees of freedom; Hansen, Lunde and Nason (2011), *The model confidence
+set*, T_R, with sign flips for their bootstrap.
 """
 
 from dataclasses import dataclass
@@ -27,7 +32,8 @@ import numpy as np
 
 from assay.stats.numerics import normal_quantile, t_quantile
 from assay.stats.proportions import jeffreys_quantile, share_limits
-from assay.stats.ranking import Fitted
+from assay.stats.ranking import Fitted, Pairs
+from assay.stats.ranking.shared_signs import Flips, ordered_maxima, share_reached
 from assay.stats.units import Floats, Grid
 
 _CLOSEST = 1 - 1e-6  # a correlation beyond this counts as this
@@ -139,3 +145,41 @@ def _correlation(found: Fitted, close: Floats, first: int, without_spread: float
     rivals[first] = 0.0
     mean = float((rivals * alike).sum() / rivals.sum()) if rivals.sum() > 0 else 0.0
     return min(max(mean, 0.0), _CLOSEST)
+
+
+def confidence_set(pairs: Pairs, flips: Flips, n_resamples: int, *, lower_is_better: bool = False) -> Floats:
+    """(k,) P-values: the systems whose p-value is above α hold the best one with probability 1 − α.
+
+    A p-value is the largest of the tests so far. Which system leaves when depends on the observed statistics only, so
+    the null maxima can be built up from the last two systems on, one system at a time.
+    """
+    k = pairs.grid.k
+    i, j = pairs.index
+    ahead = np.sign(pairs.total) * pairs.evidence * (-1 if lower_is_better else 1)
+    behind = np.zeros((k, k))  # [i, j]: by how much i is worse than j
+    behind[j, i], behind[i, j] = ahead, -ahead
+    leaving, statistics = _elimination(behind)
+    added = np.array(leaving[::-1])
+    later, earlier = np.tril_indices(k, -1)  # every system with those that leave after it, the last two first
+    places = np.zeros((k, k), dtype=np.int64)
+    places[i, j] = places[j, i] = np.arange(len(i))
+    order = places[added[later], added[earlier]]
+    last = np.cumsum(np.arange(1, k)) - 1  # the pair that completes a system
+    observed = np.full(len(order), inf)
+    observed[last] = statistics[::-1]
+    found = ordered_maxima(flips, order, pairs.norm, observed, n_resamples)
+    own = share_reached(found.stepped[last][::-1], len(found.largest), exact=found.exact)
+    p = np.ones(k)
+    p[leaving[:-1]] = np.maximum.accumulate(own)
+    return p
+
+
+def _elimination(behind: Floats) -> tuple[list[int], list[float]]:
+    """The order in which systems leave, the last one included, and the statistic by which each of the others did."""
+    left, leaving, found = list(range(len(behind))), [], []
+    while len(left) > 1:
+        among = behind[np.ix_(left, left)]
+        worst = int(np.argmax(among.max(axis=1)))
+        found.append(float(among.max()))
+        leaving.append(left.pop(worst))
+    return leaving + left, found

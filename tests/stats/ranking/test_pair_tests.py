@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from assay.stats.paired_tests import ArmValues, effect_sizes, sign_flip, t_test, wilcoxon
-from assay.stats.ranking import pairs as allpairs
-from assay.stats.ranking.pairs import Pairs, pairs_of, sign_flips, squared_gaps, t_tests, wilcoxon_tests
+from assay.stats.ranking import Pairs, pairs_of, squared_gaps
+from assay.stats.ranking import pair_tests
+from assay.stats.ranking.pair_tests import sign_flips, t_tests, wilcoxon_tests
 from assay.stats.units import Floats, Grid, standard_error
 from tests.stats.leaderboards import grid_of, renumbered
 from tests.strategies import values
@@ -139,7 +140,7 @@ def test_the_bound_holds_for_any_differences(gap: Floats) -> None:
     for t in np.abs(sums):
         share = float((np.abs(sums) >= t - 1e-9).mean())
         z = t / sqrt((gap**2).sum())
-        assert share <= 2 * allpairs._HEAVIEST * 0.5 * erfc(z / sqrt(2)) + 1e-12
+        assert share <= 2 * pair_tests._HEAVIEST * 0.5 * erfc(z / sqrt(2)) + 1e-12
 
 
 def test_doubtful_pairs_are_computed_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,11 +148,11 @@ def test_doubtful_pairs_are_computed_exactly(monkeypatch: pytest.MonkeyPatch) ->
     exact = sign_flips(pairs)
     few = np.flatnonzero((exact.p_values > 1e-4) & (exact.p_values < 0.005))  # less is clear from the bound
     assert 0 < len(few) < len(exact.p_values)
-    monkeypatch.setattr(allpairs, "EXACT_SECONDS", 0.99 * allpairs._seconds(pairs, np.arange(15)))
+    monkeypatch.setattr(pair_tests, "EXACT_SECONDS", 0.99 * pair_tests._seconds(pairs, np.arange(15)))
     found = sign_flips(pairs)
     assert (found.how, found.resamples) == ("shared signs", 10_000)
     assert found.p_values[few].tolist() == exact.p_values[few].tolist()
-    monkeypatch.setattr(allpairs, "EXACT_SECONDS", 0.0)
+    monkeypatch.setattr(pair_tests, "EXACT_SECONDS", 0.0)
     random = sign_flips(pairs).p_values
     assert (random[few] <= 6 * exact.p_values[few] + 3e-4).all()
     assert (random[few] != exact.p_values[few]).any()

@@ -1,4 +1,4 @@
-"""All k(k − 1)/2 pairs of systems: differences, standard errors and paired tests.
+"""Paired tests of all k(k − 1)/2 pairs of systems at once.
 
 The sign-flip test is exact where that is quick: for 0/1 scores it is McNemar's test, a binomial probability for every
 pair; for few pairs the distribution over all sign vectors is computed pair by pair (`assay.stats.paired_tests`).
@@ -10,134 +10,31 @@ weighted sum of signs has tails at most c = 1/(4·P(Z ≥ √2)) ≈ 3.18 times 
 Dzindzalieta 2015): p ≤ 2c·P(Z ≥ z) with z = |Σd| / √Σd², whatever the differences. Where this bound is below what the
 flips show it is taken instead; where that is not small enough to settle the matter and few pairs are concerned, they
 are computed exactly.
+
+0/1 scores: on how many items one system alone is right, and what clusters and weights take off these counts, as
+`assay.stats.proportions.effective_counts` gives them for one pair. The tests and intervals of counts are there.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from assay.stats.bootstrap.resampling import Engine
-from assay.stats.numerics import SMALLEST_P, normal_cdf
+from assay.stats.numerics import SMALLEST_P, critical_values, normal_cdf
 from assay.stats.paired_tests import sign_flip, wilcoxon
-from assay.stats.proportions import mcnemar_p
+from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
+from assay.stats.ranking import Pairs
 from assay.stats.ranking.shared_signs import Flips, count_reached, share_reached
 from assay.stats.records import Fallback
-from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.units import Floats, Grid, Integers, Truths
 
 STAND_IN_FLIPS = 10_000
 EXACT_SECONDS = 1.5  # what exact tests of all pairs may take
 _PER_PAIR, _PER_GROUP = 2e-3, 7e-7  # seconds of an exact test: 3 ms at 1,000 groups, 6 ms at 6,000
-_COMPILE_ABOVE = 2e8  # squares
 _HEAVIEST = 0.25 / normal_cdf(-sqrt(2))  # Bentkus and Dzindzalieta's constant, 3.178
 _FEW_REACHED = 100  # flips: fewer, and their share is uncertain by more than a tenth
 _CLEAR = 1e-3  # a bound this small, times the number of pairs, needs no further digit
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Every pair i < j on the units that both have: system i less system j. NaN where they share none."""
-
-    grid: Grid
-    units: Integers  # (P,) how many both have
-    groups: Integers  # (P,) clusters of them
-    difference: Floats  # (P,)
-    standard_error: Floats  # (P,) linearised; NaN for a single group
-    total: Floats  # (P,) Σd, d the weighted differences summed by group
-    norm: Floats  # (P,) √Σd²
-    spread: Floats  # (P,) standard deviation of the units' differences
-
-    @cached_property
-    def index(self) -> Integers:
-        """(2, P) i and j."""
-        return np.stack(np.triu_indices(self.grid.k, 1))
-
-    @cached_property
-    def evidence(self) -> Floats:
-        """(P,) |Σd| / √Σd², the statistic of a sign-flip test; 0 where all differences are."""
-        return np.divide(np.abs(self.total), self.norm, out=np.zeros(len(self.norm)), where=self.norm > 0)
-
-
-def pairs_of(grid: Grid, *, engine: Engine = "auto") -> Pairs:
-    """Differences and errors of all pairs."""
-    return _whole_pairs(grid, engine) if grid.whole else _pairs_with_holes(grid)
-
-
-def _whole_pairs(grid: Grid, engine: Engine) -> Pairs:
-    """The residuals of a difference are differences of the systems' own residuals, so that all come from columns."""
-    i, j = np.triu_indices(grid.k, 1)
-    columns, total_mass = Flips.of(grid).columns, float(grid.mass.sum())
-    totals = columns.sum(axis=0)
-    residuals = columns - totals / total_mass * grid.mass[:, None]
-    squares = squared_gaps(residuals, engine)[i, j]
-    if grid.clusters is None and bool((grid.weights == 1).all()):
-        apart = squares
-    else:
-        values = grid.values - grid.values.mean(axis=1, keepdims=True) - totals / total_mass
-        apart = squared_gaps(values * np.sqrt(grid.weights)[:, None], engine)[i, j]
-    total, norm = totals[i] - totals[j], squared_gaps(columns, engine)[i, j]
-    if grid.clusters is not None:  # sums of a cluster that differ by their rounding only do not differ
-        size = np.sqrt((grid.grouped(np.abs(grid.products)) ** 2).sum(axis=0))
-        nothing = norm <= (TOLERANCE * (size[i] + size[j])) ** 2
-        total, norm, squares = (np.where(nothing, 0.0, part) for part in (total, norm, squares))
-    return _pairs(
-        grid,
-        (np.full(len(i), grid.n), np.full(len(i), grid.groups), np.full(len(i), total_mass)),
-        (total, norm, squares, apart),
-    )
-
-
-def _pairs_with_holes(grid: Grid) -> Pairs:
-    """System by system against all later ones."""
-    parts = [_against_later(grid, i) for i in range(grid.k - 1)]
-    units, groups, mass, total, norm, squares, apart = (
-        np.concatenate([part[field] for part in parts]) for field in range(7)
-    )
-    return _pairs(grid, (units.astype(np.int64), groups.astype(np.int64), mass), (total, norm, squares, apart))
-
-
-def _against_later(grid: Grid, i: int) -> tuple[Floats, ...]:
-    both = grid.present[:, [i]] & grid.present[:, i + 1 :]  # (n, m)
-    gaps = np.where(both, grid.values[:, [i]] - grid.values[:, i + 1 :], 0.0)
-    weights = np.where(both, grid.weights[:, None], 0.0)
-    sums = without_residue(grid.grouped(gaps * weights), grid.grouped(np.abs(gaps) * weights))  # (G, m)
-    mass = grid.grouped(weights)
-    total, whole = sums.sum(axis=0), mass.sum(axis=0)
-    mean = np.divide(total, whole, out=np.zeros(len(total)), where=whole > 0)
-    squares, apart = (sums - mean * mass) ** 2, weights * (gaps - mean) ** 2
-    counts = both.sum(axis=0).astype(np.float64), (mass > 0).sum(axis=0).astype(np.float64)
-    return *counts, whole, total, (sums * sums).sum(axis=0), squares.sum(axis=0), apart.sum(axis=0)
-
-
-def _pairs(grid: Grid, counts: tuple[Integers, Integers, Floats], sums: tuple[Floats, Floats, Floats, Floats]) -> Pairs:
-    units, groups, mass = counts
-    total, norm, squares, apart = sums
-    with np.errstate(divide="ignore", invalid="ignore"):
-        difference = total / mass
-        error = np.sqrt(squares * groups / (groups - 1)) / mass
-        spread = np.sqrt(apart / mass * units / (units - 1))
-    largest = np.abs(np.where(grid.present, grid.values, 0.0)).max(axis=0)
-    i, j = np.triu_indices(grid.k, 1)
-    subtracted = NOISE * (largest[i] + largest[j])
-    rounding = np.maximum(1e-12 * np.abs(difference), subtracted)  # less is what rounding leaves of equal differences
-    error, spread = (np.where(values <= rounding, 0.0, values) for values in (error, spread))
-    return Pairs(grid, units, groups, difference, error, total, np.sqrt(norm), spread)
-
-
-def squared_gaps(columns: Floats, engine: Engine = "auto") -> Floats:
-    """(k, k) Σ (column i − column j)² for i < j; not from products of columns, whose digits would cancel."""
-    k, out = columns.shape[1], np.zeros((columns.shape[1], columns.shape[1]))
-    if engine == "compiled" or (engine == "auto" and columns.size * k > _COMPILE_ABOVE):
-        from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
-
-        kernels_rank.squared_gaps(np.ascontiguousarray(columns), out)
-        return out
-    for i in range(k - 1):
-        gap = columns[:, i, None] - columns[:, i + 1 :]
-        out[i, i + 1 :] = (gap * gap).sum(axis=0)
-    return out
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -165,6 +62,7 @@ def sign_flips(
 
     >>> import numpy as np
     >>> scores = np.array([[1.0, 2, 4], [2, 4, 6], [3, 6, 9], [4, 8, 8], [5, 10, 9]])
+    >>> from assay.stats.ranking import pairs_of
     >>> sign_flips(pairs_of(Grid(scores, np.ones(5)))).p_values  # 2 of 32 sign vectors reach |15| and |16|
     array([0.0625, 0.0625, 0.25  ])
     """
@@ -248,3 +146,102 @@ def wilcoxon_tests(pairs: Pairs) -> PairTests:
             p[r] = np.nan if test.p_value is None else test.p_value
             statistics[r] = np.nan if test.statistic is None else test.statistic
     return PairTests("wilcoxon", p, statistics, "closed form")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PairCounts:
+    """For every pair i < j: the items that i alone has right, those that j alone has, and all; times their weights."""
+
+    b: Floats  # (P,)
+    c: Floats  # (P,)
+    n: Floats  # (P,)
+    deff: Floats  # (P,) the design effect; 1 without clusters and weights
+    df: Floats  # (P,) infinite without them
+    plain: bool
+    binary: Truths  # (P,) whether a pair's scores are 0/1; others have no counts
+
+    def p_values(self, *, exact: bool = False) -> Floats:
+        """McNemar's mid-p, or its exact p; with clusters or weights that of the score statistic."""
+        return mcnemar_p(self.b, self.c, exact=exact) if self.plain else score_p(self.b, self.c, self.deff, self.df)
+
+    def own_p(self) -> Floats:
+        """The smallest α at which Tango's interval leaves out 0."""
+        return score_p(self.b, self.c, self.deff, self.df)
+
+    def statistics(self) -> Floats:
+        return score_statistic(self.b, self.c, self.deff)
+
+    def limits(self, level: float) -> tuple[Floats, Floats]:
+        """Tango's limits of each pair's difference."""
+        df, place = np.unique(self.df, return_inverse=True)
+        return self.limits_at(critical_values(level, df)[place])
+
+    def limits_at(self, reach: Floats) -> tuple[Floats, Floats]:
+        """The same at a critical value."""
+        return tango_limits(self.b / self.deff, self.c / self.deff, self.n / self.deff, reach)
+
+
+def counts_of(pairs: Pairs) -> PairCounts:
+    """The counts of all pairs; those that share no unit have 0 of 1."""
+    grid, units = pairs.grid, np.maximum(pairs.units, 1).astype(np.float64)
+    i, j = pairs.index
+    present = grid.present.astype(np.float64)
+    binary = right_or_wrong(pairs)
+    right = np.where(grid.present, grid.values, 0.0)
+    mass = (present * grid.weights[:, None]).T @ present
+    alone = (right * grid.weights[:, None]).T @ (present - right)  # [i, j]: the weight of what i alone has right
+    shared = np.where(mass[i, j] > 0, mass[i, j], 1.0)
+    b, c = (np.where(binary, units * alone[pair] / shared, 0.0) for pair in ((i, j), (j, i)))
+    if grid.equal_weights and grid.clusters is None:
+        b, c = np.rint(b), np.rint(c)
+        return PairCounts(b, c, units, np.ones(len(i)), np.full(len(i), inf), plain=True, binary=binary)
+    kish, df = _drawn(grid, pairs)
+    variance = np.nan_to_num(pairs.standard_error) ** 2
+    effects = design_effects(variance, b, c, units, kish, _of_weights(grid, pairs))
+    deff = np.where(np.isfinite(pairs.standard_error), effects, units / kish)
+    return PairCounts(b, c, units, deff, np.maximum(df, FEWEST_DF), plain=False, binary=binary)
+
+
+def right_or_wrong(pairs: Pairs) -> Truths:
+    """(P,) Whether every score of the items that both have is 0 or 1."""
+    grid, (i, j) = pairs.grid, pairs.index
+    partial = np.where(grid.present & (grid.values != 0) & (grid.values != 1), 1.0, 0.0)
+    if not partial.any():
+        return np.ones(len(i), dtype=bool)
+    shared = partial.T @ grid.present.astype(np.float64)  # [i, j]: items of both where i has neither
+    return np.asarray((shared[i, j] == 0) & (shared[j, i] == 0))
+
+
+def _of_weights(grid: Grid, pairs: Pairs) -> Floats:
+    """(P,) Kish's design effect of the weights of the items that a pair shares."""
+    if grid.equal_weights:
+        return np.ones(len(pairs.units))
+    present, share = grid.present.astype(np.float64), (grid.weights / grid.weights.max())[:, None]
+    (n, mass, squares), (i, j) = ((present * part).T @ present for part in (1.0, share, share * share)), pairs.index
+    return np.asarray(np.maximum(n * squares / np.where(mass > 0, mass, 1.0) ** 2, 1.0)[i, j])
+
+
+def _drawn(grid: Grid, pairs: Pairs) -> tuple[Floats, Floats]:
+    """(P,) Kish's number of units drawn, and Satterthwaite's degrees of freedom of each difference."""
+    parts = [_drawn_against_later(grid, i) for i in range(grid.k - 1)]
+    kish, df = (np.concatenate([part[field] for part in parts]) for field in range(2))
+    return np.maximum(kish, 1.0), np.where(pairs.groups > 1, df, pairs.groups - 1.0)
+
+
+def _drawn_against_later(grid: Grid, i: int) -> tuple[Floats, Floats]:
+    """From the jackknife deviations of the ratios, as `units.shape` has them for one."""
+    both = grid.present[:, [i]] & grid.present[:, i + 1 :]  # (n, m)
+    weights = np.where(both, grid.weights[:, None], 0.0)
+    gaps = np.where(both, grid.values[:, [i]] - grid.values[:, i + 1 :], 0.0)
+    num, den = grid.grouped(gaps * weights), grid.grouped(weights)  # (G, m)
+    drawn = den > 0
+    n, total = drawn.sum(axis=0), den.sum(axis=0)
+    rest = total - den
+    left_out = np.divide(num.sum(axis=0) - num, rest, out=np.zeros_like(num), where=drawn & (rest > 0))
+    mean = left_out.sum(axis=0) / np.maximum(n, 1)
+    square = np.where(drawn, left_out - mean, 0.0) ** 2
+    second = square.sum(axis=0)
+    kurtosis = np.divide(n * (square * square).sum(axis=0), second**2, out=np.zeros(len(n)), where=second > 0)
+    some = np.maximum(2 * n / np.where(kurtosis > 1, kurtosis - 1, 1.0), 1.0)
+    df = np.where(kurtosis > 1, np.minimum(n - 1.0, some), n - 1.0)
+    return total**2 / np.maximum((den * den).sum(axis=0), 1e-300), df
