@@ -20,7 +20,7 @@ import numpy as np
 
 from assay.analyses.tune.curves import overfitting_of
 from assay.data.training import StepSeries
-from assay.stats.trend import change_of, mean_of
+from assay.stats.regression import change_of, mean_of
 from assay.stats.units import Floats
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.losses import NOISES, losses, spread_of_change

@@ -29,7 +29,7 @@ from assay.analyses.tune import tune
 from assay.examples.survey import FOLDER
 from assay.examples.tuning import RUNS
 from assay.stats.records import Interval
-from assay.stats.trend import seed_difference
+from assay.stats.repeated_runs import seed_difference
 from tests.analyses.evidence import losses, scores
 from tests.data.runs.token_runs import story, write_run
 

@@ -9,22 +9,24 @@ the F test rejects at 25 %).
 The interval does not depend on that choice. The variance is at least ν, so the items give its lower limit; the scores
 alone give the upper one, for whatever runs might share: it holds for any τ².
 
-The order of systems is compared by Kendall's τ, and by the share of pairs of runs that agree.
+The order of systems is compared by Kendall's τ, and by the share of pairs of runs that agree. Means over seeds, and
+their differences, have Student's interval.
 
 Reference: Bancroft (1944), *On biases in estimation due to the use of preliminary tests of significance*.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.numerics import SMALLEST_P, t_cdf, t_quantile
 from assay.stats.proportions import clopper_pearson
-from assay.stats.records import Estimate, Interval
-from assay.stats.rounding import without_residue
+from assay.stats.records import Estimate, Interval, Test
+from assay.stats.rounding import difference, levelled, without_residue
 from assay.stats.units import Floats
 
 POOL_ABOVE = 0.25  # the p-value of the F test up to which runs count as differing
@@ -166,3 +168,55 @@ def order_repeats(first: Floats, second: Floats, confidence_level: float = 0.95)
     far = [p * p + (1 - p) * (1 - p) for p in (low, high)]
     least = 0.5 if low <= 0.5 <= high else min(far)
     return Estimate(value, Interval(least, max(far), confidence_level, "Clopper-Pearson"), None, k)
+
+
+# --------------------------------------------------------------------------------------------------- means over seeds
+
+
+def around(value: float, error: float, df: float, n: int, level: float, method: str) -> Estimate:
+    """Value ± t·error."""
+    reach = t_quantile(0.5 + level / 2, df) * error
+    return Estimate(value, Interval(value - reach, value + reach, level, method), error, n)
+
+
+def over_seeds(values: Floats, level: float) -> Estimate:
+    """The mean over seeds, with Student's interval: what another seed could give."""
+    n = len(values)
+    if n == 0:
+        return Estimate(None, None, None, 0, "not measured")
+    value = float(values.mean())
+    if n == 1:
+        return Estimate(value, None, None, 1, "one seed: nothing says what another would give")
+    return around(value, float(values.std(ddof=1)) / sqrt(n), n - 1, n, level, "t over seeds")
+
+
+def from_zero_on(found: Estimate) -> Estimate:
+    """Of what cannot be negative: the part of the interval below 0 is left out, which holds no truth to cover."""
+    if found.interval is None or found.value is None or found.value < 0:
+        return found
+    return replace(found, interval=replace(found.interval, low=max(found.interval.low, 0.0)))
+
+
+def seed_difference(a: Floats, b: Floats, level: float, *, paired: bool) -> tuple[Estimate, Test]:
+    """The mean of B − A over seeds and its t-test: seed by seed where both have the same, else by Welch."""
+    name = "t over seeds" if paired else "Welch t over seeds"
+    if paired:
+        apart = levelled(difference(a, b), np.maximum(np.abs(a), np.abs(b)))
+        found, df = over_seeds(apart, level), float(len(a) - 1)
+    else:
+        found, df = _welch(levelled(a), levelled(b), level)
+    if found.value is None or not found.standard_error:
+        return found, Test(name, None, None, found.n, found.reason or "the seeds do not differ")
+    statistic = found.value / found.standard_error
+    return found, Test(name, statistic, max(2 * t_cdf(-abs(statistic), df), SMALLEST_P), found.n)
+
+
+def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
+    value, fewest = float(difference(a.mean(), b.mean())), min(len(a), len(b))
+    if fewest < 2:
+        return Estimate(value, None, None, fewest, "one seed in an arm: nothing says what another would give"), 0.0
+    parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
+    whole = sum(parts)
+    degrees = parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)
+    df = whole**2 / degrees if degrees > 0 else float(len(a) + len(b) - 2)
+    return around(value, sqrt(whole), df, fewest, level, "Welch t over seeds"), df

@@ -13,7 +13,7 @@ from assay.data import Panel, Table, read_table
 from assay.data.training import PARTS, TrainingLog
 from assay.errors import InputError, UsageError
 from assay.stats.records import Estimate
-from assay.stats.trend import from_zero_on, over_seeds
+from assay.stats.repeated_runs import from_zero_on, over_seeds
 from assay.stats.units import Floats
 
 _EVERYTHING = ("full", "sft")  # in the name of an arm that trains every weight

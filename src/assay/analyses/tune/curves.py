@@ -18,8 +18,9 @@ from assay.analyses.tune.records import (
 from assay.data.training import StepSeries, TrainingLog
 from assay.stats.numerics import t_quantile
 from assay.stats.records import Estimate
+from assay.stats.regression import change_of, mean_of, smoothed, window_of
+from assay.stats.repeated_runs import from_zero_on
 from assay.stats.rounding import difference, levelled
-from assay.stats.trend import change_of, from_zero_on, mean_of, smoothed, window_of
 from assay.stats.units import Floats
 
 _WITHIN = 0.01  # of the last value: converged; of the whole improvement: flat

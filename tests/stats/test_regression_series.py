@@ -1,20 +1,11 @@
-"""Means and slopes against statsmodels and a slow literal twin, their size by simulation; seeds against scipy."""
+"""Means and slopes against statsmodels and a slow literal twin, and their size by simulation."""
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
 from scipy import integrate, linalg, stats
 
-from assay.stats.trend import (
-    blocks_of,
-    change_of,
-    error_of,
-    mean_of,
-    over_seeds,
-    seed_difference,
-    smoothed,
-    window_of,
-)
+from assay.stats.regression import blocks_of, change_of, error_of, mean_of, smoothed, window_of
 from assay.stats.units import Floats
 
 RNG = np.random.default_rng(3)
@@ -125,39 +116,3 @@ def test_smoothed_against_a_loop() -> None:
 
 def test_window_of_short_and_long_logs() -> None:
     assert [window_of(n) for n in (1, 2, 20, 121, 1218)] == [1, 2, 4, 24, 50]
-
-
-def test_over_seeds_against_scipy() -> None:
-    values = np.array([3.1, 3.4, 3.2])
-    found = over_seeds(values, 0.95)
-    wanted = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    assert found.interval is not None
-    assert (found.interval.low, found.interval.high) == pytest.approx((wanted.low, wanted.high))
-    assert over_seeds(values[:1], 0.95).interval is None
-    assert over_seeds(values[:0], 0.95).value is None
-
-
-@pytest.mark.parametrize("paired", [True, False])
-def test_differences_over_seeds_against_scipy(paired: bool) -> None:
-    a, b = np.array([3.1, 3.4, 3.2, 3.3]), np.array([2.9, 3.5, 3.0, 3.1])
-    found, test = seed_difference(a, b, 0.95, paired=paired)
-    wanted = stats.ttest_rel(b, a) if paired else stats.ttest_ind(b, a, equal_var=False)
-    limits = wanted.confidence_interval(0.95)
-    assert found.interval is not None
-    assert test.p_value == pytest.approx(wanted.pvalue)
-    assert (found.interval.low, found.interval.high) == pytest.approx((limits.low, limits.high))
-
-
-@pytest.mark.parametrize("paired", [True, False])
-def test_seeds_that_differ_by_rounding_do_not_differ(paired: bool) -> None:
-    a = np.array([3.1, 3.4, 3.2, 3.3]) if paired else np.full(4, 3.1)
-    b = a + np.array([1, 2, 1, 3]) * np.spacing(a)
-    found, test = seed_difference(a, b, 0.95, paired=paired)
-    assert (found.value, found.standard_error) == (0, 0)
-    assert (test.p_value, test.reason) == (None, "the seeds do not differ")
-
-
-def test_one_seed_has_no_interval_and_no_test() -> None:
-    for paired in (True, False):
-        found, test = seed_difference(np.array([3.0]), np.array([2.5]), 0.95, paired=paired)
-        assert (found.value, found.interval, test.p_value) == (-0.5, None, None)
