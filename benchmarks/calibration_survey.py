@@ -27,8 +27,8 @@ from assay.data.survey import OK
 from assay.data.survey.predictions import Answer, predictions_of
 from assay.design import Design
 from assay.stats.records import Estimate, Interval
-from assay.stats.survey.divergence import divergence
-from assay.stats.survey.multinomial import Respondents, perfect_noise
+from assay.stats.survey import divergence
+from assay.stats.survey.respondents import Respondents, perfect_noise
 from assay.stats.units import Floats
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.surveys import PREDICTORS, World

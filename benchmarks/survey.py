@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 from scipy.spatial.distance import jensenshannon
 
-from assay.stats.survey.multinomial import Predicted, Respondents, resampled_scores
+from assay.stats.survey.respondents import Predicted, Respondents, resampled_scores
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved

@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.survey.divergence import divergence, similarity
-from assay.stats.survey.rarefaction import DRAWS, thinned, thinned_scores
+from assay.stats.survey import divergence, similarity, thinned_scores
+from assay.stats.survey.respondents import DRAWS, thinned
 from assay.stats.units import Floats
 
 Integers = NDArray[np.int64]

@@ -7,7 +7,7 @@ import numpy as np
 from assay.analyses.survey.evidence import Survey
 from assay.data.survey import Question, Segment, Truth
 from assay.data.survey.predictions import Predictions
-from assay.stats.survey.divergence import divergence, score_of
+from assay.stats.survey import divergence, score_of
 from assay.stats.units import Floats
 
 PREDICTORS = {"perfect": 0.0, "good": 0.15, "mediocre": 0.5, "poor": 1.2}  # noise of the log-shares

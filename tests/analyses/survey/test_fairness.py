@@ -11,7 +11,7 @@ from assay.analyses.survey.fairness import Fairness, fairness
 from assay.data.survey import SCORE_ONLY
 from assay.data.survey.truth import Cell, truth_of
 from assay.design import Design
-from assay.stats.survey.rarefaction import DRAWS
+from assay.stats.survey.respondents import DRAWS
 from tests.analyses.survey.surveys import made, read_again
 
 QUICK = Design(resamples=999)

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma, ncx2
 
+from assay.stats.survey import divergence
 from assay.stats.survey.denoised import (
     GRID,
     ExpectedRoots,
@@ -17,7 +18,6 @@ from assay.stats.survey.denoised import (
     root_table,
     spread_of,
 )
-from assay.stats.survey.divergence import divergence
 from assay.stats.units import Floats
 
 

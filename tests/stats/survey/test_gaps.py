@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import foldnorm, ttest_rel
 
 from assay.stats.survey.denoised import GRID, ExpectedRoots
-from assay.stats.survey.gaps import expected_gap, segment_gap
-from assay.stats.survey.true_gaps import NoisySegment, sampling_gap
+from assay.stats.survey.gaps import NoisySegment, expected_gap, sampling_gap, segment_gap
 from assay.stats.units import Floats
 
 

@@ -31,7 +31,7 @@ from assay.data.survey import (
 )
 from assay.design import Design
 from assay.errors import InputError
-from assay.stats.survey.divergence import (
+from assay.stats.survey import (
     UNPARSEABLE_SCORE,
     WRONG_LENGTH_SCORE,
     concentration,

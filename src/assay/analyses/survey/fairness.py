@@ -21,8 +21,9 @@ from assay.results.figures import Forest
 from assay.results.table import ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate
+from assay.stats.survey import thinned_scores
 from assay.stats.survey.gaps import Expected, Gap, expected_gap, segment_gap
-from assay.stats.survey.rarefaction import DRAWS, counts_of, thinned, thinned_scores
+from assay.stats.survey.respondents import DRAWS, counts_of, thinned
 from assay.stats.units import Floats, Integers
 
 _SCORES_ONLY = "the results have scores without distributions, which cannot be compared at equal numbers of respondents"

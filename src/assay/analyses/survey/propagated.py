@@ -5,7 +5,7 @@ its mean is too low and it varies too much; what is carried is its deviation fro
 the standard error that sampling has, and by how much the correction of the score magnifies it. So what goes together
 stays together: the answers of a model at two levels of context are compared with the same respondents.
 
-A gap is inverted (`assay.stats.survey.true_gaps`). A slope is a sum over levels of context, each with its own limits,
+A gap is inverted (`assay.stats.survey.gaps`). A slope is a sum over levels of context, each with its own limits,
 which are put together with the correlations of the replicates (Zou 2007, *Toward using confidence intervals to compare
 correlations*).
 
@@ -27,7 +27,7 @@ from assay.design import Design
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
 from assay.stats.survey.denoised import GRID
-from assay.stats.survey.true_gaps import NoisySegment, sampling_gap
+from assay.stats.survey.gaps import NoisySegment, sampling_gap
 from assay.stats.units import Floats, Integers
 
 SCORES_ONLY = "the results have scores without distributions, whose noise is not known"

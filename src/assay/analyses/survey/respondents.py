@@ -14,7 +14,7 @@ from assay.data.survey import OK, SCORE_ONLY, Predictions, Truth
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.survey.denoised import GRID, ExpectedRoots, SamplingNoise, TrueSpread, noise_of, root_table, spread_of
-from assay.stats.survey.multinomial import Predicted, Respondents, resampled_scores
+from assay.stats.survey.respondents import Predicted, Respondents, resampled_scores
 from assay.stats.units import Floats, Integers
 
 

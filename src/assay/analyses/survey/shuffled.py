@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from assay.analyses.survey.evidence import Survey
 from assay.data.survey import OK, SCORE_ONLY, Truth
 from assay.stats.streams import stream_key, words
-from assay.stats.survey.divergence import similarity
+from assay.stats.survey import similarity
 from assay.stats.units import Floats, Integers
 
 

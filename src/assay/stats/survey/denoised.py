@@ -2,7 +2,7 @@
 
 Let J be the true divergence of a prediction, Ĵ that of a sample of n. Near J = 0 as far from it, Ĵ is close to
 s·χ²_ν(J/s), a scaled non-central χ² whose scale s and degrees of freedom ν are those that give Ĵ its mean J + e and its
-variance (`assay.stats.survey.divergence`): e = s·ν and Var Ĵ = 2·s·e + 4·s·J. For a prediction that is nearly right
+variance (`assay.stats.survey`): e = s·ν and Var Ĵ = 2·s·e + 4·s·J. For a prediction that is nearly right
 these are s = 1/(8 n ln 2) and ν = k − 1. With λ = J/s,
 
     E √(Ĵ/s) = √2 Γ((ν + 1)/2)/Γ(ν/2) · ₁F₁(−½; ν/2; −λ/2).
@@ -25,7 +25,7 @@ from math import exp, lgamma, log, sqrt
 
 import numpy as np
 
-from assay.stats.survey.divergence import divergence, sampling_moments
+from assay.stats.survey import divergence, sampling_moments
 from assay.stats.units import Floats, Integers
 
 _NODES = 40  # of the quadrature over the gamma distribution

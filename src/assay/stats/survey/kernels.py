@@ -1,4 +1,4 @@
-"""The compiled loops of multinomial resampling, and nothing else. Each has a numpy twin in `multinomial`.
+"""The compiled loops of drawing respondents, and nothing else. Each has a numpy twin in `respondents`.
 
 Every operation is one that IEEE 754 defines, in the twin's order, so that results have the same bits.
 """

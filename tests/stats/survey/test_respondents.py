@@ -8,9 +8,8 @@ from scipy import stats as scipy_stats
 from scipy.spatial.distance import jensenshannon
 
 from assay.stats.streams import stream_key
-from assay.stats.survey import multinomial
-from assay.stats.survey.divergence import chi_noise
-from assay.stats.survey.multinomial import Predicted, Respondents, draw, log2, perfect_noise, resampled_scores
+from assay.stats.survey import chi_noise, respondents
+from assay.stats.survey.respondents import Predicted, Respondents, draw, log2, perfect_noise, resampled_scores
 
 
 def small(cells: int = 12, models: int = 3, seed: int = 0) -> tuple[Respondents, Predicted]:
@@ -40,7 +39,7 @@ def test_engines_give_the_same_bits(seed: int) -> None:
 def test_how_the_work_is_cut_changes_no_bit(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     people, predicted = small()
     whole = resampled_scores(people, predicted, 60, 3, engine=engine)
-    monkeypatch.setattr(multinomial, "_CHUNK", 1_000)
+    monkeypatch.setattr(respondents, "_CHUNK", 1_000)
     assert resampled_scores(people, predicted, 60, 3, engine=engine).tobytes() == whole.tobytes()
     assert resampled_scores(people, predicted, 25, 3, engine=engine).tobytes() == whole[:, :25].tobytes()
 

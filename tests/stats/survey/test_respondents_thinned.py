@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import hypergeom
 
-from assay.stats.survey.rarefaction import counts_of, thinned, thinned_scores
+from assay.stats.survey import thinned_scores
+from assay.stats.survey.respondents import counts_of, thinned
 
 
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=6).filter(lambda counts: sum(counts) > 0))

@@ -11,14 +11,13 @@ from scipy.spatial.distance import jensenshannon
 from scipy.special import rel_entr
 from scipy.stats import binom, chi
 
-from assay.stats.survey.divergence import (
+from assay.stats.survey import (
     FLOOR,
     chi_noise,
     composition_count,
     compositions,
     concentration,
     divergence,
-    expected_excess,
     listed_noise,
     sampling_moments,
     sampling_variance,
@@ -110,7 +109,7 @@ def test_expected_excess_against_every_sequence_of_people() -> None:
     p, q, n = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.5, 0.3]), 6
     measured = sum(chance * float(divergence(shares, q, floor=0.0)) for chance, shares in literal(p, n))
     expected = measured - float(divergence(p, q, floor=0.0))
-    assert float(expected_excess(p[None], q[None], np.array([n]))[0]) == pytest.approx(expected, abs=1e-12)
+    assert float(sampling_moments(p[None], q[None], np.array([n]))[0][0]) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [40, 150, 700])
@@ -130,13 +129,13 @@ def test_expected_excess_of_many_people_against_scipys_binomial(n: int) -> None:
             for a, b in zip(p[row].tolist(), q[row].tolist(), strict=True)
             if a > 0
         )
-        found = float(expected_excess(p[row : row + 1], q[row : row + 1], np.array([n]))[0])
+        found = float(sampling_moments(p[row : row + 1], q[row : row + 1], np.array([n]))[0][0])
         assert found == pytest.approx(expected, rel=4e-4)
 
 
 def test_expected_excess_of_very_many_people_against_the_closed_form() -> None:
     p = np.array([[0.4, 0.35, 0.25]])
-    found = float(expected_excess(p, p, np.array([1_000_000]))[0])
+    found = float(sampling_moments(p, p, np.array([1_000_000]))[0][0])
     assert found == pytest.approx(2 / (8 * 1_000_000 * log(2)), rel=1e-5)
 
 
@@ -152,7 +151,7 @@ def test_moments_against_simulation() -> None:
     jsd = divergence(drawn, q)
     variance = sampling_variance(p, q, np.array([float(n)]))
     assert float(variance[0]) == pytest.approx(float(jsd.var()), rel=0.05)
-    mean = divergence(p, q) + expected_excess(p, q, np.array([n]))
+    mean = divergence(p, q) + sampling_moments(p, q, np.array([n]))[0]
     assert float(mean[0]) == pytest.approx(float(jsd.mean()), rel=5e-3)
 
 

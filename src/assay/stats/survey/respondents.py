@@ -1,11 +1,15 @@
-"""Resampling of respondents: every cell's answers drawn again, once for all predictions of that cell.
+"""Respondents drawn again, once for all predictions of a cell; and samples thinned to equal numbers of respondents.
 
-A person's option comes from 16 bits of a word of the stream (seed, purpose), by inversion; word t of cell c in
-replicate b has the counter b·W + start[c] + t, so neither the engine nor how the work is cut changes a bit. Sixteen
-bits give every option its probability to within 1/65,536.
+*Drawn again*: a person's option comes from 16 bits of a word of the stream (seed, purpose), by inversion; word t of
+cell c in replicate b has the counter b·W + start[c] + t, so neither the engine nor how the work is cut changes a bit.
+Sixteen bits give every option its probability to within 1/65,536. A divergence is a sum over options of a function of
+the count alone, so it is looked up: a table for each prediction and option, over the counts that were drawn.
 
-A divergence is a sum over options of a function of the count alone, so it is looked up: a table for each prediction
-and option, over the counts that were drawn.
+*Thinned*: 1 − √JSD from a sample of n is lower the smaller n is, whoever predicts (C1). A random part of m of the n
+respondents is a sample of m of the same people, so the mean score over all parts of m is an unbiased estimate of what a
+sample of m would score, whatever n was: thinned to the same m, segments of 30 and of 1,000 can be compared.
+
+Reference: Hurlbert (1971), *The nonconcept of species diversity*, for thinning (rarefaction) in ecology.
 """
 
 from dataclasses import dataclass
@@ -16,16 +20,7 @@ from numpy.typing import NDArray
 
 from assay.stats.bootstrap.resampling import Engine
 from assay.stats.streams import stream_key, words
-from assay.stats.survey.divergence import (
-    ENOUGH,
-    FLOOR,
-    MOST_LISTED,
-    chi_noise,
-    composition_count,
-    listed_noise,
-    score_of,
-    support,
-)
+from assay.stats.survey import ENOUGH, FLOOR, MOST_LISTED, chi_noise, composition_count, listed_noise, score_of, support
 from assay.stats.units import Floats, Integers
 
 Counts = NDArray[np.int32]
@@ -33,6 +28,8 @@ Counts = NDArray[np.int32]
 _COMPILE_ABOVE = 3e6  # people drawn, or scores: about what numpy does in the time that loading the kernels takes
 _CHUNK = 1 << 20  # counts held at once, about
 _NOISE_DRAWS = 4_000
+DRAWS = 32  # parts of each sample: their own noise is small beside that of the questions, and is part of its estimate
+_32 = np.uint64(32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,3 +261,54 @@ def perfect_noise(people: Respondents, *, seed: int = 0, engine: Engine = "auto"
         scores = resampled_scores(drawn, predicted, _NOISE_DRAWS, seed, purpose="perfect prediction", engine=engine)
         noise[left] = 1 - scores[:, :, 0].mean(axis=1)
     return noise
+
+
+# ------------------------------------------------------------------------------------------------- thinning of samples
+
+
+def counts_of(shares: Floats, n: Integers) -> Integers:
+    """(C, K) Whole respondents from (C, K) shares of n: rounded down, the largest remainders get those that are left.
+
+    >>> import numpy as np
+    >>> counts_of(np.array([[0.333, 0.333, 0.334]]), np.array([10])).tolist()
+    [[3, 3, 4]]
+    """
+    exact = shares * n[:, None]
+    whole = np.floor(exact + 1e-9).astype(np.int64)
+    left = n - whole.sum(axis=1)
+    order = np.argsort(-(exact - whole), axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(shares.shape[1]), order.shape), axis=1)
+    return np.asarray(whole + (rank < left[:, None]), dtype=np.int64)
+
+
+def thinned(counts: Integers, sizes: Integers, draws: int, seed: int, *, purpose: str = "rarefaction") -> Counts:
+    """(C, D, K) Random parts of ``sizes`` of the respondents of each cell, without replacement.
+
+    The few are drawn: those who stay or those who go. One respondent at a time in all cells and parts at once.
+    """
+    total = counts.sum(axis=1)
+    stay = 2 * sizes <= total
+    steps = np.where(stay, sizes, total - sizes)
+    order = np.argsort(-steps, kind="stable")
+    left = np.repeat(counts[order, None, :], draws, axis=1).astype(np.int32)
+    key, most = stream_key(seed, purpose), int(steps.max(initial=0))
+    for step in range(most):
+        active = int(np.searchsorted(-steps[order], -step, side="left"))  # those with more steps than this
+        word = words(key, step * len(counts) * draws, active * draws).reshape(active, draws) >> _32
+        place = (word * (total[order][:active, None] - step).astype(np.uint64)) >> _32
+        _take(left[:active], place.astype(np.int32))
+    out = np.empty_like(left)
+    out[order] = left
+    return np.where(stay[:, None, None], counts[:, None, :].astype(np.int32) - out, out)
+
+
+def _take(left: Counts, place: NDArray[np.int32]) -> None:
+    """Take the respondent at this place, options in order, out of each part."""
+    above = np.zeros(left.shape[:2], dtype=np.int32)
+    taken = np.zeros(left.shape[:2], dtype=bool)
+    for option in range(left.shape[2]):
+        above += left[:, :, option]
+        here = ~taken & (place < above)
+        left[:, :, option] -= here
+        taken |= here
