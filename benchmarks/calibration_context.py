@@ -42,7 +42,7 @@ def _report(simulations: int) -> str:
 
 def _row(shape: str, n: int, simulations: int) -> list[str]:
     families = ((documents_by_bin(shape, n, BINS, seed), seed) for seed in range(simulations))
-    held = [covered(family, seed, n_resamples=RESAMPLES) for family, seed in families]
+    held = [covered(family, seed, resamples=RESAMPLES) for family, seed in families]
     print(f"{shape}, {n} documents: done", file=sys.stderr, flush=True)
     return [shape, str(n), *(_share([pair[i] for pair in held]) for i in range(2))]
 

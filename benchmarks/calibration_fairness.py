@@ -104,7 +104,7 @@ def _permutations(raw: Floats, equal: Floats, seed: int) -> list[bool]:
 
 def _own(equal: Floats, truth: float, seed: int) -> list[bool]:
     """Whether the test rejects, whether the interval holds the true gap, and whether it does as one of a family."""
-    gap = segment_gap(equal, family=FAMILY, n_resamples=RESAMPLES, seed=seed)
+    gap = segment_gap(equal, family=FAMILY, resamples=RESAMPLES, seed=seed)
     limits, together = gap.excess.interval, gap.together
     assert limits is not None
     assert together is not None

@@ -94,7 +94,7 @@ def _size_row(n: int, simulations: int) -> list[str]:
         sums = replicated_sums([first, second], RESAMPLES, seed)
         observed = float(_difference(first.sum(axis=0), second.sum(axis=0)))
         tests = [
-            randomization(first, second, [bleu_of], n_resamples=RESAMPLES, seed=seed)[0],
+            randomization(first, second, [bleu_of], resamples=RESAMPLES, seed=seed)[0],
             paired_bootstrap(observed, _difference(*sums), n),
         ]
         rejected.append([(test.p_value or 1.0) <= 0.05 for test in tests])

@@ -88,7 +88,7 @@ def _ours(kind: str, resamples: int) -> Callable[[], float]:
     def run() -> float:
         a, b = counted(made.a), counted(made.b)
         if kind == "ar":
-            found = randomization(a, b, [bleu_of], n_resamples=resamples)[0]
+            found = randomization(a, b, [bleu_of], resamples=resamples)[0]
         else:
             drawn = [bleu_of(sums) for sums in replicated_sums([a, b], resamples, 0)]
             gap = score_interval([a, b], lambda x, y: bleu_of(y) - bleu_of(x), drawn[1] - drawn[0]).estimate

@@ -110,7 +110,7 @@ def _ours() -> list[Contender]:
     right = (scores > 0.5).astype(np.float64)
 
     def flipped(engine: Engine) -> object:
-        return sign_flips(pairs_of(Grid(scores, np.ones(ITEMS))), n_resamples=FLIPS, engine=engine)
+        return sign_flips(pairs_of(Grid(scores, np.ones(ITEMS))), resamples=FLIPS, engine=engine)
 
     def stepped() -> object:
         grid = Grid(scores, np.ones(ITEMS))

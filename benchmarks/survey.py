@@ -45,13 +45,13 @@ def round_of_survey() -> tuple[Respondents, Predicted]:
     return Respondents(shares, options, n), Predicted(predicted, np.ones((len(n), MODELS)), blocks)
 
 
-def with_scipy(people: Respondents, predicted: Predicted, n_resamples: int) -> float:
+def with_scipy(people: Respondents, predicted: Predicted, resamples: int) -> float:
     """The same replicates by numpy's draws and scipy's distance, all cells of as many options at once."""
     rng, total = np.random.default_rng(1), 0.0
     for k in np.unique(people.options).tolist():
         cells = people.options == k
         shares, n, guesses = people.shares[cells, :k], people.n[cells], predicted.shares[cells, :, :k]
-        for _ in range(n_resamples):
+        for _ in range(resamples):
             drawn = rng.multinomial(n, shares) / n[:, None]
             total += float((1 - jensenshannon(drawn[:, None], guesses, base=2, axis=-1)).sum())
     return total

@@ -100,6 +100,6 @@ def test_the_signature_leaves_out_what_is_none_but_not_what_is_zero() -> None:
 def test_a_designs_interval_is_that_of_its_settings(method: Method, resamples: int | None) -> None:
     units = Units(np.array([3.0, 1, 4, 1, 5, 9, 2, 6]), np.array([1.0, 2, 1, 2, 1, 2, 1, 2]))
     design = Design(method=method, resamples=resamples, seed=5, level=0.9)
-    asked: dict[str, Any] = {"method": method, "n_resamples": resamples, "seed": 5}
+    asked: dict[str, Any] = {"method": method, "resamples": resamples, "seed": 5}
     assert design.interval(units) == interval(units, confidence_level=0.9, **asked)
     assert design.interval(units, 0.99, own_p=True) == interval(units, confidence_level=0.99, own_p=True, **asked)

@@ -62,5 +62,5 @@ def all_limits(units: Units, simulation: int) -> dict[str, Limits]:
 
 def _limits(units: Units, method: IntervalMethod, simulation: int) -> Limits:
     count = STUDENTIZED_RESAMPLES if method == "studentized" else None
-    found = interval(units, method=method, confidence_level=NOMINAL, n_resamples=count, seed=simulation).interval
+    found = interval(units, method=method, confidence_level=NOMINAL, resamples=count, seed=simulation).interval
     return found.low, found.high

@@ -41,9 +41,9 @@ def documents_by_bin(shape: str, n: int, bins: int, seed: int) -> Family:
     return Family(tokens * differences, tokens)
 
 
-def covered(family: Family, seed: int, *, n_resamples: int) -> tuple[bool, bool]:
+def covered(family: Family, seed: int, *, resamples: int) -> tuple[bool, bool]:
     """Do the max-T intervals hold 0 in all bins at once, and do the t intervals? A bin of one document has neither."""
-    found = simultaneous(family, n_resamples=n_resamples, seed=seed).estimates
+    found = simultaneous(family, resamples=resamples, seed=seed).estimates
     together = all(e.interval is None or e.interval.low <= 0 <= e.interval.high for e in found)
     units = [family.units(k) for k in range(family.size)]
     limits = [interval(u, method="t").interval for u in units if u is not None and u.n > 1]

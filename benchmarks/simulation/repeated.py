@@ -13,7 +13,7 @@ from assay.stats.numerics import normal_cdf, normal_quantile
 from assay.stats.planning import detectable_shift
 from assay.stats.records import Interval
 from assay.stats.reliability import deviation, intraclass
-from assay.stats.repeated_runs import item_spread, order_repeats, run_noise, score_spread
+from assay.stats.repeated_runs import RunVariance, item_spread, order_repeats, run_noise
 from assay.stats.units import Floats
 
 SEED = 20266
@@ -97,7 +97,7 @@ class Shifts:
             shifts = self.shift / sqrt(self.n) * rng.normal(size=self.k)
             values, noise = rng.normal(size=(self.n, 1)) + rng.normal(size=(self.n, self.k)) + shifts, 1.0
         true = sqrt(noise * (1 + self.shift**2) / self.n)
-        scores = score_spread(values.mean(axis=0))
+        scores = RunVariance(float(values.mean(axis=0).var(ddof=1)), self.k - 1)
         found = run_noise([scores], [item_spread(values, np.ones(self.n))], LEVEL)
         alone = power_of_stated(sqrt(scores.variance), scores.df, true)
         return covered(found.estimate.interval, true), power_of_stated(found.estimate.value or 0, found.df, true), alone

@@ -132,25 +132,25 @@ def equal_scores(found: Sample, seed: int) -> Floats:
 # ------------------------------------------------------------------------------------------ other tests
 
 
-def interval_above_zero(found: Sample, seed: int, n_resamples: int) -> bool:
+def interval_above_zero(found: Sample, seed: int, resamples: int) -> bool:
     """The source's test: respondents are drawn again, and the 2.5 % quantile of max − min is above 0 (C2)."""
     rng = np.random.default_rng(seed)
     size = found.counts.sum(axis=-1, keepdims=True)
     gaps = [
         np.ptp(similarity(rng.multinomial(size[..., 0], found.counts / size) / size, found.predicted).mean(axis=0))
-        for _ in range(n_resamples)
+        for _ in range(resamples)
     ]
     return bool(np.quantile(gaps, NOMINAL / 2) > 0)
 
 
-def permuted(scores: Floats, seed: int, n_resamples: int, *, studentized: bool) -> bool:
+def permuted(scores: Floats, seed: int, resamples: int, *, studentized: bool) -> bool:
     """Segment labels permuted within questions; studentized: the largest |t| of a pair instead of max − min."""
     rng = np.random.default_rng(seed)
     centred = scores - scores.mean(axis=1, keepdims=True)
     statistic = _largest_t if studentized else _range
-    shuffled = rng.permuted(np.broadcast_to(centred, (n_resamples, *centred.shape)).copy(), axis=2)
+    shuffled = rng.permuted(np.broadcast_to(centred, (resamples, *centred.shape)).copy(), axis=2)
     reached = int((statistic(shuffled) >= statistic(centred[None])[0] - 1e-12).sum())
-    return (1 + reached) / (1 + n_resamples) <= NOMINAL
+    return (1 + reached) / (1 + resamples) <= NOMINAL
 
 
 def _range(scores: Floats) -> Floats:

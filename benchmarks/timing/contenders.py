@@ -73,7 +73,7 @@ def _ours(size: Size) -> list[Contender]:
 
 def _own(size: Size, resamples: int | None, engine: Engine) -> Callable[[], object]:
     """What scipy computes, by us."""
-    return _of_mean(size, lambda x: interval(_equal(x), method=size.ours, n_resamples=resamples, engine=engine))
+    return _of_mean(size, lambda x: interval(_equal(x), method=size.ours, resamples=resamples, engine=engine))
 
 
 def _scipy(size: Size, batch: int | None) -> Callable[[], object]:

@@ -74,7 +74,7 @@ class Design:
             units,
             method=self.method,
             confidence_level=self.level if level is None else level,
-            n_resamples=self.resamples,
+            resamples=self.resamples,
             seed=self.seed,
             own_p=own_p,
         )

@@ -10,20 +10,20 @@ from scipy import stats as scipy_stats
 
 from assay.stats.planning import detectable_shift
 from assay.stats.reliability import TwoWay
-from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, run_noise, score_spread
+from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, run_noise
 from assay.stats.units import Floats
 
 
 def noise_of(values: Floats, level: float = 0.95) -> RunNoise:
     """Of (n, k) items × runs."""
-    return run_noise([score_spread(values.mean(axis=0))], [item_spread(values, np.ones(len(values)))], level)
+    scores = RunVariance(float(values.mean(axis=0).var(ddof=1)), values.shape[1] - 1)
+    return run_noise([scores], [item_spread(values, np.ones(len(values)))], level)
 
 
 @pytest.mark.parametrize("shape", [(5, 2), (40, 4), (300, 3)])
 def test_spreads_against_the_mean_squares(shape: tuple[int, int]) -> None:
     values = np.random.default_rng(1).normal(size=shape)
     table, n = TwoWay.of(values), shape[0]
-    assert score_spread(values.mean(axis=0)).variance == pytest.approx(table.raters / n)
     assert item_spread(values, np.ones(n)).variance == pytest.approx(table.error / n)
 
 

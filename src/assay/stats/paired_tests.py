@@ -215,17 +215,17 @@ def _product(size: Floats, tilt: Floats, first: float, skip: int) -> Complexes:
     return total
 
 
-def by_random_flips(size: Floats, observed: float, n_resamples: int, seed: int) -> float:
+def by_random_flips(size: Floats, observed: float, resamples: int, seed: int) -> float:
     """(1 + #{|Σ ±d| ≥ observed}) / (1 + B)."""
     key, n = stream_key(seed, "sign-flip"), len(size)
     threshold = observed - _TIE * float(size.sum())
     batch, reached = max(1, (1 << 22) // n), 0
-    for first in range(0, n_resamples, batch):
-        rows = min(batch, n_resamples - first)
+    for first in range(0, resamples, batch):
+        rows = min(batch, resamples - first)
         plus = signs(key, first, rows, n)
         sums = 2 * np.where(plus, size, 0.0).sum(axis=1) - size.sum()
         reached += int((np.abs(sums) >= threshold).sum())
-    return (1 + reached) / (1 + n_resamples)
+    return (1 + reached) / (1 + resamples)
 
 
 def t_test(units: Units) -> Test:

@@ -50,11 +50,6 @@ class RunNoise:
     pooled: bool = False  # whether the noise of single items counts in it
 
 
-def score_spread(scores: Floats) -> RunVariance:
-    """Of (k,) overall scores."""
-    return RunVariance(float(np.var(scores, ddof=1)), len(scores) - 1)
-
-
 def item_spread(numerators: Floats, denominators: Floats) -> RunVariance:
     """What independent noise of the units (items, or whole clusters) gives a run's score: (G, k) and (G,).
 

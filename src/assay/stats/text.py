@@ -39,10 +39,6 @@ class Alignment:
     matched: NDArray[np.bool_]  # (reference,) the characters that are found again
     edits: int
 
-    @property
-    def matches(self) -> int:
-        return int(self.matched.sum())
-
 
 def align(predictions: Sequence[Codes], references: Sequence[Codes]) -> list[Alignment]:
     """Align every prediction with its reference.
@@ -136,7 +132,6 @@ def _read_back(
 _Gram = TypeVar("_Gram")
 
 BLEU_ORDER, CHRF_ORDER = 4, 6
-BLEU_COLUMNS, CHRF_COLUMNS = 2 + 2 * BLEU_ORDER, 3 * CHRF_ORDER
 _BETA = 2  # chrF: recall weighs as much as twice the precision
 
 

@@ -454,7 +454,7 @@ def test_mcnemar_is_refused_where_it_means_nothing() -> None:
 
 
 def test_tango_is_refused_where_it_means_nothing() -> None:
-    with pytest.raises(UsageError, match="tango is an interval of 0/1 scores, but these are not; leave --method out"):
+    with pytest.raises(UsageError, match="tango is an interval of 0/1 scores, but these are not; leave method out"):
         compare(*noisy_scores(10, 0.1), design=Design(method="tango"))
 
 

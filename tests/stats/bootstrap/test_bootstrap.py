@@ -120,7 +120,7 @@ def test_random_resampling_against_scipy_on_the_same_replicates(
         bootstrap_distribution=replicates(found, 2000, 6).values,
     )
     expected = scipys(found, n_resamples=0, bootstrap_result=ours, method=theirs, confidence_level=level)
-    got = interval(found, method=method, confidence_level=level, n_resamples=2000, seed=6)
+    got = interval(found, method=method, confidence_level=level, resamples=2000, seed=6)
     assert [got.interval.low, got.interval.high] == pytest.approx(list(expected.confidence_interval), rel=1e-12)
     assert (got.source, got.resamples, got.fallbacks) == ("resampling", 2000, ())
 
@@ -195,7 +195,7 @@ def test_studentized_interval_against_a_literal_loop(n: int) -> None:
     residual = found.numerators - found.estimate * found.denominators
     error = sqrt((residual**2).sum() * n / (n - 1)) / found.denominators.sum()
     upper, lower = np.quantile(t, [0.025, 0.975])
-    got = interval(found, method="studentized", n_resamples=2000, seed=5)
+    got = interval(found, method="studentized", resamples=2000, seed=5)
     assert got.interval.low == pytest.approx(found.estimate - lower * error, rel=1e-9)
     assert got.interval.high == pytest.approx(found.estimate - upper * error, rel=1e-9)
     assert (got.source, got.resamples, got.fallbacks) == ("resampling", 2000, ())
@@ -215,7 +215,7 @@ def test_studentized_interval_of_a_mean_against_arch() -> None:
         .ravel()
         .tolist()
     )
-    got = interval(Units(found, np.ones(50)), method="studentized", n_resamples=20_000).interval
+    got = interval(Units(found, np.ones(50)), method="studentized", resamples=20_000).interval
     error = float(scipy_stats.sem(found))
     ratio = sqrt(49 / 50)  # the bootstrap's standard error over the sample's
     assert (got.low - found.mean()) * ratio == pytest.approx(low - found.mean(), abs=0.15 * error)
@@ -224,7 +224,7 @@ def test_studentized_interval_of_a_mean_against_arch() -> None:
 
 def test_studentized_leaves_out_and_counts_resamples_without_spread() -> None:
     """Four units: one resample in 64 repeats one of them, and has no standard error."""
-    got = interval(a_ratio(4), method="studentized", n_resamples=4000)
+    got = interval(a_ratio(4), method="studentized", resamples=4000)
     assert len(got.fallbacks) == 1
     assert got.fallbacks[0].wanted == "studentized"
     lost = int(got.fallbacks[0].why.split()[0])
@@ -237,7 +237,7 @@ def test_studentized_leaves_out_and_counts_resamples_without_spread() -> None:
 def test_studentized_of_two_units_falls_back_to_t(count: int) -> None:
     """Every resample with spread is the sample itself."""
     found = Units(np.array([1.0, 4.0]), np.ones(2))
-    got = interval(found, method="studentized", n_resamples=count)
+    got = interval(found, method="studentized", resamples=count)
     assert got.interval == interval(found, method="t").interval
     assert [f.used for f in got.fallbacks] == ["t"]
 
@@ -255,7 +255,7 @@ def test_an_exact_distribution_that_cannot_be_had_is_replaced_and_recorded(monke
     got = interval(found)
     assert (got.source, got.resamples) == ("resampling", 10_000)
     assert [(f.wanted, f.used) for f in got.fallbacks] == [("exact bca", "10000 random resamples")]
-    assert got.interval == interval(found, n_resamples=10_000).interval
+    assert got.interval == interval(found, resamples=10_000).interval
 
 
 def test_smoothing_is_recorded() -> None:
@@ -275,7 +275,7 @@ def test_undefined_acceleration_falls_back_to_percentile() -> None:
 
 def test_replicates_all_on_one_side_fall_back_to_percentile() -> None:
     """A single replicate lies above or below the estimate: z0 is infinite."""
-    got = interval(a_ratio(20), n_resamples=1)
+    got = interval(a_ratio(20), resamples=1)
     assert (got.interval.method, [f.used for f in got.fallbacks]) == ("percentile", ["percentile"])
     assert got.interval.low == got.interval.high == float(replicates(a_ratio(20), 1, 0).values[0])
 
@@ -396,7 +396,7 @@ def test_order_sign_and_scale_of_many_units_carry_over(name: str, n: int, method
 @pytest.mark.parametrize("method", METHODS)
 def test_a_seed_gives_the_same_interval_again(method: IntervalMethod) -> None:
     def run(seed: int) -> IntervalResult:
-        return interval(a_ratio(50), method=method, n_resamples=500, seed=seed)
+        return interval(a_ratio(50), method=method, resamples=500, seed=seed)
 
     assert run(0) == run(0)
     assert (run(0) == run(1)) == (method == "t")

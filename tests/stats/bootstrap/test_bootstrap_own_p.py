@@ -27,11 +27,11 @@ DATA: dict[str, Units] = {
 }
 
 
-def by_bisection(units: Units, method: IntervalMethod, n_resamples: int | None) -> float:
+def by_bisection(units: Units, method: IntervalMethod, resamples: int | None) -> float:
     low, high = 1e-6, 1 - 1e-9
     for _ in range(34):
         alpha = (low * high) ** 0.5 if low < 1e-3 else (low + high) / 2
-        found = interval(units, method=method, confidence_level=1 - alpha, n_resamples=n_resamples).interval
+        found = interval(units, method=method, confidence_level=1 - alpha, resamples=resamples).interval
         if found.low <= 0 <= found.high:
             low = alpha
         else:
@@ -49,7 +49,7 @@ def test_exact_intervals_against_bisection_of_the_level(name: str, method: Any) 
 @pytest.mark.parametrize("method", ["bca", "percentile", "studentized"])
 @pytest.mark.parametrize("name", ["normal", "negative", "lattice", "ratio"])
 def test_random_intervals_against_bisection_of_the_level(name: str, method: Any) -> None:
-    own = interval(DATA[name], method=method, own_p=True, n_resamples=500).own_p
+    own = interval(DATA[name], method=method, own_p=True, resamples=500).own_p
     assert own == pytest.approx(by_bisection(DATA[name], method, 500), rel=2e-3, abs=1e-5)
 
 

@@ -64,7 +64,7 @@ def literal_largest(family: Family, b: int, seed: int, purpose: str) -> list[flo
 @pytest.mark.parametrize(("seed", "level"), [(0, 0.95), (1, 0.9), (2, 0.8)])
 def test_critical_value_and_p_against_a_literal_bootstrap(seed: int, level: float) -> None:
     family, b = uneven_family(40, 5, seed), 399
-    found = simultaneous(family, confidence_level=level, n_resamples=b, seed=seed, purpose="test")
+    found = simultaneous(family, confidence_level=level, resamples=b, seed=seed, purpose="test")
     largest = sorted(literal_largest(family, b, seed, "test"))
     assert found.critical_value == pytest.approx(largest[ceil(level * (b + 1)) - 1], rel=1e-9)
     for k, (estimate, test) in enumerate(zip(found.estimates, found.tests, strict=True)):
@@ -86,7 +86,7 @@ def test_independent_normal_ratios_against_the_largest_of_independent_t(k: int) 
     """P(max |t| ≤ c) = (2F(c) − 1)^K. One family's c is random: it knows the data's own tails only."""
     n, families = 300, 8
     exact = float(scipy_stats.t.ppf((1 + 0.95 ** (1 / k)) / 2, n - 1))
-    found = [simultaneous(normal_family(n, k, seed), n_resamples=4000, seed=seed) for seed in range(families)]
+    found = [simultaneous(normal_family(n, k, seed), resamples=4000, seed=seed) for seed in range(families)]
     values = np.array([f.critical_value for f in found])
     assert values.mean() == pytest.approx(exact, rel=0.01)
     assert np.all(np.abs(values / exact - 1) < 0.06)
@@ -95,7 +95,7 @@ def test_independent_normal_ratios_against_the_largest_of_independent_t(k: int) 
 def test_many_clusters_drawn_in_groups_against_the_largest_of_independent_t() -> None:
     n, k = 3 * MOST_GROUPS + 17, 5
     exact = float(scipy_stats.t.ppf((1 + 0.95 ** (1 / k)) / 2, n - 1))
-    found = simultaneous(normal_family(n, k), n_resamples=4000, engine="compiled")
+    found = simultaneous(normal_family(n, k), resamples=4000, engine="compiled")
     assert found.critical_value == pytest.approx(exact, rel=0.03)
 
 
@@ -123,7 +123,7 @@ def test_copies_of_one_ratio_cost_nothing() -> None:
 def test_p_is_at_most_alpha_exactly_where_the_interval_leaves_out_0(seed: int, n: int, level: float) -> None:
     family = uneven_family(n, 4, seed)
     shifted = Family(family.numerators - 0.6 * family.denominators, family.denominators)
-    found = simultaneous(shifted, confidence_level=level, n_resamples=499, seed=seed)
+    found = simultaneous(shifted, confidence_level=level, resamples=499, seed=seed)
     for estimate, test in zip(found.estimates, found.tests, strict=True):
         if estimate.interval is None or test.p_value is None:
             continue
@@ -136,9 +136,9 @@ def test_p_is_at_most_alpha_exactly_where_the_interval_leaves_out_0(seed: int, n
 @given(st.integers(0, 10_000), st.floats(1e-6, 1e6))
 def test_another_unit_scales_and_another_sign_mirrors(seed: int, scale: float) -> None:
     family = uneven_family(25, 3, seed)
-    plain = simultaneous(family, n_resamples=299)
-    scaled = simultaneous(Family(scale * family.numerators, family.denominators), n_resamples=299)
-    mirrored = simultaneous(Family(-family.numerators, family.denominators), n_resamples=299)
+    plain = simultaneous(family, resamples=299)
+    scaled = simultaneous(Family(scale * family.numerators, family.denominators), resamples=299)
+    mirrored = simultaneous(Family(-family.numerators, family.denominators), resamples=299)
     np.testing.assert_allclose(limits(scaled), np.array(limits(plain)) * scale, rtol=1e-9)
     assert limits(mirrored) == [(-high, -low) for low, high in limits(plain)]
     assert p_values(mirrored) == p_values(plain)
@@ -146,7 +146,7 @@ def test_another_unit_scales_and_another_sign_mirrors(seed: int, scale: float) -
 
 def test_engines_give_the_same_bits() -> None:
     family = uneven_family(60, 4)
-    found = [simultaneous(family, n_resamples=500, engine=engine) for engine in ("numpy", "compiled")]
+    found = [simultaneous(family, resamples=500, engine=engine) for engine in ("numpy", "compiled")]
     assert found[0] == found[1]
 
 
@@ -225,7 +225,7 @@ def test_undefined_is_undefined() -> None:
 
 def test_too_few_resamples_for_the_level_are_refused() -> None:
     with pytest.raises(UsageError, match=r"at least 999 at this level, but got 500"):
-        simultaneous(normal_family(30, 2), confidence_level=0.999, n_resamples=500)
+        simultaneous(normal_family(30, 2), confidence_level=0.999, resamples=500)
 
 
 # ------------------------------------------------------------------------------------------------------------- coverage
@@ -236,7 +236,7 @@ def test_too_few_resamples_for_the_level_are_refused() -> None:
 def test_all_bins_at_once_coverage(shape: str) -> None:
     """40 documents, 8 bins: 95 % within three binomial standard errors (1.5 points) and half a point of bias."""
     simulations = 200
-    held = [covered(documents_by_bin(shape, 40, 8, seed), seed, n_resamples=399) for seed in range(simulations)]
+    held = [covered(documents_by_bin(shape, 40, 8, seed), seed, resamples=399) for seed in range(simulations)]
     assert 0.90 <= np.mean([all_bins for all_bins, _ in held]) <= 0.995
     assert np.mean([one_bin for _, one_bin in held]) < 0.85  # unadjusted t intervals miss somewhere far too often
 

@@ -85,7 +85,7 @@ def test_randomization_against_sacrebleu() -> None:
     named = [("first", first), ("mixed", mixed)]
     p = by_sacrebleu(named, wanted, "ar", 4000).p_value
     a, b = by_characters((first, wanted)), by_characters((mixed, wanted))
-    test = randomization(a, b, [bleu_of], n_resamples=20_000)[0]
+    test = randomization(a, b, [bleu_of], resamples=20_000)[0]
     assert test.p_value == pytest.approx(p, abs=5 * (p * (1 - p) / 4000) ** 0.5)
     assert 0.01 < p < 0.9
     assert test.statistic == pytest.approx(float(bleu_of(b.sum(axis=0)) - bleu_of(a.sum(axis=0))))
@@ -95,7 +95,7 @@ def test_randomization_against_sacrebleu() -> None:
 def test_intervals_of_a_ratio_against_the_bootstrap_of_ratios(method: str) -> None:
     columns = np.column_stack([RNG.normal(3, 1, 40), RNG.integers(2, 9, 40)]).astype(np.float64)
     units = Units(columns[:, 0], columns[:, 1])
-    expected = interval(units, method=method, n_resamples=2000, seed=5).interval  # type: ignore[arg-type]
+    expected = interval(units, method=method, resamples=2000, seed=5).interval  # type: ignore[arg-type]
     drawn = of_ratio(resampled_sums(columns, None, 2000, 5))
     found = score_interval([columns], of_ratio, drawn, method=method).estimate  # type: ignore[arg-type]
     assert found.interval is not None
@@ -136,8 +136,8 @@ def test_swaps_that_tie_with_the_observed_difference_count() -> None:
 
 def test_random_swaps_approach_the_enumeration() -> None:
     a, b = (RNG.integers(0, 9, (10, 2)).astype(np.float64) + np.array([0.0, 5.0]) for _ in range(2))
-    exact = randomization(a, b, [of_ratio], n_resamples=1024)[0].p_value
-    drawn = randomization(a, b, [of_ratio], n_resamples=1023, seed=4)[0].p_value
+    exact = randomization(a, b, [of_ratio], resamples=1024)[0].p_value
+    drawn = randomization(a, b, [of_ratio], resamples=1023, seed=4)[0].p_value
     assert exact is not None
     assert drawn == pytest.approx(exact, abs=5 * (exact * (1 - exact) / 1023) ** 0.5 + 1e-3)
 
@@ -145,9 +145,9 @@ def test_random_swaps_approach_the_enumeration() -> None:
 def test_p_is_never_0_and_1_for_the_same_system() -> None:
     a = RNG.integers(1, 9, (30, 2)).astype(np.float64)
     far = a * [[10.0, 1.0]]
-    assert randomization(a, a, [of_ratio], n_resamples=200)[0].p_value == 1
+    assert randomization(a, a, [of_ratio], resamples=200)[0].p_value == 1
     assert paired_bootstrap(0.0, np.zeros(99), 30).p_value == 1
-    assert randomization(a, far, [of_ratio], n_resamples=200)[0].p_value == pytest.approx(1 / 201)
+    assert randomization(a, far, [of_ratio], resamples=200)[0].p_value == pytest.approx(1 / 201)
     assert paired_bootstrap(5.0, np.full(99, 5.0), 30).p_value == pytest.approx(1 / 100)
 
 

@@ -111,7 +111,7 @@ def test_sign_flips_against_the_exact_test_of_one_pair(name: str) -> None:
 def test_random_flips_are_near_the_exact_ones(name: str) -> None:
     """Within five standard errors of 20,000 flips; where flips run out, at most the bound."""
     pairs = pairs_of(GRIDS[name])
-    exact, random = sign_flips(pairs), sign_flips(pairs, n_resamples=20_000, seed=3)
+    exact, random = sign_flips(pairs), sign_flips(pairs, resamples=20_000, seed=3)
     assert (random.how, random.resamples) == ("shared signs", 20_000)
     error = np.sqrt(exact.p_values * (1 - exact.p_values) / 20_000)
     assert (np.abs(random.p_values - exact.p_values) <= 5 * error + 2 / 20_000).all()
@@ -122,7 +122,7 @@ def test_beyond_the_flips_the_bound_is_taken_and_is_one() -> None:
     rng = np.random.default_rng(0)
     grid = Grid(rng.normal(size=(400, 2)) + np.array([0.5, 0.0]), np.ones(400))
     pairs = pairs_of(grid)
-    exact, random = (sign_flips(pairs, n_resamples=count).p_values[0] for count in (None, 999))
+    exact, random = (sign_flips(pairs, resamples=count).p_values[0] for count in (None, 999))
     assert exact < 1e-7
     assert exact < random < 6 * exact
 
@@ -173,7 +173,7 @@ def test_identical_constant_and_absent_pairs() -> None:
     assert np.isnan(t.p_values[at[0, 2]])
     assert (pairs.units[at[0, 3]], pairs.units[at[3, 4]]) == (1, 0)
     assert np.isnan(pairs.standard_error[at[0, 3]])
-    for tests in (flips, t, wilcoxon_tests(pairs), sign_flips(pairs, n_resamples=100)):
+    for tests in (flips, t, wilcoxon_tests(pairs), sign_flips(pairs, resamples=100)):
         assert np.isnan(tests.p_values[at[3, 4]])
 
 
@@ -189,9 +189,9 @@ def test_squared_gaps_against_two_loops(engine: str) -> None:
 @given(st.integers(0, 500), st.permutations(range(4)), st.floats(-100, 100))
 def test_order_of_systems_and_a_constant_change_nothing(seed: int, order: list[int], constant: float) -> None:
     grid = grid_of(30, 4, seed, holes=0.1)
-    plain = sign_flips(pairs_of(grid), n_resamples=200).p_values
+    plain = sign_flips(pairs_of(grid), resamples=200).p_values
     moved = Grid(grid.values[:, order] + constant, grid.weights)
-    found = sign_flips(pairs_of(moved), n_resamples=200).p_values
+    found = sign_flips(pairs_of(moved), resamples=200).p_values
     at = {frozenset(pair): r for r, pair in enumerate(combinations(range(4), 2))}
     for r, (i, j) in enumerate(combinations(range(4), 2)):
         assert found[r] == pytest.approx(plain[at[frozenset((order[i], order[j]))]], rel=1e-6)
@@ -201,7 +201,7 @@ def test_order_of_systems_and_a_constant_change_nothing(seed: int, order: list[i
 def test_few_groups_are_enumerated_also_where_random_flips_were_asked_for(groups: int) -> None:
     """scipy takes all 2ⁿ sign vectors of so few sums."""
     grid = renumbered(grid_of(80, 4, weights=True, groups=groups))
-    found = sign_flips(pairs_of(grid), n_resamples=500)
+    found = sign_flips(pairs_of(grid), resamples=500)
     assert (found.how, found.resamples) == ("exact", None)
     for r, i, j in each(pairs_of(grid)):
         sums = grid.pair(i, j).numerators

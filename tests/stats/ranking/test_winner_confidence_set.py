@@ -16,8 +16,8 @@ from assay.stats.units import Floats, Grid
 from tests.stats.leaderboards import grid_of, renumbered
 
 
-def set_of(grid: Grid, n_resamples: int = 999, *, lower_is_better: bool = False) -> Floats:
-    return confidence_set(pairs_of(grid), Flips.of(grid), n_resamples, lower_is_better=lower_is_better)
+def set_of(grid: Grid, resamples: int = 999, *, lower_is_better: bool = False) -> Floats:
+    return confidence_set(pairs_of(grid), Flips.of(grid), resamples, lower_is_better=lower_is_better)
 
 
 def literal_set(sums: Floats, vectors: Floats, *, exact: bool) -> Floats:

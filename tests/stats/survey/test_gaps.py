@@ -26,7 +26,7 @@ def _largest_t(scores: Floats) -> float:
 @pytest.mark.parametrize("seed", range(4))
 def test_statistic_against_scipy_paired_t(seed: int) -> None:
     scores = _scores(seed)
-    found = segment_gap(scores, n_resamples=200)
+    found = segment_gap(scores, resamples=200)
     assert found.test.statistic == pytest.approx(_largest_t(scores), rel=1e-9)
     means = scores.mean(axis=0)
     assert found.value == pytest.approx(np.ptp(means), rel=1e-9)
@@ -43,7 +43,7 @@ def test_p_against_enumeration_of_all_signs(seed: int) -> None:
         _largest_t(centred * np.array(flips)[:, None]) >= observed - 1e-9 for flips in product([-1, 1], repeat=9)
     ]
     share = np.mean(reached)
-    found = segment_gap(scores, n_resamples=8_000, seed=seed)
+    found = segment_gap(scores, resamples=8_000, seed=seed)
     assert found.test.p_value == pytest.approx(share, abs=4.5 * np.sqrt(share * (1 - share) / 8_000) + 2e-4)
 
 
@@ -51,7 +51,7 @@ def test_expected_gap_at_equal_n_against_enumeration() -> None:
     scores = _scores(5, questions=8, segments=3)
     centred = (scores - scores.mean(axis=0)) * np.sqrt(8 / 7)
     gaps = [np.ptp((centred * np.array(flips)[:, None]).mean(axis=0)) for flips in product([-1, 1], repeat=8)]
-    found = segment_gap(scores, n_resamples=2_000)
+    found = segment_gap(scores, resamples=2_000)
     assert found.expected == pytest.approx(np.mean(gaps), abs=4.5 * np.std(gaps) / np.sqrt(2_000))
 
 
@@ -60,7 +60,7 @@ def test_expected_gap_at_equal_n_against_enumeration() -> None:
 def test_the_interval_begins_above_zero_exactly_where_the_test_rejects(seed: int, level: float, worse: float) -> None:
     scores = _scores(seed, questions=12, segments=3)
     scores[:, 1] -= worse
-    found = segment_gap(scores, confidence_level=level, n_resamples=199)
+    found = segment_gap(scores, confidence_level=level, resamples=199)
     limits, p = found.excess.interval, found.test.p_value
     assert limits is not None
     assert p is not None
@@ -75,9 +75,9 @@ def test_the_interval_begins_above_zero_exactly_where_the_test_rejects(seed: int
 @settings(max_examples=25)
 def test_order_and_difficulty_change_nothing(seed: int, order: list[int], shift: float) -> None:
     scores = _scores(seed)
-    found = segment_gap(scores, n_resamples=199)
+    found = segment_gap(scores, resamples=199)
     rows = np.random.default_rng(seed).normal(shift, 0.3, (30, 1))
-    other = segment_gap((scores + rows)[:, order], n_resamples=199)
+    other = segment_gap((scores + rows)[:, order], resamples=199)
     assert other.value == pytest.approx(found.value, abs=1e-9)
     assert other.test.statistic == pytest.approx(found.test.statistic, rel=1e-6)
     assert other.test.p_value == found.test.p_value
@@ -88,7 +88,7 @@ def test_order_and_difficulty_change_nothing(seed: int, order: list[int], shift:
 def test_missing_answers_leave_each_pair_its_common_questions() -> None:
     scores = _scores(8, segments=3)
     scores[:10, 2] = np.nan
-    found = segment_gap(scores, n_resamples=400)
+    found = segment_gap(scores, resamples=400)
     pairs = [(0, 1, slice(0, 30)), (0, 2, slice(10, 30)), (1, 2, slice(10, 30))]
     statistics = [abs(ttest_rel(scores[rows, i], scores[rows, j]).statistic) for i, j, rows in pairs]
     means = [abs((scores[rows, i] - scores[rows, j]).mean()) for i, j, rows in pairs]
@@ -98,9 +98,9 @@ def test_missing_answers_leave_each_pair_its_common_questions() -> None:
 
 def test_a_segment_without_answers_is_left_out() -> None:
     scores = _scores(9, segments=3)
-    whole = segment_gap(scores[:, :2], n_resamples=400)
+    whole = segment_gap(scores[:, :2], resamples=400)
     scores[:, 2] = np.nan
-    assert segment_gap(scores, n_resamples=400) == whole
+    assert segment_gap(scores, resamples=400) == whole
 
 
 def test_what_cannot_be_tested() -> None:
@@ -118,7 +118,7 @@ def test_equal_columns() -> None:
     same = segment_gap(np.repeat(column, 3, axis=1))
     assert (same.value, same.test.p_value, same.excess.value) == (0.0, 1.0, 0.0)
     other = _scores(4)[:, 1:2]
-    pair = segment_gap(np.column_stack([column, column, other]), n_resamples=300)
+    pair = segment_gap(np.column_stack([column, column, other]), resamples=300)
     assert pair.test.statistic == pytest.approx(abs(ttest_rel(column[:, 0], other[:, 0]).statistic))
 
 
@@ -138,7 +138,7 @@ def test_limits_of_a_family_of_gaps_agree_with_its_p(
     scores[:, 1] -= worse
     if holes:
         scores[:5, 2] = np.nan
-    found = segment_gap(scores, confidence_level=level, family=family, n_resamples=199)
+    found = segment_gap(scores, confidence_level=level, family=family, resamples=199)
     alone, together, p = found.excess.interval, found.together, found.test.p_value
     assert alone is not None
     assert together is not None
@@ -153,14 +153,14 @@ def test_no_p_is_below_what_the_resamples_can_show_by_hand(resamples: int) -> No
     """No resample comes near, so # is 0 in (1 + #) / (1 + B)."""
     scores = _scores(1, segments=3)
     scores[:, 2] -= 0.5
-    found = segment_gap(scores, n_resamples=resamples)
+    found = segment_gap(scores, resamples=resamples)
     assert found.test.p_value == 1 / (resamples + 1)
 
 
 def test_a_family_too_large_for_its_resamples_shows_nothing() -> None:
     scores = _scores(1, segments=3)
     scores[:, 2] -= 0.5
-    found = segment_gap(scores, n_resamples=999, family=51)
+    found = segment_gap(scores, resamples=999, family=51)
     assert found.together is not None
     assert found.together.low == 0
     assert found.excess.interval is not None
@@ -175,7 +175,7 @@ def test_expected_published_gap_against_the_half_normal_mean() -> None:
     rng = np.random.default_rng(6)
     scores = rng.normal(0.7, 0.1, (400, 2))
     spread = np.std(scores[:, 0] - scores[:, 1], ddof=1) / np.sqrt(400)
-    found = expected_gap(scores, scores, n_resamples=2_000)
+    found = expected_gap(scores, scores, resamples=2_000)
     assert found.mean == pytest.approx(spread * np.sqrt(2 / np.pi), rel=0.06)
     assert found.high == pytest.approx(1.96 * spread, rel=0.08)
 
@@ -190,7 +190,7 @@ def test_expected_published_gap_with_missing_answers() -> None:
     scores = _scores(11)
     scores[3], scores[:, 2] = np.nan, np.nan
     rest = np.delete(np.delete(scores, 3, axis=0), 2, axis=1)
-    assert expected_gap(scores, scores, n_resamples=300) == expected_gap(rest, rest, n_resamples=300)
+    assert expected_gap(scores, scores, resamples=300) == expected_gap(rest, rest, resamples=300)
 
 
 # ------------------------------------------------------------------------- who was asked, the questions being fixed

@@ -83,7 +83,7 @@ def _order(panel: Panel) -> NDArray[np.int64]:
 
 
 def _histogram(drawn: Units, design: Design) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    distribution = bootstrap_of(drawn, n_resamples=design.resamples, seed=design.seed)
+    distribution = bootstrap_of(drawn, resamples=design.resamples, seed=design.seed)
     low, high = distribution.quantiles([_TAIL, 1 - _TAIL]).tolist()
     edges: Floats = np.linspace(low, high, _BINS + 1)
     below = np.array([distribution.cdf(edge) for edge in edges.tolist()])

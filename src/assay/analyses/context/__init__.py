@@ -157,7 +157,7 @@ class _Bands:
         return simultaneous(
             family,
             confidence_level=asked.level,
-            n_resamples=asked.resamples or DEFAULT_RESAMPLES,
+            resamples=asked.resamples or DEFAULT_RESAMPLES,
             seed=asked.seed,
             purpose=purpose,
         )

@@ -100,7 +100,7 @@ class Estimates:
         names = list(dict.fromkeys(name for metric in metrics for name in metric.parts))
         first, other = (np.column_stack([self.panel.column(name, at) for name in names]) for at in (0, b))
         scores = [_of_columns(metric, names) for metric in metrics]
-        tests = randomization(first, other, scores, n_resamples=self.resamples, seed=self.design.seed)
+        tests = randomization(first, other, scores, resamples=self.resamples, seed=self.design.seed)
         return {metric.name: test for metric, test in zip(metrics, tests, strict=True)}
 
     def _gap(self, metric: Metric, b: int, test: Test | None) -> QuantityDifference:

@@ -87,11 +87,11 @@ def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests
     binary = _binary(pairs, counts)
     check_test(design, plain=counts is not None and counts.plain and bool(binary.all()))
     if counts is None or design.test == "sign-flip":
-        return sign_flips(pairs, n_resamples=design.resamples, seed=design.seed)
+        return sign_flips(pairs, resamples=design.resamples, seed=design.seed)
     right = _mcnemar(pairs, counts, exact=design.test == "mcnemar")
     if binary.all():
         return right
-    flips = sign_flips(pairs, n_resamples=design.resamples, seed=design.seed, chosen=~binary)
+    flips = sign_flips(pairs, resamples=design.resamples, seed=design.seed, chosen=~binary)
     return replace(
         flips,
         name=f"{right.name} and {flips.name}",

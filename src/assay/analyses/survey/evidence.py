@@ -41,7 +41,7 @@ from assay.stats.survey import (
     smoothed,
     source_noise,
 )
-from assay.stats.survey.multinomial import Respondents, perfect_noise
+from assay.stats.survey.respondents import Respondents, perfect_noise
 from assay.stats.units import Floats, Truths
 
 Population = Literal["left-out", "pooled"]

@@ -197,7 +197,7 @@ def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], fam
         equal,
         confidence_level=design.level,
         family=max(family.count, 1),
-        n_resamples=design.resamples,
+        resamples=design.resamples,
         seed=design.seed,
     )
     if found.value is None and (np.isnan(equal) & ~np.isnan(raw)).any():
@@ -240,7 +240,7 @@ def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expecte
         return None
     both = np.where(np.isnan(equal), np.nan, raw)
     return expected_gap(
-        both, equal, confidence_level=design.level, n_resamples=design.resamples or DEFAULT_RESAMPLES, seed=design.seed
+        both, equal, confidence_level=design.level, resamples=design.resamples or DEFAULT_RESAMPLES, seed=design.seed
     )
 
 

@@ -20,7 +20,6 @@ from assay.stats.numerics import SMALLEST_P, normal_quantile, t_cdf
 from assay.stats.records import Estimate, Test
 from assay.stats.repeated_runs import seed_difference
 from assay.stats.rounding import difference
-from assay.stats.trend import seed_difference
 
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
 

@@ -24,7 +24,7 @@ from assay.stats.records import Fallback, Interval
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
 
 IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
-NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave --method out, or choose bca."
+NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave method out, or choose bca."
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
 STAND_IN_RESAMPLES = 10_000  # where the exact distribution cannot be had and no number was asked for
@@ -47,12 +47,12 @@ def interval(
     *,
     method: IntervalMethod = "bca",
     confidence_level: float = 0.95,
-    n_resamples: int | None = None,
+    resamples: int | None = None,
     seed: int = 0,
     engine: Engine = "auto",
     own_p: bool = False,
 ) -> IntervalResult:
-    """The interval of Σ num / Σ den; ``n_resamples=None`` takes the distribution over infinitely many resamples.
+    """The interval of Σ num / Σ den; ``resamples=None`` takes the distribution over infinitely many resamples.
 
     ``auto`` is ``bca``. ``own_p`` asks for the interval's own p-value too.
 
@@ -68,10 +68,10 @@ def interval(
     method = "bca" if method == "auto" else method
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
-        found = _of_method(turned, method, confidence_level, n_resamples, seed, engine, own_p=own_p)
+        found = _of_method(turned, method, confidence_level, resamples, seed, engine, own_p=own_p)
         low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
         return replace(found, interval=replace(found.interval, low=low, high=high))
-    return _of_method(units, method, confidence_level, n_resamples, seed, engine, own_p=own_p)
+    return _of_method(units, method, confidence_level, resamples, seed, engine, own_p=own_p)
 
 
 def _leans_left(units: Units) -> bool:
@@ -86,13 +86,13 @@ def _of_method(
     units: Units,
     method: IntervalMethod,
     confidence_level: float,
-    n_resamples: int | None,
+    resamples: int | None,
     seed: int,
     engine: Engine,
     *,
     own_p: bool,
 ) -> IntervalResult:
-    if engine == "compiled" and not own_p and n_resamples is None and method not in ("t", "studentized"):
+    if engine == "compiled" and not own_p and resamples is None and method not in ("t", "studentized"):
         found = _compiled(units, method, confidence_level)
         if found is not None:
             return found
@@ -101,8 +101,8 @@ def _of_method(
     if method == "t":
         return _linearised(units, confidence_level)
     if method == "studentized":
-        return _studentized(units, confidence_level, n_resamples, seed, engine)
-    distribution, fallbacks, used = _distribution(units, method, n_resamples, seed, engine)
+        return _studentized(units, confidence_level, resamples, seed, engine)
+    distribution, fallbacks, used = _distribution(units, method, resamples, seed, engine)
     form = shape(units)
     p = bca_own_p(units, form, method, distribution) if own_p else None
     limits = bca_levels(units.n, form, method, confidence_level, distribution.cdf(units.estimate))
@@ -141,9 +141,9 @@ def _linearised(units: Units, level: float) -> IntervalResult:
     return IntervalResult(limits, "closed form", None, own_p=t_own_p(units))
 
 
-def _studentized(units: Units, level: float, n_resamples: int | None, seed: int, engine: Engine) -> IntervalResult:
+def _studentized(units: Units, level: float, resamples: int | None, seed: int, engine: Engine) -> IntervalResult:
     """R̂ − q·se with the quantiles q of (R* − R̂)/se*."""
-    count = n_resamples or STAND_IN_RESAMPLES
+    count = resamples or STAND_IN_RESAMPLES
     error, values = standard_error(units), studentized_replicates(units, count, seed, engine)
     assert error is not None
     if len(values) < 2 or not np.ptp(values) > 1e-9:
@@ -160,10 +160,10 @@ def _studentized(units: Units, level: float, n_resamples: int | None, seed: int,
 
 
 def _distribution(
-    units: Units, method: str, n_resamples: int | None, seed: int, engine: Engine
+    units: Units, method: str, resamples: int | None, seed: int, engine: Engine
 ) -> tuple[BootstrapDistribution, list[Fallback], int | None]:
-    if n_resamples is not None:
-        return replicates(units, n_resamples, seed, engine), [], n_resamples
+    if resamples is not None:
+        return replicates(units, resamples, seed, engine), [], resamples
     exact = bootstrap_distribution(units)
     if exact is None:
         why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"
@@ -175,9 +175,9 @@ def _distribution(
     return exact, [Fallback(f"exact {method}", f"exact {method}, {exact.note}", why)], None
 
 
-def bootstrap_of(units: Units, *, n_resamples: int | None = None, seed: int = 0) -> BootstrapDistribution:
+def bootstrap_of(units: Units, *, resamples: int | None = None, seed: int = 0) -> BootstrapDistribution:
     """The distribution that bootstrap intervals of these units are read from."""
-    return _distribution(units, "", n_resamples, seed, "auto")[0]
+    return _distribution(units, "", resamples, seed, "auto")[0]
 
 
 def _central(level: float) -> tuple[float, float]:

@@ -54,24 +54,24 @@ class Replicates:
         return float(np.interp(x, self.values, np.linspace(0, 1, len(self.values))))
 
 
-def replicates(units: Units, n_resamples: int, seed: int, engine: Engine = "auto") -> Replicates:
+def replicates(units: Units, resamples: int, seed: int, engine: Engine = "auto") -> Replicates:
     """Random replicates of Σ num / Σ den."""
     if units.equal_denominators:
-        sums = resampled_sums(units.numerators[:, None], units.probabilities, n_resamples, seed, engine=engine)
+        sums = resampled_sums(units.numerators[:, None], units.probabilities, resamples, seed, engine=engine)
         return Replicates(np.sort(sums[:, 0] / (units.n * units.denominators[0])))
     columns = np.column_stack([units.numerators, units.denominators])
-    sums = resampled_sums(columns, units.probabilities, n_resamples, seed, engine=engine)
+    sums = resampled_sums(columns, units.probabilities, resamples, seed, engine=engine)
     return Replicates(np.sort(sums[:, 0] / sums[:, 1]))
 
 
-def studentized_replicates(units: Units, n_resamples: int, seed: int, engine: Engine = "auto") -> Floats:
+def studentized_replicates(units: Units, resamples: int, seed: int, engine: Engine = "auto") -> Floats:
     """(B,) sorted (R* − R̂)/se*, se* from the same resample; resamples without spread are left out."""
     estimate, n = units.estimate, units.n
     scale = float(np.abs(units.numerators - estimate * units.denominators).max())
     x = (units.numerators - estimate * units.denominators) / scale  # centred, so that squares do not cancel
     t = units.denominators / units.denominators.mean()
     columns = np.column_stack([x, t, x * x, x * t, t * t])
-    sums = resampled_sums(columns, units.probabilities, n_resamples, seed, engine=engine).T  # (5, B)
+    sums = resampled_sums(columns, units.probabilities, resamples, seed, engine=engine).T  # (5, B)
     shift = sums[0] / sums[1]
     squares = sums[2] - 2 * shift * sums[3] + shift * shift * sums[4]
     variance = squares * (n / (n - 1)) / sums[1] ** 2
@@ -82,7 +82,7 @@ def studentized_replicates(units: Units, n_resamples: int, seed: int, engine: En
 def resampled_sums(
     columns: Floats,
     probabilities: Floats | None,
-    n_resamples: int,
+    resamples: int,
     seed: int,
     *,
     purpose: str = "bootstrap",
@@ -91,10 +91,10 @@ def resampled_sums(
 ) -> Floats:
     """(B, c) Column sums over n draws, for the replicates first … first + B − 1 of the stream (seed, purpose)."""
     key, columns = stream_key(seed, purpose), np.ascontiguousarray(columns)
-    compiled = engine == "compiled" or (engine == "auto" and n_resamples * len(columns) > _COMPILE_ABOVE)
+    compiled = engine == "compiled" or (engine == "auto" and resamples * len(columns) > _COMPILE_ABOVE)
     table = None if probabilities is None else alias_table(probabilities)
     run = _compiled_sums if compiled else _numpy_sums
-    return run(columns, table, key, first, n_resamples)
+    return run(columns, table, key, first, resamples)
 
 
 def alias_table(probabilities: Floats) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -82,7 +82,7 @@ def simultaneous(
     family: Family,
     *,
     confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
+    resamples: int = 10_000,
     seed: int = 0,
     purpose: str = "max-t",
     engine: Engine = "auto",
@@ -102,7 +102,7 @@ def simultaneous(
     counted = [k for k, ratio in enumerate(ratios) if ratio.spread]
     many = [k for k in counted if ratios[k].n >= FEWEST]
     alpha = 1 - confidence_level
-    statistics = _resampled(family, many, n_resamples, seed, purpose, engine)
+    statistics = _resampled(family, many, resamples, seed, purpose, engine)
     kept = _with_spread(statistics, _LOST * alpha)
     largest = np.sort(statistics[:, kept].max(axis=1, initial=0.0))
     resampled = [k for k, keep in zip(many, kept, strict=True) if keep]
@@ -162,7 +162,7 @@ def critical_value_of(largest: Floats, alpha: float) -> float:
     if place > len(largest):
         least = ceil((1 - alpha) / alpha)
         raise UsageError(
-            f"resamples must be at least {least:,} at this level, but got {len(largest):,}; raise --resamples, or "
+            f"resamples must be at least {least:,} at this level, but got {len(largest):,}; raise resamples, or "
             "lower the level."
         )
     return float(largest[place - 1])
@@ -180,16 +180,16 @@ def _with_spread(statistics: Floats, most_lost: float) -> NDArray[np.bool_]:
 
 
 def _resampled(
-    family: Family, chosen: Sequence[int], n_resamples: int, seed: int, purpose: str, engine: Engine
+    family: Family, chosen: Sequence[int], resamples: int, seed: int, purpose: str, engine: Engine
 ) -> Floats:
     """(B, K) |R* − R| / se* of the chosen ratios in every resample; infinite where the resample has no spread."""
     if not chosen:
-        return np.empty((n_resamples, 0))
+        return np.empty((resamples, 0))
     parts = [_columns(family, k) for k in chosen]  # (n, 5) each
     columns = _grouped(np.concatenate([columns for columns, _ in parts], axis=1))
-    if engine == "auto" and n_resamples * columns.size > _COMPILE_ABOVE:
+    if engine == "auto" and resamples * columns.size > _COMPILE_ABOVE:
         engine = "compiled"
-    sums = resampled_sums(columns, None, n_resamples, seed, purpose=purpose, engine=engine)
+    sums = resampled_sums(columns, None, resamples, seed, purpose=purpose, engine=engine)
     found = [_studentized(sums[:, 5 * i : 5 * i + 5], n) for i, (_, n) in enumerate(parts)]
     return np.column_stack(found)
 

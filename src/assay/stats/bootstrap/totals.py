@@ -28,10 +28,10 @@ _TIE = 1e-12  # relative: scores closer than this are equal up to rounding
 _BATCH = 1 << 22  # swaps per pass
 
 
-def replicated_sums(columns: Sequence[Floats], n_resamples: int, seed: int, engine: Engine = "auto") -> list[Floats]:
+def replicated_sums(columns: Sequence[Floats], resamples: int, seed: int, engine: Engine = "auto") -> list[Floats]:
     """(B, c) for each system: the sums of its counts (n, c) over the same drawn sentences."""
     joined = np.concatenate(columns, axis=1)
-    sums = resampled_sums(joined, None, n_resamples, seed, purpose="sentences", engine=engine)
+    sums = resampled_sums(joined, None, resamples, seed, purpose="sentences", engine=engine)
     return np.split(sums, np.cumsum([part.shape[1] for part in columns])[:-1], axis=1)
 
 
@@ -113,7 +113,7 @@ def paired_bootstrap(difference: float, replicates: Floats, n: int) -> Test:
 
 
 def randomization(
-    a: Floats, b: Floats, scores: Sequence[Score], *, n_resamples: int = 10_000, seed: int = 0
+    a: Floats, b: Floats, scores: Sequence[Score], *, resamples: int = 10_000, seed: int = 0
 ) -> list[Test]:
     """Approximate randomization of B − A for several scores of the counts (n, c), with the same swaps for all.
 
@@ -123,8 +123,8 @@ def randomization(
     0.25
     """
     n, sums = len(a), (a.sum(axis=0), b.sum(axis=0))
-    exact = n < 63 and 1 << n <= n_resamples
-    count = 1 << n if exact else n_resamples
+    exact = n < 63 and 1 << n <= resamples
+    count = 1 << n if exact else resamples
     observed = [float(score(sums[1]) - score(sums[0])) for score in scores]
     reached = np.zeros(len(scores), dtype=np.int64)
     key, size = stream_key(seed, "swaps"), max(1, _BATCH // n)

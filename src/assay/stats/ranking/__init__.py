@@ -86,12 +86,12 @@ def _with_unit_effects(grid: Grid) -> Fitted:
     return Fitted(systems + level, without_residue(grid.grouped(pull), grid.grouped(sizes)))
 
 
-def deviations(found: Fitted, n_resamples: int, seed: int = 0, engine: Engine = "auto") -> Floats:
+def deviations(found: Fitted, resamples: int, seed: int = 0, engine: Engine = "auto") -> Floats:
     """(B, k) Bootstrap deviations θ* − θ of all estimates, from the same draws of groups."""
     columns = _dealt(found.influence)
-    if engine == "auto" and n_resamples * columns.size > _COMPILE_ABOVE:
+    if engine == "auto" and resamples * columns.size > _COMPILE_ABOVE:
         engine = "compiled"
-    sums = resampled_sums(columns, None, n_resamples, seed, purpose="ranking", engine=engine)
+    sums = resampled_sums(columns, None, resamples, seed, purpose="ranking", engine=engine)
     return sums * sqrt(found.groups / (found.groups - 1))  # draws have the variance of n, not of n − 1
 
 

@@ -53,12 +53,12 @@ class PairTests:
 def sign_flips(
     pairs: Pairs,
     *,
-    n_resamples: int | None = None,
+    resamples: int | None = None,
     seed: int = 0,
     engine: Engine = "auto",
     chosen: Truths | None = None,
 ) -> PairTests:
-    """Sign-flip tests of all pairs, or the chosen ones; ``n_resamples=None`` is exact wherever that is quick.
+    """Sign-flip tests of all pairs, or the chosen ones; ``resamples=None`` is exact wherever that is quick.
 
     >>> import numpy as np
     >>> scores = np.array([[1.0, 2, 4], [2, 4, 6], [3, 6, 9], [4, 8, 8], [5, 10, 9]])
@@ -66,15 +66,15 @@ def sign_flips(
     >>> sign_flips(pairs_of(Grid(scores, np.ones(5)))).p_values  # 2 of 32 sign vectors reach |15| and |16|
     array([0.0625, 0.0625, 0.25  ])
     """
-    if n_resamples is None and pairs.grid.binary:
+    if resamples is None and pairs.grid.binary:
         return _mcnemar(pairs)
     chosen = np.ones(len(pairs.units), dtype=bool) if chosen is None else chosen
     wanted = np.flatnonzero(chosen)
-    if n_resamples is None and _seconds(pairs, wanted) <= EXACT_SECONDS:
+    if resamples is None and _seconds(pairs, wanted) <= EXACT_SECONDS:
         p = np.full(len(pairs.units), np.nan)
         p[wanted], fallbacks = _exact(pairs, wanted, seed)
         return PairTests("sign-flip", p, _signed(pairs), "exact", None, fallbacks)
-    return _shared(pairs, n_resamples, seed, engine, chosen)
+    return _shared(pairs, resamples, seed, engine, chosen)
 
 
 def _signed(pairs: Pairs) -> Floats:
@@ -106,16 +106,16 @@ def _mcnemar(pairs: Pairs) -> PairTests:
     return PairTests("mcnemar", p, _signed(pairs), "exact")
 
 
-def _shared(pairs: Pairs, n_resamples: int | None, seed: int, engine: Engine, chosen: Truths) -> PairTests:
+def _shared(pairs: Pairs, resamples: int | None, seed: int, engine: Engine, chosen: Truths) -> PairTests:
     flips = Flips.of(pairs.grid, seed=seed, engine=engine)
-    count = flips.count(n_resamples or STAND_IN_FLIPS)
+    count = flips.count(resamples or STAND_IN_FLIPS)
     reached = count_reached(flips, pairs.total, pairs.norm, count)
     p = share_reached(reached, count, exact=flips.exact)
     if flips.exact:
         return PairTests("sign-flip", np.where(pairs.units > 0, p, np.nan), _signed(pairs), "exact")
     bound = np.array([2 * _HEAVIEST * normal_cdf(-z) for z in pairs.evidence.tolist()])
     fallbacks: tuple[Fallback, ...] = ()
-    if n_resamples is None:
+    if resamples is None:
         doubtful = np.flatnonzero(chosen & (reached < _FEW_REACHED) & (bound * len(p) > _CLEAR))
         if _seconds(pairs, doubtful) <= EXACT_SECONDS:
             p[doubtful], fallbacks = _exact(pairs, doubtful, seed)

@@ -60,25 +60,25 @@ class Flips:
         """Whether all sign vectors are taken instead of random ones."""
         return len(self.columns) <= MOST_ENUMERATED
 
-    def count(self, n_resamples: int) -> int:
+    def count(self, resamples: int) -> int:
         """How many sign vectors are taken where so many random ones would be."""
-        return 2 ** (len(self.columns) - 1) if self.exact else n_resamples
+        return 2 ** (len(self.columns) - 1) if self.exact else resamples
 
     @cached_property
     def pairs(self) -> Integers:
         """(2, P) The pairs i < j."""
         return np.stack(np.triu_indices(self.k, 1))
 
-    def compiled(self, n_resamples: int) -> bool:
+    def compiled(self, resamples: int) -> bool:
         """Whether the compiled loops are worth loading."""
         if self.holes or self.engine == "numpy":
             return False
-        work = self.count(n_resamples) * (self.columns.size / 8 + self.k * self.k / 2)
+        work = self.count(resamples) * (self.columns.size / 8 + self.k * self.k / 2)
         return self.engine == "compiled" or work > _COMPILE_ABOVE
 
-    def blocks(self, n_resamples: int, *, compiled: bool) -> Iterator[tuple[int, Floats]]:
+    def blocks(self, resamples: int, *, compiled: bool) -> Iterator[tuple[int, Floats]]:
         """The first replicate of a block, and (rows, k) sums of its replicates."""
-        groups, count = len(self.columns), self.count(n_resamples)
+        groups, count = len(self.columns), self.count(resamples)
         most = _CODES // (groups // 8 + 1) if compiled else _PAIRS // (self.k * self.k)
         batch = max(1, min(count, most))
         for first in range(0, count, batch):
@@ -156,12 +156,12 @@ def _numpy_sums(codes: NDArray[np.uint8], columns: Floats) -> Floats:
     return out
 
 
-def count_reached(flips: Flips, observed: Floats, norms: Floats, n_resamples: int) -> Integers:
+def count_reached(flips: Flips, observed: Floats, norms: Floats, resamples: int) -> Integers:
     """(P,) How many null differences of each pair reach its observed one in size; norms are √Σd²."""
     least = np.abs(observed) - TIE * sqrt(len(flips.columns)) * norms
     counts = np.zeros(len(least), dtype=np.int64)
-    if not flips.compiled(n_resamples):
-        for first, sums in flips.blocks(n_resamples, compiled=False):
+    if not flips.compiled(resamples):
+        for first, sums in flips.blocks(resamples, compiled=False):
             counts += (np.abs(flips.differences(first, sums)) >= least).sum(axis=0)
         return counts
     from assay.stats.ranking import kernels as kernels_rank
@@ -169,7 +169,7 @@ def count_reached(flips: Flips, observed: Floats, norms: Floats, n_resamples: in
     i, j = flips.pairs
     thresholds, square = np.zeros((flips.k, flips.k)), np.zeros((flips.k, flips.k), dtype=np.int64)
     thresholds[i, j] = least
-    for _, sums in flips.blocks(n_resamples, compiled=True):
+    for _, sums in flips.blocks(resamples, compiled=True):
         kernels_rank.count_reached(np.ascontiguousarray(sums.T), thresholds, square)
     return np.asarray(square[i, j])
 
@@ -183,23 +183,23 @@ class Maxima:
     exact: bool = False  # whether these are all sign vectors
 
 
-def maxima(flips: Flips, observed: Floats, norms: Floats, n_resamples: int) -> Maxima:
+def maxima(flips: Flips, observed: Floats, norms: Floats, resamples: int) -> Maxima:
     """Max-T over all pairs: observed are the statistics |Σd| / √Σd², 0 where the norm is."""
     order = np.argsort(observed, kind="stable")
-    found = ordered_maxima(flips, order, norms, observed[order], n_resamples)
+    found = ordered_maxima(flips, order, norms, observed[order], resamples)
     stepped = np.empty_like(found.stepped)
     stepped[order] = found.stepped
     return Maxima(found.largest, stepped, found.exact)
 
 
-def ordered_maxima(flips: Flips, order: Integers, norms: Floats, observed: Floats, n_resamples: int) -> Maxima:
+def ordered_maxima(flips: Flips, order: Integers, norms: Floats, observed: Floats, resamples: int) -> Maxima:
     """The largest null statistic of the pairs up to each one in an order, against what was observed there."""
     scale = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)[order]
     least = observed - TIE * sqrt(len(flips.columns))
-    counts, largest = np.zeros(len(order), dtype=np.int64), np.empty(flips.count(n_resamples))
-    compiled = flips.compiled(n_resamples)
+    counts, largest = np.zeros(len(order), dtype=np.int64), np.empty(flips.count(resamples))
+    compiled = flips.compiled(resamples)
     pairs = np.ascontiguousarray(flips.pairs[:, order])
-    for first, sums in flips.blocks(n_resamples, compiled=compiled):
+    for first, sums in flips.blocks(resamples, compiled=compiled):
         if flips.holes:
             found = _running(flips.differences(first, sums)[:, order], scale, least)
         else:
@@ -244,12 +244,6 @@ def step_down(found: Maxima, observed: Floats) -> Floats:
     return out
 
 
-def single_step(found: Maxima, observed: Floats) -> Floats:
-    """(P,) (1 + #{largest of all pairs ≥ observed}) / (1 + B): what the simultaneous intervals correspond to."""
-    reached = len(found.largest) - np.searchsorted(np.sort(found.largest), observed - TIE)
-    return share_reached(reached, len(found.largest), exact=found.exact)
-
-
 def quantile_of(found: Maxima, level: float) -> float:
     """The largest statistic that the single-step test at this level does not reject."""
     count = len(found.largest)
@@ -257,7 +251,7 @@ def quantile_of(found: Maxima, level: float) -> float:
     return float(np.sort(found.largest)[place - 1])
 
 
-def critical_value(flips: Flips, norms: Floats, level: float, n_resamples: int) -> float | None:
+def critical_value(flips: Flips, norms: Floats, level: float, resamples: int) -> float | None:
     """The reach in standard errors of intervals that hold for all pairs at once; ``None`` for too few groups.
 
     The largest |Σ ±r| / √Σr² over the pairs, r the residuals of a difference: the wild bootstrap. Signs leave Σr² as it
@@ -266,6 +260,6 @@ def critical_value(flips: Flips, norms: Floats, level: float, n_resamples: int) 
     groups = len(flips.columns)
     if groups < FEWEST:
         return None
-    found = maxima(flips, np.full(len(norms), np.inf), norms, n_resamples)
+    found = maxima(flips, np.full(len(norms), np.inf), norms, resamples)
     z = quantile_of(found, level)
     return None if z * z >= groups * (1 - 1e-9) else z * sqrt((groups - 1) / (groups - z * z))

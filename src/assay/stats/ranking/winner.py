@@ -147,7 +147,7 @@ def _correlation(found: Fitted, close: Floats, first: int, without_spread: float
     return min(max(mean, 0.0), _CLOSEST)
 
 
-def confidence_set(pairs: Pairs, flips: Flips, n_resamples: int, *, lower_is_better: bool = False) -> Floats:
+def confidence_set(pairs: Pairs, flips: Flips, resamples: int, *, lower_is_better: bool = False) -> Floats:
     """(k,) P-values: the systems whose p-value is above α hold the best one with probability 1 − α.
 
     A p-value is the largest of the tests so far. Which system leaves when depends on the observed statistics only, so
@@ -167,7 +167,7 @@ def confidence_set(pairs: Pairs, flips: Flips, n_resamples: int, *, lower_is_bet
     last = np.cumsum(np.arange(1, k)) - 1  # the pair that completes a system
     observed = np.full(len(order), inf)
     observed[last] = statistics[::-1]
-    found = ordered_maxima(flips, order, pairs.norm, observed, n_resamples)
+    found = ordered_maxima(flips, order, pairs.norm, observed, resamples)
     own = share_reached(found.stepped[last][::-1], len(found.largest), exact=found.exact)
     p = np.ones(k)
     p[leaving[:-1]] = np.maximum.accumulate(own)

@@ -93,7 +93,7 @@ def segment_gap(
     *,
     confidence_level: float = 0.95,
     family: int = 1,
-    n_resamples: int = 10_000,
+    resamples: int = 10_000,
     seed: int = 0,
     purpose: str = "gaps",
 ) -> Gap:
@@ -116,7 +116,7 @@ def segment_gap(
     if not spread.any():
         return _equal(pairs, confidence_level)
     pairs = pairs.chosen(spread)  # the others are the same segment twice
-    largest, plain = _flipped(pairs, n_resamples, seed, purpose)
+    largest, plain = _flipped(pairs, resamples, seed, purpose)
     top = int(np.argmax(np.abs(pairs.mean)))
     high, low = (pairs.first, pairs.second) if pairs.mean[top] > 0 else (pairs.second, pairs.first)
     statistic = float((np.abs(pairs.mean) / pairs.error).max())
@@ -168,11 +168,11 @@ def _equal(pairs: _Pairs, level: float) -> Gap:
     return Gap(0.0, 0.0, Estimate(0.0, limits, None, n, reason), test, *columns, limits)
 
 
-def _flipped(pairs: _Pairs, n_resamples: int, seed: int, purpose: str) -> tuple[Floats, Floats]:
+def _flipped(pairs: _Pairs, resamples: int, seed: int, purpose: str) -> tuple[Floats, Floats]:
     """The largest |t| of a pair under random signs of the questions (B,), and the largest mean difference (fewer)."""
-    flips = _signs(len(pairs.centred), n_resamples, seed, purpose)
+    flips = _signs(len(pairs.centred), resamples, seed, purpose)
     scaled = pairs.centred / np.sqrt(pairs.squares)  # t rises with the sum of these, so that one t per resample will do
-    studentized = np.zeros(n_resamples)
+    studentized = np.zeros(resamples)
     for count in np.unique(pairs.count).tolist():
         own = scaled[:, pairs.count == count]
         share = np.minimum(_largest(flips, own) ** 2 / count, 1 - _TIE)  # of the squares that the mean takes
@@ -191,9 +191,9 @@ def _largest(flips: Truths, columns: Floats) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _signs(n: int, n_resamples: int, seed: int, purpose: str) -> Truths:
+def _signs(n: int, resamples: int, seed: int, purpose: str) -> Truths:
     """(B, n) Random signs, whether +1; the same for all models, so that they are kept, a byte each."""
-    found = signs(stream_key(seed, purpose), 0, n_resamples, n)
+    found = signs(stream_key(seed, purpose), 0, resamples, n)
     found.setflags(write=False)
     return found
 
@@ -219,7 +219,7 @@ def expected_gap(
     at_equal_n: Floats,
     *,
     confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
+    resamples: int = 10_000,
     seed: int = 0,
     purpose: str = "gaps",
 ) -> Expected:
@@ -237,7 +237,7 @@ def expected_gap(
     residual = scores - np.nanmean(scores, axis=1, keepdims=True)
     residual = np.nan_to_num(residual - np.nanmean(residual, axis=0), nan=0.0)
     scale = np.sqrt(count / np.maximum(count - 1, 1)) / count
-    flips = _signs(len(scores), min(n_resamples, _EXPECTED_FROM), seed, purpose)
+    flips = _signs(len(scores), min(resamples, _EXPECTED_FROM), seed, purpose)
     gaps = np.ptp(advantage + (np.where(flips, 1.0, -1.0) @ residual) * scale, axis=1)
     return Expected(float(gaps.mean()), float(np.quantile(gaps, confidence_level)))
 

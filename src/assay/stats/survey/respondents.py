@@ -60,15 +60,15 @@ class DrawnAnswers:
     ends: Counts  # (2, cells, K) the least and the most of each
 
 
-def draw(people: Respondents, cells: slice, n_resamples: int, key: int, engine: Engine) -> DrawnAnswers:
+def draw(people: Respondents, cells: slice, resamples: int, key: int, engine: Engine) -> DrawnAnswers:
     """How many choose each option, for a range of cells."""
     low, high = cells.start, cells.stop
     if engine != "compiled":
-        counts = _numpy_counts(people, cells, n_resamples, key)
+        counts = _numpy_counts(people, cells, resamples, key)
         return DrawnAnswers(counts, np.stack([counts.min(axis=1), counts.max(axis=1)]))
     from assay.stats.survey import kernels as kernels_survey  # late: importing numba takes half a second
 
-    counts = np.zeros((high - low, n_resamples, people.shares.shape[1]), dtype=np.int32)
+    counts = np.zeros((high - low, resamples, people.shares.shape[1]), dtype=np.int32)
     ends = np.zeros((2, high - low, people.shares.shape[1]), dtype=np.int32)
     stream = np.uint64(key), 0, int(people.start[-1])
     kernels_survey.draw(
@@ -77,15 +77,15 @@ def draw(people: Respondents, cells: slice, n_resamples: int, key: int, engine: 
     return DrawnAnswers(counts, ends)
 
 
-def _numpy_counts(people: Respondents, cells: slice, n_resamples: int, key: int) -> Counts:
+def _numpy_counts(people: Respondents, cells: slice, resamples: int, key: int) -> Counts:
     """Replicate by replicate, all people at once."""
     low, high, width = cells.start, cells.stop, people.shares.shape[1]
     begin, end, whole = int(people.start[low]), int(people.start[high]), int(people.start[-1])
     person = np.repeat(np.arange(high - low), people.n[low:high])  # the cell of each
     lane = np.concatenate([4 * (s - begin) + np.arange(m) for s, m in _runs(people, low, high)])
     limits = people.limits[low:high]
-    out = np.empty((high - low, n_resamples, width), dtype=np.int32)
-    for b in range(n_resamples):
+    out = np.empty((high - low, resamples, width), dtype=np.int32)
+    for b in range(resamples):
         digit = words(key, b * whole + begin, end - begin).astype("<u8").view("<u2")[lane]
         option = np.zeros(len(person), dtype=np.int64)
         for j in range(width - 1):
@@ -114,7 +114,7 @@ class Predicted:
 def resampled_scores(
     people: Respondents,
     predicted: Predicted,
-    n_resamples: int,
+    resamples: int,
     seed: int,
     *,
     purpose: str = "respondents",
@@ -122,15 +122,15 @@ def resampled_scores(
 ) -> Floats:
     """(blocks, B, M) Σ weight · (1 − √JSD) in each block, with the answers of every cell drawn again B times."""
     key, models = stream_key(seed, purpose), predicted.shares.shape[1]
-    out = np.zeros((predicted.n_blocks, n_resamples, models))
+    out = np.zeros((predicted.n_blocks, resamples, models))
     if engine == "auto":
-        work = max(float(people.n.sum()), 2.0 * predicted.weights.size) * n_resamples
+        work = max(float(people.n.sum()), 2.0 * predicted.weights.size) * resamples
         engine = "compiled" if work > _COMPILE_ABOVE else "numpy"
     logs = _count_logs(int(people.n.max()))
-    step = max(1, _CHUNK // (n_resamples * people.shares.shape[1]))
+    step = max(1, _CHUNK // (resamples * people.shares.shape[1]))
     for low in range(0, len(people.n), step):
         cells = slice(low, min(low + step, len(people.n)))
-        drawn = draw(people, cells, n_resamples, key, engine)
+        drawn = draw(people, cells, resamples, key, engine)
         tables = _Tables.of(people, predicted, cells, drawn)
         add = _add_compiled if engine == "compiled" else _add_numpy
         add(tables, drawn, logs, (predicted.weights[cells], predicted.blocks[cells]), out)
