@@ -143,7 +143,7 @@ BAD: dict[str, tuple[Panel, dict[str, Any], type[AssayError], str]] = {
         "A, row 1, column 'split': split must be preview or final, but got 'test'; correct the cell.",
     ),
     "another metric": (
-        replace(arrays(), metrics=(Metric("edits", ("loss", "tokens", "words"), function=lambda sums: sums[..., 0]),)),
+        replace(arrays(), metrics=(Metric("edits", ("loss", "tokens"), function=lambda sums: sums[..., 0]),)),
         {},
         UsageError,
         "certify takes a panel of losses or scores, but this one is of edits.",

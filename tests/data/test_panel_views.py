@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from assay.data import Panel
-from assay.data.labels import Labels
 from assay.data.metrics import BITS_PER_BYTE, METRICS, PERPLEXITY, Metric, metric_named
-from assay.data.panel_records import Dropped, Runs
+from assay.data.panel_records import Dropped, Labels, Runs
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.units import Floats
 

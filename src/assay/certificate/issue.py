@@ -187,7 +187,7 @@ def _given_panel(given: Panel, models: Models, policy: Policy, **not_for_panels:
     panel = panel_as_asked(given, cluster=policy.cluster, **not_for_panels)
     names = two_names(panel, models, "certify")
     metric, lower = panel.metric, policy.lower_is_better
-    if metric.parts not in (PERPLEXITY.parts, SCORE.parts):
+    if metric.ratio not in (PERPLEXITY.ratio, SCORE.ratio):
         raise UsageError(f"certify takes a panel of losses or scores, but this one is of {metric.name}.")
     if metric.kind == "scores" and lower is not None and lower != metric.lower_is_better:
         words = {True: "lower", False: "higher"}

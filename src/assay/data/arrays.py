@@ -1,4 +1,4 @@
-"""Arrays as callers pass them, checked: finite, of the right shape, positive where they are divided by."""
+"""Arrays and names as callers pass them, checked: finite, of the right shape, positive where they are divided by."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from assay.data.labels import Labels, numbered
+from assay.data.panel_records import Labels, Runs, numbered
 from assay.errors import InputError, UsageError
+from assay.stats.rounding import TOLERANCE
 from assay.stats.units import Floats, Integers, Texts
+
+#: Variances of variances are fourth powers, which leave float64 beyond 1e±77.
+LARGEST, SMALLEST = 1e60, 1e-60
 
 
 def matrix(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
@@ -102,3 +106,50 @@ def labels_of(name: str, values: Sequence[Any] | NDArray[Any], order: Integers) 
     listed = array.tolist()
     sorted_labels = [listed[i] for i in order.tolist()]
     return Labels(tuple(map(str, dict.fromkeys(sorted_labels))), numbered(sorted_labels, len(order)))
+
+
+def columns_named(
+    systems: Sequence[str] | None, models: Sequence[str] | None, k: int
+) -> tuple[tuple[str, ...], tuple[Runs, ...]]:
+    """The names of the columns, and which of them are runs of one model."""
+    if models is None:
+        names = tuple(systems) if systems is not None else tuple(f"system {i + 1}" for i in range(k))
+        check_names(names, k)
+        return names, ()
+    if len(models) != k:
+        raise UsageError(f"models must name the model of all {k} columns, but got {len(models)} names.")
+    places = {model: tuple(i for i in range(k) if models[i] == model) for model in models}
+    numbers = [places[model].index(i) + 1 for i, model in enumerate(models)]
+    names = (
+        tuple(systems)
+        if systems is not None
+        else tuple(f"{model}, run {number}" for model, number in zip(models, numbers, strict=True))
+    )
+    check_names(names, k)
+    runs = {
+        model: tuple(str(numbers[i]) if systems is None else names[i] for i in own) for model, own in places.items()
+    }
+    return names, tuple(Runs(model, runs[model], own) for model, own in places.items())
+
+
+def check_largest(what: str, values: Floats) -> None:
+    """Refuse values of which the largest, 0 apart, is beyond 1e60 or below 1e-60; NaN is no value."""
+    most = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+    if most == 0 or SMALLEST <= most <= LARGEST:
+        return
+    size = f"too large to compute with (up to {most:.3g})" if most > 1 else f"too small (at most {most:.3g})"
+    raise InputError(f"{what} are {size}; give them in another unit, so that the largest is from 1e-60 to 1e60.")
+
+
+def check_differences(names: Sequence[str], values: Floats) -> None:
+    """Refuse (n, k) values of which two columns differ, but nowhere by 1e-60: their variance would be 0."""
+    small = (values != 0) & (np.abs(values) < SMALLEST / TOLERANCE)  # others are equal, or differ by more
+    for column in np.flatnonzero(small.any(axis=0)).tolist():
+        gaps = np.fmax.reduce(np.abs(values - values[:, [column]]), axis=0, initial=0.0)
+        close = (gaps > 0) & (gaps < SMALLEST)
+        if close.any():
+            other = int(np.argmax(close))
+            raise InputError(
+                f"the scores of {names[column]} and {names[other]} differ by {gaps[other]:.3g} at most, too little to "
+                "compute with; round them, or give them in another unit."
+            )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.data.labels import Labels
+from assay.data.panel_records import Labels
 from assay.data.readers import RowSource
 from assay.errors import InputError
 from assay.names import shown

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.data.checks import check_texts, check_unique
 from assay.data.columns import check_keys, check_once
-from assay.data.labels import Labels
+from assay.data.panel_records import Labels
 from assay.data.readers import RowSource
 from assay.data.readers.registry import named, open_source
 from assay.data.writing_systems import Normalization, Ranges

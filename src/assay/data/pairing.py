@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.arms import Arm, arms_of
 from assay.data.comparable import check_tables, clustered_by, direction_of, of_split
-from assay.data.labels import Labels
 from assay.data.metrics import BITS, SIZES, Metric
-from assay.data.panel_records import NOTHING, Dropped
+from assay.data.panel_records import NOTHING, Dropped, Labels
 from assay.data.panel_views import EXAMPLES, PanelViews
+from assay.data.systems import Arm, arms_of
 from assay.data.tables import Table
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from assay.data import arrays
-from assay.data.labels import without_prefix
 from assay.data.metrics import BITS, SCORE, UNITS, Kind, Metric
 from assay.data.pairing import Pairing, pair_tables
-from assay.data.panel_records import Dropped, Runs, columns_named
+from assay.data.panel_records import Dropped, without_splits
 from assay.data.panel_views import EXAMPLES, PanelViews, ratio_of
-from assay.data.repeats import RunTable, columns_of, runs_of
+from assay.data.systems import RunTable, columns_of, runs_of
 from assay.data.tables import Table, read_tables, read_wide
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed
@@ -70,7 +69,7 @@ class Panel(PanelViews):
                 raise InputError(f"no {self.unit} has the {name} {value!r}, only {', '.join(labels.names)}.")
             found = found.rows(labels.codes == labels.names.index(value))
             if name == "split":
-                found = replace(found, ids=without_prefix(found.ids, f"{value}/"))
+                found = replace(found, ids=without_splits(found.ids, found.label("split")))
         return found
 
     def by(self, label: str) -> "Iterator[tuple[str, Panel]]":
@@ -122,21 +121,16 @@ class Panel(PanelViews):
         array([[1., 0.],
                [1., 0.]])
         """
-        models = self._models
+        models = self.by_model
         found = [function(np.ascontiguousarray(self.values[:, list(runs.columns)])) for runs in models]
         weights = self.denominators[:, None] if weighted else np.ones((self.n, 1))
         parts = {"score": arrays.columnwise(np.column_stack(found) * weights), "weight": weights}
         metric = replace(SCORE, lower_is_better=self.metric.lower_is_better)
         return replace(self, systems=tuple(r.model for r in models), parts=parts, metrics=(metric,), models=())
 
-    @property
-    def _models(self) -> tuple[Runs, ...]:
-        """The models and their columns; each system is one where no column is said to be a run."""
-        return self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
-
     def of_models(self, names: Sequence[str]) -> "Panel":
         """The columns of some of the models, or systems where no column is said to be a run."""
-        chosen = [next(runs for runs in self._models if runs.model == name) for name in names]
+        chosen = [next(runs for runs in self.by_model if runs.model == name) for name in names]
         places = [column for runs in chosen for column in runs.columns]
         starts = np.cumsum([0, *(len(runs.columns) for runs in chosen)]).tolist()
         moved = tuple(
@@ -202,7 +196,7 @@ class Panel(PanelViews):
         metric = Metric.of(kind, lower_is_better=lower_is_better)
         top = arrays.matrix("numerators", numerators, holes=holes)
         n, k = top.shape
-        names, runs = columns_named(systems, models, k)
+        names, runs = arrays.columns_named(systems, models, k)
         found = arrays.unit_ids(ids, n)
         order = np.array(sorted(range(n), key=found.__getitem__), dtype=np.int64)
         arrays.check_ids(found[order])

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.digest import digest
-from assay.data.labels import Labels
 from assay.data.metrics import SIZES, Kind, Metric, Names
-from assay.data.panel_records import NOTHING, Dropped, Runs, Substance, Sums
+from assay.data.panel_records import NOTHING, Dropped, Labels, Runs, Substance, Sums, digest
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, design_effect, grouped
@@ -60,6 +58,11 @@ class PanelViews:
     def k(self) -> int:
         """How many systems."""
         return len(self.systems)
+
+    @property
+    def by_model(self) -> tuple[Runs, ...]:
+        """Which columns are of which model; each is a model of its own where nothing is said."""
+        return self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
 
     @property
     def metric(self) -> Metric:

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from assay.data.metrics import UNITS
 from assay.data.panel import Panel
-from assay.data.panel_records import Runs
+from assay.data.panel_records import Runs, without_splits
 from assay.data.readers import Selection
 from assay.data.tables import Table, check_used, one_model, read_models, read_table
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest
-from assay.stats.units import Texts
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
 Models = tuple[str | None, str | None]
@@ -83,7 +82,7 @@ def two_systems(panel: Panel, models: Models, *, strict: bool = False, verb: str
 
 def two_names(panel: Panel, models: Models, verb: str) -> tuple[str, str]:
     """The two systems of a panel, or those that are named; columns that are runs of a model go by its name."""
-    names = tuple(runs.model for runs in panel.models) or panel.systems
+    names = tuple(runs.model for runs in panel.by_model)
     if models != (None, None):
         return _known(models[0], names), _known(models[1], names)
     if len(names) != 2:
@@ -111,8 +110,7 @@ def tables_of_panel(panel: Panel) -> list[Table]:
     """
     if panel.kind == "losses":
         panel = panel.averaged()
-    models = panel.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(panel.systems))
-    return [_table_of(panel, runs) for runs in models]
+    return [_table_of(panel, runs) for runs in panel.by_model]
 
 
 def _table_of(panel: Panel, runs: Runs) -> Table:
@@ -142,18 +140,8 @@ def _columns_of_units(panel: Panel) -> dict[str, NDArray[Any]]:
         if name in panel.labels:
             columns[name] = panel.labels[name].texts
     if "split" in columns:
-        columns[UNITS[panel.kind]] = _without_splits(panel.ids, columns["split"])
+        columns[UNITS[panel.kind]] = without_splits(panel.ids, panel.label("split"))
     if not losses:
         return columns
     numbers = {name: values for name, values in panel.numbers.items() if name in ("start", "stop")}
     return columns | panel.sizes | {name: values for name, values in numbers.items() if not np.isnan(values).any()}
-
-
-def _without_splits(ids: Texts, splits: Texts) -> Texts:
-    """Ids without their splits, where all have them."""
-    both = list(zip(ids.tolist(), splits.tolist(), strict=True))
-    if not all(name.startswith(f"{split}/") for name, split in both):
-        return ids
-    plain = np.empty(len(ids), dtype=object)
-    plain[:] = [name.removeprefix(f"{split}/") for name, split in both]
-    return plain

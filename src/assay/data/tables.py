@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from assay.data.checks import check_number, check_split, check_texts, check_unique
 from assay.data.columns import GROUPS, ColumnLayout, columns_by_model, layout_of
-from assay.data.labels import Labels
 from assay.data.metrics import UNITS, Kind
+from assay.data.panel_records import Labels
 from assay.data.readers import Reading, RowSource, Selection, row_places
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.registry import open_source, open_sources

@@ -16,7 +16,7 @@ from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.sentences import notes_of, sentence_of
 from assay.analyses.rank.weights import WeightScheme, check_weights, place_of, reweighted, reweightings
 from assay.data import Panel, Selection, read_tables
-from assay.data.magnitudes import check_differences, check_largest
+from assay.data.arrays import check_differences, check_largest
 from assay.data.sources import Source, panel_as_asked
 from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError

@@ -13,8 +13,8 @@ from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPai
 from assay.analyses.reliability.runs import RunColumns, computable, repeated
 from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
-from assay.data.repeats import check_repeated, left_out, runs_of
 from assay.data.sources import Source, panel_as_asked
+from assay.data.systems import check_repeated, left_out, runs_of
 from assay.data.tables import check_used, read_models
 from assay.design import signature
 from assay.errors import UsageError

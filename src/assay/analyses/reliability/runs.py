@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from assay.data import Panel
-from assay.data.magnitudes import check_differences, check_largest
+from assay.data.arrays import check_differences, check_largest
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results import words

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.data import Metric, Panel
-from assay.data.labels import Labels
+from assay.data.panel_records import Labels
 from assay.data.survey import Truth
 from assay.stats.units import Floats, Integers
 

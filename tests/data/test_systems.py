@@ -8,7 +8,7 @@ import pytest
 from assay.analyses.reliability.runs import RunColumns
 from assay.data import Panel, Table, read_table
 from assay.data.panel_records import NOTHING
-from assay.data.repeats import check_repeated, left_out, runs_of
+from assay.data.systems import check_repeated, left_out, runs_of
 from assay.errors import InputError
 
 

@@ -1,0 +1,273 @@
+"""The systems of a panel: their rows sorted by unit, and which rows are of which run of which model."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.panel_records import Dropped, Runs
+from assay.data.readers import UNNAMED
+from assay.data.tables import Table
+from assay.errors import InputError
+from assay.names import listed, one_line
+from assay.stats.units import Floats, Integers, Texts
+
+#: What belongs to a unit whatever the system, and so cannot differ between runs or systems.
+SHARED = ("tokens", "weight", "bytes", "chars")
+_NO_NAME = "the model"  # what the runs of a model without a name are called
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """One row per unit, sorted by unit."""
+
+    table: Table
+    rows: Integers  # (n,) where the table has the unit first
+    values: Floats  # (n,) the loss or the score
+    pooled: bool  # both splits are there, so that the split is a part of what a unit is called
+    notes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.table.label
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def keep(self, chosen: NDArray[np.bool_]) -> "Arm":
+        return replace(self, rows=self.rows[chosen], values=self.values[chosen])
+
+    def units(self, chosen: slice = slice(None)) -> Texts:
+        """What the units are called: the id, after the split where both are there."""
+        ids = self.table.ids[self.rows[chosen]]
+        if not self.pooled:
+            return ids
+        prefixes = np.array([f"{name}/" for name in self.table.labels["split"].names], dtype=object)
+        named: Texts = prefixes[self.table.labels["split"].codes[self.rows[chosen]]] + ids
+        return named
+
+    def same_units(self, other: "Arm") -> bool:
+        """Whether the other has the same units; compared without naming them, which takes memory."""
+        if self.pooled and not np.array_equal(self.texts("split"), other.texts("split")):
+            return False
+        return np.array_equal(self.table.ids[self.rows], other.table.ids[other.rows])
+
+    def numbers(self, name: str) -> Floats:
+        """A column of numbers, by unit."""
+        return self.table.numbers[name][self.rows]
+
+    def texts(self, name: str) -> Texts:
+        """A column of labels, by unit."""
+        labels = self.table.labels[name]
+        names = np.empty(len(labels.names), dtype=object)
+        names[:] = labels.names
+        return names[labels.codes[self.rows]]
+
+    def place(self, at: int) -> str:
+        """Where a unit is, for a message."""
+        return self.table.place(int(self.rows[at]))
+
+    def shown(self, name: str, at: int) -> str:
+        """What a unit has in a column, for a message."""
+        if name not in self.table.numbers:
+            return repr(self.texts(name)[at])
+        value = float(self.numbers(name)[at])
+        return str(int(value)) if value.is_integer() else repr(value)
+
+
+def arms_of(tables: Sequence[Table], *, pooled: bool) -> list[Arm]:
+    """Sort every table by unit; those that list the same ids in the same order are sorted once."""
+    arms: list[Arm] = []
+    orders: list[Integers] = []
+    for table in tables:
+        before = (order for known, order in zip(tables, orders, strict=False) if np.array_equal(known.ids, table.ids))
+        orders.append(order if (order := next(before, None)) is not None else _by_id(table))
+        arms.append(_arm(table, orders[-1], pooled=pooled))
+    return arms
+
+
+def _by_id(table: Table) -> Integers:
+    ids = table.ids.tolist()
+    return np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+
+
+def _arm(table: Table, order: Integers, *, pooled: bool) -> Arm:
+    # Within an id by run, so that a sum of runs does not depend on the order of the file.
+    if "run" in table.labels:
+        order = order[np.lexsort((table.labels["run"].codes[order], _places(table.ids[order])))]
+    if pooled:
+        order = order[np.argsort(table.labels["split"].codes[order], kind="stable")]
+    value = "loss" if table.kind == "losses" else "score"
+    arm = Arm(table, order, table.numbers[value][order], pooled)
+    return _averaged(arm) if "run" in table.labels else arm
+
+
+def _places(sorted_ids: Texts) -> Integers:
+    """0, 1, … for the different ids among sorted ones."""
+    places: Integers = np.cumsum(np.concatenate(([False], sorted_ids[1:] != sorted_ids[:-1])), dtype=np.int64)
+    return places
+
+
+def _averaged(arm: Arm) -> Arm:
+    """One row for the runs of a unit."""
+    table, order = arm.table, arm.rows
+    counts = np.bincount(_places(table.ids[order]))
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    _check_runs(table, order, order[np.repeat(starts, counts)])
+    few, many = int(counts.min()), int(counts.max())
+    if many == 1:
+        return arm
+    note = f"{table.label}: {few if few == many else f'{few} to {many}'} runs of each {table.unit} averaged"
+    with np.errstate(over="ignore"):  # what is too large to add up is refused with the panel
+        means = np.add.reduceat(arm.values, starts) / counts
+    return replace(arm, rows=order[starts], values=means, notes=(note,))
+
+
+def _check_runs(table: Table, rows: Integers, first: Integers) -> None:
+    """Refuse a weight or a cluster that changes between the runs of an item."""
+    columns: dict[str, NDArray[np.int64] | Floats] = {
+        name: table.numbers[name] for name in SHARED if name in table.numbers
+    }
+    columns.update({name: labels.codes for name, labels in table.labels.items() if name not in ("run", "model")})
+    for name, values in columns.items():
+        differs = np.flatnonzero(values[rows] != values[first])
+        if differs.size:
+            later, earlier = rows[differs[0]], first[differs[0]]
+            raise InputError(
+                f"{table.place(later)}, column {table.columns.get(name, name)!r}: not the {name} of "
+                f"{table.places([int(table.rows[earlier])])[0]}, a run of the same {table.unit} {table.ids[later]!r}; "
+                "give runs the same."
+            )
+
+
+# ------------------------------------------------------------------------------------------------------------ runs
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RunTable:
+    """The rows of one run of one model."""
+
+    model: str
+    run: str
+    table: Table
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}, run {self.run}"
+
+
+def runs_of(tables: Sequence[Table], *, files_are_runs: bool = False) -> list[RunTable]:
+    """The runs of every model, in order: by the column ``run``, or with ``files_are_runs`` a table each."""
+    parts = _parts(tables, files_are_runs=files_are_runs)
+    ordered = {model: dict(sorted(runs.items(), key=lambda item: _natural(item[0]))) for model, runs in parts.items()}
+    return [RunTable(model, run, table) for model, runs in ordered.items() for run, table in runs.items()]
+
+
+def columns_of(runs: Sequence[RunTable]) -> tuple[Runs, ...]:
+    """Which of the runs are of one model."""
+    places: dict[str, list[int]] = {}
+    for place, one in enumerate(runs):
+        places.setdefault(one.model, []).append(place)
+    return tuple(Runs(model, tuple(runs[i].run for i in own), tuple(own)) for model, own in places.items())
+
+
+def check_repeated(runs: Sequence[RunTable]) -> None:
+    """Refuse a model that has one run, and runs that have no item in common."""
+    for found in columns_of(runs):
+        if len(found.columns) < 2:
+            label = runs[found.columns[0]].table.label
+            raise InputError(
+                f"{label}: model {found.model!r} has one run, and how far runs agree takes two; add a column 'run' "
+                "that numbers them, or name one file per run with --files-are-runs."
+            )
+    _check_common(runs)
+
+
+def _parts(tables: Sequence[Table], *, files_are_runs: bool) -> dict[str, dict[str, Table]]:
+    """The rows of every run of every model."""
+    found = [
+        (model, run, table, part)
+        for table in tables
+        for model, rows in _by_model(table, files_are_runs=files_are_runs)
+        for run, part in _by_run(rows)
+    ]
+    short = len({(model, run, _stem(table)) for model, run, table, _ in found}) == len(found)
+    parts: dict[str, dict[str, Table]] = {}
+    for model, run, table, part in found:
+        file = _stem(table) if short else table.label
+        name = run if not files_are_runs else file if "run" not in table.labels else f"{file}/{run}"
+        known = parts.setdefault(model, {})
+        if name in known:
+            raise _twice(model, name, known[name], table)
+        known[name] = part
+    return parts
+
+
+def _stem(table: Table) -> str:
+    return PurePath(table.label).stem
+
+
+def _twice(model: str, run: str, first: Table, second: Table) -> InputError:
+    what = f"run {one_line(run)!r} of model {one_line(model)!r}"
+    if "run" not in second.labels:
+        what = f"a run of model {one_line(model)!r}, without a column 'run' that names it,"
+    return InputError(
+        f"{second.label}: {what} is in {first.label} as well; name the runs apart in the column 'run', or take each "
+        "file as a run with --files-are-runs."
+    )
+
+
+def _by_model(table: Table, *, files_are_runs: bool) -> Iterator[tuple[str, Table]]:
+    if len(table.models) > 1:
+        yield from ((model, table.select(model)) for model in table.models)
+        return
+    after_its_file = not table.models and not table.about and table.name in (_stem(table), table.label)
+    nameless = table.name == UNNAMED or (files_are_runs and after_its_file)
+    yield _NO_NAME if nameless else table.name, table
+
+
+def _by_run(table: Table) -> Iterator[tuple[str, Table]]:
+    if "run" not in table.labels:
+        yield "1", table
+        return
+    labels = table.labels["run"]
+    for code, run in enumerate(labels.names):
+        part = table.where(labels.codes == code)
+        yield run, replace(part, label=f"{table.label} (run {one_line(run)!r})")
+
+
+def _natural(run: str) -> tuple[bool, float, str]:
+    """Runs that are numbers in their order, before those that are not."""
+    try:
+        return False, float(run), run
+    except ValueError:
+        return True, 0.0, run
+
+
+def _check_common(runs: Sequence[RunTable]) -> None:
+    """Refuse runs that have no item in common, and name the first that has none of what all before it have."""
+    common = set(runs[0].table.ids)
+    for one in runs[1:]:
+        table = one.table
+        left = common.intersection(table.ids)
+        if not left:
+            examples = listed(map(repr, table.ids[:3].tolist()))
+            others = listed(map(repr, sorted(common)[:3]))
+            raise InputError(
+                f"{table.label}: run {one.run!r} of model {one.model!r} has no {table.unit} that all runs before it "
+                f"have (it has {examples}, they have {others}); write the same ids in all runs, or leave this one out."
+            )
+        common = left
+
+
+def left_out(runs: Sequence[RunTable], dropped: Dropped, unit: str) -> tuple[str, ...]:
+    """A note on the units that not every run has."""
+    count = dropped.only_a + dropped.only_b
+    if not count:
+        return ()
+    least = min(runs, key=lambda one: len(one.table))
+    what = f"{count} {unit}{'s are' if count > 1 else ' is'} left out that not every run has"
+    fewest = f"run {least.run!r} of {least.model} has the fewest, {len(least.table):,}"
+    return (f"{what}, such as {listed(dropped.examples)}; {fewest}",)
