@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.stats.units import Units
 
 #: auto is tango for 0/1 scores and bca for everything else.
-Method = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
+Method = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango"]
 Scheme = Literal["auto", "tokens", "windows"]
 #: auto is mcnemar-midp for 0/1 scores and sign-flip for everything else; mcnemar is the exact one.
 TestName = Literal["auto", "sign-flip", "mcnemar-midp", "mcnemar", "t", "wilcoxon"]

@@ -198,3 +198,15 @@ def test_what_cannot_be_studentized_or_accelerated_falls_back_and_says_so() -> N
     assert [(f.wanted, f.used) for f in outside.fallbacks] == [("bca", "percentile")]
     assert outside.estimate.interval is not None
     assert outside.estimate.interval.low == pytest.approx(np.quantile(drawn + 100, 0.025))
+
+
+def test_t_hall_of_a_mean_is_that_of_its_units() -> None:
+    """The jackknife of a mean is linear, so the totals must give what the units themselves do."""
+    columns = np.column_stack([np.random.default_rng(4).exponential(size=30), np.ones(30)])
+    found = score_interval([columns], of_ratio, of_ratio(resampled_sums(columns, None, 200, 0)), method="t-hall")
+    alone = interval(Units(columns[:, 0], columns[:, 1]), method="t-hall", own_p=True)
+    assert found.estimate.interval is not None
+    assert found.estimate.interval.method == "t-hall"
+    limits = found.estimate.interval.low, found.estimate.interval.high
+    assert limits == pytest.approx((alone.interval.low, alone.interval.high))
+    assert found.own_p == pytest.approx(alone.own_p)

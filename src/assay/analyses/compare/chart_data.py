@@ -49,7 +49,7 @@ class ChartData(msgspec.Struct, frozen=True):
 
 def chart_data_of(panel: Panel, drawn: Units, design: Design, method: str) -> ChartData:
     """What is shown of a comparison whose interval drew these units; ``method`` is what the interval took."""
-    read = method not in ("degenerate", "t", "studentized", "tango")  # from a distribution
+    read = method not in ("degenerate", "t", "t-hall", "studentized", "tango")  # from a distribution
     edges, shares = _histogram(drawn, design) if read else ((), ())
     return ChartData(*_neighbours(panel), edges, shares)
 

@@ -1,4 +1,4 @@
-"""Confidence intervals of a ratio of sums: BCa, percentile, studentized and linearised t; and the p-value of each.
+"""Confidence intervals of a ratio of sums: BCa, percentile, studentized, t, t with Hall's; and their p-values.
 
 An interval's *own p* is the smallest α at which it leaves out 0. A BCa limit is read from the bootstrap distribution at
 Φ(z0 + (z0 ± z)/(1 − a(z0 ± z))). It touches 0 where that is F(0), which is solved for z in closed form, and z for α;
@@ -19,11 +19,14 @@ import numpy as np
 from assay.errors import UsageError
 from assay.stats.bootstrap.exact import BootstrapDistribution, bootstrap_distribution
 from assay.stats.bootstrap.resampling import Engine, Replicates, replicates, studentized_replicates
+from assay.stats.bootstrap.t_hall import limits as t_hall_limits
+from assay.stats.bootstrap.t_hall import moments
+from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
 from assay.stats.records import Fallback, Interval
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
 
-IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized", "tango"]
+IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango"]
 NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave method out, or choose bca."
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
@@ -92,7 +95,7 @@ def _of_method(
     *,
     own_p: bool,
 ) -> IntervalResult:
-    if engine == "compiled" and not own_p and resamples is None and method not in ("t", "studentized"):
+    if engine == "compiled" and not own_p and resamples is None and method not in ("t", "t-hall", "studentized"):
         found = _compiled(units, method, confidence_level)
         if found is not None:
             return found
@@ -100,6 +103,8 @@ def _of_method(
         return _collapsed(units, method, confidence_level)
     if method == "t":
         return _linearised(units, confidence_level)
+    if method == "t-hall":
+        return _t_hall(units, confidence_level)
     if method == "studentized":
         return _studentized(units, confidence_level, resamples, seed, engine)
     distribution, fallbacks, used = _distribution(units, method, resamples, seed, engine)
@@ -139,6 +144,12 @@ def _linearised(units: Units, level: float) -> IntervalResult:
     reach = t_quantile(0.5 + level / 2, units.n - 1) * error
     limits = Interval(units.estimate - reach, units.estimate + reach, level, "t")
     return IntervalResult(limits, "closed form", None, own_p=t_own_p(units))
+
+
+def _t_hall(units: Units, level: float) -> IntervalResult:
+    found = moments(units)
+    made = Interval(*t_hall_limits(found, level), level, "t-hall")
+    return IntervalResult(made, "closed form", None, own_p=t_hall_own_p(found))
 
 
 def _studentized(units: Units, level: float, resamples: int | None, seed: int, engine: Engine) -> IntervalResult:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.stats.bootstrap import IntervalMethod, bca_levels, interval, own_p_at, t_own_p
+from assay.stats.bootstrap import IntervalMethod, bca_levels, interval, own_p_at
 from assay.stats.bootstrap.resampling import Engine, Replicates, resampled_sums
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Fallback, Interval, Test
@@ -70,11 +70,11 @@ def score_interval(
         why = Fallback(method, "collapsed interval", "all sentences have the same part in it: there is no spread")
         collapsed = Interval(value, value, confidence_level, "degenerate")
         return TotalsEstimate(Estimate(value, collapsed, 0.0, n), (why,), 0.0 if value else 1.0)
-    if method == "t":
-        limits = interval(linear, method="t", confidence_level=confidence_level).interval
-        shift = value - linear.estimate  # rounding
-        moved = Interval(limits.low + shift, limits.high + shift, limits.level, "t")
-        return TotalsEstimate(Estimate(value, moved, standard_error(linear), n), (), t_own_p(linear))
+    if method in ("t", "t-hall"):
+        found = interval(linear, method=method, confidence_level=confidence_level, own_p=True)
+        limits, shift = found.interval, value - linear.estimate  # rounding
+        moved = Interval(limits.low + shift, limits.high + shift, limits.level, method)
+        return TotalsEstimate(Estimate(value, moved, standard_error(linear), n), (), found.own_p)
     return _from_replicates(value, linear, Replicates(np.sort(kept)), method, confidence_level)
 
 
