@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.analyses.context.result import ContextCurve
     from assay.analyses.japanese import japanese
     from assay.analyses.japanese.result import Japanese
+    from assay.analyses.japanese.text_panel import text_panel
     from assay.analyses.power import power
     from assay.analyses.power.result import Power
     from assay.analyses.rank import rank
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from assay.certificate.verification import Verification
     from assay.certificate.verify import verify
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
-    from assay.data.text_panel import text_panel
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
     from assay.report.files import write_report
@@ -98,7 +98,7 @@ _HOMES = {
     "read_table": "assay.data",
     "read_tables": "assay.data",
     "Selection": "assay.data",
-    "text_panel": "assay.data.text_panel",
+    "text_panel": "assay.analyses.japanese.text_panel",
     "Design": "assay.design",
     "Policy": "assay.design",
     "AssayError": "assay.errors",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.data import Panel
-from assay.data.metrics import BITS_PER_BYTE, METRICS, PERPLEXITY, Metric, metric_named
+from assay.data.metrics import BITS_PER_BYTE, PERPLEXITY, SCORE, Metric
 from assay.data.panel_records import Dropped, Labels, Runs
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.units import Floats
@@ -144,9 +144,8 @@ def test_metrics_by_hand() -> None:
     assert Metric("largest", ("a", "b"), function=np.max).value(np.array([1.0, 2.0])) == 2.0
     with pytest.raises(UsageError, match="either a ratio"):
         Metric("nothing", ())
-    with pytest.raises(UsageError, match="metric must be one of perplexity"):
-        metric_named("bleu")
-    assert all(metric_named(name).name == name for name in METRICS)
+    with pytest.raises(UsageError, match=r"one of this panel's \(perplexity, bits per byte\), but got 'bleu'"):
+        losses().metric_named("bleu")
 
 
 def test_a_panel_pickles_to_workers() -> None:
@@ -168,7 +167,7 @@ def test_arguments_that_contradict_each_other(arguments: dict[str, list[float]],
 
 
 def test_a_ratio_of_nothing_is_no_number() -> None:
-    found = metric_named("score").value(np.array([[1.0, 2.0], [3.0, 0.0]]))
+    found = SCORE.value(np.array([[1.0, 2.0], [3.0, 0.0]]))
     assert found[0] == 0.5
     assert np.isnan(found[1])
 

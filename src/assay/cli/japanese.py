@@ -12,7 +12,7 @@ from assay.errors import UsageError
 
 if TYPE_CHECKING:
     from assay.analyses.japanese.result import Japanese
-    from assay.data.text_panel import BleuTokenizer
+    from assay.analyses.japanese.text_panel import BleuTokenizer
     from assay.data.writing_systems import Normalization, Ranges
     from assay.scoring.run import Plan
     from assay.scoring.specs import ModelSpec

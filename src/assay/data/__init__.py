@@ -2,10 +2,11 @@
 
 from assay.data.columns import parse_columns
 from assay.data.metrics import Kind, Metric
-from assay.data.panel import Panel, pair
+from assay.data.panel import Panel
 from assay.data.panel_records import Dropped, Sums
 from assay.data.readers import Selection
 from assay.data.readers.registry import open_sources
+from assay.data.sources import pair
 from assay.data.tables import Table, read_table, read_tables
 
 __all__ = [

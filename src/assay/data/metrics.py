@@ -117,20 +117,8 @@ BITS_PER_CHARACTER = Metric.of_sums(
 )
 SCORE = Metric.of_sums("score", ("score",), ("weight",), measured_in="points of score")
 
-METRICS = {metric.name: metric for metric in (PERPLEXITY, BITS_PER_BYTE, BITS_PER_CHARACTER, SCORE)}
 #: Beside the loss: what the sizes of a text are the denominators of.
 BITS = {"bytes": BITS_PER_BYTE, "chars": BITS_PER_CHARACTER}
-
-
-def metric_named(name: str) -> Metric:
-    """The metric of this name.
-
-    >>> metric_named("bits per byte").parts
-    ('loss', 'bytes')
-    """
-    if name not in METRICS:
-        raise UsageError(f"metric must be one of {', '.join(METRICS)}, but got {name!r}.")
-    return METRICS[name]
 
 
 # ----------------------------------------------------------------------------------------------------------------- text

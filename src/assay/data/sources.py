@@ -145,3 +145,33 @@ def _columns_of_units(panel: Panel) -> dict[str, NDArray[Any]]:
         return columns
     numbers = {name: values for name, values in panel.numbers.items() if name in ("start", "stop")}
     return columns | panel.sizes | {name: values for name, values in numbers.items() if not np.isnan(values).any()}
+
+
+def pair(
+    a: Table,
+    b: Table,
+    *,
+    names: Sequence[str] | None = None,
+    cluster: str | None = None,
+    strict: bool = False,
+    lower_is_better: bool | None = None,
+    split: str | None = None,
+) -> Panel:
+    """The panel of two tables: the units that both have, in the order of their ids.
+
+    >>> from assay.data import read_table
+    >>> a = read_table({"window": ["x", "y"], "tokens": [512, 256], "loss": [3.689, 5.394]}, name="A")
+    >>> b = read_table({"window": ["y", "x"], "tokens": [256, 512], "loss": [5.561, 3.638]}, name="B")
+    >>> panel = pair(a, b)
+    >>> round(panel.estimate(1) - panel.estimate(0), 4)
+    0.0217
+    """
+    return Panel.from_tables(
+        [a, b],
+        names=names,
+        cluster=cluster,
+        split=split,
+        lower_is_better=lower_is_better,
+        complete=True,
+        strict=strict,
+    )

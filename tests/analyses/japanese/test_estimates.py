@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from assay.analyses.japanese.estimates import Estimates
+from assay.analyses.japanese.text_panel import text_panel
 from assay.data import Panel
-from assay.data.text_panel import text_panel
 from assay.design import Design
 from assay.stats.units import Units, standard_error
 from tests.analyses.japanese.texts import counts

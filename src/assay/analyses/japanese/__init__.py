@@ -7,9 +7,9 @@ from assay.analyses.contrast import FEW
 from assay.analyses.japanese.estimates import Estimates
 from assay.analyses.japanese.result import Japanese, Quantity, SystemPair, SystemScores, TextKind
 from assay.analyses.japanese.sentences import pair_sentence, system_sentence
+from assay.analyses.japanese.text_panel import TOKENIZERS, BleuTokenizer, TextSource, text_panel
 from assay.data import Metric, Panel
 from assay.data.metrics import character_metrics, generation_metrics
-from assay.data.text_panel import TOKENIZERS, BleuTokenizer, TextSource, text_panel
 from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, script_names
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import InputError, UsageError

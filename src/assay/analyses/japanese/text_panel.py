@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from assay.data import Panel
 from assay.data.arrays import columnwise
 from assay.data.generations import CharacterCounts, Generations, read_generations
 from assay.data.metrics import CENTRE, bleu_parts, character_metrics, chrf_parts, generation_metrics
-from assay.data.panel import Panel
 from assay.data.panel_records import Labels
 from assay.data.writing_systems import (
     Normalization,
@@ -23,6 +23,7 @@ from assay.data.writing_systems import (
     scripts_of,
 )
 from assay.errors import InputError, UsageError
+from assay.results.words import count
 from assay.stats.text import MOST_CELLS, align, bleu_counts, bleu_of, chrf_counts
 from assay.stats.units import Floats, Texts
 
@@ -109,10 +110,8 @@ def _character_notes(counts: Sequence[CharacterCounts]) -> tuple[str, ...]:
     """What of a text is not in the numbers, or only by convention."""
     left, notes = counts[0].left_out, []
     if left:
-        several = "" if left == 1 else "s"
-        notes.append(
-            f"not predicted, and not counted: {left:,} character{several} at the start of documents and windows"
-        )
+        what = count(left, "character")
+        notes.append(f"not predicted, and not counted: {what} at the start of documents and windows")
     shares = {one.name: one.mixed_bits / max(float(one.bits.sum()), 1e-300) for one in counts}
     if any(share > 0 for share in shares.values()):
         each = ", ".join(f"{name} {100 * share:.2g} %" for name, share in shares.items())

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.analyses.japanese.text_panel import characters, text_panel, tokenizer_of
 from assay.data import Panel
-from assay.data.text_panel import characters, text_panel, tokenizer_of
 from assay.errors import InputError
 from tests.analyses.japanese.texts import counts
 from tests.stats.test_text_alignment import literal_programme
