@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from assay.report.document import Document
+from assay.report.document import ReportDocument
 from assay.report.files import document_of
 from assay.report.html import write_page
 
@@ -65,7 +65,7 @@ def _pages(demo: Path, folder: Path) -> Iterator[tuple[str, Path]]:
     yield "several", _written(whole, folder / "several.html")
 
 
-def _written(document: Document, path: Path) -> Path:
+def _written(document: ReportDocument, path: Path) -> Path:
     write_page(document, path)
     return path
 

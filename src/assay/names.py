@@ -6,9 +6,10 @@ for JSON, in which every character must survive. `names_of` makes names of paths
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 #: Characters of a name that a list in a message shows.
 _LONGEST = 150
@@ -37,6 +38,17 @@ def visible(text: str) -> str:
     'model�[2J'
     """
     return text.replace("\r\n", "\n").translate(_REPLACED)
+
+
+def visible_data(data: Any) -> Any:
+    """`visible` for all texts in lists and mappings, such as the specification of a chart."""
+    if isinstance(data, str):
+        return visible(data)
+    if isinstance(data, Mapping):
+        return {key: visible_data(value) for key, value in data.items()}
+    if isinstance(data, Sequence):
+        return [visible_data(value) for value in data]
+    return data
 
 
 def visible_json(text: str) -> str:
@@ -84,6 +96,11 @@ def said_once(notes: Iterable[str]) -> tuple[str, ...]:
         labels = said.setdefault(rest if colon else note, [])
         labels += [label] if colon and label not in labels else []
     return tuple(f"{listed(labels, 3)}: {rest}" if labels else rest for rest, labels in said.items())
+
+
+def file_name(text: str) -> str:
+    """A text as part of a file's name: ASCII, lower case, no spaces."""
+    return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.").lower()[:60] or "result"
 
 
 def names_of(paths: Sequence[Path], taken: Collection[str] = ()) -> list[str]:

@@ -15,7 +15,7 @@ from assay.analyses.japanese import japanese
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
 from assay.errors import InputError, NoPairsError
-from assay.report.html.gauge import gauge_html
+from assay.report.html.parts import gauge_html
 from assay.results import words
 from assay.results.text import plain_html
 from tests.analyses.evidence import limits, losses, scores, value

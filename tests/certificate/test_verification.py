@@ -19,8 +19,8 @@ from assay.certificate.verify import verify
 from assay.data import Selection
 from assay.design import Policy
 from assay.errors import InputError, UsageError
+from assay.report.document import part_of_result
 from assay.report.files import write_report
-from assay.report.part import part_of_result
 from assay.results.record import Result
 from tests.certificate.samples import Columns, assay, evidence_of, issue, load, losses, save, scores
 from tests.certificate.test_policy import policies
@@ -107,7 +107,7 @@ def test_a_policy_that_allows_weights_leaves_them_to_the_issuer_and_says_so(tmp_
         assert found.exit_code == 0
         assert found.issuers_choice["weights"] == "unequal (400 items, worth 340 of equal weight)"
         assert "weights unequal (400 items" in str(found)
-        assert any("weights unequal" in fact.value for fact in part_of_result(found).facts)
+        assert any("weights unequal" in fact.text for fact in part_of_result(found).facts)
     assert assay("verify", issued.path, "--max-drop", "0.02", "--weights", "any").code == 0
 
 

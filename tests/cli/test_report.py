@@ -40,10 +40,10 @@ def test_without_a_page_the_result_is_printed(shell: Shell) -> None:
 
 
 def test_what_is_printed_is_the_document_as_text(shell: Shell) -> None:
-    from assay.report.document import Document
+    from assay.report.document import ReportDocument
 
     ran = shell("report", saved(shell, "power"), "--title", "Mine")
-    assert ran.out == document_text(Document("Mine", (part_of(data_of("power")),)), 120)
+    assert ran.out == document_text(ReportDocument("Mine", (part_of(data_of("power")),)), 120)
 
 
 def test_a_page_is_written_whole_and_said_on_stderr(shell: Shell) -> None:

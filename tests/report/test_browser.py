@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, Page
 
 from assay.analyses.compare import compare
 from assay.design import Design
-from assay.report.document import Document, Part, Table
+from assay.names import visible
 from assay.report.document import Group as Section
+from assay.report.document import Part, ReportDocument, ShownTable
 from assay.report.html import write_page
-from assay.report.names import visible
 from assay.report.saved import part_of
 from tests.report.browser import Opened, Scheme, chromium, contrast, opened
 from tests.report.results import KINDS, data_of, leaderboard, part, renamed
@@ -41,14 +41,14 @@ def visit(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Visit:
     @cache
     def visited(kind: str) -> Opened:
         parts = tuple(part(one) for one in (KINDS if kind == "all" else [kind]))
-        write_page(Document(f"A page: {parts[0].name}", parts), folder / f"{kind}.html")
+        write_page(ReportDocument(f"A page: {parts[0].name}", parts), folder / f"{kind}.html")
         return opened(browser, folder / f"{kind}.html")
 
     return visited
 
 
 def shown(browser: Browser, folder: Path, *parts: Part, title: str = "A page") -> Opened:
-    write_page(Document(title, parts), folder / "page.html")
+    write_page(ReportDocument(title, parts), folder / "page.html")
     return opened(browser, folder / "page.html")
 
 
@@ -181,10 +181,10 @@ def table(browser: Browser, tmp_path: Path) -> Opened:
     names = ["ten 10", "ten 9", "b", "a", "=HYPERLINK(1)", 'say "x", y', "日本", "z"]
     rows = tuple(zip(names, CELLS, strict=True))
     data = tuple({"name": name, "n": value} for name, value in zip(names, NUMBERS, strict=True))
-    return shown(browser, tmp_path, _bare(Table("T", ("name", "n"), rows, data, (None, NUMBERS))))
+    return shown(browser, tmp_path, _bare(ShownTable("T", ("name", "n"), rows, data, (None, NUMBERS))))
 
 
-def _bare(table: Table) -> Part:
+def _bare(table: ShownTable) -> Part:
     return Part("power", "n", "t?", "s", "plain", (), "sig", groups=(Section("G", tables=(table,)),), data={"x": 1})
 
 
@@ -292,7 +292,7 @@ def test_a_mark_says_its_value_and_interval(kind: str, visit: Visit) -> None:
 
 
 def test_the_signature_is_copied(browser: Browser, tmp_path: Path) -> None:
-    write_page(Document("t", (part("power"),)), tmp_path / "page.html")
+    write_page(ReportDocument("t", (part("power"),)), tmp_path / "page.html")
     found = opened(browser, tmp_path / "page.html", permissions=["clipboard-read", "clipboard-write"])
     page = found.look()
     page.locator("[data-copy]").first.click()
@@ -415,7 +415,7 @@ def test_a_model_may_be_called_like_a_colour(browser: Browser, tmp_path: Path) -
 
 
 def test_a_page_says_its_words_without_scripts(browser: Browser, tmp_path: Path) -> None:
-    write_page(Document("t", (part("leaderboard"),)), tmp_path / "page.html")
+    write_page(ReportDocument("t", (part("leaderboard"),)), tmp_path / "page.html")
     page = opened(browser, tmp_path / "page.html", java_script_enabled=False).page
     assert part("leaderboard").sentence in page.locator(".verdict").inner_text()
     assert page.locator("table").first.locator("tbody tr").count() == 5

@@ -10,12 +10,14 @@ import pytest
 import assay.report
 from assay.certificate.record import Certificate
 from assay.errors import InputError
-from assay.report.document import Document, Gauge, Mark, Part, Step
+from assay.report.document import CommandStep, Part, ReportDocument
 from assay.report.files import document_of, write_document
 from assay.report.html import page_html
 from assay.report.markdown import document_markdown
 from assay.report.saved import part_of, read_part
 from assay.report.text import document_text
+from assay.results.explanations import explanation_of
+from assay.results.figures import Gauge, Mark
 from assay.results.record import SCHEMAS, record_type
 from tests.certificate.alterations import alterations
 from tests.report.results import KINDS, RECORDS, data_of, part, result
@@ -26,7 +28,7 @@ REPORT = Path(str(assay.report.__file__)).parent
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_result_is_shown_as_the_live_one_byte_for_byte(kind: str, tmp_path: Path) -> None:
     saved = json.loads(json.dumps(data_of(kind), allow_nan=False))
-    live, back = Document("t", (part(kind),)), Document("t", (part_of(saved),))
+    live, back = ReportDocument("t", (part(kind),)), ReportDocument("t", (part_of(saved),))
     for shown in (page_html, document_markdown, document_text):
         assert shown(live) == shown(back)
     assert live.parts[0].sentence in document_text(live).replace("\n  ", "\n")
@@ -105,7 +107,7 @@ def test_an_unknown_schema_is_refused() -> None:
 def test_every_method_names_a_page_of_the_documentation() -> None:
     pages = {path.name for path in (Path(__file__).parents[2] / "docs").glob("*.md")}
     parts = [part(kind) for kind in KINDS]
-    facts = [fact.method for one in parts for fact in one.facts]
+    facts = [explanation_of(fact.key) for one in parts for fact in one.facts]
     tables = [table.method for one in parts for group in one.groups for table in group.tables]
     named = {method.page for method in [*facts, *tables] if method is not None}
     assert named
@@ -113,15 +115,15 @@ def test_every_method_names_a_page_of_the_documentation() -> None:
 
 
 def test_charts_have_identifiers_of_their_own() -> None:
-    document = Document("t", tuple(part(kind) for kind in (*KINDS, "comparison")))
+    document = ReportDocument("t", tuple(part(kind) for kind in (*KINDS, "comparison")))
     names = [name for name, _, _ in document.charts()]
     assert len(names) == len(set(names)) > 10
     assert names[0].startswith("p1-")
 
 
 def test_steps_are_shown_by_every_renderer() -> None:
-    step = Step("May it <pass>?", "assay certify a b", "It may.\nReally.", ("c d.json",))
-    document = Document("t", (part("power"),), (step,))
+    step = CommandStep("May it <pass>?", "assay certify a b", "It may.\nReally.", ("c d.json",))
+    document = ReportDocument("t", (part("power"),), (step,))
     page, markdown, text = page_html(document), document_markdown(document), document_text(document)
     assert "<h3>May it &lt;pass&gt;?</h3>" in page
     assert "<a href='c%20d.json'>c d.json</a>" in page
@@ -150,7 +152,7 @@ def test_one_result_names_the_page(tmp_path: Path) -> None:
 
 
 def test_charts_lie_in_a_folder_of_the_page_and_markdown_shows_them(tmp_path: Path) -> None:
-    document = Document("t", (part("scores"),))
+    document = ReportDocument("t", (part("scores"),))
     page, *charts = write_document(document, tmp_path / "my page.md", "svg")
     assert [chart.parent.name for chart in charts] == ["my page-charts"] * 3
     text = page.read_text(encoding="utf-8")
@@ -161,7 +163,7 @@ def test_charts_lie_in_a_folder_of_the_page_and_markdown_shows_them(tmp_path: Pa
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p-charts").write_text("mine")
     with pytest.raises(InputError, match="cannot be made"):
-        write_document(Document("t", (part("scores"),)), tmp_path / "p.html", "svg")
+        write_document(ReportDocument("t", (part("scores"),)), tmp_path / "p.html", "svg")
     assert not (tmp_path / "p.html").exists()
 
 
@@ -197,7 +199,7 @@ def test_an_altered_result_is_shown_or_refused_in_a_line(kind: str, step: int, t
         path.write_text(json.dumps(altered.document), encoding="utf-8")
         count += 1
         try:
-            document_text(Document("t", (read_part(path),)))
+            document_text(ReportDocument("t", (read_part(path),)))
         except InputError as error:
             refusals.append(str(error))
     assert 0 < len(refusals) < count
@@ -206,7 +208,7 @@ def test_an_altered_result_is_shown_or_refused_in_a_line(kind: str, step: int, t
 
 def test_a_part_without_anything_is_still_a_page() -> None:
     bare = Part("power", "n", "t?", "s", "plain", (), "")
-    document = Document("t", (bare,))
+    document = ReportDocument("t", (bare,))
     assert "<p class='verdict'>" in page_html(document)
     assert document_text(document) == "t\n\n→ s\n"
     assert document_markdown(document) == "# t\n\n## ➡️ t?\n\ns\n"
@@ -214,7 +216,7 @@ def test_a_part_without_anything_is_still_a_page() -> None:
 
 def test_a_gauge_that_is_a_point_is_drawn() -> None:
     gauge = Gauge("g", 0.0, 0.0, 0.0, (Mark(0.0, "none"),), None, "0")
-    document = Document("t", (Part("power", "n", "t?", "s", "plain", (), "", gauge),))
+    document = ReportDocument("t", (Part("power", "n", "t?", "s", "plain", (), "", gauge),))
     assert "━" not in document_text(document)
     assert "●" in document_text(document)
     assert "cx='56.0'" in page_html(document)

@@ -110,7 +110,7 @@ def certify(
     from assay.data import parse_columns
     from assay.files.places import check_outputs
     from assay.files.writing import together, write_bytes
-    from assay.report.certificate import certificate_markdown
+    from assay.report.markdown import certificate_markdown
 
     check_outputs([*written_files(output), markdown], [baseline, subject, sign, policy])
     wanted = policy_of(policy).with_options(

@@ -162,7 +162,7 @@ def _run(step: Step) -> str:
 
 def _write_index(said: dict[Step, str]) -> None:
     """Everything on one page, and the commands behind it."""
-    from assay.report.document import Step as Shown
+    from assay.report.document import CommandStep
     from assay.report.files import document_of, write_charts
     from assay.report.html import write_page
 
@@ -170,7 +170,7 @@ def _write_index(said: dict[Step, str]) -> None:
     say("\n== One page to read and send")
     results = [Path("certificates"), Path("survey/survey.json"), Path("results")]
     document, _ = document_of(results, "What Assay does: a model, its copies, and other questions")
-    shown = tuple(Shown(s.question, f"assay {s.command}", first, s.files) for s, first in said.items())
+    shown = tuple(CommandStep(s.question, f"assay {s.command}", first, s.files) for s, first in said.items())
     write_page(replace(document, steps=shown), Path("index.html"))
     charts = write_charts(document, Path("charts"), "svg")
     say(f"index.html, and {len(charts)} charts\n[{time.monotonic() - began:.1f} s]")

@@ -2,48 +2,29 @@
 
 A document has a part for each result. Everything in it is words, numbers that an analysis has computed, and chart
 specifications; nothing is computed from data here.
+
+`part_of_result` makes a part of any result, the same way for every kind: a result itself says what is shown of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from assay.results.explanations import Explanation
-from assay.results.figures import Gauge, Mark
-from assay.results.record import Status
-
-__all__ = [
-    "SYMBOLS",
-    "WORDS",
-    "Chart",
-    "Document",
-    "Fact",
-    "Gauge",
-    "Group",
-    "Mark",
-    "Part",
-    "Status",
-    "Step",
-    "Table",
-    "part_id",
-]
+from assay.names import visible_data
+from assay.report.charts import draw
+from assay.results.explanations import EXPLANATIONS, Explanation
+from assay.results.figures import Figure, Gauge
+from assay.results.parts import Fact, Section
+from assay.results.record import Result, Status
+from assay.results.table import ResultTable
 
 SYMBOLS: dict[Status, str] = {"good": "✓", "bad": "✗", "unsure": "?", "plain": "→"}
 WORDS: dict[Status, str] = {"good": "yes", "bad": "no", "unsure": "not shown", "plain": "result"}
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A label and a value, and how the value came about."""
-
-    label: str
-    value: str
-    method: Explanation | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
+class ShownTable:
     """A table as a person reads it; ``data`` are its numbers without rounding, for a download."""
 
     title: str
@@ -78,7 +59,7 @@ class Group:
     title: str
     about: str = ""
     charts: tuple[Chart, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ShownTable, ...] = ()
     said: tuple[str, ...] = ()
 
 
@@ -105,7 +86,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CommandStep:
     """A command that led to the results: the question it answers, what it said first, the files it wrote."""
 
     question: str
@@ -115,12 +96,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ReportDocument:
     """A page: a title and its parts; and the commands behind it, where they are known."""
 
     title: str
     parts: tuple[Part, ...]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[CommandStep, ...] = ()
 
     def charts(self) -> Iterator[tuple[str, Part, Chart]]:
         """Every chart with an identifier of its own in the document."""
@@ -132,3 +113,44 @@ class Document:
 def part_id(place: int) -> str:
     """What a part is called inside a page."""
     return f"p{place + 1}"
+
+
+def part_of_result(result: Result) -> Part:
+    """Everything that a page shows of a result."""
+    return Part(
+        kind=result.kind_name,
+        name=result.subject,
+        title=result.question,
+        sentence=result.sentence,
+        status=result.status,
+        compared=result.compared,
+        signature=result.signature,
+        gauge=result.gauge,
+        facts=result.facts,
+        groups=tuple(map(_group, result.sections)),
+        notes=tuple(map(str, result.cautions)),
+        data=result.to_dict(),
+    )
+
+
+def _group(section: Section) -> Group:
+    tables = tuple(_table(table, section) for table in section.tables if len(table))
+    return Group(section.title, section.about, tuple(map(chart_of_figure, section.figures)), tables, section.said)
+
+
+def _table(table: ResultTable, section: Section) -> ShownTable:
+    """A table; one without a title is called as its section, and explained as it unless by a key of its own."""
+    how = None if section.page is None else Explanation(section.about, section.page)
+    how = how if table.explained is None else EXPLANATIONS[table.explained]
+    numbers, title = tuple(column.numbers for column in table.shown), table.heading or section.title
+    return ShownTable(title, table.header, tuple(table.rows), tuple(table.records()), numbers, how)
+
+
+def chart_of_figure(figure: Figure) -> Chart:
+    """Drawn when it is shown."""
+    return Chart(figure.name, partial(_specification, figure))
+
+
+def _specification(figure: Figure) -> dict[str, object]:
+    found: dict[str, object] = visible_data(draw(figure))
+    return found

@@ -11,22 +11,22 @@ from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
+from assay.names import file_name
 from assay.report.charts import write_chart
-from assay.report.document import Document, Part
+from assay.report.document import Part, ReportDocument
 from assay.report.html import write_page
 from assay.report.markdown import document_markdown, part_markdown
-from assay.report.names import file_name
 from assay.report.saved import part_of, read_part
 from assay.results.record import Result
 
 PAGES = (".html", ".md")
-Source = Result | dict[str, Any] | str | PathLike[str]
+ReportSource = Result | dict[str, Any] | str | PathLike[str]
 PolicySource = Policy | str | PathLike[str]
 
 
 def write_report(
     page: str | PathLike[str],
-    *results: Source,
+    *results: ReportSource,
     title: str | None = None,
     chart_format: Literal["svg", "png"] | None = None,
     policy: PolicySource | None = None,
@@ -78,8 +78,8 @@ def check_page(path: Path) -> None:
 
 
 def document_of(
-    results: Sequence[Source], title: str | None = None, *, draw: bool = True, policy: PolicySource | None = None
-) -> tuple[Document, list[str]]:
+    results: Sequence[ReportSource], title: str | None = None, *, draw: bool = True, policy: PolicySource | None = None
+) -> tuple[ReportDocument, list[str]]:
     """One part for each result; and what in folders is no result. A file that was named must be one.
 
     ``draw`` makes the charts now, so that what is wrong with a file shows here. ``policy`` judges certificates.
@@ -99,10 +99,10 @@ def document_of(
     if not parts:
         named = ", ".join(str(result) for result in results) or "nothing was given"
         raise InputError(f"{named}: no results here; save some with --save FILE or --json > FILE.")
-    return Document(title or _title(parts), tuple(parts)), left_out
+    return ReportDocument(title or _title(parts), tuple(parts)), left_out
 
 
-def _each_once(results: Sequence[Source]) -> Iterator[Source]:
+def _each_once(results: Sequence[ReportSource]) -> Iterator[ReportSource]:
     """Without the files and folders that were named before."""
     seen: set[Path] = set()
     for result in results:
@@ -133,7 +133,7 @@ def _title(parts: Sequence[Part]) -> str:
     return f"{parts[0].kind[:1].upper()}{parts[0].kind[1:]}: {parts[0].name}"
 
 
-def write_document(document: Document, page: Path, charts: Literal["svg", "png"] | None = None) -> list[Path]:
+def write_document(document: ReportDocument, page: Path, charts: Literal["svg", "png"] | None = None) -> list[Path]:
     """The page, and its charts in a folder of the page's name; what was written."""
     with together():
         make_folder(page.parent)
@@ -146,7 +146,7 @@ def write_document(document: Document, page: Path, charts: Literal["svg", "png"]
     return [page, *drawn.values()]
 
 
-def write_charts(document: Document, folder: Path, ending: str) -> dict[str, Path]:
+def write_charts(document: ReportDocument, folder: Path, ending: str) -> dict[str, Path]:
     """Every chart as a file in this folder, by the identifiers that renderers use."""
     written: dict[str, Path] = {}
     for name, part, chart in document.charts():

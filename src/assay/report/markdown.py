@@ -1,14 +1,20 @@
-"""A document as Markdown, for a pull request, a README or an appendix."""
+"""A document, a result or a certificate as Markdown: for a pull request, a README or an appendix."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from assay.report.document import Document, Fact, Group, Part, Status, Step, Table, part_id
-from assay.report.names import visible
-from assay.results.record import Section
+from assay.names import visible
+from assay.report.document import CommandStep, Group, Part, ReportDocument, ShownTable, part_id
+from assay.results.parts import Fact
+from assay.results.record import Section, Status
+
+if TYPE_CHECKING:
+    from assay.certificate.record import Certificate
 
 _MARKS: dict[Status, str] = {"good": "✅", "bad": "❌", "unsure": "⚠️", "plain": "➡️"}
+_VERDICT_MARKS = {"pass": "✅", "regression": "❌", "insufficient evidence": "⚠️"}
 _NO_CHARTS: Mapping[str, str] = {}
 _JOINER = "\N{WORD JOINER}"  # not seen; what stands on its two sides is neither a mention nor a link
 _LINKED = re.compile(r"(?<=@)(?=[\w-])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=#)(?=\d)", re.IGNORECASE)
@@ -29,7 +35,7 @@ def _code(text: str) -> str:
     return "`" + " ".join(visible(text).replace("`", "'").split()) + "`"
 
 
-def document_markdown(document: Document, charts: Mapping[str, str] = _NO_CHARTS) -> str:
+def document_markdown(document: ReportDocument, charts: Mapping[str, str] = _NO_CHARTS) -> str:
     """The document; ``charts`` are the files of charts by their names."""
     parts = [part_markdown(part, _of(i, part, charts), level=2) for i, part in enumerate(document.parts)]
     if len(parts) > 1:
@@ -41,7 +47,7 @@ def document_markdown(document: Document, charts: Mapping[str, str] = _NO_CHARTS
     )
 
 
-def _step(step: Step) -> str:
+def _step(step: CommandStep) -> str:
     files = ", ".join(f"[{cell(file)}]({quote(file)})" for file in step.files)
     blocks = [f"### {cell(step.question)}", f"    {step.command}", *(cell(line) for line in step.said.splitlines())]
     return "\n\n".join([*blocks, *([f"Written: {files}"] if files else [])])
@@ -88,7 +94,7 @@ def _group(group: Group, charts: Mapping[str, str], level: int) -> list[str]:
     return [f"{'#' * level} {cell(group.title)}", *blocks] if blocks else []
 
 
-def table_markdown(table: Table) -> str:
+def table_markdown(table: ShownTable) -> str:
     """A table, its cells escaped."""
     rule = ["---"] * len(table.header)
     rows = [[cell(text) for text in table.header], rule, *([cell(text) for text in row] for row in table.rows)]
@@ -96,7 +102,7 @@ def table_markdown(table: Table) -> str:
 
 
 def _facts(facts: Sequence[Fact]) -> str:
-    rows = [["", ""], ["---", "---"], *([cell(fact.label), cell(fact.value)] for fact in facts)]
+    rows = [["", ""], ["---", "---"], *([cell(fact.label), cell(fact.text)] for fact in facts)]
     return "\n".join(_line(row) for row in rows) if facts else ""
 
 
@@ -106,3 +112,15 @@ def _line(cells: Sequence[str]) -> str:
 
 def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
+
+
+def certificate_markdown(certificate: "Certificate") -> str:
+    """The verdict, the sentence and a table: the comment under a pull request, the summary of a job."""
+    found = [(fact.label, fact.text) for fact in certificate.facts_by(certificate.terms) if fact.label != "verdict"]
+    found += [("with all resamples", table.rows[1][1]) for table in certificate.tables if table.key == "intervals"]
+    found += [("rule not met", f"{name}: {detail}") for name, detail in certificate.broken.items()]
+    found += [(caution.kind, caution.text) for caution in certificate.cautions]
+    rows = "\n".join(f"| {cell(label)} | {cell(value)} |" for label, value in found)
+    head = f"### {_VERDICT_MARKS[certificate.verdict]} Assay: {certificate.verdict}"
+    check = "Check it with `assay verify`; it recomputes every number from the evidence."
+    return f"{head}\n\n{cell(certificate.sentence)}\n\n| | |\n| --- | --- |\n{rows}\n\n{check}\n"

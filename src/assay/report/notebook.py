@@ -3,10 +3,11 @@
 from functools import partial
 from html import escape
 
+from assay.names import visible
 from assay.report.charts import picture_of
-from assay.report.document import Chart, Fact, Part, Table
-from assay.report.names import visible
+from assay.report.document import Chart, Part, ShownTable
 from assay.report.saved import part_of
+from assay.results.parts import Fact
 from assay.results.record import SCHEMAS, Result
 from assay.results.text import plain_html
 
@@ -39,7 +40,7 @@ def _chart(chart: Chart) -> str:
     return f"<figure role='img' aria-label='{escape(chart.text)}'>{drawn}</figure>"
 
 
-def _table(table: Table) -> str:
+def _table(table: ShownTable) -> str:
     left = partial("<{0} style='text-align:left'>{1}</{0}>".format)
     head = "".join(left("th", escape(name)) for name in table.header)
     body = "".join(f"<tr>{''.join(left('td', escape(cell)) for cell in row)}</tr>" for row in table.rows[:_MOST_ROWS])
@@ -51,7 +52,7 @@ def _table(table: Table) -> str:
 def _facts(facts: tuple[Fact, ...]) -> str:
     rows = "".join(
         f"<tr><th style='text-align:left'>{escape(fact.label)}</th>"
-        f"<td style='text-align:left'>{escape(fact.value)}</td></tr>"
+        f"<td style='text-align:left'>{escape(fact.text)}</td></tr>"
         for fact in facts
     )
     return f"<table>{rows}</table>" if rows else ""

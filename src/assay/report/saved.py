@@ -8,8 +8,7 @@ from typing import Any
 from assay.design import Policy
 from assay.errors import InputError, UsageError, WriteError
 from assay.files.json_text import read_json
-from assay.report.document import Group, Part
-from assay.report.part import part_of_result
+from assay.report.document import Group, Part, part_of_result
 from assay.results.record import SCHEMAS, Result, known_schema, record_type
 
 CERTIFICATE = "assay/certificate/2"
@@ -91,7 +90,7 @@ def check_part(part: Part, *, draw: bool = True) -> Part:
 def _own_texts(part: Part) -> Iterator[Any]:
     yield from (part.kind, part.name, part.title, part.sentence, part.signature, *part.notes)
     for fact in (*part.compared, *part.facts):
-        yield from (fact.label, fact.value)
+        yield from (fact.label, fact.text)
     if part.gauge is not None:
         yield from (part.gauge.label, part.gauge.text, *(mark.label for mark in part.gauge.marks))
 

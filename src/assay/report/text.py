@@ -5,13 +5,14 @@ from textwrap import wrap
 
 from rich.cells import cell_len
 
-from assay.report.document import SYMBOLS, Document, Gauge, Group, Part, Table
-from assay.report.names import visible
+from assay.names import visible
+from assay.report.document import SYMBOLS, Group, Part, ReportDocument, ShownTable
+from assay.results.figures import Gauge
 
 _LINE = 60  # characters of an interval
 
 
-def document_text(document: Document, width: int = 100) -> str:
+def document_text(document: ReportDocument, width: int = 100) -> str:
     """Every part: verdict, interval, what was compared, tables, numbers and notes."""
     several = len(document.parts) > 1
     verdicts = [_bullets([f"{SYMBOLS[p.status]} {p.sentence.partition(chr(10))[0]}" for p in document.parts], width)]
@@ -25,9 +26,9 @@ def _part(part: Part, width: int) -> str:
     blocks = ["\n".join([f"{SYMBOLS[part.status]} {first[0]}", *(f"  {line}" for line in first[1:])])]
     if part.gauge is not None:
         blocks.append(gauge_text(part.gauge))
-    blocks.append(_pairs([(fact.label, fact.value) for fact in part.compared]))
+    blocks.append(_pairs([(fact.label, fact.text) for fact in part.compared]))
     blocks += [block for group in part.groups for block in _group(group, width)]
-    blocks.append(_pairs([(fact.label, fact.value) for fact in part.facts]))
+    blocks.append(_pairs([(fact.label, fact.text) for fact in part.facts]))
     blocks.append(_bullets(part.notes, width))
     return "\n\n".join(block for block in [*blocks, part.signature] if block)
 
@@ -60,7 +61,7 @@ def _underlined(title: str) -> str:
     return f"{title}\n{'─' * len(title)}"
 
 
-def _table(table: Table) -> str:
+def _table(table: ShownTable) -> str:
     lines = [table.header, *table.rows]
     widths = [max(cell_len(row[i]) for row in lines) for i in range(len(table.header))]
     shown = ["  ".join(map(_filled, row, widths)).rstrip() for row in lines]

@@ -154,3 +154,8 @@ EXPLANATIONS = {
     ),
     "pilot": Explanation("What the power is computed from: variances and correlations of the data given.", "power.md"),
 }
+
+
+def explanation_of(key: str | None) -> Explanation | None:
+    """How the number with this key is computed, if that is explained."""
+    return None if key is None else EXPLANATIONS.get(key)

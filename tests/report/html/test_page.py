@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.report.document import Document, Fact, Gauge, Group, Mark, Part, Table
+from assay.names import visible
+from assay.report.document import Group, Part, ReportDocument, ShownTable
 from assay.report.html import chart_library, page_html, script_safe
-from assay.report.html.gauge import gauge_html
-from assay.report.html.tables import table_html
-from assay.report.names import visible
+from assay.report.html.parts import gauge_html, table_html
+from assay.results.figures import Gauge, Mark
+from assay.results.parts import Fact
 from tests.report.results import KINDS, data_of, part
 
 NAME = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -60,7 +61,7 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module", params=["comparison", "reliability", "all"])
 def html(request: pytest.FixtureRequest) -> str:
     kinds = KINDS if request.param == "all" else (request.param,)
-    return page_html(Document("A title", tuple(part(kind) for kind in kinds)))
+    return page_html(ReportDocument("A title", tuple(part(kind) for kind in kinds)))
 
 
 # ------------------------------------------------------------------------------------------ the policy
@@ -126,7 +127,7 @@ def test_data_comes_back_whole_and_cannot_end_its_element(data: Any) -> None:
 
 def test_the_page_carries_results_as_they_were_saved() -> None:
     data = data_of("power") | {"big": 2**63 + 1, "name": "</script><!--", "zero": -0.0}
-    html = page_html(Document("t", (replace(part("power"), data=data),)))
+    html = page_html(ReportDocument("t", (replace(part("power"), data=data),)))
     found = re.search(r"<script type='application/json' id='data-p1'>(.*?)</script>", html)
     assert found is not None
     assert json.loads(found[1]) == data
@@ -135,7 +136,7 @@ def test_the_page_carries_results_as_they_were_saved() -> None:
 
 def test_a_page_carries_no_more_than_it_should() -> None:
     big = replace(part("power"), data={"x": "y" * 700_000})
-    html = page_html(Document("t", (big, part("power"))))
+    html = page_html(ReportDocument("t", (big, part("power"))))
     assert "id='data-p1'" not in html
     assert "id='data-p2'" in html
 
@@ -145,7 +146,7 @@ def test_a_page_carries_no_more_than_it_should() -> None:
 
 def test_a_table_keeps_every_cell_and_numbers_go_to_the_right() -> None:
     numbers = (None, None, (1000.0, None))
-    table = Table("A <table>", ("name", "", "n"), (("<a>", "≈", "1,000"), ("b", ">", "–")), (), numbers)
+    table = ShownTable("A <table>", ("name", "", "n"), (("<a>", "≈", "1,000"), ("b", ">", "–")), (), numbers)
     page = Reader(table_html("t", table))
     assert page.inside("p") == ["A <table>"]
     assert page.inside("button")[:2] == ["name", "n"]
@@ -157,7 +158,7 @@ def test_a_table_keeps_every_cell_and_numbers_go_to_the_right() -> None:
 
 
 def test_a_table_without_rows_is_a_header() -> None:
-    assert Reader(table_html("t", Table("t", ("a", "b"), ()))).inside("button")[:2] == ["a", "b"]
+    assert Reader(table_html("t", ShownTable("t", ("a", "b"), ()))).inside("button")[:2] == ["a", "b"]
 
 
 # ------------------------------------------------------------------------------------------ the gauge
@@ -230,7 +231,7 @@ def test_labels_of_marks_that_are_close_stand_in_lines_of_their_own() -> None:
 
 @given(NAME)
 def test_a_name_is_text_wherever_it_stands(name: str) -> None:
-    table = Table(name, (name, name), ((name, name),))
+    table = ShownTable(name, (name, name), ((name, name),))
     gauge = Gauge(name, 0.0, -1.0, 1.0, (Mark(0.5, name),), "higher", name)
     made = Part(
         "comparison",
@@ -246,8 +247,8 @@ def test_a_name_is_text_wherever_it_stands(name: str) -> None:
         (name,),
         {name: name},
     )
-    page = Reader(page_html(Document(name, (made, made))))
-    plain = Reader(page_html(Document("x", (replace(made, kind="comparison"),) * 2)))
+    page = Reader(page_html(ReportDocument(name, (made, made))))
+    plain = Reader(page_html(ReportDocument("x", (replace(made, kind="comparison"),) * 2)))
     assert [tag for tag, _ in page.elements] == [tag for tag, _ in plain.elements]
     assert page.inside("h1") == ([visible(name)] if name else [])
     assert page.inside("li").count(visible(name)) == (4 if name else 0)  # twice said, twice noted

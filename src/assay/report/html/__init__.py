@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from assay.files.writing import write_bytes
+from assay.names import visible
 from assay.report.charts import DARK
-from assay.report.document import Document, Part, part_id
+from assay.report.document import Part, ReportDocument, part_id
 from assay.report.html.parts import front_html, part_html, steps_html, title_id
-from assay.report.names import visible
 from assay.version import VERSION
 
 _MOST_DATA = 600_000  # characters that the page carries for downloads
 _UNSAFE = re.compile("[<>&\x7f\u2028\u2029\ud800-\udfff]")  # ends an element, or is no character of a file
 
 
-def write_page(document: Document, path: Path) -> None:
+def write_page(document: ReportDocument, path: Path) -> None:
     """The document as a file, whole or not at all."""
     write_bytes(path, page_html(document).encode())
 
 
-def page_html(document: Document) -> str:
+def page_html(document: ReportDocument) -> str:
     """The document as one HTML file: styles, scripts and data inside, no request to anywhere."""
     charts = {name: chart.specification for name, _, chart in document.charts()}
     scripts = [asset("page.js"), *([chart_library(), asset("charts.js")] if charts else [])]
@@ -94,7 +94,7 @@ def chart_library() -> str:
     return "(function(){" + bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "})();"
 
 
-def _downloads(document: Document) -> dict[str, Any]:
+def _downloads(document: ReportDocument) -> dict[str, Any]:
     """The exact numbers of tables and results, the smallest first, as far as a page should carry them."""
     wanted: dict[str, Any] = {part_id(i): part.data for i, part in enumerate(document.parts)}
     for i, part in enumerate(document.parts):
@@ -110,7 +110,7 @@ def _downloads(document: Document) -> dict[str, Any]:
     return kept
 
 
-def _contents(document: Document) -> str:
+def _contents(document: ReportDocument) -> str:
     entries = []
     for i, part in enumerate(document.parts):
         inner = "".join(
@@ -124,5 +124,5 @@ def _contents(document: Document) -> str:
     return f"<nav aria-label='Contents'><details>{listed}</details></nav>"
 
 
-def _entry(document: Document, part: Part) -> str:
+def _entry(document: ReportDocument, part: Part) -> str:
     return part.title if len(document.parts) == 1 else f"{part.kind.capitalize()}: {part.name}"

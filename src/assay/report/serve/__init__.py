@@ -22,7 +22,7 @@ from typing import Any
 
 from assay.errors import InputError, UsageError
 from assay.names import visible
-from assay.report.serve.site import Answer, Site, problem
+from assay.report.serve.site import Response, Site, problem
 from assay.version import VERSION
 
 PORT = 8321
@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.do_GET()
 
-    def _refused(self) -> Answer | None:
+    def _refused(self) -> Response | None:
         """What is said to a request that does not come from this machine's own pages or address bar."""
         if [name.lower() for name in self.headers.get_all("Host", [])] not in [[host] for host in self.server.hosts]:
             text = f"Open {self.server.url} instead; through a tunnel, use port {self.server.server_port} at both ends."
@@ -98,7 +98,7 @@ class Handler(BaseHTTPRequestHandler):
             return problem(HTTPStatus.FORBIDDEN, "Not from another site", text)
         return None
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: Response) -> None:
         self.request_version = "HTTP/1.0"  # to older clients no headers are sent, and the headers protect
         self.send_response(answer.status)
         about = {"Content-Type": answer.type, "Content-Security-Policy": answer.policy}

@@ -12,9 +12,9 @@ from typing import Literal
 from assay.certificate.issue import evidence_path
 from assay.errors import AssayError
 from assay.files.json_text import read_json
-from assay.report.document import Part, Status
+from assay.report.document import Part
 from assay.report.saved import read_part
-from assay.results.record import SCHEMAS
+from assay.results.record import SCHEMAS, Status
 
 #: A *result* can be opened, a *page* is a report that was written before, *reading* and *damaged* may become results.
 State = Literal["result", "page", "reading", "damaged"]

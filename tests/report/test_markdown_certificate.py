@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from assay.certificate.issue import certify
 from assay.certificate.record import Certificate
-from assay.report.certificate import certificate_markdown
+from assay.report.markdown import certificate_markdown
 from tests.certificate.samples import issue, load, scores
 
 NASTY = [

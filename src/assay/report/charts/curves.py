@@ -1,4 +1,4 @@
-"""Lines over one x axis: with bands or bars, on one or more axes below each other."""
+"""Lines over one x axis, with bands or bars, on one or more axes below each other; and dots."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -10,17 +10,20 @@ from typing import Any
 import altair as alt
 
 from assay.report.charts import COLOURS, INK, MUTED, TEXT, WIDTH, by_group, inline
-from assay.results.figures import Axes, Curve, Mark, Place, Series
+from assay.results.figures import Axes, Curve, Mark, Place, Points, Series
 
 _HEIGHT, _LOW_HEIGHT = 280, 150
 _LETTERS = 6  # pixels of a letter of an axis title, roughly
 _LONG_LEGEND = 80  # letters: more do not fit above a chart
 _DASHES = ([1, 0], [5, 3], [2, 2])  # where there are more lines than colours
 _BESIDE = 0.008  # of the width: bars at the same place stand so far apart
+_DOTS_HEIGHT = 240
+_SHAPES = {True: "circle", False: "cross"}
+_FEW = 120  # dots that can each be seen
 
 
-def draw(figure: Curve) -> Any:  # layers, or some below each other
-    drawing = _Drawing(figure)
+def draw_curve(figure: Curve) -> Any:  # layers, or some below each other
+    drawing = _CurveDrawing(figure)
     shown = [axes for axes in figure.axes if any(_rows(series) for series in axes.series)]
     parts = [drawing.layers(axes, last=axes is shown[-1]) for axes in shown]
     if len(parts) == 1:
@@ -28,7 +31,7 @@ def draw(figure: Curve) -> Any:  # layers, or some below each other
     return alt.vconcat(*parts, spacing=16).resolve_scale(x="shared", color="shared")
 
 
-class _Drawing:
+class _CurveDrawing:
     """What the axes of one figure share: places along x, and a colour for each label."""
 
     def __init__(self, figure: Curve) -> None:
@@ -173,3 +176,53 @@ def _place(place: Place, axes: Axes, x: alt.X, y: alt.Y, height: int) -> Iterabl
     yield base.mark_point(filled=True, size=70, opacity=1, color=COLOURS[1]).encode(x=x, y=y)
     label = base.mark_text(align="left", dx=8, dy=-12 if falls else 12, fontSize=12, color=INK)
     yield label.encode(x=x, y=y, text="label:N")
+
+
+# ---------------------------------------------------------------------------------------------------------------- dots
+
+
+def draw_points(figure: Points) -> alt.LayerChart | alt.FacetChart:
+    return _by_group(figure) if figure.groups else _alike(figure)
+
+
+def _alike(figure: Points) -> alt.LayerChart | alt.FacetChart:
+    """Many dots of one kind."""
+    rows = [{"x": p.x, "y": p.y, "id": p.label, "weight": p.size} for p in figure.points]
+    x = alt.X("x:Q", title=figure.axes[0], axis=alt.Axis(grid=False), scale=alt.Scale(nice=False, padding=8))
+    y = alt.Y("y:Q", title=figure.axes[1])
+    dots = inline(rows, _DOTS_HEIGHT).mark_point(
+        filled=True, size=44 if len(rows) <= _FEW else 18, opacity=0.65, color=COLOURS[0]
+    )
+    across = [
+        inline([{"at": mark.place}], _DOTS_HEIGHT).mark_rule(color=TEXT).encode(y="at:Q") for mark in figure.marks
+    ]
+    return alt.layer(*_band(figure), *across, dots.encode(x=x, y=y))
+
+
+def _band(figure: Points) -> list[Any]:
+    if figure.band is None:
+        return []
+    low, value, high = figure.band
+    base, orange = inline([{"what": "overall", "value": value, "low": low, "high": high}], _DOTS_HEIGHT), COLOURS[1]
+    return [
+        base.mark_rect(color=orange, opacity=0.22).encode(y="low:Q", y2="high:Q"),
+        base.mark_rule(color=orange, strokeWidth=2).encode(y="value:Q"),
+    ]
+
+
+def _by_group(figure: Points) -> alt.LayerChart | alt.FacetChart:
+    """A few dots, each with its interval, coloured by group."""
+    rows = [
+        {"x": p.x, "y": p.y, "low": p.low, "high": p.high, "group": p.group, "shape": _SHAPES[p.strong]}
+        for p in figure.points
+    ]
+    x = alt.X("x:Q", title=figure.axes[0], scale=alt.Scale(zero=False, padding=20), axis=alt.Axis(grid=False))
+    y = alt.Y("y:Q", title=figure.axes[1], scale=alt.Scale(zero=False, padding=10))
+    legend = alt.Legend(title=None, orient="top", labelLimit=400, symbolOpacity=1)
+    colour, _ = by_group(figure.groups, legend)
+    shape = alt.Shape("shape:N", legend=None, scale=alt.Scale(domain=list(_SHAPES.values()), range=[*_SHAPES.values()]))
+    bars = inline([row for row in rows if row["low"] is not None], _LOW_HEIGHT).mark_rule(strokeWidth=2)
+    dots = inline(rows, _LOW_HEIGHT).mark_point(size=70, filled=True, opacity=1)
+    return alt.layer(
+        bars.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour), dots.encode(x=x, y=y, color=colour, shape=shape)
+    )

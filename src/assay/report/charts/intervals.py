@@ -1,12 +1,12 @@
-"""Estimates below each other: a dot and a line for each, coloured by group, with second marks and lines through all."""
+"""Intervals: estimates below each other, coloured by group, or one against what it is judged by."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import altair as alt
 
-from assay.report.charts import INK, MUTED, TEXT, by_group, inline
-from assay.results.figures import Forest, Line, Mark, SecondMark
+from assay.report.charts import COLOURS, INK, MUTED, TEXT, by_group, inline
+from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
 
 _WIDTH = 460
 _ROW, _LOW_ROW, _BESIDE = 24, 13, 15  # pixels for a label, of few and of many; for each group that shares one
@@ -15,11 +15,11 @@ _STEP = 12  # pixels for the name of a line through all
 _SHAPES = {"diamond": "diamond", "triangle": "triangle-up"}
 
 
-def draw(figure: Forest) -> alt.LayerChart | alt.FacetChart:
-    return _Drawing(figure).chart()
+def draw_forest(figure: Forest) -> alt.LayerChart | alt.FacetChart:
+    return _ForestDrawing(figure).chart()
 
 
-class _Drawing:
+class _ForestDrawing:
     """The layers of one forest, on the same axes."""
 
     def __init__(self, figure: Forest) -> None:
@@ -125,3 +125,18 @@ def _bounded(row: dict[str, Any]) -> bool:
 def _below(line: Line, mark: SecondMark) -> bool:
     """Whether a second interval would lie on the first."""
     return mark.low is not None and line.low is not None
+
+
+def draw_gauge(gauge: Gauge) -> alt.LayerChart | alt.FacetChart:
+    row = {"what": gauge.label, "value": gauge.value, "low": gauge.low, "high": gauge.high}
+    marks = [{"place": mark.place, "mark": mark.label} for mark in gauge.marks]
+    x = alt.X("value:Q", title=gauge.label, scale=alt.Scale(zero=False, padding=40))
+    base, lines, blue = inline([row], 90), inline(marks, 90), COLOURS[0]
+    labels = lines.mark_text(baseline="top", dy=2, color=TEXT, fontSize=11)
+    layers: list[Any] = [
+        lines.mark_rule(color=TEXT, strokeDash=[4, 3], y=20).encode(x=alt.X("place:Q")),
+        labels.encode(x=alt.X("place:Q"), y=alt.value(2), text="mark:N"),
+        base.mark_rule(strokeWidth=3, color=blue).encode(x=alt.X("low:Q"), x2="high:Q", y=alt.value(55)),
+        base.mark_point(filled=True, size=90, opacity=1, color=blue).encode(x=x, y=alt.value(55)),
+    ]
+    return alt.layer(*layers)

@@ -10,11 +10,10 @@ from assay.results.figures import Distribution, Histogram
 _HEIGHT = 220
 _SMALL_WIDTH, _SMALL_HEIGHT, _BESIDE = 180, 80, 3  # of several histograms, and how many stand in a row
 
-
 _Drawn = alt.LayerChart | alt.FacetChart
 
 
-def draw(figure: Distribution) -> _Drawn | alt.ConcatChart:
+def draw_distribution(figure: Distribution) -> _Drawn | alt.ConcatChart:
     """One histogram with axes, or several small ones, each with its label and an axis of its own."""
     if len(figure.histograms) == 1 and not figure.histograms[0].label:
         return _one(figure, figure.histograms[0])

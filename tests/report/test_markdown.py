@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.report.document import Document, Fact, Gauge, Group, Mark, Part, Table
+from assay.names import visible
+from assay.report.document import Group, Part, ReportDocument, ShownTable
 from assay.report.markdown import cell, document_markdown, table_markdown
-from assay.report.names import visible
 from assay.report.text import document_text, gauge_text
+from assay.results.figures import Gauge, Mark
+from assay.results.parts import Fact
 from tests.report.results import KINDS, part
 
 NAME = st.text(max_size=40)
@@ -42,14 +44,14 @@ def test_a_number_is_written_as_it_is(number: str) -> None:
 
 @given(st.lists(st.tuples(NAME, NAME), max_size=4), NAME)
 def test_a_table_has_a_line_for_each_row_and_a_column_for_each_cell(rows: list[tuple[str, str]], head: str) -> None:
-    lines = table_markdown(Table("t", (head, "b"), tuple(rows))).split("\n")
+    lines = table_markdown(ShownTable("t", (head, "b"), tuple(rows))).split("\n")
     assert len(lines) == 2 + len(rows)
     assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3 for line in lines)
 
 
 @given(NAME, NAME)
 def test_a_signature_stays_in_its_code(signature: str, name: str) -> None:
-    text = document_markdown(Document("t", (Part("power", name, "t?", "s", "plain", (), f"a{signature}"),)))
+    text = document_markdown(ReportDocument("t", (Part("power", name, "t?", "s", "plain", (), f"a{signature}"),)))
     last = text.rstrip("\n").split("\n")[-1]
     assert last.startswith("`a")
     assert last.endswith("`")
@@ -59,10 +61,10 @@ def test_a_signature_stays_in_its_code(signature: str, name: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_markdown_and_text_hold_every_table_fact_and_note(kind: str) -> None:
     shown = part(kind)
-    markdown, text = (draw(Document("t", (shown,))) for draw in (document_markdown, document_text))
+    markdown, text = (draw(ReportDocument("t", (shown,))) for draw in (document_markdown, document_text))
     for fact in (*shown.compared, *shown.facts):
-        assert f"| {cell(fact.label)} | {cell(fact.value)} |" in markdown
-        assert fact.value in text
+        assert f"| {cell(fact.label)} | {cell(fact.text)} |" in markdown
+        assert fact.text in text
     for table in (table for group in shown.groups for table in group.tables):
         assert table_markdown(table) in markdown
         assert all(re.sub(r"\s+", " ", " ".join(row)).strip() in re.sub(r"\s+", " ", text) for row in table.rows)
@@ -76,11 +78,11 @@ def test_markdown_and_text_hold_every_table_fact_and_note(kind: str) -> None:
 
 def test_a_terminal_is_not_steered_by_a_name() -> None:
     evil = "\x1b[2J\x9b31m\x07"
-    table = Table(evil, (evil,), ((evil,),))
+    table = ShownTable(evil, (evil,), ((evil,),))
     shown = Part(
         "power", evil, evil, evil, "bad", (Fact(evil, evil),), evil, None, (), (Group(evil, "", (), (table,)),)
     )
-    text = document_text(Document(evil, (shown,)))
+    text = document_text(ReportDocument(evil, (shown,)))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
     assert "�[2J�31m�" in text
 
@@ -114,8 +116,8 @@ def test_an_interval_on_a_line_is_to_scale() -> None:
 
 def test_wide_characters_take_two_columns() -> None:
     """A Japanese character is two columns wide in a terminal: Unicode's East Asian width."""
-    table = Table("T", ("model", "score"), (("日本語", "1"), ("ab", "2")))
+    table = ShownTable("T", ("model", "score"), (("日本語", "1"), ("ab", "2")))
     part = Part("k", "n", "t", "s.", "plain", (), "", groups=(Group("G", tables=(table,)),))
-    lines = document_text(Document("d", (part,))).splitlines()
+    lines = document_text(ReportDocument("d", (part,))).splitlines()
     assert "  日本語  1" in lines
     assert "  ab      2" in lines
