@@ -1,4 +1,4 @@
-"""What users read names nothing that only the project knows: no codes of requirements, no "source" without a name."""
+"""What users read: nothing that only the project knows, and of the library nothing that only its command line has."""
 
 import ast
 import re
@@ -9,6 +9,10 @@ import assay
 
 ROOT = Path(assay.__file__).parent
 INTERNAL = re.compile(r"\bthe sources?\b|\bsource's\b|\bsources'|\((?:[A-Z]\d+[a-z]?)(?:, ?[A-Z]\d+[a-z]?)*\)")
+
+OPTION = re.compile(r"(?<![\w!-])--(?:[a-z]|$)")
+#: Options of `python -m`, of other programs, and of a whole command.
+OTHERS = re.compile(r"^--help$|lm_eval with --|vLLM: --|<code>assay [^<]*--")
 
 
 def texts(file: Path) -> Iterator[tuple[int, str]]:
@@ -28,6 +32,25 @@ def test_no_text_names_what_only_the_project_knows() -> None:
         if INTERNAL.search(text)
     ]
     assert found == []
+
+
+def test_the_library_names_arguments_and_no_options() -> None:
+    """What it says is read in Python too; `assay.cli.arguments` translates."""
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {text}"
+        for file in sorted(ROOT.rglob("*.py"))
+        if file.relative_to(ROOT).parts[0] != "cli"
+        for line, text in texts(file)
+        if OPTION.search(text) and not OTHERS.search(text)
+    ]
+    assert found == []
+
+
+def test_the_pattern_of_options_finds_them() -> None:
+    assert OPTION.search("raise --resamples")
+    assert OPTION.search("(--cluster document draws documents)")
+    assert OPTION.search("did you mean --")
+    assert not OPTION.search("a -- b, ---, a--b")
 
 
 def test_the_pattern_finds_what_it_should() -> None:

@@ -223,7 +223,7 @@ class Policy:
         if (self.overrides or weaker) and not (self.note and self.note.strip()):
             changed = ", ".join(sorted([*self.overrides, *weaker]))
             raise UsageError(
-                f"{changed} of the tier {filled.tier} changed: say why with --note TEXT, or with a note in the policy "
+                f"{changed} of the tier {filled.tier} changed: say why with `note=TEXT`, or with a note in the policy "
                 "(it is recorded)."
             )
         return filled

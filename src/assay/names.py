@@ -2,7 +2,7 @@
 
 What would steer a terminal or a page instead of being read is replaced. Everything that is printed goes through one of
 these: `one_line`, `shown` and `listed` inside messages, `visible` for what verbs print and for pages, `visible_json`
-for JSON, in which every character must survive. `names_of` makes names of paths.
+for JSON, in which every character must survive. `names_of` makes names of paths. `argument` names what to pass.
 """
 
 import re
@@ -101,6 +101,18 @@ def said_once(notes: Iterable[str]) -> tuple[str, ...]:
 def file_name(text: str) -> str:
     """A text as part of a file's name: ASCII, lower case, no spaces."""
     return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.").lower()[:60] or "result"
+
+
+def argument(of: str = "", /, **given: object) -> str:
+    """Arguments in a message, as Python writes them; the command line shows options instead (`assay.cli.arguments`).
+
+    >>> argument(columns={"score": "acc"})
+    "`columns={'score': 'acc'}`"
+    >>> argument("Selection", task="mmlu", newest=True)
+    "`Selection(task='mmlu', newest=True)`"
+    """
+    written = ", ".join(f"{name}={value!r}" for name, value in given.items()).replace("`", r"\x60")
+    return f"`{of}({written})`" if of else f"`{written}`"
 
 
 def names_of(paths: Sequence[Path], taken: Collection[str] = ()) -> list[str]:

@@ -120,7 +120,7 @@ def test_so_many_windows_settle_it_about_half_of_the_time_by_simulation() -> Non
 
 
 def test_a_lower_level_weakens_every_gate_and_needs_a_note() -> None:
-    with pytest.raises(UsageError, match="level of the tier balanced changed: say why with --note"):
+    with pytest.raises(UsageError, match="level of the tier balanced changed: say why with `note=TEXT`"):
         Policy(level=0.5).complete()
     assert Policy(level=0.5, note="a trial").complete().level == 0.5
     assert Policy(level=0.99).complete().level == 0.99

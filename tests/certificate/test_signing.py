@@ -279,7 +279,7 @@ def test_a_file_that_is_no_envelope_of_ours_is_told_of_and_left(content: bytes, 
 
 
 def test_without_a_key_verify_tells_of_an_envelope(signed: Path) -> None:
-    beside = "signature not checked: c.dsse.json is beside it; give the public key with --key PUB"
+    beside = "signature not checked: c.dsse.json is beside it; give the public key with `public_key=PUB`"
     assert beside in verify(signed).checks
     save(signed, load(signed) | {"measure": load(signed)["measure"] | {"task": "another"}})
     found = verify(signed)

@@ -80,7 +80,7 @@ def test_weights_that_hide_a_loss_are_refused_by_strict_profiles(tables: Any, pr
     baseline, subject = (table | {"weight": weights} for table in tables)
     with pytest.raises(InputError, match=f"profile {profile} refuses: equal weights: weights from 1e-0") as refused:
         certify(baseline, subject, tmp_path / "c.json", policy=Policy(profile=profile))
-    assert "--weights any --note TEXT" in str(refused.value)
+    assert "`weights='any', note=TEXT`" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -153,7 +153,7 @@ def test_the_minimum_sees_windows_whose_tokens_are_all_in_a_few(tmp_path: Path) 
 
 
 def test_allowing_weights_needs_a_note_and_an_option_may_only_forbid_them() -> None:
-    with pytest.raises(UsageError, match="weights of the tier balanced changed: say why with --note TEXT"):
+    with pytest.raises(UsageError, match="weights of the tier balanced changed: say why with `note=TEXT`"):
         Policy(weights="any").complete()
     assert Policy(weights="any", note="why").with_options(weights="equal").weights == "equal"
     with pytest.raises(UsageError, match="weights any contradicts the policy, which says equal"):
@@ -426,7 +426,7 @@ def test_of_a_table_the_issuer_says_what_it_is(tmp_path: Path) -> None:
     mapped = certify(before, after, tmp_path / "b.json", columns={"score": "f1"})
     assert (mapped.to_dict()["measure"]["metric"], mapped.to_dict()["measure"]["task"]) == ("f1", None)
     assert load(issue("losses", tmp_path))["measure"]["metric"] == "perplexity"
-    with pytest.raises(UsageError, match="--newest picks among the results of a harness"):
+    with pytest.raises(UsageError, match=r"`Selection\(newest=True\)` picks among the results of a harness"):
         certify(*pair, tmp_path / "c.json", selection=Selection(newest=True))
 
 

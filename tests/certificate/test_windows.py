@@ -135,7 +135,7 @@ def test_scores_need_no_splits(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", [{"max_ratio": 1.3}, {"max_drop": 0.1}, {"min_windows": 5}, {"replicates": 300}])
 @pytest.mark.parametrize("note", [None, "", "  "])
 def test_a_changed_number_of_the_tier_needs_a_note(change: dict[str, Any], note: str | None) -> None:
-    with pytest.raises(UsageError, match="say why with --note TEXT") as refused:
+    with pytest.raises(UsageError, match="say why with `note=TEXT`") as refused:
         Policy(**change, note=note).complete()
     assert refused.value.exit_code == 2
 

@@ -10,6 +10,7 @@ import pytest
 
 from assay import examples
 from assay.certificate.record import Certificate
+from assay.cli.arguments import as_options
 from assay.cli.main import VERBS
 from assay.examples.tuning import RUNS
 from assay.report.saved import part_of
@@ -43,7 +44,7 @@ def test_what_is_printed_is_the_document_as_text(shell: Shell) -> None:
     from assay.report.document import ReportDocument
 
     ran = shell("report", saved(shell, "power"), "--title", "Mine")
-    assert ran.out == document_text(ReportDocument("Mine", (part_of(data_of("power")),)), 120)
+    assert ran.out == as_options(document_text(ReportDocument("Mine", (part_of(data_of("power")),)), 120))
 
 
 def test_a_page_is_written_whole_and_said_on_stderr(shell: Shell) -> None:
@@ -156,13 +157,13 @@ def test_names_that_are_not_unicode_can_be_shown(shell: Shell) -> None:
     [
         ("", ["r.json: empty", "check"]),
         ("{", ["not JSON"]),
-        ('{"schema": "assay/power/1", "a": NaN}', ["NaN is not a finite number", "--save"]),
-        ('{"schema": "assay/power/1", "a": 1e999}', ["1e999 is not a finite number", "--save"]),
+        ('{"schema": "assay/power/1", "a": NaN}', ["NaN is not a finite number", "saved as JSON"]),
+        ('{"schema": "assay/power/1", "a": 1e999}', ["1e999 is not a finite number", "saved as JSON"]),
         ("[" * 100_000, ["nested too deeply"]),
         ("[]", ["not a result of Assay (schema 'list')"]),
         ("3", ["not a result of Assay (schema 'int')"]),
         ('{"schema": ["x"]}', ["not a result of Assay"]),
-        ('{"schema": "assay/other/1"}', ["not a result of Assay (schema 'assay/other/1')", "--save"]),
+        ('{"schema": "assay/other/1"}', ["not a result of Assay (schema 'assay/other/1')", "saved as JSON"]),
         ('{"schema": "assay/power/1"}', ["damaged result of schema 'assay/power/1'", "save it again"]),
         ('{"schema": "assay/comparison/1", "systems": 3}', ["damaged result"]),
     ],
@@ -215,7 +216,7 @@ def test_a_damaged_result_is_refused(shell: Shell, damage: Callable[[dict[str, A
 def test_a_file_that_is_not_there_and_a_folder_without_results_are_refused(shell: Shell) -> None:
     shell.assert_refused("report", "none.json", parts=["none.json", "cannot be opened"])
     (shell.folder / "empty").mkdir()
-    shell.assert_refused("report", "empty", parts=["empty: no results here", "--save"])
+    shell.assert_refused("report", "empty", parts=["empty: no results here", "save some as JSON"])
 
 
 def test_a_page_of_another_kind_is_refused_before_anything_is_read(shell: Shell) -> None:

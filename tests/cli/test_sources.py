@@ -87,7 +87,7 @@ def test_ambiguity_is_exit_code_3_and_lists_the_choices(shell: Shell) -> None:
     shell.assert_refused("compare", dummy, dummy, parts=["2 runs of the task 'tiny_words'", "--newest"])
     shell.assert_refused("compare", dummy, dummy, "--newest", parts=["2 filters", "--filter"])
     both = [str(LIGHTEVAL), str(LIGHTEVAL), "--metric", "acc"]
-    shell.assert_refused("compare", *both, parts=["2 models", SMALL, "--a NAME"])
+    shell.assert_refused("compare", *both, parts=["2 models", SMALL, "--a or --b"])
     only = [str(LIGHTEVAL), "--metric", "acc", "--a", "stories", "--b", LARGE]
     shell.assert_refused("compare", *only, parts=["no model 'stories'", "did you mean"])
 

@@ -2,45 +2,12 @@
 
 import pytest
 
-from assay.data import Kind, parse_columns, read_table
+from assay.data import Kind, read_table
 from assay.errors import InputError, UsageError
 from tests.data.files import assert_refused
 
 LOSSES = {"window": ["w"], "tokens": [5], "loss": [1.5]}
 SCORES = {"item": ["q"], "score": [0.5]}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("score=acc,item=id", {"score": "acc", "item": "id"}),
-        (" score = acc , item = id ", {"score": "acc", "item": "id"}),
-        ('item=doc_id,"score=acc,none"', {"item": "doc_id", "score": "acc,none"}),
-        ("score=a=b", {"score": "a=b"}),
-        ("cluster=", {"cluster": ""}),
-    ],
-)
-def test_parse_columns_reads_the_text_of_the_command_line(text: str, expected: dict[str, str]) -> None:
-    assert parse_columns(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("", "nothing"),
-        ("acc", "'acc'"),
-        ("score=acc,", "''"),
-        ("=acc", "'=acc'"),
-        ("score=a,score=b", "twice"),
-        ("scroe=acc", "did you mean 'score'"),
-        ("acc=score", "our score"),
-    ],
-)
-def test_parse_columns_refuses_nonsense(text: str, part: str) -> None:
-    with pytest.raises(UsageError, match="--columns must") as caught:
-        parse_columns(text)
-    assert part in str(caught.value)
-    assert caught.value.exit_code == 2
 
 
 @pytest.mark.parametrize(("table", "kind"), [(LOSSES, "losses"), (SCORES, "scores")])
@@ -50,19 +17,21 @@ def test_the_kind_is_known_by_the_columns(table: dict[str, list[object]], kind: 
 
 def test_both_kinds_are_refused_unless_said_which() -> None:
     both = LOSSES | SCORES
-    assert_refused(both, "the table", "both losses", "scores", "window, tokens, loss, item, score", "--columns")
+    assert_refused(
+        both, "the table", "both losses", "scores", "window, tokens, loss, item, score", "`columns={'score': 'score'}`"
+    )
     assert read_table(both, kind="scores").kind == "scores"
     assert read_table(both, columns={"loss": "loss"}).kind == "losses"
 
 
 def test_neither_kind_lists_what_is_there_and_what_is_needed() -> None:
-    parts = ("window, tokens, loss", "item, score", "id, acc", "--columns item=NAME,score=NAME")
+    parts = ("window, tokens, loss", "item, score", "id, acc", "`columns={'item': 'NAME', 'score': 'NAME'}`")
     assert_refused({"id": ["q"], "acc": [1]}, "the table", *parts)
 
 
 def test_a_misspelt_required_column_is_suggested() -> None:
     table = {"window": ["w"], "tokns": [5], "loss": [1.5]}
-    assert_refused(table, "no column tokens", "window, tokns, loss", "did you mean --columns tokens=tokns?")
+    assert_refused(table, "no column tokens", "window, tokns, loss", "did you mean `columns={'tokens': 'tokns'}`?")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +51,9 @@ def test_a_misspelt_optional_column_is_refused_not_ignored(
     table: dict[str, list[object]], misspelt: str, meant: str
 ) -> None:
     wrong = table | {misspelt: ["7"]}
-    assert_refused(wrong, f"unknown column {misspelt!r}", f"--columns {meant}={misspelt}", f"--columns {meant}=")
+    assert_refused(
+        wrong, f"unknown column {misspelt!r}", f"`columns={{{meant!r}: {misspelt!r}}}`", f"`columns={{{meant!r}: ''}}`"
+    )
     assert read_table(wrong, columns={meant: ""}).notes == (f"the table: columns not used: {misspelt}",)
 
 
@@ -112,19 +83,23 @@ def test_a_mapped_column_is_not_also_read_under_its_own_name() -> None:
 
 def test_a_mapping_to_a_column_that_is_not_there_is_refused() -> None:
     assert_refused(
-        SCORES, "no column 'scor' for 'score'", "item, score", "--columns score=score?", columns={"score": "scor"}
+        SCORES,
+        "no column 'scor' for 'score'",
+        "item, score",
+        "`columns={'score': 'score'}`?",
+        columns={"score": "scor"},
     )
     assert_refused(SCORES, "no column 'xyz'", "name one of them", columns={"score": "xyz"})
 
 
 @pytest.mark.parametrize("key", ["acc", "scores", ""])
 def test_a_mapping_from_a_name_that_is_not_ours_is_refused(key: str) -> None:
-    with pytest.raises(UsageError, match="--columns must name one of window, tokens, loss"):
+    with pytest.raises(UsageError, match="`columns` must name one of window, tokens, loss"):
         read_table(SCORES, columns={key: "score"})
 
 
 def test_a_mapping_for_the_other_kind_is_refused() -> None:
-    with pytest.raises(UsageError, match="use --cluster doc instead"):
+    with pytest.raises(UsageError, match="use `cluster='doc'` instead"):
         read_table(LOSSES | {"doc": ["d"]}, columns={"cluster": "doc"})
 
 
@@ -142,7 +117,7 @@ def test_any_column_can_hold_the_clusters() -> None:
 
 
 def test_a_cluster_column_that_is_not_there_is_refused() -> None:
-    assert_refused(SCORES | {"topic": ["t"]}, "no column 'topics' to cluster by", "--cluster topic", cluster="topics")
+    assert_refused(SCORES | {"topic": ["t"]}, "no column 'topics' to cluster by", "`cluster='topic'`", cluster="topics")
     assert_refused(SCORES, "no column 'zzz' to cluster by", "name one of them", cluster="zzz")
 
 

@@ -44,7 +44,7 @@ def test_columns_may_have_other_names_and_optional_ones_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
-        ({"prediction": ["", "猫"]}, ["row 1", "'prediction'", "empty", "--allow-empty"]),
+        ({"prediction": ["", "猫"]}, ["row 1", "'prediction'", "empty", "`allow_empty=True`"]),
         ({"prediction": [None, "猫"]}, ["row 1", "'prediction'", "empty"]),
         ({"prediction": ["犬", math.nan]}, ["row 2", "'prediction'", "empty"]),
         ({"prediction": ["犬", "NaN"]}, ["row 2", "'prediction'", "missing number"]),
@@ -92,7 +92,9 @@ def test_systems_that_do_not_pair_are_refused(change: dict[str, Any], parts: lis
 
 
 def test_columns_and_names_that_make_no_sense_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no column 'prediction'.*did you mean --columns prediction=predictions\?"):
+    with pytest.raises(
+        InputError, match=r"no column 'prediction'.*did you mean `columns={'prediction': 'predictions'}`\?"
+    ):
         read_generations([{"item": ["a"], "predictions": ["b"], "reference": ["c"]}])
     with pytest.raises(InputError, match=r"no column 'gold'"):
         read_generations([TABLE], columns={"reference": "gold"})

@@ -148,7 +148,7 @@ def test_what_does_not_pair_is_counted_and_the_first_five_listed() -> None:
     assert panel.numerators.tolist() == [[5.0, 0.0], [4.0, 1.0]]
     assert (panel.dropped.only_a, panel.dropped.only_b) == (6, 1)
     assert panel.dropped.examples == ("c", "d", "q", "w", "x")
-    parts = ("7 items do not pair", "6 only in a.csv", "1 only in b.csv", "'c'", "--strict")
+    parts = ("7 items do not pair", "6 only in a.csv", "1 only in b.csv", "'c'", "`strict`")
     unpaired(*parts, tables=[a, b], strict=True)
     assert pair(a, a, strict=True).n == 8
 
@@ -156,7 +156,7 @@ def test_what_does_not_pair_is_counted_and_the_first_five_listed() -> None:
 def test_nothing_in_common_shows_ids_of_both_sides() -> None:
     a = read_table({"item": ["q1", "q2"], "score": [1, 0]}, name="a.csv")
     b = read_table({"item": ["1", "2"], "score": [1, 0]}, name="b.csv")
-    unpaired("no item", "a.csv has 'q1', 'q2'", "b.csv has '1', '2'", "--columns item=NAME", tables=[a, b])
+    unpaired("no item", "a.csv has 'q1', 'q2'", "b.csv has '1', '2'", "`columns={'item': 'NAME'}`", tables=[a, b])
 
 
 @pytest.mark.parametrize(
@@ -184,17 +184,17 @@ def test_a_column_that_only_one_arm_has() -> None:
     unpaired(
         "a.csv has a column 'weight'",
         "b.csv has none",
-        "--columns weight=",
+        "`columns={'weight': ''}`",
         tables=[scores("a.csv", weight=[1, 2]), scores("b.csv")],
     )
     unpaired(
         "b.csv has clusters",
         "a.csv has none",
-        "--columns cluster=",
+        "`columns={'cluster': ''}`",
         tables=[scores("a.csv"), scores("b.csv", cluster=["c", "c"])],
     )
     split = losses("b.csv", split=["final", "final"])
-    unpaired("b.csv has a column 'split'", "a.csv has none", "--columns split=", tables=[losses("a.csv"), split])
+    unpaired("b.csv has a column 'split'", "a.csv has none", "`columns={'split': ''}`", tables=[losses("a.csv"), split])
     panel = pair(losses("a.csv", bytes=[1, 2]), losses("b.csv"))
     assert panel.sizes == {}
     assert panel.notes == ("column 'bytes' not used: b.csv has none",)
@@ -209,7 +209,7 @@ def test_clusters_become_codes() -> None:
     together = document | {"document": ["y", "y"]}
     unasked = pair(losses("a", **together), losses("b", **together))
     assert unasked.clusters is None
-    assert "--cluster document" in unasked.notes[0]
+    assert "`cluster='document'`" in unasked.notes[0]
 
 
 def test_a_cluster_may_span_preview_and_final() -> None:
@@ -231,7 +231,7 @@ def test_clusters_of_scores_are_used_unasked_and_others_on_demand() -> None:
 
 def test_a_cluster_that_was_not_read_is_refused() -> None:
     unpaired(
-        "a.csv", "no column 'topic'", "--cluster topic", tables=[scores("a.csv"), scores("b.csv")], cluster="topic"
+        "a.csv", "no column 'topic'", "`cluster='topic'`", tables=[scores("a.csv"), scores("b.csv")], cluster="topic"
     )
 
 
@@ -264,7 +264,7 @@ def test_a_window_does_not_pair_with_itself_in_another_split() -> None:
 def test_a_split_that_is_not_there_is_refused() -> None:
     final = [losses(name, split=["final", "final"]) for name in ("a.csv", "b.csv")]
     unpaired("a.csv", "no row of the split 'preview'", "final", tables=final, split="preview")
-    unpaired("a.csv", "no column 'split'", "--columns split=NAME", tables=[losses("a.csv")], split="final")
+    unpaired("a.csv", "no column 'split'", "`columns={'split': 'NAME'}`", tables=[losses("a.csv")], split="final")
     with pytest.raises(UsageError, match="split must be preview or final, but got 'test'"):
         pair(*final, split="test")
 
@@ -333,7 +333,7 @@ def test_a_difference_between_models_of_one_file_names_both() -> None:
 
 
 def test_losses_and_scores_do_not_pair() -> None:
-    unpaired("a.csv holds losses", "b.csv holds scores", "--columns", tables=[losses("a.csv"), scores("b.csv")])
+    unpaired("a.csv holds losses", "b.csv holds scores", "`columns`", tables=[losses("a.csv"), scores("b.csv")])
 
 
 def test_values_too_large_to_add_up_are_refused() -> None:

@@ -115,7 +115,7 @@ def test_losses_of_several_files_are_runs_of_windows() -> None:
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ([table(ROWS[:1])], r"t \(run '2'\): model 't' has one run.*column 'run'.*--files-are-runs"),
+        ([table(ROWS[:1])], r"t \(run '2'\): model 't' has one run.*column 'run'.*`files_are_runs=True`"),
         ([table(ROWS), table(ROWS, name="u")], r"u: run '10' of model 'A' is in t .* as well"),
         (
             [read_table({"item": ["a"], "score": [1]}, name="t"), read_table({"item": ["a"], "score": [0]}, name="t")],

@@ -243,7 +243,7 @@ def test_an_unknown_model_lists_those_there_are(tmp_path: Path) -> None:
 
 
 def test_selecting_a_model_needs_the_column() -> None:
-    with pytest.raises(InputError, match=r"no column 'model'.*--columns model=NAME"):
+    with pytest.raises(InputError, match=r"no column 'model'.*`columns={'model': 'NAME'}`"):
         read_table({"item": ["q"], "score": [1]}).select("A")
 
 

@@ -178,7 +178,7 @@ def test_context_is_what_the_server_says_less_what_is_only_predicted_and_written
     scorer = loopback.scorer()
     assert scorer.context == 126  # and the token after it, in a row of 127
     assert len(scorer.losses([[5] * 127])[0]) == 126
-    with pytest.raises(InputError, match=r"128 tokens .* too long .*maximum context length is 128.* --context"):
+    with pytest.raises(InputError, match=r"128 tokens .* too long .*maximum context length is 128.* `context`"):
         scorer.losses([[5] * 128])
 
 
@@ -192,7 +192,7 @@ def test_context_of_a_server_that_does_not_list_its_models(loopback: Loopback, m
 def test_a_server_that_begins_every_text_anew_is_refused_a_window_from_the_middle(loopback: Loopback) -> None:
     scorer = loopback.scorer("text")
     assert scorer.start == scorer.bos is not None
-    with pytest.raises(InputError, match=r"a window from the middle of a document cannot be sent.*--cut fresh"):
+    with pytest.raises(InputError, match=r"a window from the middle of a document cannot be sent.*`cut='fresh'`"):
         scorer.losses([[50, 51, 52, 53]])
 
 
@@ -280,7 +280,7 @@ def test_one_failure_ends_the_pauses_of_the_others(loopback: Loopback) -> None:
 
 
 def test_an_unknown_model_is_refused_with_those_that_are_there(loopback: Loopback) -> None:
-    with pytest.raises(InputError, match=f"no model 'gpt', only {loopback.with_bos.name}, .*--model"):
+    with pytest.raises(InputError, match=f"no model 'gpt', only {loopback.with_bos.name}, .*`model`"):
         EndpointScorer(loopback.url("plain"), "gpt", tokenizer=str(loopback.with_bos), patience=QUICK)
 
 
@@ -365,7 +365,7 @@ def test_another_tokenizer_is_refused(loopback: Loopback, tmp_path: Path) -> Non
     for habit, tokenizer in (("plain", other_ids), ("echo", other_ids), ("text", other_tokens)):
         message = loopback.refusal(habit, tokenizer=tokenizer)
         assert f"the server's tokens are not those of {tokenizer} (" in message
-        assert "--tokenizer" in message
+        assert "`tokenizer`" in message
 
 
 def test_a_window_that_is_not_its_text_is_refused_where_only_text_is_taken(loopback: Loopback) -> None:

@@ -92,7 +92,7 @@ def test_pickled_weights_are_refused_unless_allowed(tiny_model: Callable[..., Pa
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     model = transformers.AutoModelForCausalLM.from_pretrained(folder)
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
-    with pytest.raises(InputError, match=r"pickle.*--allow-pickle"):
+    with pytest.raises(InputError, match=r"pickle.*`allow_pickle=True`"):
         Scorer(ModelSpec(str(tmp_path)))
     assert Scorer(ModelSpec(str(tmp_path), allow_pickle=True)).losses([[1, 2, 3]])[0].shape == (2,)
 

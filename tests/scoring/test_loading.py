@@ -15,6 +15,7 @@ transformers = pytest.importorskip("transformers", reason="the extra hf is not i
 
 from typer.testing import CliRunner  # noqa: E402 - after the check that the extra is there
 
+from assay.cli.arguments import as_options  # noqa: E402 - likewise
 from assay.cli.main import command_line  # noqa: E402 - likewise
 from assay.errors import InputError, UsageError  # noqa: E402 - likewise
 from assay.scoring.hf import Scorer  # noqa: E402 - likewise
@@ -232,7 +233,7 @@ def test_a_tokenizer_of_another_model_is_refused(broken: Path) -> None:
 def test_an_absent_device_is_refused(broken: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
-    with pytest.raises(InputError, match=r"no device cuda here .*; use --device cpu"):
+    with pytest.raises(InputError, match=r"no device cuda here .*; use `device='cpu'`"):
         Scorer(ModelSpec(str(broken), device="cuda"))
 
 
@@ -345,7 +346,7 @@ def test_weights_that_are_not_finite_are_named(broken: Path, bad: float) -> None
     with_weights(broken, lambda weights: weights["model.norm.weight"].fill_(bad))
     said = refusal(broken)
     assert "its weights are not finite (model.norm.weight): download or save it again" in said
-    assert "--dtype" not in said
+    assert "dtype" not in said
 
 
 def test_a_model_type_that_is_not_the_architectures_is_refused(broken: Path) -> None:
@@ -361,7 +362,7 @@ def test_a_model_type_that_is_not_the_architectures_is_refused(broken: Path) -> 
 def test_where_memory_runs_out_the_advice_names_options_of_score(error: Exception) -> None:
     with pytest.raises(InputError, match="more memory than there is") as refused, refusing("m", "cannot be loaded"):
         raise error
-    options = {word for word in str(refused.value).split() if word.startswith("--")}
+    options = {word for word in as_options(str(refused.value)).split() if word.startswith("--")}
     shown = CliRunner().invoke(command_line(["score"]), ["score", "--help"], terminal_width=200).output
     assert options == {"--dtype", "--device"}
     assert all(option in shown for option in options)

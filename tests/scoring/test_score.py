@@ -108,7 +108,7 @@ def test_without_a_start_token_all_but_the_first_of_a_document_are_predicted(
     ]
     auto, none = (read_table(run.folder) for run in runs)
     assert auto.numbers["tokens"].sum() - none.numbers["tokens"].sum() == 9  # documents
-    with pytest.raises(InputError, match="score both with the same --prefix"):
+    with pytest.raises(InputError, match="score both with the same `prefix`"):
         pair(auto, none)
 
 
@@ -118,9 +118,9 @@ def test_runs_of_different_rules_do_not_pair(tiny_model: Callable[..., Path], te
     fresh = score(specs, [text], tmp_path / "fresh", plan=Plan(context=24, cut="fresh", keep_tokens=True))["m"]
     assert rolling.manifest["layout"]["cut"] == "rolling"
     tables = [read_table(run.folder) for run in (rolling, fresh)]
-    with pytest.raises(InputError, match=r"--cut rolling and .* with --cut fresh.*score one of them again"):
+    with pytest.raises(InputError, match=r"`cut='rolling'` and .* with `cut='fresh'`.*score one of them again"):
         pair(*tables)
-    with pytest.raises(InputError, match="--cut rolling"):
+    with pytest.raises(InputError, match="`cut='rolling'`"):
         rates_of_tables("byte", tables)
     with pytest.raises(InputError, match="cut rolling and fresh"):
         check_plans(open_tokens(rolling.folder), open_tokens(fresh.folder))

@@ -66,7 +66,7 @@ def test_tokens_of_a_sentencepiece_tokenizer_are_the_bytes_of_the_text(prefix: s
 def test_a_tokenizer_that_rewrites_the_text_is_refused_unless_the_text_is_as_it_rewrites_it() -> None:
     tokenizer = sentencepiece_like(normalizer=tokenizers.normalizers.NFKC())
     table = TokenBytes.of(tokenizer, "sp")
-    with pytest.raises(InputError, match=r"d\.txt: the tokenizer of sp rewrites this text .*--normalize nfkc"):
+    with pytest.raises(InputError, match=r"d\.txt: the tokenizer of sp rewrites this text .*`normalize='nfkc'`"):
         table.spans(encoded(tokenizer, "日ｶ"), "日ｶ", "d.txt")
     assert table.spans(encoded(tokenizer, "日カ"), "日カ", "d.txt")[1]
 

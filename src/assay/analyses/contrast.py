@@ -151,7 +151,7 @@ def check_test(design: Design, *, plain: bool) -> None:
     """Refuse McNemar's test by name where scores are not 0/1, or come with weights or clusters."""
     if design.test in ("mcnemar", "mcnemar-midp") and not plain:
         raise UsageError(
-            f"{design.test} needs 0/1 scores without weights and clusters; leave --test out, or choose sign-flip."
+            f"{design.test} needs 0/1 scores without weights and clusters; leave `test` out, or choose sign-flip."
         )
 
 

@@ -246,5 +246,5 @@ def check_direction(tables: Sequence[Table], policy: Policy) -> None:
     words = {True: "lower", False: "higher"}
     raise UsageError(
         f"{tables[0].label}: the harness says that {words[told]} is better, but {words[policy.lower_is_better]} was "
-        "asked for; leave --lower-is-better out, or correct the policy."
+        "asked for; leave `lower_is_better` out, or correct the policy."
     )

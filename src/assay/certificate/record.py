@@ -81,7 +81,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     def path(self) -> Path:
         """Where `certify` wrote it."""
         if self.written is None:
-            raise AttributeError("only a certificate that `certify` has just written has a path")
+            raise AttributeError("only a certificate that assay.certify has just written has a path")
         return self.written.path
 
     @property

@@ -100,7 +100,9 @@ def withdraw_envelope(path: Path, certificate: bytes) -> str | None:
     if found is None:
         return f"not signed; {path.name} is not an envelope of ours and was left as it is"
     remove_whole(path)
-    return f"not signed; removed {path.name}, the signature of the certificate that was replaced (--sign KEY signs)"
+    return (
+        f"not signed; removed {path.name}, the signature of the certificate that was replaced (`sign_with=KEY` signs)"
+    )
 
 
 def signed_payload(envelope: bytes) -> bytes | None:

@@ -170,7 +170,7 @@ def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
         yield f"issued with {better[metric.lower_is_better]}, {better[direction(own, metric)]} required"
     unequal = _unequal(issued)
     if unequal and own.weights != "any":
-        yield f"unequal weights ({unequal}), equal ones required; `weights` in a policy can allow any"
+        yield f"unequal weights ({unequal}), equal ones required; 'weights' in a policy can allow any"
     cluster = issued.stats.cluster_by
     if own.cluster is not None and cluster != own.cluster:
         had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"

@@ -84,9 +84,9 @@ def verify(
         checks.append(RECOMPUTED)
         faults += more
     elif own:
-        raise InputError(f"{proof}: the evidence is missing, and a policy needs it; give it with --evidence FILE.")
+        raise InputError(f"{proof}: the evidence is missing, and a policy needs it; give it with `evidence=FILE`.")
     else:
-        checks.append("nothing recomputed: there is no evidence beside the certificate (--evidence FILE)")
+        checks.append("nothing recomputed: there is no evidence beside the certificate (`evidence=FILE`)")
     if faults:
         return _untrue(path, own, checks, faults)
     return _true(path, own, checks, issued, judged or _unproved(issued))
@@ -219,7 +219,7 @@ def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tupl
         return [], []
     if signed_payload(content) != data:
         return [f"not signed: {envelope.name} beside it is not a signature of this certificate"], []
-    return [f"signature not checked: {envelope.name} is beside it; give the public key with --key PUB"], []
+    return [f"signature not checked: {envelope.name} is beside it; give the public key with `public_key=PUB`"], []
 
 
 # ------------------------------------------------------------------------------------------------ from the evidence

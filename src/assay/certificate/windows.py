@@ -266,8 +266,8 @@ def enforce(rules: tuple[AnyRule, ...], policy: Policy, unit: str) -> None:
     told = "; ".join(f"{sentences.rule_name(rule)}: {sentences.rule_detail(rule, unit, tier)}" for rule in broken)
     advice = "score the missing windows"
     if isinstance(broken[0], EqualWeightsRule):
-        advice = "take the column of weights out, allow them (--weights any --note TEXT)"
+        advice = "take the column of weights out, allow them (`weights='any', note=TEXT`)"
     raise InputError(
-        f"profile {policy.profile} refuses: {told}. Nothing was written; {advice}, or use --profile dev, which reports "
-        "instead."
+        f"profile {policy.profile} refuses: {told}. Nothing was written; {advice}, or use `profile='dev'`, which "
+        "reports instead."
     )

@@ -78,10 +78,7 @@ def certify(
             "--b", metavar="NAME", help="The model to take from SUBJECT (or BASELINE).", rich_help_panel=_DATA
         ),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="OURS=THEIRS,…", help="Other column names: score=acc,item=id.", rich_help_panel=_DATA),
-    ] = None,
+    columns: options.Columns = None,
     cluster: options.Cluster = None,
     lower_is_better: Annotated[
         bool, typer.Option("--lower-is-better", help="Scores where less is better.", rich_help_panel=_DATA)
@@ -107,7 +104,6 @@ def certify(
     from assay.certificate.issue import certify as run
     from assay.certificate.issue import written_files
     from assay.certificate.policy import policy_of
-    from assay.data import parse_columns
     from assay.files.places import check_outputs
     from assay.files.writing import together, write_bytes
     from assay.report.markdown import certificate_markdown
@@ -132,7 +128,7 @@ def certify(
             output,
             policy=wanted,
             models=(baseline_model, subject_model),
-            columns=parse_columns(columns) if columns else None,
+            columns=columns,
             cluster=cluster,
             lower_is_better=True if lower_is_better else None,
             selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),

@@ -87,7 +87,6 @@ def compare(
     nats per token and the ratio is of perplexities; --margin is on the scale of the difference.
     """
     from assay.analyses.compare import compare as run  # late: --help and errors of usage need none of it
-    from assay.data import parse_columns
 
     output.check_outputs([save], [a, b])
     design = Design(method=method, level=level, scheme=scheme, resamples=resamples, seed=seed, test=test, margin=margin)
@@ -96,7 +95,7 @@ def compare(
         b,
         design=design,
         models=(a_model, b_model),
-        columns=parse_columns(columns) if columns else None,
+        columns=columns,
         cluster=cluster,
         split=split,
         strict=strict,

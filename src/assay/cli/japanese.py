@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.scoring.run import Plan
     from assay.scoring.specs import ModelSpec
 
-_TABLES = "Generations"
+_TABLES = options.GENERATIONS
 _MODEL = options.MODEL
 _STATISTICS = "Statistics"
 _SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"})
@@ -41,12 +41,7 @@ def japanese(
         str,
         typer.Option(metavar="NAME,…", help="Tokenizers of BLEU: ja-mecab, char, 13a.", rich_help_panel=_TABLES),
     ] = "ja-mecab,char",
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OURS=THEIRS,…", help="Other column names, e.g. prediction=output.", rich_help_panel=_TABLES
-        ),
-    ] = None,
+    columns: options.GenerationColumns = None,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="An empty prediction is one of nothing.", rich_help_panel=_TABLES)
     ] = False,
@@ -168,21 +163,19 @@ def _of_tables(
     scripts: "Ranges",
     normalize: "Normalization",
     bleu: str,
-    columns: str | None,
+    columns: dict[str, str] | None,
     design: Design,
     *,
     allow_empty: bool,
 ) -> "Japanese":
     from assay.analyses.japanese import japanese as run  # late, likewise
-    from assay.data import parse_columns
-    from assay.data.generations import OURS
 
     return run(
         *sources,
         scripts=scripts,
         normalize=normalize,
         bleu=cast("list[BleuTokenizer]", [name.strip() for name in bleu.split(",") if name.strip()]),
-        columns=parse_columns(columns, OURS) if columns else None,
+        columns=columns,
         allow_empty=allow_empty,
         design=design,
     )

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.errors import UsageError
+from assay.cli.arguments import as_options
+from assay.errors import AssayError, UsageError
 from assay.exit_codes import ended
 from assay.version import VERSION
 
@@ -92,6 +93,9 @@ def _called(verbs: Iterable[str]) -> int | None:
         code: int | None = command_line(verbs)(standalone_mode=False)
     except _Misuse as error:
         raise UsageError(_misuse(error)) from error
+    except AssayError as error:
+        error.args = (as_options(str(error)),)
+        raise
     except typer.Abort as error:
         raise KeyboardInterrupt from error
     except SystemExit as end:  # typer ends a command with 1, a verdict, where nobody reads the output any more

@@ -1,18 +1,53 @@
 """Options that several verbs have, defined once: the same name, words and place in the help everywhere."""
 
+import csv
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from assay.design import Method, TestName
+from assay.errors import AssayError
 
 DATA, STATISTICS, MODEL, TEXT, OUTPUT = "Data", "Statistics", "Model", "Text", "Output"  # panels of the help
+GENERATIONS, PILOT = "Generations", "From a pilot"
 
-Columns = Annotated[
-    str | None,
-    typer.Option(metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,item=id.", rich_help_panel=DATA),
-]
+
+class OptionError(AssayError):
+    """The text of an option cannot be read. No ``ValueError``, which typer would put words around."""
+
+    exit_code = 2
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """Our name = the file's name, an empty one for "do not use it".
+
+    >>> columns_of('score=acc,item=id')
+    {'score': 'acc', 'item': 'id'}
+    >>> columns_of('item=doc_id,"score=acc,none",cluster=')
+    {'item': 'doc_id', 'score': 'acc,none', 'cluster': ''}
+    """
+    mapping: dict[str, str] = {}
+    for part in next(csv.reader([text], skipinitialspace=True), []):
+        ours, equals, theirs = (piece.strip() for piece in part.partition("="))
+        if not equals or not ours:
+            raise OptionError(f"--columns must look like score=acc,item=id, but got {part!r} in {text!r}.")
+        if ours in mapping:
+            raise OptionError(f"--columns must give {ours!r} once, but got it twice in {text!r}.")
+        mapping[ours] = theirs
+    if not mapping:
+        raise OptionError("--columns must look like score=acc,item=id, but got nothing.")
+    return mapping
+
+
+def _columns(example: str, panel: str = DATA) -> Any:
+    words = f"Other column names, e.g. {example}."
+    return typer.Option(parser=columns_of, metavar="OURS=THEIRS,…", help=words, rich_help_panel=panel)
+
+
+Columns = Annotated[dict[str, str] | None, _columns("score=acc,item=id")]
+PilotColumns = Annotated[dict[str, str] | None, _columns("score=acc,item=id", PILOT)]
+GenerationColumns = Annotated[dict[str, str] | None, _columns("prediction=output", GENERATIONS)]
 Cluster = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Resample whole clusters: document, passage, ...", rich_help_panel=DATA),

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from assay.cli.arguments import as_options
 from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
@@ -86,8 +87,8 @@ def json_lines(data: Any, margin: str = "") -> str:
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print; names in the text come from files, and no terminal shall obey them."""
-    typer.echo(visible(text), err=err, nl=nl)
+    """Print, with options for arguments; names in the text come from files, and no terminal shall obey them."""
+    typer.echo(visible(as_options(text)), err=err, nl=nl)
 
 
 def say_json(data: dict[str, Any], *, sort_keys: bool = False) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _GOAL = "Goal"
 _NUMBERS = "From numbers"
-_PILOT = "From a pilot"
+_PILOT = options.PILOT
 
 
 def power(
@@ -93,12 +93,7 @@ def power(
             "--b", metavar="NAME", help="The model to take from B, or from A if it holds both.", rich_help_panel=_PILOT
         ),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OURS=THEIRS,…", help="Other column names, e.g. score=acc,item=id.", rich_help_panel=_PILOT
-        ),
-    ] = None,
+    columns: options.PilotColumns = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Clusters of the pilot: document, passage, ...", rich_help_panel=_PILOT),
@@ -124,7 +119,6 @@ def power(
     if target is not None and items is not None and (difference, p_b, margin) != (None, None, None):
         raise UsageError("--items and a difference give the power; leave out --power, or one of the two.")
     from assay.analyses.power import power as run  # late: --help and errors of usage need none of it
-    from assay.data import parse_columns
     from assay.stats.planning.plans import Goal
 
     power_wanted = 0.8 if target is None else target
@@ -141,7 +135,7 @@ def power(
             goal=goal,
             repeats=repeats,
             models=(a_model, b_model),
-            columns=parse_columns(columns) if columns else None,
+            columns=columns,
             cluster=cluster,
             split=split,
             selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
@@ -153,7 +147,7 @@ def power(
     output.show(result, as_json=as_json, save=save, chart=chart)
 
 
-def _check_no_pilot(*options: str | None) -> None:
+def _check_no_pilot(*options: object) -> None:
     if any(option is not None for option in options):
         raise UsageError(
             "--a, --b, --columns, --cluster, --split and the picks are of a pilot; name its files as well."

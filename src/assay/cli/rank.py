@@ -69,7 +69,6 @@ def rank(
     the best.
     """
     from assay.analyses.rank import rank as run  # late: --help and errors of usage need none of it
-    from assay.data import parse_columns
 
     output.check_outputs([chart, markdown, save], results)
     board = run(
@@ -79,7 +78,7 @@ def rank(
         weights=weights,
         min_n=min_n,
         complete=complete,
-        columns=parse_columns(columns) if columns else None,
+        columns=columns,
         cluster=cluster,
         split=split,
         lower_is_better=True if lower_is_better else None,

@@ -39,14 +39,13 @@ def reliability(
     comes from, and the smallest difference that the noise lets one see.
     """
     from assay.analyses.reliability import reliability as run  # late: --help and errors of usage need none of it
-    from assay.data import parse_columns
     from assay.stats.planning.plans import Goal
 
     output.check_outputs([save], results)
     result = run(
         *results,
         goal=Goal(level=level, power=power),
-        columns=parse_columns(columns) if columns else None,
+        columns=columns,
         cluster=cluster,
         files_are_runs=files_are_runs,
         selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),

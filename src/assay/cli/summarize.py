@@ -44,13 +44,12 @@ def summarize(
     Runs of a model are averaged item by item.
     """
     from assay.analyses.summarize import summarize as run  # late: --help and errors of usage need none of it
-    from assay.data import parse_columns
 
     output.check_outputs([chart, save], results)
     result = run(
         *results,
         design=Design(method=method, level=level),
-        columns=parse_columns(columns) if columns else None,
+        columns=columns,
         cluster=cluster,
         split=split,
         lower_is_better=True if lower_is_better else None,

@@ -1,6 +1,5 @@
 """What users bring: tables of losses and scores, and the panel that pairs them."""
 
-from assay.data.columns import parse_columns
 from assay.data.metrics import Kind, Metric
 from assay.data.panel import Panel
 from assay.data.panel_records import Dropped, Sums
@@ -19,7 +18,6 @@ __all__ = [
     "Table",
     "open_sources",
     "pair",
-    "parse_columns",
     "read_table",
     "read_tables",
 ]

@@ -1,13 +1,12 @@
 """The columns of each kind of table, and which column of a file is which."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from assay.data.metrics import UNITS, Kind
 from assay.errors import InputError, UsageError
-from assay.names import listed, nearest, one_line
+from assay.names import argument, listed, nearest
 
 REQUIRED: dict[Kind, tuple[str, ...]] = {"losses": ("window", "tokens", "loss"), "scores": ("item", "score")}
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
@@ -31,28 +30,6 @@ class ColumnLayout:
     columns: dict[str, str]  # our name → the file's
     cluster: str | None  # the column of the file that was named as the cluster
     unused: tuple[str, ...]
-
-
-def parse_columns(text: str, names: Sequence[str] = OURS) -> dict[str, str]:
-    """The mapping of a command line: our name = the file's name, an empty one for "do not use it".
-
-    >>> parse_columns('score=acc,item=id')
-    {'score': 'acc', 'item': 'id'}
-    >>> parse_columns('item=doc_id,"score=acc,none",cluster=')
-    {'item': 'doc_id', 'score': 'acc,none', 'cluster': ''}
-    """
-    mapping: dict[str, str] = {}
-    for part in next(csv.reader([text], skipinitialspace=True), []):
-        ours, equals, theirs = (piece.strip() for piece in part.partition("="))
-        if not equals or not ours:
-            raise UsageError(f"--columns must look like score=acc,item=id, but got {part!r} in {text!r}.")
-        if ours in mapping:
-            raise UsageError(f"--columns must give {ours!r} once, but got it twice in {text!r}.")
-        mapping[ours] = theirs
-    if not mapping:
-        raise UsageError("--columns must look like score=acc,item=id, but got nothing.")
-    check_keys(mapping, names)
-    return mapping
 
 
 def layout_of(
@@ -86,25 +63,25 @@ def check_keys(mapping: Mapping[str, str], names: Sequence[str] = OURS) -> None:
     for ours in mapping:
         if ours not in names:
             close = nearest(ours, names)
-            example = "score=acc reads the column acc as our score." if "score" in names else "write ours=theirs."
-            hint = f"did you mean {close!r}?" if close else example
-            raise UsageError(f"--columns must name one of {', '.join(names)}, but got {ours!r}; {hint}")
+            example = argument(columns={"score" if "score" in names else names[-1]: "NAME"})
+            hint = f"did you mean {close!r}?" if close else f"{example} reads the column NAME as ours."
+            raise UsageError(f"`columns` must name one of {', '.join(names)}, but got {ours!r}; {hint}")
 
 
 def _check_mapped(label: str, columns: tuple[str, ...], mapping: Mapping[str, str]) -> None:
     for ours, theirs in mapping.items():
         if theirs and theirs not in columns:
             close = nearest(theirs, columns)
-            hint = f"did you mean --columns {ours}={one_line(close)}?" if close else "name one of them with --columns."
+            hint = f"did you mean {argument(columns={ours: close})}?" if close else "name one of them with `columns`."
             raise InputError(f"{label}: no column {theirs!r} for {ours!r} among its columns {listed(columns)}; {hint}")
 
 
 def _check_kind_of_keys(mapping: Mapping[str, str], kind: Kind) -> None:
     for ours in mapping:
         if mapping[ours] and ours not in REQUIRED[kind] + OPTIONAL[kind]:
-            hint = f"; use --cluster {one_line(mapping[ours])} instead" if ours == "cluster" else ""
+            hint = f"; use {argument(cluster=mapping[ours])} instead" if ours == "cluster" else ""
             own = ", ".join(REQUIRED[kind] + OPTIONAL[kind])
-            raise UsageError(f"--columns must name a column of a table of {kind} ({own}), but got {ours!r}{hint}.")
+            raise UsageError(f"`columns` must name a column of a table of {kind} ({own}), but got {ours!r}{hint}.")
 
 
 def _found(columns: tuple[str, ...], mapping: Mapping[str, str]) -> dict[str, str]:
@@ -125,7 +102,7 @@ def _kind(label: str, columns: tuple[str, ...], found: Mapping[str, str], mappin
     if any(all(name in found for name in REQUIRED[kind]) for kind in UNITS):
         raise InputError(
             f"{label}: both losses (window, tokens, loss) and scores (item, score) among its columns {listed(columns)};"
-            " say which is meant, with --columns loss=loss or --columns score=score."
+            " say which is meant, with `columns={'loss': 'loss'}` or `columns={'score': 'score'}`."
         )
     # Nothing fits: ask for what is missing of the kind that is nearest, or of scores, which need less.
     return min(reversed(UNITS), key=lambda kind: _distance(columns, found, kind))
@@ -143,8 +120,8 @@ def _check_complete(label: str, columns: tuple[str, ...], found: Mapping[str, st
         return
     free = [name for name in columns if name not in found.values()]
     guesses = {name: nearest(name, free) for name in missing}
-    mapped = ",".join(f"{ours}={one_line(theirs or 'NAME')}" for ours, theirs in guesses.items())
-    hint = f"did you mean --columns {mapped}?" if all(guesses.values()) else f"name them with --columns {mapped}."
+    mapped = argument(columns={ours: theirs or "NAME" for ours, theirs in guesses.items()})
+    hint = f"did you mean {mapped}?" if all(guesses.values()) else f"name them with {mapped}."
     if len(missing) < len(REQUIRED[kind]):
         needs = f"{kind} need {', '.join(REQUIRED[kind])}"
     else:
@@ -157,7 +134,7 @@ def _cluster(label: str, columns: tuple[str, ...], used: Mapping[str, str], clus
     name = used.get(cluster, cluster)
     if name not in columns:
         close = nearest(cluster, columns)
-        hint = f"did you mean --cluster {one_line(close)}?" if close else "name one of them with --cluster."
+        hint = f"did you mean {argument(cluster=close)}?" if close else "name one of them with `cluster`."
         raise InputError(f"{label}: no column {cluster!r} to cluster by among its columns {listed(columns)}; {hint}")
     return name
 
@@ -167,8 +144,8 @@ def _check_spelling(label: str, unused: tuple[str, ...], absent: list[str]) -> N
         close = nearest(name, absent, SIMILAR)
         if close:
             raise InputError(
-                f"{label}: unknown column {name!r}, which looks like {close!r}; use it as that with --columns "
-                f"{close}={one_line(name)}, or leave it out with --columns {close}=."
+                f"{label}: unknown column {name!r}, which looks like {close!r}; use it as that with "
+                f"{argument(columns={close: name})}, or leave it out with {argument(columns={close: ''})}."
             )
 
 

@@ -6,7 +6,7 @@ from assay.data.checks import SPLITS
 from assay.data.readers import FILTER_WORDS
 from assay.data.tables import Table
 from assay.errors import InputError, UsageError
-from assay.names import listed
+from assay.names import argument, listed
 
 
 def check_tables(tables: Sequence[Table], split: str | None) -> None:
@@ -24,7 +24,7 @@ def check_tables(tables: Sequence[Table], split: str | None) -> None:
 def _check_alike(a: Table, b: Table) -> None:
     if a.kind != b.kind:
         raise InputError(
-            f"{a.label} holds {a.kind} and {b.label} holds {b.kind}; compare like with like, or say with --columns "
+            f"{a.label} holds {a.kind} and {b.label} holds {b.kind}; compare like with like, or say with `columns` "
             "what the columns are."
         )
     _check_measures(a, b)
@@ -34,12 +34,13 @@ def _check_alike(a: Table, b: Table) -> None:
     if None not in tokenizers and tokenizers[0] != tokenizers[1]:
         raise InputError(
             f"{a.label} and {b.label} were tokenized differently, so their perplexities do not compare; compare bits "
-            "per byte of the same documents with --per byte."
+            "per byte of the same documents with `per='byte'`."
         )
     if ("split" in a.labels) != ("split" in b.labels):
         has, lacks = (a, b) if "split" in a.labels else (b, a)
         raise InputError(
-            f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with --columns split=."
+            f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with "
+            "`columns={'split': ''}`."
         )
 
 
@@ -50,8 +51,8 @@ def check_cuts(a: Table, b: Table) -> None:
         return
     if first.get("cut") != second.get("cut"):
         raise InputError(
-            f"{a.label} was scored with --cut {first.get('cut')} and {b.label} with --cut {second.get('cut')}, so "
-            "their windows predict different tokens; score one of them again."
+            f"{a.label} was scored with {argument(cut=first.get('cut'))} and {b.label} with "
+            f"{argument(cut=second.get('cut'))}, so their windows predict different tokens; score one of them again."
         )
 
 
@@ -61,7 +62,7 @@ def _check_starts(a: Table, b: Table) -> None:
         has, lacks = (a, b) if starts[0] else (b, a)
         raise InputError(
             f"{has.label} has a start token before its documents and {lacks.label} has none, so their windows predict "
-            "different tokens; score both with the same --prefix."
+            "different tokens; score both with the same `prefix`."
         )
 
 
@@ -75,13 +76,13 @@ def _check_measures(a: Table, b: Table) -> None:
             word = FILTER_WORDS.get(first["format"], name) if name == "filter" else name
             raise InputError(
                 f"{a.label} has the {word} {first[name]} and {b.label} the {word} {second[name]}; choose one that both "
-                f"have with --{name}."
+                f"have with `Selection({name}=...)`."
             )
     told = first["task"] and second["task"]  # a renamed file does not say its task
     if told and first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
         raise InputError(
             f"{a.label} holds the task {first['task']} and {b.label} {second['task']}; choose one that both have with "
-            "--task."
+            "`Selection(task=...)`."
         )
 
 
@@ -97,7 +98,7 @@ def direction_of(tables: Sequence[Table], *, asked: bool | None) -> bool | None:
     if asked is not None or tables[0].kind == "losses" or not told:
         return asked
     if len(told) > 1:
-        raise InputError("the files do not agree whether a lower score is better; say so with --lower-is-better.")
+        raise InputError("the files do not agree whether a lower score is better; say so with `lower_is_better`.")
     return bool(told.pop())
 
 
@@ -107,7 +108,7 @@ def clustered_by(tables: Sequence[Table]) -> str | None:
             has, lacks = (table, tables[0]) if table.cluster_by else (tables[0], table)
             raise InputError(
                 f"{has.label} has clusters ({has.cluster_by}) and {lacks.label} has {lacks.cluster_by or 'none'}; "
-                "add the column, or leave it out with --columns cluster=."
+                "add the column, or leave it out with `columns={'cluster': ''}`."
             )
     return tables[0].cluster_by
 
@@ -116,7 +117,9 @@ def of_split(table: Table, split: str | None) -> Table:
     if split is None:
         return table
     if "split" not in table.labels:
-        raise InputError(f"{table.label}: no column 'split' to take {split!r} from; name it with --columns split=NAME.")
+        raise InputError(
+            f"{table.label}: no column 'split' to take {split!r} from; name it with `columns={{'split': 'NAME'}}`."
+        )
     names = table.labels["split"].names
     if split not in names:
         raise InputError(f"{table.label}: no row of the split {split!r}, only of {listed(names)}; ask for that one.")

@@ -15,7 +15,7 @@ from assay.data.readers import RowSource
 from assay.data.readers.registry import named, open_source
 from assay.data.writing_systems import Normalization, Ranges
 from assay.errors import InputError, UsageError
-from assay.names import listed, nearest, one_line, shown
+from assay.names import argument, listed, nearest, shown
 from assay.stats.units import Floats, Texts
 
 REQUIRED = ("item", "prediction", "reference")
@@ -111,7 +111,11 @@ def _places(source: RowSource, columns: Mapping[str, str]) -> dict[str, str]:
         if theirs in source.columns or (ours in OPTIONAL and not columns.get(ours)):
             continue
         close = nearest(theirs, [name for name in source.columns if name not in OURS])
-        guess = f"did you mean --columns {ours}={one_line(close)}?" if close else f"name it: --columns {ours}=NAME."
+        guess = (
+            f"did you mean {argument(columns={ours: close})}?"
+            if close
+            else f"name it: {argument(columns={ours: 'NAME'})}."
+        )
         raise InputError(
             f"{source.label}: no column {theirs!r} among its columns {listed(source.columns)} (generations need "
             f"{', '.join(REQUIRED)}); {guess}"
@@ -125,7 +129,7 @@ def _check_cells(source: RowSource, ours: str, column: str, texts: Texts, *, all
     if ours == "prediction" and not allow_empty and not all(texts):
         row = next(row for row, text in enumerate(texts, start=1) if not text)
         raise InputError(
-            f"{_cell(source, row, column)}: the cell is empty; fill it in, or pass --allow-empty if "
+            f"{_cell(source, row, column)}: the cell is empty; fill it in, or pass `allow_empty=True` if "
             "the model wrote nothing."
         )
     if ours != "prediction":

@@ -17,7 +17,7 @@ from assay.data.panel_views import EXAMPLES, PanelViews
 from assay.data.systems import Arm, arms_of
 from assay.data.tables import Table
 from assay.errors import InputError, NoPairsError, UsageError
-from assay.names import listed
+from assay.names import argument, listed
 from assay.stats.units import Floats, Integers, Texts, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
@@ -135,7 +135,8 @@ class _Union:
         if not all(have):
             has, lacks = self.arms[have.index(True)].label, self.arms[have.index(False)].label
             raise InputError(
-                f"{has} has a column {name!r} and {lacks} has none; add it, or leave it out with --columns {name}=."
+                f"{has} has a column {name!r} and {lacks} has none; add it, or leave it out with "
+                f"{argument(columns={name: ''})}."
             )
         columns = [arm.numbers(name) for arm in self.arms]
         self._refuse(self._differing(columns), name)
@@ -157,8 +158,8 @@ class _Union:
         for arm in self.arms if cluster is not None else ():
             if cluster not in arm.table.labels:
                 raise InputError(
-                    f"{arm.label}: no column {cluster!r} was read to cluster by; pass --cluster {cluster} where it is "
-                    "read."
+                    f"{arm.label}: no column {cluster!r} was read to cluster by; pass {argument(cluster=cluster)} "
+                    "where it is read."
                 )
         names = [name for name in self.arms[0].table.labels if name not in _NOT_LABELS]
         found = {}
@@ -259,14 +260,15 @@ def _unpaired(arms: Sequence[Arm], dropped: Dropped) -> InputError:
     others, examples = listed([arm.label for arm in arms[1:]]), listed(map(repr, dropped.examples))
     counts = f"{dropped.only_a} only in {arms[0].label}, {dropped.only_b} only in {others}, such as {examples}"
     total = dropped.only_a + dropped.only_b
-    return InputError(f"{total} {arms[0].table.unit}s do not pair: {counts}; complete the files, or drop --strict.")
+    return InputError(f"{total} {arms[0].table.unit}s do not pair: {counts}; complete the files, or drop `strict`.")
 
 
 def _nothing_common(arms: Sequence[Arm]) -> NoPairsError:
     sides = "; ".join(f"{arm.label} has {listed(map(repr, arm.units(slice(3))))}" for arm in arms)
     unit = arms[0].table.unit
     return NoPairsError(
-        f"no {unit} is in every table: {sides}; write the same ids, or name them with --columns {unit}=NAME."
+        f"no {unit} is in every table: {sides}; write the same ids, or name them with "
+        f"{argument(columns={unit: 'NAME'})}."
     )
 
 
@@ -277,7 +279,7 @@ def notes_of(arms: Sequence[Arm], cluster: str | None) -> tuple[str, ...]:
         if any(have) and not all(have):
             notes.append(f"column {name!r} not used: {arms[have.index(False)].label} has none")
     if cluster is None and any(_has_long_documents(arm) for arm in arms):
-        notes.append("column 'document' not used: windows count as independent (--cluster document draws documents)")
+        notes.append("column 'document' not used: windows count as independent (`cluster='document'` draws documents)")
     return tuple(dict.fromkeys(notes))
 
 

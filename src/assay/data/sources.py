@@ -33,7 +33,9 @@ def tables_of(
 ) -> tuple[Table, Table]:
     """The two tables; ``must_pick``: a selection makes no sense where there is nothing to select from."""
     if b is None and None in models:
-        raise UsageError("compare needs two files, or one file and the names of two of its models (--a NAME --b NAME).")
+        raise UsageError(
+            "compare needs two files, or one file and the names of two of its models (`models=('NAME', 'NAME')`)."
+        )
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     named = [[name] if name else [] for name in models]
     first = read(a, models=named[0] + (named[1] if b is None else []))

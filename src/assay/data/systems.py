@@ -180,7 +180,7 @@ def check_repeated(runs: Sequence[RunTable]) -> None:
             label = runs[found.columns[0]].table.label
             raise InputError(
                 f"{label}: model {found.model!r} has one run, and how far runs agree takes two; add a column 'run' "
-                "that numbers them, or name one file per run with --files-are-runs."
+                "that numbers them, or name one file per run with `files_are_runs=True`."
             )
     _check_common(runs)
 
@@ -215,7 +215,7 @@ def _twice(model: str, run: str, first: Table, second: Table) -> InputError:
         what = f"a run of model {one_line(model)!r}, without a column 'run' that names it,"
     return InputError(
         f"{second.label}: {what} is in {first.label} as well; name the runs apart in the column 'run', or take each "
-        "file as a run with --files-are-runs."
+        "file as a run with `files_are_runs=True`."
     )
 
 

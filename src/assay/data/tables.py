@@ -63,7 +63,7 @@ class Table:
         """The rows of one model."""
         if not self.models:
             raise InputError(
-                f"{self.label}: no column 'model' to find {model!r} in; name it with --columns model=NAME."
+                f"{self.label}: no column 'model' to find {model!r} in; name it with `columns={{'model': 'NAME'}}`."
             )
         if model not in self.models:
             close = nearest(model, self.models)
@@ -195,7 +195,7 @@ def one_model(tables: Sequence[Table], model: str | None) -> Table:
     if model not in names:
         what = f"{len(names)} models" if model is None else f"no model {model!r} among its {len(names)} models"
         close = None if model is None else nearest(model, names)
-        then = f"did you mean {close!r}?" if close else "say which one is meant, with --a NAME or --b NAME."
+        then = f"did you mean {close!r}?" if close else "say which one is meant with `models`."
         raise InputError(f"{tables[0].label} and others: {what} ({listed(names)}); {then}")
     return tables[names.index(model)]
 
@@ -233,8 +233,8 @@ def _table(
         raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
     if columns and "measure" in opened.about:
         raise UsageError(
-            f"--columns names the columns of a table, but {opened.label} was read as files of "
-            f"{opened.about['measure']['format']}; leave it out, or add --format table."
+            f"`columns` names the columns of a table, but {opened.label} was read as files of "
+            f"{opened.about['measure']['format']}; leave it out, or add `Selection(format='table')`."
         )
     layout = layout_of(opened.label, opened.columns, columns, kind, cluster)
     if cluster in layout.columns and cluster in _NOT_CLUSTERS:

@@ -98,7 +98,7 @@ def document_of(
             parts.append(read(path))
     if not parts:
         named = ", ".join(str(result) for result in results) or "nothing was given"
-        raise InputError(f"{named}: no results here; save some with --save FILE or --json > FILE.")
+        raise InputError(f"{named}: no results here; save some as JSON first.")
     return ReportDocument(title or _title(parts), tuple(parts)), left_out
 
 

@@ -32,7 +32,7 @@ def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) ->
 
     Certificates are judged by the ``policy`` of whoever reads the page, if there is one.
     """
-    data = read_json(path, label=str(path), strict=True, advice="give what --json or --save wrote")
+    data = read_json(path, label=str(path), strict=True, advice="give a result that was saved as JSON")
     _check_schema(path, data)
     try:
         return check_part(_checked(path, policy) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
@@ -57,7 +57,7 @@ def _check_schema(path: Path, data: Any) -> None:
         check_version(path, found)
     if this is not None:
         raise InputError(f"{path}: written by another version of Assay (schema {found!r}); this one reads {this}.")
-    raise InputError(f"{path}: not a result of Assay (schema {found!r}); give what --json or --save wrote.")
+    raise InputError(f"{path}: not a result of Assay (schema {found!r}); give a result that was saved as JSON.")
 
 
 def _checked(path: Path, policy: Policy | None) -> Part:

@@ -148,7 +148,7 @@ def _fill(
     if not np.isfinite(losses).all():
         raise InputError(
             f"{part.encoded.document.name}: token {window.first + int(np.argmin(np.isfinite(losses)))} has no finite "
-            "loss; load the model with --dtype float32, or find out why it gives no probability."
+            "loss; load the model with `dtype='float32'`, or find out why it gives no probability."
         )
     here = slice(window.first, window.stop)
     part.losses[here] = losses

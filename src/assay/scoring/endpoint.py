@@ -181,7 +181,7 @@ class EndpointScorer:
             raise InputError(
                 f"{self._where(row)}: the server takes no token ids and begins every text with a BOS token, so a "
                 "window from the middle of a document cannot be sent; use a server that takes token ids (vLLM), "
-                "documents that fit into one window, or --cut fresh."
+                "documents that fit into one window, or `cut='fresh'`."
             )
         bare = row if self.bos is None else row[1:]
         text = str(self.tokenizer.decode(bare, clean_up_tokenization_spaces=False))
@@ -227,7 +227,7 @@ class EndpointScorer:
     def _other_tokens(self, different: str) -> InputError:
         return InputError(
             f"{self.url}: the server's tokens are not those of {self._tokenizer_name} ({different}); "
-            "name the model's own tokenizer with --tokenizer."
+            "name the model's own tokenizer with `tokenizer`."
         )
 
     def _try(self, way: Way) -> None:
@@ -281,12 +281,12 @@ class EndpointScorer:
         if "model" in said and any(words in said for words in _NO_MODEL):
             names = listed(str(entry.get("id")) for entry in self._models()) or "others"
             return InputError(
-                f"{self.url}: the server has no model {self.model!r}, only {names}; name it with --model."
+                f"{self.url}: the server has no model {self.model!r}, only {names}; name it with `model`."
             )
         if any(words in said for words in _TOO_LONG):
             return InputError(
                 f"{self.url}: a window of {len(row)} tokens and one that the server writes are too long for it "
-                f"({refusal.said}); give a shorter --context."
+                f"({refusal.said}); give a shorter `context`."
             )
         return refusal
 

@@ -64,9 +64,11 @@ _MEMORY = re.compile(r"out of memory|can't allocate memory|cannot allocate memor
 
 def _advice(name: str, error: BaseException) -> str:
     if isinstance(error, MemoryError) or _MEMORY.search(str(error)):
-        return "it needs more memory than there is: --dtype bfloat16 halves that of float32, --device cpu is slower."
+        return (
+            "it needs more memory than there is: `dtype='bfloat16'` halves that of float32, `device='cpu'` is slower."
+        )
     if "trust_remote_code" in str(error):
-        return "it runs its own code: --trust-remote-code if you trust it."
+        return "it runs its own code: pass `trust_remote_code=True` if you trust it."
     if isinstance(error, ImportError):
         return "install what is missing, or name a copy of the model that does without."
     return "name a folder or a hub model." if folder_of(name) is None else "download or save it again."
@@ -184,7 +186,7 @@ def find_device(asked: str) -> "torch.device":
         torch.zeros(1, device=device).item()
     except (AssertionError, RuntimeError, NotImplementedError, ImportError) as error:  # as the builds of torch say no
         said = one_line(str(error).splitlines()[0].rstrip(".")) if str(error) else "no reason given"
-        raise InputError(f"there is no device {asked} here ({said}); use --device cpu.") from error
+        raise InputError(f"there is no device {asked} here ({said}); use `device='cpu'`.") from error
     return device
 
 
@@ -216,7 +218,7 @@ def _refuse_pickle(spec: ModelSpec) -> None:
     if any(folder.glob("*.bin")):
         raise InputError(
             f"{one_line(spec.name)}: its weights are pickle files, which can run code; convert them to safetensors, "
-            "or pass --allow-pickle if you trust them."
+            "or pass `allow_pickle=True` if you trust them."
         )
 
 

@@ -56,7 +56,7 @@ def _no_numbers(model: Any) -> str:
         return f"its weights are not finite ({listed(bad)}): download or save it again."
     if model.dtype in (torch.float32, torch.float64):
         return "its weights are finite, but too large to compute with: download or save it again."
-    return "load it with --dtype float32."
+    return "load it with `dtype='float32'`."
 
 
 @torch.inference_mode()

@@ -161,7 +161,7 @@ def _finite(
         token = window.first + int(np.argmin(good))
         raise InputError(
             f"{_window_id(encoded, window, layout)}: token {token} has the loss {losses[token - window.first]}; "
-            "score with --dtype float32, or find out why the model gives it no probability."
+            "score with `dtype='float32'`, or find out why the model gives it no probability."
         )
     return losses
 

@@ -34,7 +34,7 @@ def read_documents(
     found = [document for text in given for document in _of_text(text, field, split_on)]
     if not found:
         what = ", ".join(text.name if isinstance(text, Document) else fspath(text) for text in given)
-        raise InputError(f"{what}: no text in it; give .txt files, or tables with --field.")
+        raise InputError(f"{what}: no text in it; give .txt files, or tables with `field`.")
     names = [document.name for document in found]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -82,9 +82,9 @@ def _of_file(path: Path, name: str, field: str | None, split_on: str | None) -> 
 def _of_table(path: Path, name: str, field: str | None) -> Iterator[Document]:
     source = open_source(path)
     if field is None:
-        raise UsageError(f"{path}: which column holds the text? Name it with --field ({', '.join(source.columns)}).")
+        raise UsageError(f"{path}: which column holds the text? Name it with `field` ({', '.join(source.columns)}).")
     if field not in source.columns:
-        raise InputError(f"{path}: no column {field!r} among {', '.join(source.columns)}; name one with --field.")
+        raise InputError(f"{path}: no column {field!r} among {', '.join(source.columns)}; name one with `field`.")
     texts = next(iter(source.read([(field, "text")])))
     for row, text in enumerate(texts.tolist(), start=1):
         if text.strip():

@@ -114,7 +114,7 @@ class TokenBytes:
         if written != wanted and not spaced:
             raise InputError(
                 f"{label}: the tokenizer of {self.name} rewrites this text{_where(written, wanted)}, so its tokens "
-                "cannot be matched with characters; try --normalize nfkc, which many tokenizers do themselves."
+                "cannot be matched with characters; try `normalize='nfkc'`, which many tokenizers do themselves."
             )
         lengths = [len(self.texts[i]) for i in ids.tolist()]
         return np.concatenate([[0], np.cumsum(lengths)]), spaced

@@ -132,16 +132,16 @@ def drawn_windows(windows: Sequence[Window], layout: Layout, preview: int, final
     They share no predicted token.
     """
     if layout.overlaps:
-        raise UsageError("--windows draws windows that do not overlap; leave out --stride.")
+        raise UsageError("`draw` takes windows that do not overlap; leave out `stride`.")
     if min(preview, final) < 1:
-        raise UsageError(f"--windows draws at least 1 preview and 1 final window, but got {preview}x{final}.")
+        raise UsageError(f"`draw` must take at least 1 preview and 1 final window, but got {preview} and {final}.")
     wanted = preview + final
     full = [window for window in windows if layout.is_full(window)]
     pool = full if len(full) >= wanted else list(windows)
     if len(pool) < wanted:
         raise InputError(
             f"the text has {len(pool)} windows of {layout.context} tokens, {wanted} are needed; "
-            "give more text, a shorter --context, or fewer --windows."
+            "give more text, a shorter `context`, or `draw` fewer."
         )
     order = np.argsort(words(stream_key(seed, "windows"), 0, len(pool)), kind="stable")[:wanted].tolist()
     chosen = [(pool[place], "preview" if rank < preview else "final") for rank, place in enumerate(order)]

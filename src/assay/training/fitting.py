@@ -51,8 +51,8 @@ class Settings:
         object.__setattr__(self, "modules", _in_order(self.modules))
         if self.method == "full" and self._choices():
             raise UsageError(
-                f"--method full trains every weight and has no LoRA to set, but got{self._choices()}; "
-                "leave it out, or train with --method lora."
+                f"`method='full'` trains every weight and has no LoRA to set, but got{self._choices()}; "
+                "leave it out, or train with `method='lora'`."
             )
 
     @property
@@ -97,7 +97,7 @@ def fit(
     from assay.training.callback import AssayCallback
 
     if not rows:
-        raise InputError("there is no row of training text; give more text, or a shorter --context.")
+        raise InputError("there is no row of training text; give more text, or a shorter `context`.")
     set_seed(settings.seed)  # before the adapter is made: its start is random
     prepared = with_adapter(model, settings) if settings.method == "lora" else model
     callback = AssayCallback(
@@ -276,12 +276,12 @@ def with_adapter(model: Any, settings: Settings) -> Any:
     )
     with warnings.catch_warnings():  # peft sees to the first itself, and the second is said below
         warnings.filterwarnings("ignore", message="fan_in_fan_out is set to False")
-        warnings.filterwarnings("ignore", message="You have requested `ensure_weight_tying`")
+        warnings.filterwarnings("ignore", message="You have requested .ensure_weight_tying.")
         adapted = get_peft_model(model, config)
     if tied and not _tied(model):
         raise InputError(
             "peft cannot keep the input and output embeddings of this model tied, and would train them apart; "
-            "leave --train-embeddings out, or train with --method full."
+            "leave `train_embeddings` out, or train with `method='full'`."
         )
     return adapted
 
@@ -291,7 +291,7 @@ def _check_modules(model: Any, names: list[str]) -> None:
     for name in names:
         if not any(layer == name or layer.endswith("." + name) for layer in found):
             known = ", ".join(sorted({layer.rpartition(".")[2] for layer in found}))
-            raise UsageError(f"--modules: the model has no linear layer {name!r} besides its head; it has {known}.")
+            raise UsageError(f"`modules`: the model has no linear layer {name!r} besides its head; it has {known}.")
 
 
 def _linear_layers(model: Any) -> Iterator[str]:

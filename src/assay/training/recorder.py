@@ -59,7 +59,7 @@ def refuse_another(folder: Path, changed: Sequence[str]) -> None:
     if changed:
         raise InputError(
             f"{folder}: holds another training run ({', '.join(changed)} differ); "
-            "name another folder, or --overwrite it."
+            "name another folder, or replace it with `overwrite=True`."
         )
 
 
@@ -136,7 +136,7 @@ def _owned(folder: Path) -> set[str] | None:
     return {MANIFEST, EVENTS, *_PASSING, *saved, *scored}
 
 
-#: Whose a training run is: what --overwrite may take away.
+#: Whose a training run is: what may be overwritten.
 OWNER = Owner("training run", _owned, begun=_PASSING | {EVENTS})
 
 

@@ -375,7 +375,7 @@ def test_the_document_column_is_mentioned_when_it_is_not_used() -> None:
     before, after = noisy_losses(12, 0.1, document=["a", "b"] * 6)
     found = compare(before, after)
     assert found.n_clusters is None
-    assert any("--cluster document" in note for note in found.notes)
+    assert any("`cluster='document'`" in note for note in found.notes)
 
 
 # ---------------------------------------------------------------------------------------------------------------- tests
@@ -449,12 +449,12 @@ def test_what_was_asked_for_by_name_is_shown_as_computed_and_a_verdict_needs_bot
 
 
 def test_mcnemar_is_refused_where_it_means_nothing() -> None:
-    with pytest.raises(UsageError, match="mcnemar needs 0/1 scores without weights and clusters; leave --test out"):
+    with pytest.raises(UsageError, match="mcnemar needs 0/1 scores without weights and clusters; leave `test` out"):
         compare(*noisy_scores(10, 0.1), design=Design(test="mcnemar"))
 
 
 def test_tango_is_refused_where_it_means_nothing() -> None:
-    with pytest.raises(UsageError, match="tango is an interval of 0/1 scores, but these are not; leave method out"):
+    with pytest.raises(UsageError, match="tango is an interval of 0/1 scores, but these are not; leave `method` out"):
         compare(*noisy_scores(10, 0.1), design=Design(method="tango"))
 
 

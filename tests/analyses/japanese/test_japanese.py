@@ -175,7 +175,7 @@ def test_windows_of_one_document_are_a_fallback() -> None:
     [
         ({"text": "sha256:other"}, "different text"),
         ({"ranges": "wide"}, "different text or scripts"),
-        ({"tokenizer": "sha256:other"}, r"different tokenizers or windows.*--per character"),
+        ({"tokenizer": "sha256:other"}, r"different tokenizers or windows.*`per='character'`"),
         ({"context": 32}, "different tokenizers or windows"),
         ({"characters": np.ones((12, 4))}, "different tokenizers or windows"),
         ({"name": "m"}, "two models are called 'm'"),
@@ -204,6 +204,6 @@ def test_what_makes_no_sense_is_refused() -> None:
 
 def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", None)
-    with pytest.raises(UsageError, match=r"pip install 'assay-eval\[ja\]'.*--bleu char"):
+    with pytest.raises(UsageError, match=r"pip install 'assay-eval\[ja\]'.*`bleu=\['char'\]`"):
         japanese(ROWS)
     assert japanese(ROWS, bleu=["char"], design=FAST).tokenizers == {"char": "char"}

@@ -111,7 +111,7 @@ def notes(scores: list[list[float | None]], **options: Any) -> str:
 def test_answers_that_are_missing_are_counted_by_hand() -> None:
     found = notes([[1, 0, 1, 1, 0, 1] * 3, [1, None, 1, 0, 0, None] * 3, [0, 0, 1, 0, None, 1] * 3])
     assert "answers are missing (2 of 3 models; most: m1, 6 of 18)" in found
-    assert "--complete takes the 9 that all have" in found
+    assert "`complete=True` takes the 9 that all have" in found
 
 
 def test_few_units_and_what_they_could_show_at_all() -> None:
@@ -119,7 +119,7 @@ def test_few_units_and_what_they_could_show_at_all() -> None:
     found = notes([[1, 1, 1, 1, 1], [0, 0, 0, 1, 1], [0, 0, 0, 0, 1]])
     assert "5 items, too few to rely on" in found
     assert "no p-value can be below 0.031, nor below 0.094 when adjusted for 3 pairs" in found
-    assert "--adjust max-t depends less on the number of pairs" in found
+    assert "`adjust='max-t'` depends less on the number of pairs" in found
     four = notes([[1, 1, 1, 1], [0, 0, 0, 1]])
     assert "no p-value can be below 0.062, so that no pair can be told apart at 0.05" in four
 

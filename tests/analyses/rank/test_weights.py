@@ -85,7 +85,7 @@ def test_nothing_is_said_of_weights_unless_asked() -> None:
 def test_the_logarithm_of_one_is_no_weight() -> None:
     board = rank(*parts(varied(), N), names=NAMES, design=QUICK, weights="n")
     assert [other.weights for other in board.reweightings] == ["n", "sqrt"]
-    with pytest.raises(InputError, match="leave such items out with --min-n 2"):
+    with pytest.raises(InputError, match="leave such items out with `min_n=2`"):
         rank(*parts(varied(), N), names=NAMES, design=QUICK, weights="log")
 
 

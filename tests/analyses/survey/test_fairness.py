@@ -174,5 +174,5 @@ def test_too_few_resamples_for_so_many_gaps_are_noted() -> None:
     gaps = sum(gap.test.p_value is not None for one in fairness(survey, QUICK).categories for gap in one.gaps)
     assert len(few) == 1
     assert f"no p-value of 199 resamples can be below {gaps / 200:g} when adjusted for {gaps} gaps" in few[0]
-    assert f"shown at 0.01; take at least {100 * gaps} (--resamples)" in few[0]
+    assert f"shown at 0.01; take at least {100 * gaps} (`resamples`)" in few[0]
     assert enough == ()

@@ -35,7 +35,7 @@ def test_a_log_without_a_finite_loss_diverged_at_its_first_step(tmp_path: Path) 
 def test_one_diverged_and_one_good_arm_and_the_good_one_is_the_baseline(tmp_path: Path) -> None:
     report = tune(write_table(tmp_path / "full.csv", "nan"), write_table(tmp_path / "lora.csv"))
     assert report.baseline == "lora"
-    assert report.notes[0] == "lora is the baseline: full would be, but diverged; --baseline NAME changes it"
+    assert report.notes[0] == "lora is the baseline: full would be, but diverged; `baseline=NAME` changes it"
     assert "full diverged at step 1" in report.sentence
     assert report.recommendations[0].text.startswith("Do not decide between lora and full yet")
     assert tune(*tmp_path.iterdir(), baseline="full").baseline == "full"

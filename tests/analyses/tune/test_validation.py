@@ -45,7 +45,7 @@ def test_the_loss_of_a_classifier_is_not_graded_as_a_perplexity(tmp_path: Path) 
     criterion = next(c for c in report.criteria if c.name == "perplexity")
     assert (criterion.status, criterion.why) == ("not measured", "no log says that the loss is a language model's")
     assert "excellent" not in str(report)
-    assert any("--language-model" in note for note in report.notes)
+    assert any("`language_model=True`" in note for note in report.notes)
     assert TuningReport.from_dict(json.loads(json.dumps(report.to_dict(), allow_nan=False))) == report
     said = tune(path, language_model=True)
     assert next(c for c in said.criteria if c.name == "perplexity").why.startswith("excellent")
@@ -90,7 +90,7 @@ def test_named_validation_sets_are_read_and_shown_and_one_decides(tmp_path: Path
     quality = report.arms[0].quality
     assert (quality["validation_loss"].value, quality["validation_loss, news"].value) == (0.7, 0.7)
     assert quality["validation_loss, code"].value == 1.3
-    said = "2 named validation sets (news, code): all are shown, and eval_news_loss decides; --validation NAME changes"
+    said = "2 named validation sets (news, code): all are shown, and eval_news_loss decides; `validation=NAME` changes"
     assert any(said in note for note in report.notes)
     other = tune(path, validation="code")
     assert other.arms[0].quality["validation_loss"].value == 1.3

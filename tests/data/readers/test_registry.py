@@ -225,7 +225,7 @@ def test_a_key_that_comes_late_in_a_jsonl_file_is_still_a_column(tmp_path: Path)
     lines = [json.dumps({"item": f"q{i}", "score": 1}) for i in range(3000)]
     lines[2900] = '{"item": "q2900", "score": 1, "cluser": 1}'
     path = written(tmp_path / "a.jsonl", "\n".join(lines).encode())
-    assert_refused(path, "unknown column 'cluser'", "--columns cluster=cluser")
+    assert_refused(path, "unknown column 'cluser'", "`columns={'cluster': 'cluser'}`")
     lines[2900] = '{"item": "q2900", "score": 1, "cluster": 1}'
     path.write_text("\n".join(lines))
     assert_refused(path, "line 1, column 'cluster'", "empty")

@@ -71,7 +71,7 @@ def test_bins_that_make_no_sense_are_refused() -> None:
     for wrong in (-1, 0, 1, 4):
         with pytest.raises(UsageError, match=f"from 2 to 3.*but got {wrong}"):
             binned(counts, wrong, "r")
-    with pytest.raises(InputError, match=r"same position \(7\).*--context"):
+    with pytest.raises(InputError, match=r"same position \(7\).*`context`"):
         binned({7: 100}, "log", "r")
 
 
@@ -128,7 +128,7 @@ def assert_refused(folder: Path, *parts: str) -> None:
 
 
 def test_a_run_without_tokens_says_how_to_get_them(tmp_path: Path) -> None:
-    assert_refused(write_run(tmp_path / "r", story(1, 5), keep_tokens=False), "--keep-tokens")
+    assert_refused(write_run(tmp_path / "r", story(1, 5), keep_tokens=False), "`keep_tokens=True`")
 
 
 def test_an_incomplete_run_is_refused(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_missing_shard_of_tokens_is_named(tmp_path: Path) -> None:
 def test_a_damaged_shard_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "r", story(1, 5))
     (folder / "tokens-00001.parquet").write_bytes(b"PAR1 and nothing else")
-    assert_refused(folder, "cannot be read", "--overwrite")
+    assert_refused(folder, "cannot be read", "`overwrite=True`")
 
 
 @pytest.mark.parametrize(("loss", "said"), [(float("nan"), "missing"), (float("inf"), "inf"), (1e9, "1e+09")])
@@ -175,7 +175,7 @@ def test_one_document_in_one_window_is_refused(tmp_path: Path) -> None:
 
 def test_one_position_is_refused(tmp_path: Path) -> None:
     documents = [Tokens(f"d{i}", [1], [2.0]) for i in range(5)]
-    assert_refused(write_run(tmp_path / "r", documents), "same position (1)", "--context")
+    assert_refused(write_run(tmp_path / "r", documents), "same position (1)", "longer `context`")
 
 
 PLANS: dict[str, tuple[dict[str, Any], str]] = {

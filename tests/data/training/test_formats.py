@@ -305,7 +305,7 @@ def test_a_manifest_with_a_field_of_a_wrong_type_is_refused_by_name(
     folder = write_run(tmp_path / "a", [3.0, 2.0])
     path = folder / "training.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | about))
-    with pytest.raises(InputError, match=r"training\.json.*; train again with --overwrite\.") as refused:
+    with pytest.raises(InputError, match=r"training\.json.*; train again with `overwrite=True`\.") as refused:
         read_logs([folder])
     assert part in str(refused.value)
 

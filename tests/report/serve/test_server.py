@@ -203,7 +203,7 @@ def test_it_listens_on_the_loopback_address_only(server: ResultServer) -> None:
 
 
 def test_a_port_that_is_taken(server: ResultServer, folder: Path) -> None:
-    with pytest.raises(InputError, match=rf"^port {server.server_port} is taken by another program; .*--port"):
+    with pytest.raises(InputError, match=rf"^port {server.server_port} is taken by another program; .*`port`"):
         make_server(folder, server.server_port)
 
 

@@ -59,7 +59,7 @@ def context(
     design = design or Design()
     _check_design(design)
     if not runs:
-        raise UsageError("context needs a run; name a folder that `assay score --keep-tokens` wrote.")
+        raise UsageError("context needs a run; name a folder that score wrote with `keep_tokens=True`.")
     panels = [run for run in runs if isinstance(run, Panel)]
     if panels:
         if len(runs) > 1 or bins != "log":

@@ -102,7 +102,7 @@ def _check_same_characters(first: CharacterCounts, other: CharacterCounts) -> No
     if not same or not np.array_equal(first.characters, other.characters):
         raise InputError(
             f"{both} have different tokenizers or windows, so that different characters are predicted; look at each by "
-            "itself, and compare their losses with assay compare --per character."
+            "itself, and compare their losses with `per='character'` of compare."
         )
 
 
@@ -245,5 +245,6 @@ def _sacrebleu(name: str) -> Any:
         return getattr(import_module(f"sacrebleu.tokenizers.{module}"), tokenizer)()
     except (ImportError, RuntimeError) as error:  # sacrebleu without MeCab raises a RuntimeError
         raise UsageError(
-            f"BLEU with {name} needs the extra ja: pip install 'assay-eval[ja]'. Or pass --bleu char, which needs none."
+            f"BLEU with {name} needs the extra ja: pip install 'assay-eval[ja]'. Or pass "
+            "`bleu=['char']`, which needs none."
         ) from error

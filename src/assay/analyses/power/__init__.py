@@ -64,7 +64,9 @@ def power(
         likely = plan if isinstance(plan, Shares) else plan.means()
         return _answered(asked, Planned(likely, likely, likely), None, _given(plan, difference))
     if not isinstance(plan, Panel) and b is None and None in models:
-        raise UsageError("a pilot is two files, or one file and the names of two of its models (--a NAME --b NAME).")
+        raise UsageError(
+            "a pilot is two files, or one file and the names of two of its models (`models=('NAME', 'NAME')`)."
+        )
     panel, runs = _pilot_panels(plan, b, models, columns, cluster, split, selection)
     pilot, planned = pilot_of(panel, runs, level=goal.level, repeats=repeats)
     assumptions = {} if repeats is None else {"repeats": float(repeats)}

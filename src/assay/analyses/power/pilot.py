@@ -51,7 +51,7 @@ def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) ->
     drawn = Units(sums.numerators[:, 1] - sums.numerators[:, 0], sums.denominators)
     if drawn.n < 2 or drawn.degenerate:
         what = "one unit" if drawn.n < 2 else "the same difference everywhere"
-        raise InputError(f"the pilot has {what}, which says nothing of the spread; take more items, or give --sd.")
+        raise InputError(f"the pilot has {what}, which says nothing of the spread; take more items, or give `sd`.")
     noise = _noises(runs, repeats)
     pilot = _pilot(panel, drawn, noise, level)
     if _binary(panel) and noise is None:
@@ -108,7 +108,7 @@ def _noises(runs: Panel, repeats: int | None) -> tuple[Noise, Noise] | None:
         name = lone if isinstance(lone, str) else lone.model
         raise UsageError(
             f"{name}: one run of each {runs.unit}, so what {repeats} repeats would save is unknown; give a "
-            "pilot with a column 'run', or numbers with --sd and --sd-within."
+            "pilot with a column 'run', or numbers with `sd` and `sd_within`."
         )
     return None
 

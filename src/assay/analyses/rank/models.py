@@ -67,7 +67,7 @@ def only_complete(panel: Panel) -> Panel:
         return panel.complete()
     except NoPairsError as error:
         raise InputError(
-            f"no {panel.unit} has an answer of every model; leave out --complete, or models that lack many."
+            f"no {panel.unit} has an answer of every model; leave out `complete`, or models that lack many."
         ) from error
 
 

@@ -35,7 +35,7 @@ def check_adjust(adjust: str, design: Design) -> None:
     resamples = design.resamples or DEFAULT_RESAMPLES
     if adjust == "max-t" and resamples < least:
         raise UsageError(
-            f"resamples must be at least {least:,} at this level, but got {resamples:,}; raise --resamples, or lower "
+            f"resamples must be at least {least:,} at this level, but got {resamples:,}; raise `resamples`, or lower "
             "the level."
         )
 

@@ -125,7 +125,7 @@ def _about_holes(panel: Panel) -> str:
     return (
         f"answers are missing ({lacking} of {grid.k} models; most: {panel.systems[fewest]}, "
         f"{grid.n - int(answered[fewest]):,} of {grid.n:,}): pairs are tested on the {unit}s both have, estimates "
-        f"allow for the difficulty of the {unit}s; --complete takes the {all_have:,} that all have"
+        f"allow for the difficulty of the {unit}s; `complete=True` takes the {all_have:,} that all have"
     )
 
 
@@ -145,7 +145,7 @@ def _attainable(panel: Panel, decided: PairDecisions, adjust: Adjust) -> list[st
     if least > alpha:
         return [f"{found}, so that no pair can be told apart at {words.number(alpha)}"]
     adjusted = f"nor below {words.number(smallest, 2)} when adjusted for {words.count(pairs, 'pair')}"
-    advice = "--adjust max-t depends less on the number of pairs"
+    advice = "`adjust='max-t'` depends less on the number of pairs"
     return [f"{found}, {adjusted}, so that no pair can be told apart at {words.number(alpha)}; {advice}"]
 
 

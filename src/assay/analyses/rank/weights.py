@@ -30,20 +30,20 @@ def reweighted(panel: Panel, weights: WeightScheme | None, min_n: int | None) ->
         return panel
     if "weight" not in panel.numbers:
         raise InputError(
-            "--weights and --min-n need the number behind each item in a column 'weight' of scores; name it with "
-            "--columns weight=NAME."
+            "`weights` and `min_n` need the number behind each item in a column 'weight' of scores; name it with "
+            "`columns={'weight': 'NAME'}`."
         )
     if min_n is not None:
         enough = np.asarray(panel.grid.weights >= min_n)
         if not enough.any():
-            raise InputError(f"no {panel.unit} has a weight of at least {min_n}; lower --min-n.")
+            raise InputError(f"no {panel.unit} has a weight of at least {min_n}; lower `min_n`.")
         panel = panel.rows(enough)
     return panel.weighted(lambda n: _weights(n, weights or "n"))
 
 
 def _weights(n: Floats, how: WeightScheme) -> Floats:
     if how == "log" and not (n > 1).all():
-        raise InputError("the logarithm of a weight of 1 or less is no weight; leave such items out with --min-n 2.")
+        raise InputError("the logarithm of a weight of 1 or less is no weight; leave such items out with `min_n=2`.")
     if how == "equal":
         return np.ones_like(n)
     return n if how == "n" else np.sqrt(n) if how == "sqrt" else np.log(n)

@@ -115,7 +115,7 @@ def _check(design: Design, min_n: int, threshold: float, marginal: str) -> None:
     if replace(design, scheme=Design().scheme) != design:
         raise UsageError("survey takes every part of a design but the scheme; leave it out.")
     if design.test in ("mcnemar", "mcnemar-midp"):
-        raise UsageError(f"{design.test} is for 0/1 scores; a survey's are between 0 and 1: leave --test out.")
+        raise UsageError(f"{design.test} is for 0/1 scores; a survey's are between 0 and 1: leave `test` out.")
     if min_n < 1:
         raise UsageError(f"min_n must be at least 1, but got {min_n}.")
     if marginal not in get_args(Population):
@@ -130,7 +130,7 @@ def chosen(only: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(ANALYSES)
     unknown = [name for name in only if name not in ANALYSES]
     if unknown:
-        raise UsageError(f"--only must name analyses among {', '.join(ANALYSES)}, but got {unknown[0]!r}.")
+        raise UsageError(f"`only` must name analyses among {', '.join(ANALYSES)}, but got {unknown[0]!r}.")
     return tuple(name for name in ANALYSES if name in only)
 
 

@@ -55,7 +55,7 @@ def _from_noise(found: NoiseCeiling) -> Iterator[Advice]:
     few = sum(part.respondents < FEW_RESPONDENTS for part in found.segments)
     if found.overall.above < HIGH_ENOUGH or few > MANY_SMALL * len(found.segments):
         yield Advice(
-            f"Raise the minimum number of respondents (--min-n {FEW_RESPONDENTS}), or merge small segments.",
+            f"Raise the minimum number of respondents (`min_n={FEW_RESPONDENTS}`), or merge small segments.",
             f"{100 * found.overall.above:.0f} % of the questions × segments can reach {found.threshold:g} at all; "
             f"{few} of {len(found.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
             + (f", and in {len(low)} even a perfect prediction stays below it on average." if low else "."),

@@ -106,7 +106,7 @@ def _attainable(count: int, resamples: int, level: float) -> list[str]:
     needed = ceil(count / (1 - level) - 1e-9)
     found = f"no p-value of {resamples:,} resamples can be below {words.number(least, 2)}"
     adjusted = f"when adjusted for {words.count(count, 'gap')}, so that none can be shown"
-    return [f"{found} {adjusted} at {words.number(1 - level)}; take at least {needed:,} (--resamples)"]
+    return [f"{found} {adjusted} at {words.number(1 - level)}; take at least {needed:,} (`resamples`)"]
 
 
 def _with_sampling(category: CategoryGaps, segments: Sequence[int], noise: SegmentNoise, level: float) -> CategoryGaps:

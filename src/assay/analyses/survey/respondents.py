@@ -186,7 +186,7 @@ def _sums(
         np.add.at(there, places[:, g], here > 0)
     if float(blocks) * resamples * count > _MOST_SUMS:
         raise InputError(
-            f"{resamples:,} resamples of {count:,} columns do not fit into memory; take fewer --resamples."
+            f"{resamples:,} resamples of {count:,} columns do not fit into memory; take fewer `resamples`."
         )
     out = np.zeros((blocks, resamples, count))
     _add(out, truth, places, (cell[read], column[read], weight[read], predictions.shares[rows[read]]), design.seed)

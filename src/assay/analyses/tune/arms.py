@@ -172,7 +172,7 @@ def _quality_reason(runs: Sequence[Trained]) -> str | None:
     if any(len(run.log.valid) and not run.log.language_model for run in runs):
         said.append(
             "no log says that its loss is a language model's, so that it has no perplexity and no grade; "
-            "--language-model says so"
+            "`language_model=True` says so"
         )
     return "; ".join(said) or None
 
@@ -212,7 +212,7 @@ def baseline_of(arms: Sequence[Arm], asked: str | None) -> tuple[str | None, str
         why = f"{preferred.name} would be, but diverged"
     if why is None:
         return chosen.name, None
-    return chosen.name, f"{chosen.name} is the baseline: {why}; --baseline NAME changes it"
+    return chosen.name, f"{chosen.name} is the baseline: {why}; `baseline=NAME` changes it"
 
 
 def _chosen(arms: Sequence[Arm]) -> tuple[Arm, str | None]:

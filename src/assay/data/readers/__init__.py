@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, get_args
 from numpy.typing import NDArray
 
 from assay.errors import UsageError
+from assay.names import argument
 
 #: What messages call a table that came without a name.
 UNNAMED = "the table"
@@ -16,7 +17,7 @@ Reading = Literal["text", "number", "score"]
 
 Format = Literal["table", "lm-eval", "inspect", "lighteval", "helm", "responses"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-#: What a harness calls that which --filter picks, if it is no filter.
+#: What a harness calls that which ``filter`` picks, if it is no filter.
 FILTER_WORDS: dict[str, str] = {"helm": "split"}
 
 
@@ -80,7 +81,7 @@ class Selection:
 
     @property
     def picks(self) -> str:
-        """The options that only the results of a harness give something to pick from; "" where there are none."""
+        """What only the results of a harness give something to pick from, as messages write it; "" for nothing."""
         named = {"task": self.task, "metric": self.metric, "filter": self.filter, "scorer": self.scorer}
-        options = [f"--{name} {value}" for name, value in named.items() if value is not None]
-        return " ".join([*options, *(["--newest"] if self.newest else [])])
+        given = {name: value for name, value in (named | {"newest": self.newest or None}).items() if value is not None}
+        return argument("Selection", **given) if given else ""

@@ -224,7 +224,7 @@ def _logs(path: Path, asked: Format | None) -> "list[Log] | None":
             )
         return logs_in(files, asked)
     if len(formats) > 1:
-        raise InputError(f"{one_line(str(path))}: files of {listed(formats)}; choose one with --format.")
+        raise InputError(f"{one_line(str(path))}: files of {listed(formats)}; choose one with `Selection(format=...)`.")
     return logs_in(files, formats[0]) if formats else None
 
 

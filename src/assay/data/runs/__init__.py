@@ -86,7 +86,10 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
         ]
         if changed:
             names = ", ".join(sorted(changed))
-            raise InputError(f"{folder}: holds another run ({names} differ); name another folder, or --overwrite it.")
+            raise InputError(
+                f"{folder}: holds another run ({names} differ); name another folder, or replace it with "
+                "`overwrite=True`."
+            )
         return found
     if _anything_in(folder):
         raise InputError(f"{folder}: exists and is not a run; name another folder.")
@@ -168,7 +171,7 @@ def open_run(folder: Path) -> Run:
 
 def _check(manifest: dict[str, Any], path: Path) -> None:
     """Refuse a manifest without what every run has, or with a part of another type."""
-    again = "score again with --overwrite"
+    again = "score again with `overwrite=True`"
     shards = manifest.get("shards")
     if not _is_shard_count(shards):
         raise InputError(f"{path}: 'shards' must be a whole number up to {_MOST_SHARDS:,}; {again}.")

@@ -126,7 +126,7 @@ def open_tokens(folder: Path) -> TokenRun:
     """The run in a folder, if it is complete and has kept its tokens."""
     run, label = open_run(folder), one_line(str(folder))
     if not run.manifest.get("keep_tokens"):
-        raise InputError(f"{label}: the run has kept no losses of single tokens; score again with --keep-tokens.")
+        raise InputError(f"{label}: the run has kept no losses of single tokens; score again with `keep_tokens=True`.")
     files = run.files("tokens")
     lost = next((file for file in files if not file.exists()), None)
     if lost is not None:
@@ -188,7 +188,7 @@ def binned(counts: dict[int, int], bins: int | Literal["log"], label: str) -> li
     """Bins over the positions that occur: doubling (0, 1, 2, 3–4, 5–8, …), or N with about as many tokens each."""
     if len(counts) < 2:
         only = next(iter(counts))
-        raise InputError(f"{label}: every token has the same position ({only}); score with a longer --context.")
+        raise InputError(f"{label}: every token has the same position ({only}); score with a longer `context`.")
     if bins == "log":
         found = log_bins(min(counts), max(counts))
         return [edge for edge in found if any(edge.low <= position <= edge.high for position in counts)]
@@ -291,5 +291,5 @@ def _run(database: duckdb.DuckDBPyConnection, run: TokenRun, query: str) -> list
     except REFUSALS as error:
         said = str(error).partition("\n")[0].strip().rstrip(".")
         raise InputError(
-            f"{run.label}: a shard of the run cannot be read ({said}); score again with --overwrite."
+            f"{run.label}: a shard of the run cannot be read ({said}); score again with `overwrite=True`."
         ) from error

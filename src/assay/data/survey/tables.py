@@ -70,7 +70,7 @@ def read_prediction_tables(sources: Sequence[Any], truth: Truth, *, left_out: Tr
     few = np.zeros(len(truth), dtype=bool) if left_out is None else left_out
     answers = [answer for source in sources for answer in _answers(source, truth, few, skipped, places)]
     if not answers:
-        raise InputError("no prediction of an answer that is looked at; check the segments, or lower --min-n.")
+        raise InputError("no prediction of an answer that is looked at; check the segments, or lower `min_n`.")
     many = "1 row is" if skipped[0] == 1 else f"{skipped[0]:,} rows are"
     notes = [f"{many} about answers of too few respondents, which are left out"] if skipped[0] else []
     notes += places.notes()

@@ -120,7 +120,7 @@ class Truth:
         if enough.all():
             return self
         if not enough.any():
-            raise InputError(f"{self.source}: every segment has fewer than {n} respondents; lower --min-n.")
+            raise InputError(f"{self.source}: every segment has fewer than {n} respondents; lower `min_n`.")
         kept = self.only(enough)
         here = set(kept.segment_codes)
         gone = [segment for segment in self.segments if segment.id not in here]

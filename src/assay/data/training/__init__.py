@@ -231,7 +231,7 @@ def judged_by(logs: Sequence[TrainingLog], name: str | None) -> list[TrainingLog
         (one, a), (two, b) = list(found.items())[:2]
         raise InputError(
             f"{a.label} and {b.label} have different validation losses ({_column(one)} and {_column(two)}), which do "
-            "not compare; name one that all have: --validation NAME."
+            "not compare; name one that all have: `validation=NAME`."
         )
     return list(logs)
 
@@ -255,4 +255,4 @@ def note_of(log: TrainingLog) -> str | None:
         return None
     names, own = ", ".join(log.valid_sets), _column(log.valid_name)
     many = "1 named validation set" if len(log.valid_sets) == 1 else f"{len(log.valid_sets)} named validation sets"
-    return f"{many} ({names}): all are shown, and {own} decides; --validation NAME changes it"
+    return f"{many} ({names}): all are shown, and {own} decides; `validation=NAME` changes it"

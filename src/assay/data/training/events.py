@@ -78,7 +78,7 @@ _WITH_STEP = frozenset({"step", "validation", "resume"})
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """What a run folder says of its run."""
-    path, again = folder / MANIFEST, "train again with --overwrite"
+    path, again = folder / MANIFEST, "train again with `overwrite=True`"
     label = one_line(str(path))
     about = read_json(path, label=f"{label}: the manifest cannot be read", advice=again)
     if not isinstance(about, dict) or about.get("schema") != SCHEMA:

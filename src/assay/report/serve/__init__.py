@@ -185,19 +185,19 @@ def say(line: str) -> None:
 def make_server(folder: Path, port: int = PORT) -> ResultServer:
     """A server that listens; `serve_forever` answers, `shutdown` and `server_close` end it. Port 0: any free one."""
     if not 0 <= port <= 65_535:
-        raise UsageError(f"--port must be 0 to 65535, but got {port}.")
+        raise UsageError(f"`port` must be 0 to 65535, but got {port}.")
     try:
         place = folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise InputError(f"{folder}: there is no such folder; name one that has results, or will have.") from error
     if not place.is_dir():
-        raise InputError(f"{folder}: not a folder; --serve shows the results in one.")
+        raise InputError(f"{folder}: not a folder; name one that has results, or will have.")
     try:
         return ResultServer(place, port)
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         what = "is taken by another program" if taken else f"cannot be used ({error.strerror})"
-        raise InputError(f"port {port} {what}; choose another with --port N, or a free one with --port 0.") from error
+        raise InputError(f"port {port} {what}; choose another `port`, or any free one with `port=0`.") from error
 
 
 def serve(folder: Path, *, port: int = PORT, ready: Callable[[str], None] | None = None) -> int:

@@ -27,7 +27,7 @@ from assay.stats.records import Fallback, Interval
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
 
 IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango"]
-NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave method out, or choose bca."
+NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave `method` out, or choose bca."
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
 STAND_IN_RESAMPLES = 10_000  # where the exact distribution cannot be had and no number was asked for

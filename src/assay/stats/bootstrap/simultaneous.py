@@ -162,7 +162,7 @@ def critical_value_of(largest: Floats, alpha: float) -> float:
     if place > len(largest):
         least = ceil((1 - alpha) / alpha)
         raise UsageError(
-            f"resamples must be at least {least:,} at this level, but got {len(largest):,}; raise resamples, or "
+            f"resamples must be at least {least:,} at this level, but got {len(largest):,}; raise `resamples`, or "
             "lower the level."
         )
     return float(largest[place - 1])

@@ -84,7 +84,7 @@ def test_a_renamed_file_is_compared_with_one_that_was_not(renamed: list[Path]) -
     assert set(by_name(renamed[0], only(LM_EVAL / LARGE, "samples_tiny_sky*"), metric="acc")) == {"base", LARGE}
     message = refusal([renamed[0], LM_EVAL / LARGE], task="tiny_*", metric="acc")
     assert "was renamed and does not say its task" in message
-    assert "name a single task with --task" in message
+    assert "name a single task with `Selection(task=...)`" in message
 
 
 def test_renamed_files_of_different_tasks_do_not_pair(renamed: list[Path]) -> None:
@@ -98,12 +98,12 @@ def test_renamed_files_of_different_tasks_do_not_pair(renamed: list[Path]) -> No
 
 def test_tasks_that_are_offered_can_be_chosen() -> None:
     message = refusal([LM_EVAL / SMALL])
-    assert "choose one with --task" in message
+    assert "choose one with `Selection(task=...)`" in message
     for task in choices(message):
         assert "tasks" not in (refusal([LM_EVAL / SMALL], task=task) if task != "tiny_stories" else "")
     assert len(read([LM_EVAL / SMALL], task="tiny_stories")) == 1
     files = [only(LM_EVAL / SMALL, f"samples_{task}*") for task in ("tiny_sky", "tiny_animals")]
-    assert "such as --task '*'" in refusal(files, metric="acc")
+    assert "such as `Selection(task='*')`" in refusal(files, metric="acc")
     assert len(read(files, metric="acc", task="*")[0]) == 16
 
 
@@ -119,7 +119,7 @@ def test_runs_of_a_task_can_be_named_or_the_newest_taken() -> None:
     message = refusal([LM_EVAL / "dummy"], filter="strict-match")
     files = choices(message)
     assert len(files) == 2
-    assert "--newest" in message
+    assert "`Selection(newest=True)`" in message
     assert len(read([LM_EVAL / "dummy"], filter="strict-match", newest=True)) == 1
     assert len(read(files[:1], filter="strict-match")) == 1
     assert list(by_name(*(f"{i}={file}" for i, file in enumerate(files)), filter="strict-match")) == ["0", "1"]
@@ -132,7 +132,7 @@ def test_the_newest_is_offered_only_where_the_dates_tell_it(tmp_path: Path) -> N
     folders = [shutil.copytree(run, tmp_path / name / run.name) for name in ("first", "second")]
     message = refusal([tmp_path], metric="exact_match")
     assert "2 runs of the task 'tiny_choices' by the model 'huggingface/stories260K-hf'" in message
-    assert "--newest" not in message
+    assert "`Selection(newest=True)`" not in message
     assert choices(message) == [str(folder) for folder in folders]
     assert len(by_name(*(f"{i}={folder}" for i, folder in enumerate(folders)), metric="exact_match")) == 2
     assert len(by_name(folders[0], metric="exact_match")) == 1
@@ -165,7 +165,9 @@ def two_splits(tmp_path: Path) -> Path:
 
 def test_splits_are_never_merged_and_each_can_be_chosen(two_splits: Path) -> None:
     message = refusal([two_splits], metric="exact_match")
-    assert "2 splits (test, valid); choose one with --filter, such as --filter test" in message
+    assert (
+        "2 splits (test, valid); choose one with `Selection(filter=...)`, such as `Selection(filter='test')`" in message
+    )
     found = {split: read([two_splits], metric="exact_match", filter=split)[0] for split in choices(message)}
     assert {split: len(table) for split, table in found.items()} == {"test": 2, "valid": 1}
     [whole] = read([next(HELM.glob(f"tiny_choices*{SMALL}"))], metric="exact_match")

@@ -127,7 +127,7 @@ def test_tasks_with_other_metrics_or_kinds_are_not_put_together(tmp_path: Path) 
     edit_lines(only(folder, "samples_tiny_animals*"), lambda _, row: row | {"metrics": ["acc_norm"]})
     assert_refused(folder, "has metric acc_norm", "has metric acc", task="tiny_choices")
     only(folder, "samples_tiny_animals*").unlink()
-    assert_refused(folder, "holds scores and", "losses", "--task", task="tiny_s*")
+    assert_refused(folder, "holds scores and", "losses", "`Selection(task=...)`", task="tiny_s*")
 
 
 def test_several_models_for_one_table_are_refused() -> None:
@@ -171,13 +171,15 @@ def test_other_metrics_filters_and_scorers_do_not_pair() -> None:
     acc, norm = (
         one(LM_EVAL / model, task="tiny_sky", metric=metric) for model, metric in ((SMALL, "acc"), (LARGE, "acc_norm"))
     )
-    with pytest.raises(InputError, match=r"metric acc and .* metric acc_norm; choose one that both have with --metric"):
+    with pytest.raises(
+        InputError, match=r"metric acc and .* metric acc_norm; choose one that both have with `Selection\(metric=...\)`"
+    ):
         pair(acc, norm)
     first, second = sorted(LM_EVAL.glob("dummy/samples_*.jsonl"))
-    with pytest.raises(InputError, match="--filter"):
+    with pytest.raises(InputError, match=r"`Selection\(filter=...\)`"):
         pair(one(first, filter="strict-match"), one(second, filter="flexible-extract"))
     parts = INSPECT / "parts.eval"
-    with pytest.raises(InputError, match="--scorer"):
+    with pytest.raises(InputError, match=r"`Selection\(scorer=...\)`"):
         pair(one(parts, scorer="match"), one(parts, scorer="includes"))
 
 
@@ -186,7 +188,7 @@ def test_other_tasks_pair_only_if_their_contents_are_known_to_agree(tmp_path: Pa
     renamed = path.rename(tmp_path / path.name.replace("tiny_sky", "tiny_sky_cot"))
     assert pair(one(LM_EVAL / SMALL, **SKY), one(renamed, metric="acc")).n == 8
     edit_lines(renamed, lambda _, row: row | {"doc_hash": ""})
-    with pytest.raises(InputError, match=r"holds the task tiny_sky and .* tiny_sky_cot; .* --task"):
+    with pytest.raises(InputError, match=r"holds the task tiny_sky and .* tiny_sky_cot; .* `Selection\(task=...\)`"):
         pair(one(LM_EVAL / SMALL, **SKY), one(renamed, metric="acc"))
 
 
@@ -213,11 +215,15 @@ def test_the_harness_says_which_direction_is_good_and_the_user_may_overrule(tmp_
 
 def test_picking_from_a_table_and_naming_columns_of_a_log_are_refused(tmp_path: Path) -> None:
     table = write_rows(tmp_path / "t.csv", {"item": ["q"], "score": [1.0]})
-    with pytest.raises(UsageError, match=r"--task x picks among the results of a harness, but .*t.csv is a table"):
+    with pytest.raises(
+        UsageError, match=r"`Selection\(task='x'\)` picks among the results of a harness, but .*t.csv is a table"
+    ):
         read_tables([table], selection=Selection(task="x"))
-    with pytest.raises(UsageError, match="--newest"):
+    with pytest.raises(UsageError, match=r"`Selection\(newest=True\)`"):
         read_tables([table], selection=Selection(newest=True))
-    with pytest.raises(UsageError, match=r"--columns names the columns of a table, but .* lm-eval; .* --format table"):
+    with pytest.raises(
+        UsageError, match=r"`columns` names the columns of a table, but .* lm-eval; .* `Selection\(format='table'\)`"
+    ):
         read_tables([LM_EVAL / SMALL], columns={"score": "acc"}, selection=Selection(**SKY))
     with pytest.raises(UsageError, match="format must be one of table, lm-eval"):
         Selection(format="csv")  # type: ignore[arg-type]

@@ -126,13 +126,13 @@ def test_splits_are_chosen(choices: Path) -> None:
             stat["name"]["split"] = "valid"
 
     stats_of(choices, other)
-    assert_refused(choices, "2 splits (test, valid)", "--filter", metric="exact_match")
+    assert_refused(choices, "2 splits (test, valid)", "`Selection(filter=...)`", metric="exact_match")
     assert list(scores(one(choices, metric="exact_match", filter="test"))) == ["id1"]
 
 
 def test_many_metrics_are_refused_with_the_choices(choices: Path) -> None:
-    assert_refused(choices, "metrics (", "exact_match", "max_prob", "--metric")
-    assert_refused(HELM, "2 tasks (tiny_choices, tiny_stories)", "--task")
+    assert_refused(choices, "metrics (", "exact_match", "max_prob", "`Selection(metric=...)`")
+    assert_refused(HELM, "2 tasks (tiny_choices, tiny_stories)", "`Selection(task=...)`")
     assert_refused(choices, "only task", metric="exact_match", cluster="topic")
     assert one(choices, metric="exact_match", cluster="task").labels["task"].names == ("tiny_choices",)
 

@@ -61,10 +61,10 @@ def test_json_and_deflated_logs_hold_what_the_same_run_holds_with_zstandard(name
 
 def test_parts_of_a_score_are_chosen_with_a_scorer_and_a_metric() -> None:
     path = INSPECT / "parts.eval"
-    assert_refused(path, "3 scorers (graded, includes, match)", "--scorer")
-    assert_refused(path, "scorer graded: 2 metrics (length, right)", "--metric", scorer="graded")
-    assert_refused(path, "no scorer 'mach'", "did you mean --scorer match?", scorer="mach")
-    assert_refused(path, "no parts", "--metric", scorer="match", metric="right")
+    assert_refused(path, "3 scorers (graded, includes, match)", "`Selection(scorer=...)`")
+    assert_refused(path, "scorer graded: 2 metrics (length, right)", "`Selection(metric=...)`", scorer="graded")
+    assert_refused(path, "no scorer 'mach'", "did you mean `Selection(scorer='match')`?", scorer="mach")
+    assert_refused(path, "no parts", "`Selection(metric=...)`", scorer="match", metric="right")
     table = one(path, scorer="graded", metric="right")
     means = [
         score["metrics"]["mean"]["value"]

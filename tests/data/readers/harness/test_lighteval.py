@@ -71,11 +71,13 @@ def test_fields_of_the_document_give_clusters() -> None:
 
 
 def test_two_metrics_and_two_dates_are_refused_with_the_choices(tmp_path: Path) -> None:
-    assert_refused(LIGHTEVAL / "details" / SMALL, "2 metrics (acc, acc:normalize_logprob=True)", "--metric")
+    assert_refused(
+        LIGHTEVAL / "details" / SMALL, "2 metrics (acc, acc:normalize_logprob=True)", "`Selection(metric=...)`"
+    )
     folder = copy(LIGHTEVAL / "details", tmp_path)
     [date] = (folder / SMALL).iterdir()
     copy(date, tmp_path).rename(folder / SMALL / "2027-01-01T00-00-00.000000")
-    assert_refused(folder / SMALL, "2 runs of the task 'tiny:choices|0'", "--newest", metric="acc")
+    assert_refused(folder / SMALL, "2 runs of the task 'tiny:choices|0'", "`Selection(newest=True)`", metric="acc")
     assert len(one(folder / SMALL, metric="acc", newest=True)) == 16
 
 

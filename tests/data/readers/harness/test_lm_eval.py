@@ -150,16 +150,26 @@ def test_a_byte_order_mark_and_blank_lines_make_no_difference(tmp_path: Path) ->
 
 
 def test_what_is_ambiguous_is_refused_with_the_choices_and_the_option() -> None:
-    assert_refused(LM_EVAL / SMALL, "3 tasks", "tiny_animals, tiny_sky, tiny_stories", "--task")
-    assert_refused(LM_EVAL / SMALL, "2 metrics (acc, acc_norm)", "--metric", task="tiny_sky")
+    assert_refused(LM_EVAL / SMALL, "3 tasks", "tiny_animals, tiny_sky, tiny_stories", "`Selection(task=...)`")
+    assert_refused(LM_EVAL / SMALL, "2 metrics (acc, acc_norm)", "`Selection(metric=...)`", task="tiny_sky")
     path = str(min(LM_EVAL.glob("dummy/samples_*.jsonl")))
-    assert_refused(path, "2 filters (flexible-extract, strict-match)", "--filter")
-    assert_refused(LM_EVAL, "2 runs of the task 'tiny_words' by the model 'dummy'", path, "--newest", task="tiny_words")
+    assert_refused(path, "2 filters (flexible-extract, strict-match)", "`Selection(filter=...)`")
+    assert_refused(
+        LM_EVAL,
+        "2 runs of the task 'tiny_words' by the model 'dummy'",
+        path,
+        "`Selection(newest=True)`",
+        task="tiny_words",
+    )
 
 
 def test_what_is_not_there_is_refused_with_a_guess() -> None:
-    assert_refused(LM_EVAL / SMALL, "no task 'tiny_skye'", "did you mean --task tiny_sky?", task="tiny_skye")
-    assert_refused(LM_EVAL / SMALL, "no metric 'ac'", "did you mean --metric acc?", task="tiny_sky", metric="ac")
+    assert_refused(
+        LM_EVAL / SMALL, "no task 'tiny_skye'", "did you mean `Selection(task='tiny_sky')`?", task="tiny_skye"
+    )
+    assert_refused(
+        LM_EVAL / SMALL, "no metric 'ac'", "did you mean `Selection(metric='acc')`?", task="tiny_sky", metric="ac"
+    )
     assert_refused(LM_EVAL / SMALL, "no filter 'strict'", "only none", task="tiny_sky", filter="strict")
     assert_refused(LM_EVAL / SMALL, "no metric 'acc'", "bits_per_byte", task="tiny_stories", metric="acc")
 
@@ -190,7 +200,12 @@ def test_a_bad_row_is_refused_by_name(tmp_path: Path, case: str) -> None:
 def test_a_metric_of_the_whole_corpus_is_refused_and_not_offered(tmp_path: Path, value: object) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     edit_lines(path, lambda _, row: row | {"acc": value})
-    assert_refused(path, "acc is made from all items at once", "choose another --metric among acc_norm", metric="acc")
+    assert_refused(
+        path,
+        "acc is made from all items at once",
+        "choose another `Selection(metric=...)` among acc_norm",
+        metric="acc",
+    )
     assert one(path).about["measure"]["metric"] == "acc_norm"  # the only one left that an item has
     edit_lines(path, lambda _, row: row | {"acc_norm": value})
     assert_refused(path, "no metric with a number for each item", "acc, acc_norm")

@@ -105,14 +105,14 @@ def test_a_folder_of_two_harnesses_is_refused_and_format_picks_one(tmp_path: Pat
     copy(INSPECT / "small.eval", tmp_path)
     copy(LM_EVAL / SMALL, tmp_path)
     (tmp_path / "notes.txt").write_text("neither")
-    assert_refused(tmp_path, f"{tmp_path}: files of inspect, lm-eval", "--format")
+    assert_refused(tmp_path, f"{tmp_path}: files of inspect, lm-eval", "`Selection(format=...)`")
     assert one(tmp_path, format="inspect").name == "mockllm/small"
     assert one(tmp_path, format="lm-eval", task="tiny_sky", metric="acc").name == SMALL
     assert_refused(tmp_path, "no file of the format helm, only of inspect, lm-eval", format="helm")
 
 
 def test_everything_at_once_is_refused() -> None:
-    assert_refused(FOLDER, "files of helm, inspect, lighteval, lm-eval, responses", "--format")
+    assert_refused(FOLDER, "files of helm, inspect, lighteval, lm-eval, responses", "`Selection(format=...)`")
 
 
 def test_an_empty_folder_and_one_without_logs_are_refused(tmp_path: Path) -> None:

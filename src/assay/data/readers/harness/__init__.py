@@ -13,7 +13,7 @@ from typing import Any
 from assay.data.metrics import Kind
 from assay.data.readers import FILTER_WORDS, Format, Selection
 from assay.errors import InputError
-from assay.names import listed, nearest, one_line, shown
+from assay.names import argument, listed, nearest, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,19 @@ def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, wo
 
     ``word`` is what the harness calls it, where that is not the name of the option.
     """
-    found, word = sorted(set(names)), word or what
+    found, word, pick = sorted(set(names)), word or what, f"`Selection({what}=...)`"
     if asked is not None:
         if asked in found:
             return asked
         close = nearest(asked, found)
-        hint = f"did you mean --{what} {one_line(close)}?" if close else f"choose one with --{what}."
+        hint = f"did you mean {argument('Selection', **{what: close})}?" if close else f"choose one with {pick}."
         raise InputError(f"{where}: no {word} {asked!r}, only {listed(found, 40)}; {hint}")
     if len(found) == 1:
         return found[0]
     if not found:
         raise InputError(f"{where}: no {word} at all; check what should have written the file.")
-    example = f", such as --{what} {one_line(found[0])}" if word != what else ""
-    raise InputError(f"{where}: {len(found)} {word}s ({listed(found, 40)}); choose one with --{what}{example}.")
+    example = f", such as {argument('Selection', **{what: found[0]})}" if word != what else ""
+    raise InputError(f"{where}: {len(found)} {word}s ({listed(found, 40)}); choose one with {pick}{example}.")
 
 
 def scored(
@@ -103,7 +103,7 @@ def scored(
         others = f" among {listed(single, 40)}" if single else ""
         raise InputError(
             f"{where}: {asked} is made from all items at once (an item has {shown_value(example)}); choose another "
-            f"--metric{others}."
+            f"`Selection(metric=...)`{others}."
         )
     if asked is None and not single:
         raise InputError(

@@ -14,7 +14,7 @@ from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Rows
 from assay.data.readers.memory import MemorySource
 from assay.errors import InputError
-from assay.names import listed, nearest, one_line
+from assay.names import argument, listed, nearest, one_line
 
 _PLACES_SHOWN = 6
 _TWICE_SHOWN = 3
@@ -70,8 +70,8 @@ def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedL
     if asked is None:
         if len(tasks) > 1:
             raise InputError(
-                f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}); choose one with --task, or several that have the "
-                "same metric with a pattern such as --task '*'."
+                f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}); choose one with `Selection(task=...)`, or several "
+                "that have the same metric with a pattern such as `Selection(task='*')`."
             )
         return entries
     chosen = [entry for entry in entries if entry.log.task and entry.log.task == asked]
@@ -80,7 +80,9 @@ def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedL
     chosen = chosen or [entry for entry in entries if entry.log.task and fnmatchcase(entry.log.task, asked)]
     if tasks and not chosen:
         close = nearest(asked, tasks)
-        hint = f"did you mean --task {one_line(close)}?" if close else "choose one with --task."
+        hint = (
+            f"did you mean {argument('Selection', task=close)}?" if close else "choose one with `Selection(task=...)`."
+        )
         raise InputError(f"{where}: no task {asked!r}, only {listed(tasks, 40)}; {hint}")
     return [*chosen, *_renamed(entries, asked if several and chosen else None)]
 
@@ -91,7 +93,7 @@ def _renamed(entries: Sequence[NamedLog], group: str | None) -> list[NamedLog]:
     if found and group is not None:
         raise InputError(
             f"{found[0].given}: the file was renamed and does not say its task, so that it cannot be one of "
-            f"{group!r}; name a single task with --task."
+            f"{group!r}; name a single task with `Selection(task=...)`."
         )
     return found
 
@@ -176,7 +178,7 @@ def _several_runs(name: str, runs: list[NamedLog]) -> InputError:
     if len(set(labels)) < len(labels):
         return InputError(f"{labels[0]}: the same log is named twice; name it once, or another one.")
     task = f"the task {runs[0].log.task!r}" if runs[0].log.task else "a task"
-    newest = ", or take the newest with --newest" if _dated(runs) else ""
+    newest = ", or take the newest with `Selection(newest=True)`" if _dated(runs) else ""
     return InputError(
         f"{len(runs)} runs of {task} by the model {name!r} ({listed(labels, _PLACES_SHOWN)}); name one of them"
         f"{newest}, or call them NAME=PATH: different names are compared, the same name makes them runs of one model."
@@ -228,7 +230,9 @@ def _check_alike(parts: Sequence[tuple[Log, Rows]]) -> None:
     first_log, first = parts[0]
     for log, rows in parts[1:]:
         if rows.kind != first.kind:
-            raise InputError(f"{first_log.label} holds {first.kind} and {log.label} {rows.kind}; choose with --task.")
+            raise InputError(
+                f"{first_log.label} holds {first.kind} and {log.label} {rows.kind}; choose with `Selection(task=...)`."
+            )
         if str(rows.measure) != str(first.measure):
             raise InputError(f"{first_log.label} has {first.measure} and {log.label} has {rows.measure}; choose one.")
 

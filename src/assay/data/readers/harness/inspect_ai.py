@@ -133,7 +133,8 @@ class InspectLog(Log):
             return chosen(f"{self.label}, scorer {scorer}", "metric", parts, selection.metric)
         if selection.metric not in (None, "value"):
             raise InputError(
-                f"{self.label}: the scores of {scorer} have no parts to choose with --metric; leave it out."
+                f"{self.label}: the scores of {scorer} have no parts to choose with `Selection(metric=...)`; leave it "
+                "out."
             )
         return "value"
 

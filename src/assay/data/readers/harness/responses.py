@@ -12,6 +12,7 @@ from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, number, shown_value
 from assay.data.readers.harness.files import read_lines
 from assay.errors import InputError, UsageError
+from assay.names import argument
 
 _NAMES = ("custom_id", "window", "item", "id")
 _IMPOSSIBLE = -9999.0  # what servers write for minus infinity
@@ -47,9 +48,13 @@ class ResponsesLog(Log):
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
         if cluster is not None:
-            raise UsageError(f"{self.label}: responses have nothing to cluster by; leave out --cluster {cluster}.")
+            raise UsageError(
+                f"{self.label}: responses have nothing to cluster by; leave out {argument(cluster=cluster)}."
+            )
         if selection.metric not in (None, "perplexity"):
-            raise InputError(f"{self.label}: no metric {selection.metric!r}, only perplexity; leave out --metric.")
+            raise InputError(
+                f"{self.label}: no metric {selection.metric!r}, only perplexity; leave out `Selection(metric=...)`."
+            )
         columns: dict[str, list[Any]] = {
             "window": [window.name for window in self.windows],
             "document": [window.name for window in self.windows],
