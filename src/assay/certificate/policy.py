@@ -19,8 +19,7 @@ from assay.certificate.canonical import rounded
 from assay.certificate.fields import Decision, GateVerdict, PrimaryMetric, TierLimits
 from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, Policy, Profile, TierName, Weights
 from assay.errors import InputError, UsageError
-from assay.files.json_text import parse_json
-from assay.files.reading import SETTINGS, read_bytes
+from assay.files.reading import SETTINGS, parse_json, read_bytes
 from assay.names import one_line
 
 SCHEMA = "assay/policy/1"

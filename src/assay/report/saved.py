@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.design import Policy
 from assay.errors import InputError, UsageError, WriteError
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 from assay.report.document import Group, Part, part_of_result
 from assay.results.record import SCHEMAS, Result, known_schema, record_type
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 from assay.names import listed, one_line
 
 _SIZES = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from assay.errors import InputError, UsageError, WriteError, cannot_write
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 from assay.training.recorder import CHECKPOINTS, TRAINED, UNFINISHED, Schedule
 
 Method = Literal["lora", "full"]

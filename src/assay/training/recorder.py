@@ -15,8 +15,7 @@ from assay.data.runs import owned_files
 from assay.data.training import WINDOWS
 from assay.data.training.events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
 from assay.errors import InputError, UsageError, cannot_write
-from assay.files.places import is_run
-from assay.files.replacing import Owner
+from assay.files.places import Owner, is_run
 from assay.files.writing import make_folder, write_bytes
 
 CHECKPOINTS = "checkpoints"

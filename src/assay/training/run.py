@@ -12,7 +12,7 @@ from assay.data import read_table
 from assay.data.training import WINDOWS, read_run
 from assay.data.training.events import EVENTS, MANIFEST, read_manifest
 from assay.errors import UsageError
-from assay.files.replacing import check_begun, check_replaceable, discard, recover, replacement, swap
+from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
 from assay.files.writing import remove_parts
 from assay.scoring import score
 from assay.scoring.characters import characters

@@ -21,8 +21,7 @@ from assay.analyses.tune.records import (
 )
 from assay.analyses.tune.sentences import stops
 from assay.errors import InputError
-from assay.files.json_text import read_json
-from assay.files.reading import SETTINGS, read_bytes
+from assay.files.reading import SETTINGS, read_bytes, read_json
 from assay.names import nearest
 from assay.results import words
 from assay.stats.records import Estimate, Interval

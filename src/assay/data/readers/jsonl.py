@@ -9,7 +9,7 @@ from pathlib import Path
 from assay.data.database import identifier, literal_path, quoted
 from assay.data.readers.duck import REFUSALS, DuckSource
 from assay.errors import InputError
-from assay.files.json_text import parse_json
+from assay.files.reading import parse_json
 from assay.names import shown
 
 _BOM = b"\xef\xbb\xbf"

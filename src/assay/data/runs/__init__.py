@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from assay.data.database import copy_columns
 from assay.errors import InputError
-from assay.files.json_text import read_json
-from assay.files.places import is_run
-from assay.files.replacing import Owner, check_replaceable, discard, recover, replacement, swap
+from assay.files.places import Owner, check_replaceable, discard, is_run, recover, replacement, swap
+from assay.files.reading import read_json
 from assay.files.writing import make_folder, remove_parts, together, write_bytes, write_whole
 
 MANIFEST = "run.json"

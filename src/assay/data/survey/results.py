@@ -12,8 +12,7 @@ from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Prediction
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
 from assay.data.survey.truth import Truth
 from assay.errors import InputError
-from assay.files.json_text import read_json
-from assay.files.reading import DOCUMENT, check_file
+from assay.files.reading import DOCUMENT, check_file, read_json
 from assay.names import one_line
 from assay.stats.units import Truths
 

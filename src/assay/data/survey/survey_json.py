@@ -9,7 +9,7 @@ from assay.data.survey.parsing import field, finite_numbers, optional
 from assay.data.survey.result_file import model_name
 from assay.data.survey.truth import Cell, Question, Segment, Truth, check_respondents, check_shares, truth_of
 from assay.errors import InputError
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 from assay.names import one_line
 
 _MOST_DECIMALS = 12

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.files.json_text import parse_json, read_json
-from assay.files.reading import DOCUMENT, read_bytes
+from assay.files.reading import DOCUMENT, parse_json, read_bytes, read_json
 from assay.names import one_line, shown
 
 MANIFEST = "training.json"

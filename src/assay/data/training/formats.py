@@ -23,8 +23,7 @@ from assay.data.training import (
 from assay.data.training.events import LAST_STEP, NoStepsError, number_of
 from assay.data.training.tables import SUFFIXES, read_log_table
 from assay.errors import InputError
-from assay.files.json_text import read_json
-from assay.files.reading import check_link
+from assay.files.reading import check_link, read_json
 from assay.names import names_of, one_line, shown
 
 _STATE = "trainer_state.json"

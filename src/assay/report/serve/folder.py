@@ -11,7 +11,7 @@ from typing import Literal
 
 from assay.certificate.issue import evidence_path
 from assay.errors import AssayError
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 from assay.report.document import Part
 from assay.report.saved import read_part
 from assay.results.record import SCHEMAS, Status

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
-from assay.files.json_text import parse_json
-from assay.files.reading import ARCHIVE, DOCUMENT, LINES, cannot_open, check_file, megabytes, opened
+from assay.files.reading import ARCHIVE, DOCUMENT, LINES, cannot_open, check_file, megabytes, opened, parse_json
 from assay.names import one_line, shown
 
 if TYPE_CHECKING:

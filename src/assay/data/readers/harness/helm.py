@@ -9,7 +9,7 @@ from typing import Any
 from assay.data.readers import FILTER_WORDS, Selection
 from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, number, scored
 from assay.errors import InputError
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 
 SPEC, STATS = "run_spec.json", "per_instance_stats.json"
 #: The keys of an entry of the statistics.

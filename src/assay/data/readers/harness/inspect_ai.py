@@ -10,8 +10,7 @@ from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
 from assay.data.readers.harness.files import Archive, first_name, open_archive
 from assay.errors import InputError
-from assay.files.json_text import parse_json, read_json
-from assay.files.reading import ARCHIVE, opened
+from assay.files.reading import ARCHIVE, opened, parse_json, read_json
 from assay.names import listed
 
 #: The keys of a .json log, and of its header or the first entry of its journal saved by themselves.

@@ -9,7 +9,7 @@ from typing import Any
 from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, label_of, scored
 from assay.errors import InputError
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 
 COLUMNS = frozenset({"doc", "metric", "model_response"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d+)?")

@@ -15,7 +15,7 @@ from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, chosen, field_of, label_of, number, scored, shown_value
 from assay.data.readers.harness.files import read_lines
 from assay.errors import InputError
-from assay.files.json_text import read_json
+from assay.files.reading import read_json
 
 #: The keys of a row of samples, and of a file of results.
 SAMPLE_KEYS = frozenset({"doc_id", "doc", "resps", "filtered_resps"})

@@ -11,8 +11,7 @@ from assay.data.columns import REQUIRED
 from assay.data.readers import Format
 from assay.data.readers.harness import Log, helm, inspect_ai, lighteval, lm_eval, responses
 from assay.errors import InputError
-from assay.files.json_text import DEEPEST
-from assay.files.reading import TABLE, cannot_open, head_of, opened, pointer_fault
+from assay.files.reading import DEEPEST, TABLE, cannot_open, head_of, opened, pointer_fault
 from assay.names import one_line
 
 #: The results of lm-evaluation-harness are a part of its format, and no log by themselves.

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.files import json_text
-from assay.files.json_text import DEEPEST, parse_json, read_json
-from assay.files.reading import Limit
+from assay.files import reading
+from assay.files.reading import DEEPEST, Limit, parse_json, read_json
 
 JSON: Any = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers() | st.text(),
@@ -51,10 +50,10 @@ def test_depth_by_hand(texts: list[str], levels: int) -> None:
     # Backslashes stand in texts only, as in all JSON: elsewhere the parser refuses them anyway.
     text = "[" * levels + ",".join(json.dumps(part) for part in texts) + "]" * levels + "[" * len(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_text, "DEEPEST", 4)
-        patch.setattr(json_text, "_BLOCK", 7)  # texts go on in the next block
+        patch.setattr(reading, "DEEPEST", 4)
+        patch.setattr(reading, "_BLOCK", 7)  # texts go on in the next block
         try:
-            json_text._check_depth(text.encode())
+            reading._check_depth(text.encode())
             refused = False
         except RecursionError:
             refused = True
