@@ -19,7 +19,7 @@ from typing import Any
 
 from assay import models
 from assay.files.writing import write_bytes
-from assay.models.edits import round_weights
+from assay.models import round_weights
 
 FILE = "generations.csv"
 PROMPT = 150  # characters at the least

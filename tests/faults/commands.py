@@ -103,9 +103,9 @@ def careless_writer() -> None:
 def short_demo() -> None:
     """Everything that the demo writes, but less of each kind: one edited copy, one short text, one training run."""
     from assay import examples
+    from assay import models as edits
     from assay.cli import demo
     from assay.examples import tuning
-    from assay.models import edits
 
     runs = next(path for path in sorted(tuning.RUNS.iterdir()) if path.is_dir())
     commands = (

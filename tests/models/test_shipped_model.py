@@ -112,7 +112,7 @@ def test_context_helps_it(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_fewer_bits_cost_more(language: str, tmp_path: Path) -> None:
-    from assay.models.edits import variants
+    from assay.models import variants
 
     made = variants(tmp_path)
     base = losses(models.path("base"), language).mean()

@@ -126,7 +126,7 @@ _LOOK_AT = {
 
 def _written(folder: Path) -> list[str]:
     try:
-        from assay.models.edits import copies
+        from assay.models import copies
 
         made = copies(folder / "models")
         examples.copy(folder / "examples")

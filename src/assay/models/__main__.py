@@ -13,8 +13,7 @@ USAGE = (
 
 
 def main(arguments: list[str]) -> int:
-    from assay.models import names, path
-    from assay.models.edits import copies
+    from assay.models import copies, names, path
 
     if arguments in (["-h"], ["--help"]):
         print(USAGE)

@@ -15,7 +15,7 @@ numpy_tensors = pytest.importorskip("safetensors.numpy")
 
 from assay import models  # noqa: E402 - after the skip
 from assay.errors import InputError, UsageError  # noqa: E402
-from assay.models.edits import prune, round_weights, variants  # noqa: E402
+from assay.models import prune, round_weights, variants  # noqa: E402
 
 MATRIX = np.random.default_rng(5).normal(size=(7, 12)).astype(np.float32)
 NORM = np.linspace(0.5, 1.5, 12, dtype=np.float32)

@@ -2,15 +2,16 @@
 
 LoRA comes twice: as it is, and with the embeddings trained beside it.
 
-``python -m assay.examples.tuning FOLDER`` copies their logs into a folder; ``README.md`` beside this file says how they
-were made.
+``python -m assay.examples.tuning FOLDER`` copies their logs into a folder; ``tuning/README.md`` says how they were
+made.
 """
 
+import sys
 from pathlib import Path
 
-from assay.examples import copied_files
+from assay.examples import command, copied_files
 
-RUNS = Path(__file__).parent / "runs"
+RUNS = Path(__file__).parent / "tuning" / "runs"
 
 
 def names() -> tuple[str, ...]:
@@ -30,3 +31,7 @@ def copy(folder: Path | str) -> tuple[Path, ...]:
     target = Path(folder)
     copied_files({path: target / path.relative_to(RUNS) for path in sorted(RUNS.rglob("*")) if path.is_file()})
     return tuple(target / name for name in names())
+
+
+if __name__ == "__main__":
+    sys.exit(command("assay.examples.tuning", copy, sys.argv[1:]))
