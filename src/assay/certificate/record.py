@@ -27,8 +27,8 @@ from assay.certificate.fields import (
 )
 from assay.results import words
 from assay.results.figures import Gauge, Mark
+from assay.results.parts import Column, ResultTable
 from assay.results.record import Caution, Fact, Result, Section, Status
-from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Interval
 
 SCHEMA = "assay/certificate/2"

@@ -17,8 +17,8 @@ from assay.design import OF_THE_TIER, STRICTNESS, Policy
 from assay.names import one_line, shown
 from assay.results import words
 from assay.results.figures import Gauge
+from assay.results.parts import Column, ResultTable
 from assay.results.record import Caution, Fact, Result, Section, Status
-from assay.results.table import Column, ResultTable
 
 RECOMPUTED = "evidence digest, and every field recomputed from the evidence"
 _KINDS = {"max_ratio": "perplexity", "max_drop": "scores"}

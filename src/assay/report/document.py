@@ -15,9 +15,8 @@ from assay.names import visible_data
 from assay.report.charts import draw
 from assay.results.explanations import EXPLANATIONS, Explanation
 from assay.results.figures import Figure, Gauge
-from assay.results.parts import Fact, Section
+from assay.results.parts import Fact, ResultTable, Section
 from assay.results.record import Result, Status
-from assay.results.table import ResultTable
 
 SYMBOLS: dict[Status, str] = {"good": "✓", "bad": "✗", "unsure": "?", "plain": "→"}
 WORDS: dict[Status, str] = {"good": "yes", "bad": "no", "unsure": "not shown", "plain": "result"}

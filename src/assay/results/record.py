@@ -15,8 +15,7 @@ import numpy as np
 
 from assay.errors import InputError
 from assay.results.figures import Figure, Gauge
-from assay.results.parts import Caution, Fact, Section
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section
 
 if TYPE_CHECKING:
     import pandas as pd

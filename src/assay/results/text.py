@@ -8,8 +8,7 @@ from typing import Protocol
 
 from rich.cells import cell_len
 
-from assay.results.parts import Caution, Fact, Section
-from assay.results.table import ResultTable
+from assay.results.parts import Caution, Fact, ResultTable, Section
 
 WIDE = 110  # columns at which sentences are folded where no terminal says its own
 SHORTEST = 12  # columns that are left of a name, however narrow the terminal

@@ -15,8 +15,8 @@ from assay.errors import InputError
 from assay.examples.tuning import RUNS
 from assay.report.files import result_markdown
 from assay.results.figures import Curve, Points, Series
+from assay.results.parts import ResultTable
 from assay.results.record import record_type
-from assay.results.table import ResultTable
 from assay.stats.records import Estimate, Interval
 from tests.analyses.tune.test_validation import trainer
 from tests.training.runs import write_run

@@ -11,9 +11,8 @@ from assay.data.runs.positions import Bin
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Mark, Series
-from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
-from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback, Interval, Test
 
 if TYPE_CHECKING:

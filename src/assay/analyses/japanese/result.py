@@ -10,9 +10,8 @@ from assay.data.writing_systems import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Forest, Gauge, Line, Mark
-from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result, Status
-from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback, Test
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ import msgspec
 from assay.data import Kind
 from assay.results import words
 from assay.results.figures import Axes, Curve, Gauge, Place, Series
-from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result
-from assay.results.table import Column, ResultTable
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval
 

@@ -20,9 +20,8 @@ from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
 from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
-from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, Value, cautions_of
 from assay.results.record import Result, Status
-from assay.results.table import Column, ResultTable, Value
 from assay.stats.records import Estimate, Fallback, Interval
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ import msgspec
 
 from assay.data import Dropped, Kind
 from assay.results import words
-from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
-from assay.results.table import Column, ResultTable
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.reliability import ICC_NAMES, Component

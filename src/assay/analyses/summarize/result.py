@@ -9,9 +9,8 @@ from assay.data import Kind
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Forest, Line
-from assay.results.parts import Caution, Fact, Section, cautions_of, looked_at
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
-from assay.results.table import Column, ResultTable
 from assay.stats.records import Estimate, Fallback
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from assay.data.survey import matched
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Distribution, Histogram, Mark
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.stats.multiplicity import holm
 from assay.stats.units import Floats, Truths
 

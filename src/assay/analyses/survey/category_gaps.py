@@ -8,7 +8,7 @@ import msgspec
 from assay.analyses.survey.sentences import Statement
 from assay.results import words
 from assay.results.figures import Line, SecondMark
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.survey.gaps import Expected
 

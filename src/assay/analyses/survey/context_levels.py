@@ -15,7 +15,7 @@ from assay.data.survey.predictions import UNKNOWN_CONTEXT
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Series
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate, Interval
 from assay.stats.regression import Slope, slope, slope_limits, within_items

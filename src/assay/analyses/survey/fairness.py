@@ -18,7 +18,7 @@ from assay.data.survey import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Forest
-from assay.results.table import ResultTable
+from assay.results.parts import ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate
 from assay.stats.survey import thinned_scores

@@ -22,7 +22,7 @@ from assay.analyses.survey.scores import FOUR, number
 from assay.analyses.survey.sentences import Statement
 from assay.design import Design
 from assay.results import words
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.stats.records import Estimate, Interval
 from assay.stats.units import Floats
 

@@ -17,7 +17,7 @@ from assay.analyses.survey.sentences import Statement
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Mark
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.stats.bootstrap import interval
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Units, standard_error

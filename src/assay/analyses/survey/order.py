@@ -24,7 +24,7 @@ from assay.analyses.survey.sentences import Statement
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.planning.plans import Goal
 from assay.stats.repeated_runs import rank_stability

@@ -10,8 +10,8 @@ from assay.analyses.survey.sentences import NO_WEAKNESS, READING, TITLES, Advice
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Figure, Gauge, Mark
+from assay.results.parts import ResultTable
 from assay.results.record import Caution, Fact, Result, Section, Status
-from assay.results.table import ResultTable
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Forest, Line, SecondMark
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.stats.units import Floats
 
 FOUR = words.fixed(4)  # decimal places of a score in tables

@@ -19,9 +19,8 @@ from assay.analyses.tune.sentences import in_line
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series
-from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, Value, cautions_of
 from assay.results.record import Result, Status
-from assay.results.table import Column, ResultTable, Value
 from assay.stats.records import Estimate, Interval
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.results.table import Column, ResultTable
+from assay.results.parts import Column, ResultTable
 from assay.results.text import shortened, table_text
 from assay.stats.records import Estimate, Interval
 
