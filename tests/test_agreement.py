@@ -26,8 +26,7 @@ from assay.analyses.rank import rank
 from assay.analyses.survey import survey
 from assay.analyses.survey.baseline_tests import Against
 from assay.analyses.tune import tune
-from assay.examples.survey import FOLDER
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS, SURVEY
 from assay.stats.records import Interval
 from assay.stats.repeated_runs import seed_difference
 from tests.analyses.evidence import losses, scores
@@ -236,8 +235,8 @@ def test_training_runs_agree_with_themselves(level: float) -> None:
 def test_surveys_agree_with_themselves(level: float) -> None:
     """The shipped survey: every model against every baseline, alone and all together."""
     report = survey(
-        FOLDER / "survey.json",
-        FOLDER / "predictions.csv",
+        SURVEY / "survey.json",
+        SURVEY / "predictions.csv",
         only=["baselines"],
         design=Design(level=level, resamples=1200),
     )

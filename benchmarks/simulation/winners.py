@@ -11,8 +11,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.bounded_mean import clopper_pearson
 from assay.stats.numerics import normal_quantile, t_quantile
-from assay.stats.proportions import clopper_pearson
 from assay.stats.ranking import Fitted, deviations, fitted
 from assay.stats.ranking.winner import winner
 from assay.stats.units import Floats, Grid

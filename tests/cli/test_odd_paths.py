@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from assay.examples.survey import FOLDER as SURVEY
+from assay.examples import SURVEY
 from tests.cli.command import LOSSES, SCORES, Shell
 
 ODD = {"loop": "loop", "inside a loop": "loop/f.json", "long": "x" * 5000, "long and deep": "x/" * 2500 + "f.json"}

@@ -12,9 +12,9 @@ from assay import examples
 from assay.certificate.record import Certificate
 from assay.cli.arguments import as_options
 from assay.cli.main import VERBS
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
+from assay.report.markdown import document_text
 from assay.report.saved import part_of
-from assay.report.text import document_text
 from tests.certificate.samples import evidence_of, issue, load, save
 from tests.cli.command import Shell
 from tests.data.runs.token_runs import story, write_run

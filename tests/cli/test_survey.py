@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.analyses.survey import survey
 from assay.analyses.survey.result import SurveyReport
-from assay.examples.survey import copy
+from assay.examples import copy_survey
 from tests.cli.command import Shell
 from tests.data.survey.surveys import result, truth_of, write
 from tests.data.survey.surveys import survey as small
@@ -14,7 +14,7 @@ CORE = "scores,baselines,noise,pairs"
 
 
 def test_the_file_is_the_record_of_the_library(shell: Shell) -> None:
-    copy(".")
+    copy_survey(".")
     ran = shell("survey", "survey.json", "predictions.csv", "--prior", "prior.json", "--only", CORE, "-o", "out")
     assert ran.exit_code == 0
     assert "Written: out/survey.json" in ran.err
@@ -25,7 +25,7 @@ def test_the_file_is_the_record_of_the_library(shell: Shell) -> None:
 
 
 def test_json_and_full_text(shell: Shell) -> None:
-    copy(".")
+    copy_survey(".")
     arguments = ("survey", "survey.json", "predictions.csv", "--only", "scores")
     assert SurveyReport.from_dict(json.loads(shell(*arguments, "--json").out)).models == (
         "logit",
@@ -51,7 +51,7 @@ def test_result_files_of_a_folder(shell: Shell) -> None:
 
 
 def test_bad_input_and_usage_are_refused(shell: Shell) -> None:
-    copy(".")
+    copy_survey(".")
     shell.assert_refused("survey", "survey.json", "none.json", parts=["none.json", "no such file"])
     shell.assert_refused("survey", "none.json", "predictions.csv", parts=["none.json"])
     shell.assert_refused(

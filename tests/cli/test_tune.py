@@ -9,7 +9,7 @@ import pytest
 
 from assay.analyses.tune import tune
 from assay.analyses.tune.result import TuningReport
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from tests.analyses.tune.test_validation import trainer
 from tests.cli.command import Shell
 from tests.training.runs import one_thread, write_run

@@ -45,15 +45,15 @@ def _page(folder: Path) -> None:
 
 def _survey(folder: Path) -> None:
     """Three questions of the survey that ships with the package, asked of six segments."""
-    from assay.examples.survey import FOLDER
+    from assay.examples import SURVEY
 
-    survey = json.loads((FOLDER / "survey.json").read_text(encoding="utf-8"))
+    survey = json.loads((SURVEY / "survey.json").read_text(encoding="utf-8"))
     questions, segments = list(survey["questions"])[:3], survey["segments"][:6]
     for segment in segments:
         segment["responses"] = [answer for answer in segment["responses"] if answer["questionId"] in questions]
     survey |= {"questions": {name: survey["questions"][name] for name in questions}, "segments": segments}
     (folder / "survey.json").write_text(json.dumps(survey))
-    header, *lines = (FOLDER / "predictions.csv").read_text(encoding="utf-8").splitlines()
+    header, *lines = (SURVEY / "predictions.csv").read_text(encoding="utf-8").splitlines()
     asked = {(name, segment["id"]) for name in questions for segment in segments}
     kept = [line for line in lines if tuple(line.split(",")[1:3]) in asked]
     (folder / "predictions.csv").write_text("\n".join([header, *kept, ""]))
@@ -103,11 +103,9 @@ def careless_writer() -> None:
 def short_demo() -> None:
     """Everything that the demo writes, but less of each kind: one edited copy, one short text, one training run."""
     from assay import examples
-    from assay import models as edits
     from assay.cli import demo
-    from assay.examples import tuning
 
-    runs = next(path for path in sorted(tuning.RUNS.iterdir()) if path.is_dir())
+    runs = next(path for path in sorted(examples.RUNS.iterdir()) if path.is_dir())
     commands = (
         "score models/base models/en.txt --and models/int8 --context 32 --windows 8x8 -o runs",
         "certify runs/base runs/int8 -o certificates/int8.json",
@@ -116,10 +114,11 @@ def short_demo() -> None:
     )
     short = tuple(demo.Step("?", command, (0, 1)) for command in commands)
     vars(demo)["steps"] = lambda: short
-    vars(examples)["names"] = lambda: ("scores-base.csv",)
-    vars(tuning).update(names=lambda: (runs.name,), RUNS=_alone(runs))
+    vars(examples).update(names=lambda: ("scores-base.csv",), RUNS=_alone(runs))
     vars(models)["_PATHS"] = {"base": models.path("base"), "en.txt": Path(models.__file__).with_name("README.md")}
-    vars(edits)["variants"] = lambda out: {"int8": edits.round_weights(models.path("base"), Path(out, "int8"), bits=8)}
+    vars(models)["variants"] = lambda out: {
+        "int8": models.round_weights(models.path("base"), Path(out, "int8"), bits=8)
+    }
 
 
 def _alone(run: Path) -> Any:

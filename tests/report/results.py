@@ -20,7 +20,7 @@ from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
 from assay.certificate.issue import certify
 from assay.design import Design
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from assay.report.document import Part
 from assay.report.saved import part_of
 from assay.results.record import Result

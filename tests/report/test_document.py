@@ -13,9 +13,8 @@ from assay.errors import InputError
 from assay.report.document import CommandStep, Part, ReportDocument
 from assay.report.files import document_of, write_document
 from assay.report.html import page_html
-from assay.report.markdown import document_markdown
+from assay.report.markdown import document_markdown, document_text
 from assay.report.saved import part_of, read_part
-from assay.report.text import document_text
 from assay.results.explanations import explanation_of
 from assay.results.figures import Gauge, Mark
 from assay.results.record import SCHEMAS, record_type

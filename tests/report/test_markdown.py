@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from assay.names import visible
 from assay.report.document import Group, Part, ReportDocument, ShownTable
-from assay.report.markdown import cell, document_markdown, table_markdown
-from assay.report.text import document_text, gauge_text
+from assay.report.markdown import cell, document_markdown, document_text, gauge_text, table_markdown
 from assay.results.figures import Gauge, Mark
 from assay.results.parts import Fact
 from tests.report.results import KINDS, part

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.proportions import clopper_pearson
+from assay.stats.bounded_mean import clopper_pearson
 from assay.stats.repeated_runs import order_repeats, orders, rank_stability
 from assay.stats.units import Floats
 from benchmarks.simulation.repeated import order_held

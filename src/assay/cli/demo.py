@@ -13,8 +13,7 @@ import typer
 from assay import examples
 from assay.cli.output import say
 from assay.errors import InputError, UsageError
-from assay.examples.survey import copy as copy_survey
-from assay.examples.tuning import copy as copy_tuning
+from assay.examples import copy_runs, copy_survey
 
 _EDITS = ("int8", "int4", "int3", "pruned")
 _RANKED = ("base", "int3", "trigram", "bigram")
@@ -131,7 +130,7 @@ def _written(folder: Path) -> list[str]:
         made = copies(folder / "models")
         examples.copy(folder / "examples")
         copy_survey(folder / "anes96")
-        copy_tuning(folder / "tuning")
+        copy_runs(folder / "tuning")
     except OSError as error:
         raise InputError(f"{folder}: cannot be written ({error.strerror}); choose another folder.") from error
     return list(made)

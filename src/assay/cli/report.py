@@ -62,7 +62,7 @@ def report(
     for line in left_out:
         say(f"left out: {line}", err=True)
     if output is None:
-        from assay.report.text import document_text
+        from assay.report.markdown import document_text
 
         width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
         say(document_text(document, width), nl=False)

@@ -1,6 +1,9 @@
-"""The example files that ship with Assay: measured losses and scores of small language models, not invented ones.
+"""The example files that ship with Assay, all measured, none invented; a ``README.md`` beside each says how.
 
-``python -m assay.examples FOLDER`` copies them into a folder; ``README.md`` beside this file says how they were made.
+``python -m assay.examples FOLDER`` copies losses and scores of small language models into a folder,
+``python -m assay.examples.survey FOLDER`` a small survey: real respondents, and predictors fitted on other respondents,
+``python -m assay.examples.tuning FOLDER`` training runs: a small model of English learns Japanese in full, by LoRA, and
+by LoRA with the embeddings trained beside it, three seeds each.
 """
 
 import sys
@@ -12,6 +15,9 @@ from assay.exit_codes import ended
 from assay.files.writing import make_folder, write_bytes
 
 _FOLDER = Path(__file__).parent
+SURVEY = _FOLDER / "survey"
+RUNS = _FOLDER / "tuning" / "runs"
+_SURVEY_FILES = ("survey.json", "prior.json", "predictions.csv")
 
 
 def names() -> tuple[str, ...]:
@@ -39,6 +45,18 @@ def copy(folder: Path | str) -> tuple[Path, ...]:
     target = Path(folder)
     wanted = {path(name): target / name for name in names()}
     return copied_files(wanted)
+
+
+def copy_survey(folder: Path | str) -> tuple[Path, ...]:
+    """Copy the survey into a folder, as `copy` does."""
+    return copied_files({SURVEY / name: Path(folder) / name for name in _SURVEY_FILES})
+
+
+def copy_runs(folder: Path | str) -> tuple[Path, ...]:
+    """Copy the training runs into a folder, as `copy` does; the folders of the runs."""
+    target = Path(folder)
+    copied_files({path: target / path.relative_to(RUNS) for path in sorted(RUNS.rglob("*")) if path.is_file()})
+    return tuple(target / run.name for run in sorted(RUNS.iterdir()) if run.is_dir())
 
 
 def copied_files(wanted: Mapping[Path, Path]) -> tuple[Path, ...]:

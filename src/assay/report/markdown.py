@@ -1,20 +1,26 @@
-"""A document, a result or a certificate as Markdown: for a pull request, a README or an appendix."""
+"""A document, a result or a certificate as Markdown; and a document as text for a terminal."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from rich.cells import cell_len
+
 from assay.names import visible
-from assay.report.document import CommandStep, Group, Part, ReportDocument, ShownTable, part_id
+from assay.report.document import SYMBOLS, CommandStep, Group, Part, ReportDocument, ShownTable, part_id
+from assay.results.figures import Gauge
 from assay.results.parts import Fact
 from assay.results.record import Section, Status
+from assay.results.text import filled, lined_up
 
 if TYPE_CHECKING:
     from assay.certificate.record import Certificate
 
 _MARKS: dict[Status, str] = {"good": "✅", "bad": "❌", "unsure": "⚠️", "plain": "➡️"}
 _VERDICT_MARKS = {"pass": "✅", "regression": "❌", "insufficient evidence": "⚠️"}
+_INTERVAL_LENGTH = 60  # characters, on a terminal
 _NO_CHARTS: Mapping[str, str] = {}
 _JOINER = "\N{WORD JOINER}"  # not seen; what stands on its two sides is neither a mention nor a link
 _LINKED = re.compile(r"(?<=@)(?=[\w-])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=#)(?=\d)", re.IGNORECASE)
@@ -124,3 +130,66 @@ def certificate_markdown(certificate: "Certificate") -> str:
     head = f"### {_VERDICT_MARKS[certificate.verdict]} Assay: {certificate.verdict}"
     check = "Check it with `assay verify`; it recomputes every number from the evidence."
     return f"{head}\n\n{cell(certificate.sentence)}\n\n| | |\n| --- | --- |\n{rows}\n\n{check}\n"
+
+
+# ------------------------------------------------------------------------------------------------------- for a terminal
+
+
+def document_text(document: ReportDocument, width: int = 100) -> str:
+    """Every part: verdict, interval, what was compared, tables, numbers and notes."""
+    several = len(document.parts) > 1
+    verdicts = [_dashed([f"{SYMBOLS[p.status]} {p.sentence.partition(chr(10))[0]}" for p in document.parts], width)]
+    parts = [document.title, *(verdicts if several else []), *(_part(part, width) for part in document.parts)]
+    parts += [f"$ {step.command}\n{step.said}" for step in document.steps]
+    return visible("\n\n".join(parts)) + "\n"
+
+
+def _part(part: Part, width: int) -> str:
+    first = part.sentence.splitlines() or [""]
+    blocks = ["\n".join([f"{SYMBOLS[part.status]} {first[0]}", *(f"  {line}" for line in first[1:])])]
+    if part.gauge is not None:
+        blocks.append(gauge_text(part.gauge))
+    blocks.append(lined_up([(fact.label, fact.text) for fact in part.compared]))
+    blocks += [block for group in part.groups for block in _group_blocks(group, width)]
+    blocks.append(lined_up([(fact.label, fact.text) for fact in part.facts]))
+    blocks.append(_dashed(part.notes, width))
+    return "\n\n".join(block for block in [*blocks, part.signature] if block)
+
+
+def gauge_text(gauge: Gauge) -> str:
+    """An interval on a line: ┄ the range, ━ the interval, ● the value, │ what it is judged by."""
+    points = [gauge.low, gauge.high, gauge.value, *(mark.place for mark in gauge.marks)]
+    low, span = min(points), (max(points) - min(points)) or 1.0
+    line = ["┄"] * (_INTERVAL_LENGTH + 1)
+
+    def at(value: float) -> int:
+        return round((value - low) / span * _INTERVAL_LENGTH)
+
+    for place in range(at(gauge.low), at(gauge.high) + 1):
+        line[place] = "━"
+    for mark in gauge.marks:
+        line[at(mark.place)] = "│"
+    line[at(gauge.value)] = "●"
+    marks = "".join(f"; │ {mark.label} ({mark.place:.6g})" for mark in gauge.marks)
+    return f"{''.join(line)}\n{gauge.label}: {gauge.text}{marks}"
+
+
+def _group_blocks(group: Group, width: int) -> list[str]:
+    blocks = [_underlined(group.title)] if group.tables or group.said else []
+    blocks += [_table(table) for table in group.tables]
+    return [*blocks, *([_dashed(group.said, width)] if group.said else [])]
+
+
+def _underlined(title: str) -> str:
+    return f"{title}\n{'─' * len(title)}"
+
+
+def _table(table: ShownTable) -> str:
+    lines = [table.header, *table.rows]
+    widths = [max(cell_len(row[i]) for row in lines) for i in range(len(table.header))]
+    shown = ["  ".join(map(filled, row, widths)).rstrip() for row in lines]
+    return "\n".join([table.title, *(f"  {line}" for line in shown)])
+
+
+def _dashed(lines: Sequence[str], width: int) -> str:
+    return "\n".join("\n".join(wrap(line, width, initial_indent="- ", subsequent_indent="  ")) for line in lines)

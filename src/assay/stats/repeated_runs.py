@@ -23,8 +23,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.bounded_mean import clopper_pearson
 from assay.stats.numerics import SMALLEST_P, t_cdf, t_quantile
-from assay.stats.proportions import clopper_pearson
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import difference, levelled, without_residue
 from assay.stats.units import Floats

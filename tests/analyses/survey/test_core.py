@@ -23,7 +23,7 @@ from assay.data.survey.predictions import Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, truth_of
 from assay.design import Design
 from assay.errors import UsageError
-from assay.examples.survey import FOLDER
+from assay.examples import SURVEY
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Floats
 
@@ -227,7 +227,7 @@ def test_a_report_survives_json_exactly() -> None:
 
 def test_the_shipped_survey_shows_what_was_put_in() -> None:
     """Marginal knows nothing of segments; all others do, and a perfect prediction is above them all."""
-    found = load(FOLDER / "survey.json", [FOLDER / "predictions.csv"], prior=FOLDER / "prior.json")
+    found = load(SURVEY / "survey.json", [SURVEY / "predictions.csv"], prior=SURVEY / "prior.json")
     values = dict(zip(found.models, overall(found.of_models).tolist(), strict=True))
     assert max(values.values()) < float(overall(found.panel_of(found.ceiling))[0])
     assert values["smoothed"] > values["marginal"]
@@ -251,7 +251,7 @@ def test_the_shipped_survey_shows_what_was_put_in() -> None:
 )
 def test_options_without_sense_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(UsageError):
-        survey(FOLDER / "survey.json", FOLDER / "predictions.csv", **options)  # type: ignore[arg-type]
+        survey(SURVEY / "survey.json", SURVEY / "predictions.csv", **options)  # type: ignore[arg-type]
 
 
 def test_the_sources_marginal_adds_percentages_as_they_are_written() -> None:

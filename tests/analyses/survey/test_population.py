@@ -16,7 +16,7 @@ from assay.data.survey.predictions import Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, Truth, truth_of
 from assay.design import Design
 from assay.errors import UsageError
-from assay.examples.survey import FOLDER
+from assay.examples import SURVEY
 from assay.stats.units import Integers
 
 AGES, SEXES = ("young", "middle", "old"), ("f", "m")
@@ -137,14 +137,14 @@ def test_two_segments_are_said() -> None:
 
 def test_the_shipped_survey_without_the_people_and_without_the_row() -> None:
     """.8554 and .8926 were measured by another implementation."""
-    found = load(FOLDER / "survey.json", [FOLDER / "predictions.csv"])
+    found = load(SURVEY / "survey.json", [SURVEY / "predictions.csv"])
     scores = {name: float(overall(found.of_baseline(name))[0]) for name in found.baseline_scores}
     assert scores["marginal, left out"] == pytest.approx(0.8554, abs=5e-5)
     assert scores["marginal, pooled"] == pytest.approx(0.8926, abs=5e-5)
 
 
 def test_the_old_version_by_name() -> None:
-    files = FOLDER / "survey.json", FOLDER / "predictions.csv"
+    files = SURVEY / "survey.json", SURVEY / "predictions.csv"
     new, old = (survey(*files, only=["baselines", "noise"], marginal=how) for how in ("left-out", "pooled"))
     assert "the population marginal, 0.855" in new.sentence
     assert "the population marginal, 0.893" in old.sentence

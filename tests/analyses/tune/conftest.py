@@ -4,7 +4,7 @@ import pytest
 
 from assay.analyses.tune import tune
 from assay.analyses.tune.result import TuningReport
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from tests.analyses.tune.shipped import ARMS, EMBEDDINGS, FULL, LORA
 
 

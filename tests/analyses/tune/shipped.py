@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.data import read_table
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from assay.stats.units import Floats
 
 ARMS = ("lora", "lora-embeddings", "full")

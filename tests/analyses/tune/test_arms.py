@@ -11,7 +11,7 @@ from assay.analyses.tune import tune
 from assay.analyses.tune.arms import baseline_of, lost
 from assay.analyses.tune.result import TuningReport
 from assay.errors import InputError, UsageError
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from tests.analyses.tune.shipped import FULL, last_validation, losses, mean_loss
 from tests.training.runs import write_run
 

@@ -12,7 +12,7 @@ from assay.analyses.tune import tune
 from assay.analyses.tune.records import Recommendation, Targets
 from assay.analyses.tune.result import TuningReport
 from assay.errors import InputError
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from assay.report.files import result_markdown
 from assay.results.figures import Curve, Points, Series
 from assay.results.parts import ResultTable

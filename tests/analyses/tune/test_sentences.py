@@ -20,7 +20,7 @@ from assay.analyses.tune.sentences import (
     sentence_of,
     stops,
 )
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from assay.stats.records import Estimate, Interval
 from tests.training.runs import write_run
 

@@ -10,7 +10,7 @@ from scipy import stats
 from assay.analyses.tune import tune
 from assay.analyses.tune.result import TuningReport
 from assay.errors import InputError, UsageError
-from assay.examples.tuning import RUNS
+from assay.examples import RUNS
 from tests.analyses.tune.shipped import ARMS, EMBEDDINGS, FULL, LORA, last_validation, losses
 from tests.training.runs import write_run
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.proportions import beta_quantile, clopper_pearson, share_limits
+from assay.stats.bounded_mean import beta_quantile, clopper_pearson, share_limits
 from assay.stats.ranking import fitted
 from assay.stats.ranking.winner import Winner, effective_items, winner
 from assay.stats.units import Floats, Grid

@@ -8,8 +8,8 @@ import numpy as np
 from assay.analyses.power.result import Pilot
 from assay.data import Panel
 from assay.errors import InputError, UsageError
+from assay.stats.bounded_mean import clopper_pearson
 from assay.stats.planning.plans import Means, Shares, StudyPlan
-from assay.stats.proportions import clopper_pearson
 from assay.stats.records import Interval
 from assay.stats.reliability import variance_limits
 from assay.stats.units import Floats, Units, design_effect, influence, standard_error, weighted_deviation

@@ -35,7 +35,7 @@ def tune(
     ``language_model`` says that losses are those of a language model where logs do not: then they have perplexities.
 
     >>> import assay
-    >>> from assay.examples.tuning import RUNS
+    >>> from assay.examples import RUNS
     >>> report = assay.tune(*(RUNS / f"{arm}-{seed}" for arm in ("full", "lora") for seed in range(3)))
     >>> report.baseline, report.contrasts[0].arm, report.contrasts[0].verdict
     ('full', 'lora r=16', 'worse')
