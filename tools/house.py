@@ -1,13 +1,15 @@
 """Measure the house: how many files and lines, how long functions are, who imports whom.
 
     python -m tools.house              print the figures beside their goals
-    python -m tools.house --list       also name the cycles, the lone modules and the longest functions
+    python -m tools.house --list       also name the cycles, lone modules, types defined twice and longest functions
 
 Imports inside functions count: a late import is still a dependency. Registries that name modules by string do not.
 """
 
 import ast
+import io
 import sys
+import tokenize
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,20 +23,25 @@ PACKAGE = "assay"
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number beside the most (or least) it may be."""
+    """One measured number beside the most (or least) it may be, if there is a goal."""
 
     name: str
     value: float
-    goal: float
+    goal: float | None = None
     least: bool = False
 
     @property
     def holds(self) -> bool:
+        if self.goal is None:
+            return True
         return self.value >= self.goal if self.least else self.value <= self.goal
 
     def __str__(self) -> str:
+        shown = f"{self.name:<58} {self.value:>9,g}"
+        if self.goal is None:
+            return shown
         bound = "at least" if self.least else "at most"
-        return f"{self.name:<58} {self.value:>9,g}   {bound} {self.goal:,g}{'' if self.holds else '   NOT MET'}"
+        return f"{shown}   {bound} {self.goal:,g}{'' if self.holds else '   NOT MET'}"
 
 
 @dataclass(frozen=True)
@@ -43,19 +50,20 @@ class House:
 
     trees: Mapping[str, ast.Module]
     lines: Mapping[str, int]
+    code: Mapping[str, int]  # lines without blank ones, comments and docstrings
     packages: frozenset[str]
 
     @classmethod
     def at(cls, root: Path) -> "House":
-        trees, lines, packages = {}, {}, set()
+        trees, lines, code, packages = {}, {}, {}, set()
         for path in sorted((root / "src" / PACKAGE).rglob("*.py")):
             parts = path.relative_to(root / "src").with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             text = path.read_text("utf-8")
-            trees[name], lines[name] = ast.parse(text), text.count("\n")
+            trees[name], lines[name], code[name] = ast.parse(text), text.count("\n"), code_lines(text)
             if parts[-1] == "__init__":
                 packages.add(name)
-        return cls(trees, lines, frozenset(packages))
+        return cls(trees, lines, code, frozenset(packages))
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
@@ -108,6 +116,40 @@ class House:
             if isinstance(node, kinds)
         }
 
+    @cached_property
+    def types_twice(self) -> dict[str, list[str]]:
+        """Names of classes and type aliases that more than one module defines, and these modules."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for module, tree in self.trees.items():
+            for name in filter(None, map(defined_type, tree.body)):
+                found[name].append(module)
+        return {name: modules for name, modules in sorted(found.items()) if len(modules) > 1}
+
+
+def defined_type(statement: ast.stmt) -> str | None:
+    """The public name of the class or type alias that a statement defines, if it does."""
+    name = None
+    if isinstance(statement, ast.ClassDef):
+        name = statement.name
+    elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Subscript | ast.BinOp):
+        target = statement.targets[0]
+        name = target.id if isinstance(target, ast.Name) else None
+    return name if name and name[0].isupper() and not name.isupper() else None
+
+
+def code_lines(text: str) -> int:
+    """Lines without blank ones, comments and docstrings."""
+    kept: set[int] = set()
+    statement: list[tokenize.TokenInfo] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NEWLINE:
+            if any(one.type != tokenize.STRING for one in statement):
+                kept.update(line for one in statement for line in range(one.start[0], one.end[0] + 1))
+            statement = []
+        elif token.type not in (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+            statement.append(token)
+    return len(kept)
+
 
 def components(graph: Mapping[str, set[str]]) -> list[set[str]]:
     """Strongly connected components, by two passes of depth-first search (Kosaraju)."""
@@ -155,6 +197,8 @@ def figures(house: House, root: Path = ROOT) -> list[Figure]:
     return [
         Figure("source files", len(house.trees), 200),
         Figure("source lines", sum(house.lines.values()), 31_000),
+        Figure("lines of code (no blank lines, comments, docstrings)", sum(house.code.values())),
+        Figure("type names defined twice", len(house.types_twice)),
         Figure("import cycles, late imports counted", len(house.cycles), 0),
         Figure("modules whose only importer is in another folder", len(house.lone), 10),
         Figure("lines of a function, median", median(lengths), 8),
@@ -181,6 +225,8 @@ def main(arguments: list[str]) -> int:
             *(f"  {n} ← {next(iter(house.importers[n]))}" for n in house.lone),
             sep="\n",
         )
+        twice = (f"  {name}: {', '.join(modules)}" for name, modules in house.types_twice.items())
+        print("\ntype names defined twice:", *twice, sep="\n")
         print("\nlongest functions:", *(f"  {count:4} {name}" for name, count in longest), sep="\n")
     return 0
 

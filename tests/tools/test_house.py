@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.house import ROOT, Figure, House, components
+from tools.house import ROOT, Figure, House, code_lines, components
 
 # a ↔ b (b late), c → package; d is imported from another folder only; `e` and `inner.e` are no cycle.
 FILES = {
@@ -54,6 +54,27 @@ def test_lines_and_functions_by_hand(small: House) -> None:
     assert small.functions == {"assay.a.f:4": 2, "assay.b.g:1": 4, "assay.inner.e.h:1": 2}
 
 
+def test_lines_of_code_by_hand() -> None:
+    text = (
+        '"""Docstring\nof two lines."""\n\nx = 1  # one\n# alone\ny = (\n    2\n)\n\n\n'
+        'def f():\n    """None."""\n    return """\n\n"""\n'
+    )
+    assert code_lines(text) == 8  # x, three of y, def, three of a text that is returned
+
+
+def test_types_defined_twice_by_hand(tmp_path: Path) -> None:
+    texts = {
+        "a.py": "class Kind:\n    pass\n\n\nPlace = str | bytes\nLIMIT = 3 + 4\n",
+        "b.py": "Kind = dict[str, int]\nPlace = tuple\nLIMIT = 5 + 6\n_Own = list[int]\n",
+        "c.py": "_Own = list[str]\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / "src" / "assay" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    assert House.at(tmp_path).types_twice == {"Kind": ["assay.a", "assay.b"]}
+
+
 def test_components_by_hand() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
     assert sorted(map(sorted, components(graph))) == [["a", "b", "c"], ["d", "e"], ["f"]]
@@ -65,6 +86,7 @@ def test_a_goal_is_the_most_or_the_least() -> None:
     assert Figure("tests", 0.8, 0.8, least=True).holds
     assert not Figure("tests", 0.7, 0.8, least=True).holds
     assert str(Figure("files", 201, 200)).endswith("NOT MET")
+    assert str(Figure("lines", 1234)).endswith(" 1,234")
 
 
 def test_our_own_modules_import_each_other_in_no_circle() -> None:
