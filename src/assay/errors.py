@@ -7,7 +7,7 @@
     └── WriteError             74   the disk or a pipe failed while something was written
 
 A message is one line: what is wrong, where (file, row, column), and what to do next. Exit code 1 is a gate that failed:
-no error has it. What is not in this tree is a fault of ours, exit code 70 (`assay.exit_codes`).
+no error has it. Anything outside this tree is an internal error, exit code 70 (`assay.exit_codes`).
 """
 
 import errno
@@ -45,7 +45,7 @@ class WriteError(AssayError):
 
 
 def cannot_write(place: object, error: OSError, then: str, *, how: str = "written") -> AssayError:
-    """What to raise where a file cannot be written: about the disk, or about the path, with what to do ``then``."""
+    """The error for a file that cannot be written: about the disk, or about the path, with what to do ``then``."""
     if error.errno in _DISK:
         return WriteError(f"{place}: cannot be {how} ({error.strerror}); make room, then run the same command again.")
     return InputError(f"{place}: cannot be {how} ({error.strerror}); {then}.")

@@ -2,7 +2,7 @@
 
 0, 1, 4   what the verb says: done, gate failed, verification failed
 2, 3, 74  what it refuses (`assay.errors`)
-70        a fault of ours: the traceback is in a file, never on the screen
+70        an internal error: the traceback is in a file, never on the screen
 130, 143  interrupted, terminated; temporary files are gone
 """
 
@@ -50,7 +50,7 @@ def _code_of(error: BaseException) -> int:
 
 
 def _of_the_system(error: OSError) -> AssayError | None:
-    """A file or a stream that failed where no one expected it; a closed pipe is no news."""
+    """The error for a file or stream that failed unexpectedly; a closed pipe is not reported."""
     if error.errno in _PIPES:
         return WriteError("")
     if error.filename is None:
@@ -71,7 +71,7 @@ def _stopped(number: int) -> int:
 
 
 def _said(message: str, code: int) -> int:
-    """One line, if there is something to say and someone to say it to."""
+    """Print one line on stderr, if there is one; the exit code."""
     with suppress(OSError):
         _flush(sys.stdout)
     if message and sys.stderr is not None:
@@ -82,7 +82,7 @@ def _said(message: str, code: int) -> int:
 
 
 def _flush(stream: TextIO | None) -> None:
-    """Write out what is buffered; what cannot be is dropped, or Python would try again at its own end."""
+    """Flush a stream; what cannot be written is dropped, or Python would try again at exit."""
     if stream is None or stream.closed:
         return
     try:
@@ -96,7 +96,7 @@ def _flush(stream: TextIO | None) -> None:
 
 
 def _fault(error: BaseException) -> str:
-    """A fault of ours in one line, its traceback in a file."""
+    """An internal error in one line, with its traceback in a file."""
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     what = what.splitlines()[0][:200]
     try:

@@ -1,8 +1,8 @@
 """Names and texts from files and servers, as messages and pages show them.
 
-What would steer a terminal or a page instead of being read is replaced. Everything that is printed goes through one of
-these: `one_line`, `shown` and `listed` inside messages, `visible` for what verbs print and for pages, `visible_json`
-for JSON, in which every character must survive. `names_of` makes names of paths. `argument` names what to pass.
+Control and bidi characters, which would steer a terminal or a page, are replaced. Everything printed goes through one
+of these: `one_line`, `shown` and `listed` inside messages, `visible` for what verbs print and for pages, `visible_json`
+for JSON, in which every character must survive. `names_of` makes names of paths.
 """
 
 import re
@@ -57,7 +57,7 @@ def visible_json(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""A name in a message, with what would break the line or hide escaped.
+    r"""A name in a message: characters that would break the line, or hide, are escaped.
 
     >>> print(one_line("two\nlines"))
     two\nlines
@@ -85,7 +85,7 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
 
 
 def said_once(notes: Iterable[str]) -> tuple[str, ...]:
-    """The notes of all tables; what several say of themselves is said once.
+    """Merge the notes of all tables: what several tables say is said once.
 
     >>> said_once(["a.csv: columns not used: x", "b.csv: columns not used: x"])
     ('a.csv, b.csv: columns not used: x',)
@@ -141,7 +141,7 @@ def _telling(path: Path) -> list[str]:
 
 
 def _whole(paths: Sequence[Path]) -> list[str]:
-    """The paths without what they all end in."""
+    """The paths without the end that they share."""
     ends = {path.parts[-1] for path in paths}
     if len(ends) == 1 and all(path.parent.parts for path in paths):
         return _whole([path.parent for path in paths])

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as an exception, so that the way out tidies up; held back where that would do harm."""
+"""SIGINT and SIGTERM as an exception, so that cleanup runs; held back where an interruption would do harm."""
 
 import signal
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ class Stopped(BaseException):
 
 
 class _State:
-    """Of this process: signals that came, and how many blocks hold them back."""
+    """Signals that came to this process, and how many blocks hold them back."""
 
     came: list[int]
     holding = 0
@@ -27,7 +27,7 @@ _state = _State()
 
 @contextmanager
 def raised() -> Iterator[list[int]]:
-    """Signals are exceptions inside, and listed: a library may turn the exception into one of its own."""
+    """Raise signals as exceptions inside, and list them: a library may turn the exception into one of its own."""
     _state.came.clear()
     before = {}
     if current_thread() is main_thread():  # elsewhere Python allows no handlers
@@ -49,7 +49,7 @@ def _stop(number: int, _: object) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """A signal that comes inside is an exception at the end: for what is short and must not be done by half."""
+    """Delay signals to the end of the block: for short work that must not be left half done."""
     known = len(_state.came)
     _state.holding += 1
     try:

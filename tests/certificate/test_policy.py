@@ -34,7 +34,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     '{"max_ratio": -Infinity}': ("max_ratio", "must be a finite number, but got -Infinity"),
     '{"max_ratio": 1e999}': ("max_ratio", "must be a finite number"),
     '{"max_ratio": 0}': ("max_ratio", "must be a number above 0, but got 0"),
-    '{"max_ratio": 1.05, "max_ratio": 5}': ("max_ratio", "is there twice"),
+    '{"max_ratio": 1.05, "max_ratio": 5}': ("max_ratio", "appears twice"),
     '{"max_ratio": ' + "9" * 400 + "}": ("max_ratio", "a number of at most 40 characters, but has 400"),
     '{"max_ratio": 1.' + "0" * 400 + "}": ("max_ratio", "a number of at most 40 characters, but has 402"),
     '{"min_windows": ' + "9" * 5_000 + "}": ("min_windows", "a number of at most 40 characters, but has 5000"),
@@ -164,7 +164,7 @@ def test_every_policy_can_be_written_and_read_and_fits_the_schema(schema: Schema
 
 def test_the_schema_refuses_what_the_reader_refuses(schema: Schema) -> None:
     """But for what no schema can see: the bytes, fields that stand twice, the digits of a number."""
-    unseen = ("empty", "not JSON", "nested", "at most 1 MB", "is there twice", "characters", "finite")
+    unseen = ("empty", "not JSON", "nested", "at most 1 MB", "appears twice", "characters", "finite")
     for text, (_, said) in REFUSED.items():
         if not any(word in said for word in unseen):
             assert list(violations(json.loads(text), schema, schema)), text

@@ -70,7 +70,7 @@ def test_depth_by_hand(texts: list[str], levels: int) -> None:
         (b"\x1f\x8b\x08\0", "x: compressed with gzip; unpack it first"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "x: a Git LFS pointer"),
         (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), f"x: nested too deeply: lists and objects more than {DEEPEST}"),
-        (b'{"a": 1, "b": {"c": 2, "c": 3}}', "x: the key 'c' is there twice; mend it"),
+        (b'{"a": 1, "b": {"c": 2, "c": 3}}', "x: the key 'c' appears twice; mend it"),
         (b'{"a":\n 1 "b": 2}', r"x, line 2: not JSON (Expecting ',' delimiter at column 4); mend it"),
         (b'{"a": ', "x: not JSON: it ends too early"),
         (b'{"a": "b', "x: not JSON: it ends too early"),
@@ -120,7 +120,7 @@ def test_ten_megabytes_of_nonsense_are_refused_in_under_a_second(data: bytes, tm
 def test_many_keys_of_which_one_is_twice_take_no_time() -> None:
     text = json.dumps({f"k{i}": i for i in range(100_000)})[:-1] + ', "k99999": 0}'
     began = process_time()
-    with pytest.raises(InputError, match="'k99999' is there twice"):
+    with pytest.raises(InputError, match="'k99999' appears twice"):
         parse_json(text.encode(), "x")
     assert process_time() - began < 2
 

@@ -31,7 +31,7 @@ def check_outputs(outputs: Iterable[AnyPath | None], inputs: Iterable[object] = 
     """Refuse to write over what is read, into a run, or two outputs to one file, before anything is computed.
 
     Files are the same if their resolved paths are, or if the system says so (links of both kinds). ``inputs`` may be
-    NAME=PATH; what is not a path, such as a data frame, is nowhere.
+    NAME=PATH; what is not a path, such as a data frame, is ignored.
     """
     read = [_input(source) for source in inputs if isinstance(source, str | PathLike)]
     taken: list[tuple[Path, str]] = [(path, f"{one_line(str(path))} is read") for path in read]
@@ -73,7 +73,7 @@ def _is_manifest(path: Path, schema: str) -> bool:
 
 
 def _input(source: str | PathLike[str]) -> Path:
-    """Where NAME=PATH or a path is."""
+    """The path in NAME=PATH, or the path itself."""
     text = os.fspath(source)
     whole = Path(text)
     return whole if "=" not in text or _status(whole) is not None else Path(text.partition("=")[2])
@@ -171,7 +171,7 @@ def check_replaceable(folder: Path, owner: Owner) -> None:
 
 
 def check_begun(folder: Path, owner: Owner) -> None:
-    """Refuse a folder without a manifest in which there is anything but what a kill before the manifest leaves."""
+    """Refuse a folder without a manifest that holds more than a kill before the manifest leaves."""
     if not folder.exists():
         return
     foreign = _foreign(folder, owner.begun) if folder.is_dir() else ["not a folder"]

@@ -86,7 +86,7 @@ _ESCAPE = re.compile(
 
 
 def opened(path: Path, limit: Limit, *, label: str | None = None) -> BinaryIO:
-    """A regular file of a bearable size, opened for reading; anything else is refused before it is read."""
+    """Open a regular file within the size limit; refuse anything else before it is read."""
     label = label or one_line(str(path))
     try:
         _check_kind(path.stat(), label)
@@ -102,7 +102,7 @@ def opened(path: Path, limit: Limit, *, label: str | None = None) -> BinaryIO:
 
 
 def head_of(path: Path, size: int = 64) -> bytes:
-    """The first bytes of a regular file; none where it cannot be read, for what is wrong is said when it is opened."""
+    """The first bytes of a regular file; none where it cannot be read: `opened` says what is wrong."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return b""
@@ -113,12 +113,12 @@ def head_of(path: Path, size: int = 64) -> bytes:
 
 
 def check_file(path: Path, limit: Limit, *, label: str | None = None) -> None:
-    """The same checks for a file that something else opens."""
+    """Check a file as `opened` does, for something else to open it."""
     opened(path, limit, label=label).close()
 
 
 def read_bytes(path: Path, limit: Limit, *, label: str | None = None) -> bytes:
-    """The content of a file, if it may be read."""
+    """Read a file that passes the checks of `opened`."""
     label = label or one_line(str(path))
     with opened(path, limit, label=label) as file:
         size = os.fstat(file.fileno()).st_size
@@ -138,7 +138,7 @@ def cannot_open(label: str | Path, error: BaseException) -> InputError:
 
 
 def check_link(path: Path) -> None:
-    """Refuse a link that leads nowhere, which Python takes for a file that is not there."""
+    """Refuse a dangling link, which Python takes for a missing file."""
     try:
         if not path.is_symlink():
             return
@@ -162,7 +162,7 @@ def megabytes(size: int) -> str:
 
 
 def pointer_fault(head: bytes) -> str | None:
-    """What a file is that Git LFS has not yet replaced by its content; ``None`` if it is no such pointer."""
+    """The fault of a file that Git LFS has not replaced by its content yet; ``None`` if it is no such pointer."""
     if not head.startswith(_POINTER):
         return None
     return "a Git LFS pointer, not the file itself; fetch the content with `git lfs pull`"
@@ -186,7 +186,7 @@ def _check_content(file: BinaryIO, limit: Limit, label: str) -> None:
     except OSError as error:
         raise cannot_open(label, error) from error
     if head and not status.st_size:  # as in /proc, where some files never end
-        raise InputError(f"{label}: a file without a size, as the system makes them; copy its content to a file first.")
+        raise InputError(f"{label}: a file without a size, as in /proc; copy its content to a file first.")
     fault = pointer_fault(head)
     if fault is not None:
         raise InputError(f"{label}: {fault}.")
@@ -203,17 +203,17 @@ def _too_large(size: int, limit: Limit, label: str) -> InputError:
 def read_json(
     path: Path, *, label: str | None = None, limit: Limit = DOCUMENT, strict: bool = False, advice: str = _AGAIN
 ) -> Any:
-    """The content of a JSON file, or an error that names the file, the line and what to do (``advice``)."""
+    """Read a JSON file; errors name the file, the line and what to do (``advice``)."""
     label = label or one_line(str(path))
     return parse_json(read_bytes(path, limit, label=label), label, strict=strict, advice=advice)
 
 
 def parse_json(data: bytes, place: str, *, strict: bool = False, advice: str = _AGAIN) -> Any:
-    """JSON text, or an error that says where it breaks and what to do next.
+    """Parse JSON; errors say where it breaks and what to do next.
 
     Files of other programs may have ``NaN``, ``Infinity`` and numbers too large for a float, which their readers check
-    where they matter; ``strict`` refuses them, for files of ours have none. Halves of a surrogate pair, which no file
-    can hold as text, become U+FFFD. A key that is there twice in an object is refused: readers would disagree on it.
+    where they matter; ``strict`` refuses them: our own files have none. Halves of a surrogate pair, which no file can
+    hold as text, become U+FFFD. A duplicate key is refused: readers would disagree on it.
 
     >>> parse_json(b'{"item": 7}', "a.json")
     {'item': 7}
@@ -269,7 +269,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         counts = Counter(name for name, _ in pairs)
-        raise ValueError(f"the key {counts.most_common(1)[0][0][:60]!r} is there twice")
+        raise ValueError(f"the key {counts.most_common(1)[0][0][:60]!r} appears twice")
     return found
 
 

@@ -26,7 +26,7 @@ _RANDOM = "[0-9a-f]{8}"
 
 
 class _Batch:
-    """Files that wait to be renamed, and folders that were made for them."""
+    """Temporary files that wait to be renamed, and folders made for them."""
 
     def __init__(self) -> None:
         self.parts: dict[Path, tuple[Path, int]] = {}  # by target: the temporary file, and the handle that locks it
@@ -122,7 +122,7 @@ def _write(part: Path, data: bytes) -> None:
 
 
 def staged(path: Path) -> Path:
-    """Where the content of a file is that was written inside `together`, before its end or after."""
+    """Where the content of a file stands that was written inside `together`: its temporary name until the end."""
     batch = _open.get()
     return path if batch is None or path not in batch.parts else batch.parts[path][0]
 
@@ -172,7 +172,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _name(part: Path, path: Path) -> None:
-    """Give a temporary file its name, unless that is taken: a link fails then, where a rename would replace."""
+    """Give a temporary file its name unless that is taken: then a link fails, where a rename would replace."""
     try:
         os.link(part, path)
     except OSError as error:
@@ -207,7 +207,7 @@ def _remove_unlocked(part: Path) -> None:
 
 
 def _check_target(path: Path) -> None:
-    """Raise now what a rename would only find out when others of a batch are done."""
+    """Raise now what a rename would find out only after others of the batch."""
     with suppress(FileNotFoundError):
         if stat.S_ISDIR(path.lstat().st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

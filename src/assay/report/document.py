@@ -1,4 +1,4 @@
-"""What a report is made of, whatever it is shown on: records that the renderers turn into HTML, Markdown or text.
+"""What a report is made of: records that the renderers turn into HTML, Markdown or text.
 
 A document has a part for each result. Everything in it is words, numbers that an analysis has computed, and chart
 specifications; nothing is computed from data here.

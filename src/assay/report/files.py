@@ -51,12 +51,12 @@ def write_report(
 
 
 def write_markdown(result: Result, path: Path) -> None:
-    """One result as Markdown, without charts: for a pull request or an appendix."""
+    """Write one result as Markdown, without charts: for a pull request or an appendix."""
     write_bytes(path, result_markdown(result).encode())
 
 
 def write_markdown_with_charts(result: Result, page: Path, last: str = "") -> list[Path]:
-    """One result as Markdown, its charts beside it, with a line of Markdown as the last one; what was written."""
+    """Write one result as Markdown with its charts beside it, and ``last`` as the last line; the files written."""
     part = part_of(result)
     charts = {chart.name: f"{file_name(chart.name)}.svg" for chart in part.charts}
     for chart in part.charts:
@@ -80,7 +80,7 @@ def check_page(path: Path) -> None:
 def document_of(
     results: Sequence[ReportSource], title: str | None = None, *, draw: bool = True, policy: PolicySource | None = None
 ) -> tuple[ReportDocument, list[str]]:
-    """One part for each result; and what in folders is no result. A file that was named must be one.
+    """One part for each result, and the files in folders that are not results. A file named by itself must be one.
 
     ``draw`` makes the charts now, so that what is wrong with a file shows here. ``policy`` judges certificates.
     """
@@ -103,7 +103,7 @@ def document_of(
 
 
 def _each_once(results: Sequence[ReportSource]) -> Iterator[ReportSource]:
-    """Without the files and folders that were named before."""
+    """Each result once; files and folders that were named before are dropped."""
     seen: set[Path] = set()
     for result in results:
         if not isinstance(result, Result | dict):
@@ -134,7 +134,7 @@ def _title(parts: Sequence[Part]) -> str:
 
 
 def write_document(document: ReportDocument, page: Path, charts: Literal["svg", "png"] | None = None) -> list[Path]:
-    """The page, and its charts in a folder of the page's name; what was written."""
+    """Write the page, and its charts in a folder of the page's name; the files written."""
     with together():
         make_folder(page.parent)
         drawn = {} if charts is None else write_charts(document, page.with_name(f"{page.stem}-charts"), charts)
@@ -147,7 +147,7 @@ def write_document(document: ReportDocument, page: Path, charts: Literal["svg", 
 
 
 def write_charts(document: ReportDocument, folder: Path, ending: str) -> dict[str, Path]:
-    """Every chart as a file in this folder, by the identifiers that renderers use."""
+    """Write every chart as a file in this folder; the files, by the identifiers that renderers use."""
     written: dict[str, Path] = {}
     for name, part, chart in document.charts():
         make_folder(folder)

@@ -13,7 +13,7 @@ from assay.results.record import SCHEMAS, Result, known_schema, record_type
 
 CERTIFICATE = "assay/certificate/2"
 
-#: What records and charts raise of data that are not theirs.
+#: What records and charts raise for data that are not theirs.
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, AssertionError, RecursionError)
 
 
@@ -28,7 +28,7 @@ def part_of(result: Result | dict[str, Any]) -> Part:
 
 
 def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) -> Part:
-    """The part of a result that was saved as JSON; ``draw`` makes its charts now, so that what is wrong shows here.
+    """The part of a result that was saved as JSON; ``draw`` makes its charts now, so that their errors show here.
 
     Certificates are judged by the ``policy`` of whoever reads the page, if there is one.
     """
@@ -61,21 +61,21 @@ def _check_schema(path: Path, data: Any) -> None:
 
 
 def _checked(path: Path, policy: Policy | None) -> Part:
-    """A certificate says who may rely on it only after it was checked."""
+    """A certificate as a part, verified first."""
     from assay.certificate.verify import verify
 
     return part_of_result(verify(path, policy=policy))
 
 
 def _refusal() -> type[Exception]:
-    """What altair raises, for instance of a name that is a list."""
+    """The exception that altair raises, for instance for a name that is a list."""
     from altair.utils.schemapi import SchemaValidationError  # late: half a second
 
     return SchemaValidationError
 
 
 def check_part(part: Part, *, draw: bool = True) -> Part:
-    """The part, if every text is a text and every number a number; a record takes whatever stands in a file."""
+    """Validate a part: every text is a string, every number finite. A record accepts whatever a file holds."""
     for text in (*_own_texts(part), *(text for group in part.groups for text in _texts(group, draw=draw))):
         if not isinstance(text, str):
             raise TypeError(f"a text was expected, but got {str(text)[:60]}")

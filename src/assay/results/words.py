@@ -24,7 +24,7 @@ def number(value: float, digits: int = 4, *, null: float | None = None) -> str:
 
 
 def apart(a: float, b: float, digits: int = 4) -> tuple[str, str]:
-    """Two numbers at so many significant digits, or as many more as it takes to make those look different that are.
+    """Two numbers with ``digits`` significant digits, or as many more as it takes to tell them apart.
 
     >>> apart(0.52, 0.61), apart(0.99999, 1.0)
     (('0.52', '0.61'), ('0.99999', '1'))
@@ -47,13 +47,13 @@ def decimals(limits: Interval | None) -> int | None:
 
 
 def shared_decimals(found: Iterable[Interval | None], digits: int) -> int | None:
-    """Decimal places that suit all: those at which the narrowest interval has so many digits."""
+    """Decimal places for all: those at which the narrowest interval has ``digits`` digits."""
     places = [place for limits in found if (place := decimals(limits)) is not None]
     return max(max(places) - 3 + digits, 0) if places else None
 
 
 def placed(value: float, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
-    """A number at so many decimal places, or at six significant digits where an interval does not say."""
+    """A number with ``places`` decimal places, or six significant digits where there is no interval to go by."""
     if places is None:
         text = number(value, 6, null=null)
         return f"+{text}" if sign and value > 0 else text
@@ -169,7 +169,7 @@ def percent(level: float) -> str:
 
 
 def share(value: float) -> str:
-    """``93 %``; as many decimal places more as it takes that what is not all or nothing does not look so.
+    """``93 %``, with more decimal places where it would otherwise look like all or nothing.
 
     >>> share(0.93), share(0.9996), share(1.0)
     ('93 %', '99.96 %', '100 %')
@@ -194,7 +194,7 @@ def count(n: int, what: str) -> str:
 
 
 def rounded_off(differences: int) -> str:
-    """What became of differences that are nothing but rounding."""
+    """A note on differences that are nothing but rounding."""
     some, verb, each = ("difference", "is", "counts") if differences == 1 else ("differences", "are", "count")
     what = f"rounding, at most {TOLERANCE:g} of the values that were subtracted"
     return f"{differences:,} {some} {verb} {what}, and {each} as 0"

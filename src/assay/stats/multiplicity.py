@@ -111,7 +111,7 @@ def _inserted(apart: Sequence[int]) -> list[int] | None:
 
 
 def _absorbed(kept: list[int], new: Iterable[int]) -> list[int]:
-    """Without the new sets that lie within another."""
+    """Add the new sets that are not part of another."""
     fresh = sorted(dict.fromkeys(new), key=int.bit_count, reverse=True)
     found = list(kept)
     for column in fresh:
@@ -121,7 +121,7 @@ def _absorbed(kept: list[int], new: Iterable[int]) -> list[int]:
 
 
 def _swept(columns: Sequence[int]) -> list[int]:
-    """Without the sets whose every pair another set has as well; the last ones go first."""
+    """Drop sets whose pairs all occur in other sets, from the last on."""
     kept = list(columns)
     for column in reversed(columns):
         others = [c for c in kept if c != column]
@@ -140,7 +140,7 @@ def _shared(i: int, columns: Sequence[int]) -> int:
 
 
 def _covered(apart: Sequence[int]) -> list[int]:
-    """Sets that hold every pair which is not apart, found greedily: as many as needed, but not the fewest."""
+    """Sets that cover every pair that is not apart, found greedily: enough, but not the fewest."""
     k = len(apart)
     everyone = (1 << k) - 1
     together = [everyone & ~others & ~(1 << i) for i, others in enumerate(apart)]

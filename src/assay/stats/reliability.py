@@ -1,4 +1,4 @@
-"""Do repeated runs agree? Intraclass correlations, variance components and standard deviations between runs.
+"""Agreement of repeated runs: intraclass correlations, variance components, standard deviations between runs.
 
 A table of n targets × k raters is analysed as Shrout and Fleiss (1979) do; raters are runs here, and targets are the
 items of one model or the overall scores of several. The F intervals are those of McGraw and Wong (1996). What is
@@ -230,7 +230,7 @@ def _stepped_up(limits: Interval, k: int) -> Interval | None:
 
 
 def run_effect(values: Floats) -> Test:
-    """Do the means of the k raters differ more than the error explains? F = raters / error."""
+    """Test whether the means of the k raters differ by more than the error explains: F = raters / error."""
     table, name = TwoWay.of(values), "F"
     if table.error == 0:
         reason = "the runs are equal" if table.raters == 0 else "the runs differ by a constant only"

@@ -51,7 +51,7 @@ class RunNoise:
 
 
 def item_spread(numerators: Floats, denominators: Floats) -> RunVariance:
-    """What independent noise of the units (items, or whole clusters) gives a run's score: (G, k) and (G,).
+    """The variance of a run's score from independent noise of its units (items or clusters): (G, k) and (G,).
 
     The degrees of freedom are Satterthwaite's: few units that carry the noise are worth few, however many there are.
     """
@@ -69,7 +69,7 @@ def item_spread(numerators: Floats, denominators: Floats) -> RunVariance:
 
 
 def run_noise(scores: Sequence[RunVariance], items: Sequence[RunVariance], level: float = 0.95) -> RunNoise:
-    """Of one or several models, each with the spread of its runs' scores and that of its items' noise."""
+    """The noise between runs of one or several models, from the spread of their scores and of their items' noise."""
     between, within = _together(scores), _together(items)
     n = round(between.df) + 1
     if between.variance == within.variance == 0:
@@ -123,7 +123,7 @@ def orders(scores: Floats) -> NDArray[np.int8]:
 
 
 def rank_stability(scores: Floats) -> RankStability:
-    """Of (m, k) scores of m systems in k runs."""
+    """How alike the orders of m systems are in k runs, from their (m, k) scores."""
     signs = orders(scores)
     taus = [tau for r, s in combinations(signs, 2) if (tau := _tau(r, s)) is not None]
     whole = [_same_order(r, s) for r, s in combinations(signs, 2)]
@@ -186,7 +186,7 @@ def over_seeds(values: Floats, level: float) -> Estimate:
 
 
 def from_zero_on(found: Estimate) -> Estimate:
-    """Of what cannot be negative: the part of the interval below 0 is left out, which holds no truth to cover."""
+    """The estimate of a quantity that cannot be negative: its interval is cut at 0."""
     if found.interval is None or found.value is None or found.value < 0:
         return found
     return replace(found, interval=replace(found.interval, low=max(found.interval.low, 0.0)))

@@ -70,7 +70,7 @@ def read(path: Path) -> list[tuple[str, float]]:
             b'{"item": "q1",\n "score": 1}\n',
             (", line 1: not JSON: it ends too early", "one whole object per line"),
         ),
-        ("a.jsonl", b'{"item": "q1", "item": "q2", "score": 1}\n', (", line 1: ", "'item' is there twice")),
+        ("a.jsonl", b'{"item": "q1", "item": "q2", "score": 1}\n', (", line 1: ", "'item' appears twice")),
         ("a.jsonl", b'{"item": "q\xff", "score": 1}\n', (", line 1: byte 0xff is not UTF-8", "save")),
         (
             "a.jsonl",

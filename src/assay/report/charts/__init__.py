@@ -100,19 +100,19 @@ def check_chart(path: Path) -> None:
 
 
 def write_chart(chart: Any, path: Path) -> None:
-    """An altair chart, or its specification, as a file in the format of its name."""
+    """Write an altair chart, or its specification, in the format of the file's name."""
     check_chart(path)
     specification = chart if isinstance(chart, Mapping) else chart.to_dict()
     write_bytes(path, picture_of(specification, path.suffix.lower()))
 
 
 def write_figure(figure: Figure, path: Path) -> None:
-    """A figure drawn to a file in the format of its name."""
+    """Write a figure in the format of the file's name."""
     write_chart(visible_data(draw(figure)), path)
 
 
 def write_figures(figures: Sequence[Figure], path: Path, title: str) -> None:
-    """Figures below each other, each under its own title, in one file in the format of its name."""
+    """Write figures below each other, each under its own title, in the format of the file's name."""
     import altair as alt
 
     parts = [_drawn(figure).properties(title=_small(figure.title)) for figure in figures]
@@ -128,7 +128,7 @@ def _small(text: str) -> "alt.TitleParams":
 
 
 def picture_of(specification: Mapping[str, Any], suffix: str) -> bytes:
-    """A chart drawn."""
+    """Draw a chart as SVG or PNG."""
     import vl_convert  # late: it carries a drawing engine
 
     if suffix == ".svg":
@@ -137,6 +137,6 @@ def picture_of(specification: Mapping[str, Any], suffix: str) -> bytes:
 
 
 def _described(svg: str, specification: Mapping[str, Any]) -> str:
-    """With the words of the chart, which the drawing engine leaves out, for a screen reader."""
+    """Add the words of the chart for screen readers: the drawing engine leaves them out."""
     words = escape(str(specification.get("description", "")))
     return svg.replace("<svg ", f'<svg role="img" aria-label="{words}" ', 1) if words else svg

@@ -22,7 +22,7 @@ _UNSAFE = re.compile("[<>&\x7f\u2028\u2029\ud800-\udfff]")  # ends an element, o
 
 
 def write_page(document: ReportDocument, path: Path) -> None:
-    """The document as a file, whole or not at all."""
+    """Write the document as one file, whole or not at all."""
     write_bytes(path, page_html(document).encode())
 
 

@@ -1,4 +1,4 @@
-"""A small local server that shows a folder of results, and nothing else, to this machine, and to nobody else.
+"""A small local server that shows one folder of results, to this machine only.
 
 It listens on the loopback address only. A web page elsewhere cannot use a visitor's browser to read it: names that
 were made to point here (DNS rebinding) are refused by the Host header, requests of other sites by what browsers say
@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
     command, requestline, request_version = "GET", "", "HTTP/1.0"  # until a request line has been read
 
     def handle(self) -> None:
-        """Take the head of a request only when all of it is there, in time and not too long."""
+        """Handle a request once its whole head has arrived, in time and not too long."""
         head = self._head()
         self.rfile.close()
         self.rfile = BytesIO(head)
@@ -60,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
             self.handle_one_request()
 
     def _head(self) -> bytes:
-        """Up to the empty line; nothing if it does not come, more than is allowed if it is too long."""
+        """The head up to the empty line: nothing if it does not come, more than is allowed if it is too long."""
         head, until = b"", time.monotonic() + _SECONDS_TO_ASK
         while b"\r\n\r\n" not in head and b"\n\n" not in head and len(head) <= _LONGEST_HEAD:
             self.connection.settimeout(max(until - time.monotonic(), 0.001))
@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def _refused(self) -> Response | None:
-        """What is said to a request that does not come from this machine's own pages or address bar."""
+        """The response to a request that does not come from this machine's own pages or address bar."""
         if [name.lower() for name in self.headers.get_all("Host", [])] not in [[host] for host in self.server.hosts]:
             text = f"Open {self.server.url} instead; through a tunnel, use port {self.server.server_port} at both ends."
             return problem(HTTPStatus.MISDIRECTED_REQUEST, "Not under this name", text)
@@ -111,7 +111,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(answer.body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """What the parser of requests refuses, without repeating what was asked."""
+        """Answer what the parser of requests refuses, without repeating the request."""
         status = HTTPStatus(code)
         allow = {}
         if status is HTTPStatus.NOT_IMPLEMENTED:  # a method that has no function here
@@ -130,7 +130,7 @@ class Handler(BaseHTTPRequestHandler):
             pass
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is http.server's
-        """Nothing: a list of requests is not what an operator looks for."""
+        """Log nothing: operators do not look for a list of requests."""
 
 
 class ResultServer(ThreadingHTTPServer):
@@ -149,7 +149,7 @@ class ResultServer(ThreadingHTTPServer):
         self.site = Site(folder)
 
     def server_bind(self) -> None:
-        """Without the name server, which http.server asks for the name of the address."""
+        """Bind without asking a name server, as http.server does, for the name of the address."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = _HERE, self.server_address[1]
 
@@ -166,7 +166,7 @@ class ResultServer(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """A client that hangs up or sleeps is no news; anything else is one line."""
+        """Ignore clients that hang up or time out; report anything else in one line."""
         error = sys.exception()
         if not isinstance(error, OSError):
             say(f"a request failed: {type(error).__name__}: {error}")
@@ -201,7 +201,7 @@ def make_server(folder: Path, port: int = PORT) -> ResultServer:
 
 
 def serve(folder: Path, *, port: int = PORT, ready: Callable[[str], None] | None = None) -> int:
-    """Show a folder until Ctrl-C or SIGTERM; which of the two it was, as the number of the signal.
+    """Show a folder until Ctrl-C or SIGTERM; the number of the signal that ended it.
 
     ``ready`` is told one line with the address (default: stderr).
     """

@@ -1,4 +1,4 @@
-"""What is in a folder of results: each version of a file is read once, beside the requests that ask for it."""
+"""Index of a results folder; each file version is parsed once, in a background thread."""
 
 import os
 import re
@@ -107,7 +107,7 @@ def _found(folder: Path, entry: "os.DirEntry[str]") -> Found | None:
 
 
 def stamp_of(path: Path) -> tuple[int, ...]:
-    """What changes when a file does. A certificate is checked against its evidence, so that counts too."""
+    """Numbers that change when a file does, or the evidence that a certificate is checked against."""
     about = path.stat()
     numbers = (about.st_mtime_ns, about.st_size, about.st_ino)
     try:
@@ -118,7 +118,7 @@ def stamp_of(path: Path) -> tuple[int, ...]:
 
 
 def content_of(path: Path) -> Literal["result", "other", "unclear"]:
-    """A result of ours, or JSON of somebody else. What is no JSON may be a result that is still being written."""
+    """Whether a file is one of our results or other JSON; what is not JSON may be a result still being written."""
     try:
         if path.stat().st_size > LARGEST:
             return "other"
@@ -205,7 +205,7 @@ class ServedFolder:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Stop reading; a file that is being read is not waited for long."""
+        """Stop reading, without waiting long for a file that is being read."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -30,19 +30,19 @@ IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall"
 NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave `method` out, or choose bca."
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
-STAND_IN_RESAMPLES = 10_000  # where the exact distribution cannot be had and no number was asked for
+STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalResult:
-    """An interval, where its distribution came from, and what could not be done as asked."""
+    """An interval, where its distribution came from, and which fallbacks were taken."""
 
     interval: Interval
     source: str  # "characteristic function", "lattice", "enumeration", "resampling", "closed form"
     resamples: int | None  # random replicates used, if any
     degenerate: bool = False
     fallbacks: tuple[Fallback, ...] = ()
-    own_p: float | None = None  # the smallest α at which it leaves out 0; ``None``: not asked for
+    own_p: float | None = None  # the smallest α at which it leaves out 0; None: not requested
 
 
 def interval(
@@ -242,7 +242,7 @@ def _corrected(bias: float, acceleration: float, z: float) -> tuple[float, float
 
 
 def bca_own_p(units: Units, form: Shape | None, method: str, distribution: BootstrapDistribution) -> float:
-    """Of ``bca``, ``bca-plain`` and ``percentile`` intervals that are read from this distribution."""
+    """The own p-value of a ``bca``, ``bca-plain`` or ``percentile`` interval read from this distribution."""
     estimate = units.estimate
     if estimate == 0:
         return 1.0
@@ -274,14 +274,14 @@ def own_p_at(side: int, z_of_zero: float, n: int, form: Shape | None, method: st
 
 
 def t_own_p(units: Units) -> float:
-    """Of R̂ ± t·se: Student's test."""
+    """The own p-value of R̂ ± t·se: Student's test."""
     error = standard_error(units)
     assert error is not None  # there are two units
     return float(two_sided(units.estimate / error, units.n - 1)[0])
 
 
 def studentized_own_p(statistic: float, values: Floats) -> float:
-    """Of R̂ − q·se: the share of the sorted studentized replicates (R* − R̂)/se* beyond R̂/se, twice."""
+    """The own p-value of R̂ − q·se: the share of the sorted studentized replicates (R* − R̂)/se* beyond R̂/se, twice."""
     share = float(np.interp(abs(statistic), np.sort(np.sign(statistic) * values), np.linspace(0, 1, len(values))))
     return min(1.0, 2 * (1 - share))
 

@@ -4,7 +4,7 @@ For draws with replacement, P(R ≤ x) = P(Σ Nᵢ(numᵢ − x·denᵢ) ≤ 0),
 power, ψ(u) = (Σ pᵢ exp(iu yᵢ))ⁿ. A short Fourier series of it is the distribution function
 (`assay.stats.bootstrap.fourier`).
 
-Where that is not exact, this module knows it. A handful of units is enumerated; lattice values (0/1 scores) are
+Where that is not exact, other ways are taken. A handful of units is enumerated; lattice values (0/1 scores) are
 convolved; and where ψ does not decay within the budget (a dominating outlier, mostly equal values) the distribution
 is smoothed by a normal kernel whose width is recorded or, if that would be wider than 1 % of a standard error,
 refused: the caller then resamples at random.

@@ -34,7 +34,7 @@ def _reach(b: float, needed: float) -> float:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba ships no types
 def _tied(y: NDArray[np.float64]) -> bool:
-    """Are values repeated, as on a lattice they are?"""
+    """Whether values repeat, as on a lattice."""
     gaps = np.diff(np.sort(y[:: max(1, len(y) // 512)]))
     return bool((gaps <= 0).sum() >= 0.1 * len(gaps))
 

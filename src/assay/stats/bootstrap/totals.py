@@ -37,7 +37,7 @@ def replicated_sums(columns: Sequence[Floats], resamples: int, seed: int, engine
 
 @dataclass(frozen=True, eq=False)
 class TotalsEstimate:
-    """An estimate, and what could not be done as asked."""
+    """An estimate, and which fallbacks were taken."""
 
     estimate: Estimate
     fallbacks: tuple[Fallback, ...] = ()

@@ -1,4 +1,4 @@
-"""How many items, how small a difference, how likely is it found?
+"""Power of paired tests: how many items, which difference, with which probability.
 
 Mean differences: Student's paired t, whose power is noncentral t, exactly. 0/1 scores: McNemar's mid-p or exact test,
 summed over the number of items that differ; in clusters his score test with the design effect. Equivalence: two

@@ -1,4 +1,4 @@
-"""What a study would measure: the spread of paired differences, or shares of right answers, and the goal it has."""
+"""What a study would measure (the spread of paired differences, or shares of right answers), and its goal."""
 
 from dataclasses import dataclass, field
 from math import inf, sqrt
@@ -81,7 +81,7 @@ class Structure:
         return single * self.design_effect - noise * (1 - 1 / self.repeats)
 
     def check_noise(self, single: float) -> None:
-        """Refuse noise that is more than all there is."""
+        """Refuse noise that exceeds the whole spread."""
         most = sqrt((1 - self.icc) * single / 2)
         if self.sd_within > most * (1 + _SLACK):
             raise UsageError(

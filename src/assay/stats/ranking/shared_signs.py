@@ -61,7 +61,7 @@ class Flips:
         return len(self.columns) <= MOST_ENUMERATED
 
     def count(self, resamples: int) -> int:
-        """How many sign vectors are taken where so many random ones would be."""
+        """The number of sign vectors taken: all of few groups, else ``resamples`` random ones."""
         return 2 ** (len(self.columns) - 1) if self.exact else resamples
 
     @cached_property
@@ -126,12 +126,12 @@ def all_codes(first: int, rows: int, groups: int) -> NDArray[np.uint8]:
 
 
 def share_reached(reached: Integers, count: int, *, exact: bool) -> Floats:
-    """P-values from how many of so many sign vectors reach what was observed; of random ones it is one more itself."""
+    """P-values: the share of sign vectors that reach what was observed; random ones are joined by the observed one."""
     return np.asarray(reached / count if exact else (1 + reached) / (1 + count))
 
 
 def _signs(codes: NDArray[np.uint8], groups: int) -> Floats:
-    """(rows, groups) The same as ±1."""
+    """(rows, groups) The codes as signs, ±1."""
     bits = np.unpackbits(codes, axis=1, bitorder="little")[:, :groups]
     return 2 * bits.astype(np.float64) - 1
 

@@ -1,4 +1,4 @@
-"""How good is the best system, and which one is it? The winner's interval, and the model confidence set.
+"""The best system: the winner's interval, and the model confidence set.
 
 **The winner's interval** allows for its having been the best of k. The best of k estimates is partly the luckiest, and
 its own standard error does not show it: a lucky score near 1 has a small one. So the spread is *pooled* over the

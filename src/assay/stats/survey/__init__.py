@@ -67,7 +67,7 @@ def score_of(jsd: Floats) -> Floats:
 
 
 def support(p: Floats) -> Integers:
-    """How many options are possible: those of probability 0 do not count."""
+    """The number of options with a positive probability."""
     return np.asarray((p > 0).sum(axis=-1), dtype=np.int64)
 
 
@@ -83,7 +83,7 @@ def chi_noise(n: Floats | Integers, k: Integers) -> Floats:
 
 
 def source_noise(n: Floats | Integers, k: Integers) -> Floats:
-    """What the benchmark's own analysis takes for it: √((k − 1)/(2n ln 2)), four times as much JSD (C1)."""
+    """The value that the benchmark's own analysis uses for it: √((k − 1)/(2n ln 2)), four times as much JSD (C1)."""
     return np.asarray(np.sqrt((k - 1) / (2 * _LN2 * n)))
 
 
@@ -122,7 +122,7 @@ def _series(p: Floats, q: Floats, n: Integers) -> Floats:
 
 
 def _counted(p: Floats, q: Floats, n: Integers) -> tuple[Floats, Floats]:
-    """The same over the counts that may be, and by how much the variance is above that of two derivatives."""
+    """The same, summed over the possible counts; and by how much the variance exceeds that of two derivatives."""
     from scipy.special import gammaln  # late
 
     most = float((n * p).max())
@@ -186,7 +186,7 @@ def compositions(n: int, k: int) -> tuple[Integers, Floats]:
 
 
 def composition_count(n: int, k: int) -> float:
-    """How many there are: C(n + k − 1, k − 1), in floating point."""
+    """The number of compositions: C(n + k − 1, k − 1), in floating point."""
     return float(np.exp(lgamma(n + k) - lgamma(k) - lgamma(n + 1)))
 
 

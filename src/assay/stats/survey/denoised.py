@@ -1,4 +1,4 @@
-"""What a mean of √JSD would be without sampling noise, by inverting what it is with it.
+"""The mean of √JSD without sampling noise, by inverting its expectation with noise.
 
 Let J be the true divergence of a prediction, Ĵ that of a sample of n. Near J = 0 as far from it, Ĵ is close to
 s·χ²_ν(J/s), a scaled non-central χ² whose scale s and degrees of freedom ν are those that give Ĵ its mean J + e and its
@@ -67,7 +67,7 @@ class SamplingNoise:
 
 
 def noise_of(p: Floats, q: Floats, n: Integers) -> SamplingNoise:
-    """Of predictions q (R, K) of shares p (R, K) measured with n people."""
+    """The sampling noise of predictions q (R, K) of shares p (R, K) measured with n people."""
     excess, variance = sampling_moments(p, q, n)
     scale = variance / np.maximum(2 * excess + 4 * divergence(p, q, floor=0.0), _TINY)
     scale = np.maximum(scale, _TINY)
@@ -99,7 +99,7 @@ _LEAST_RELATIVE = 0.02
 
 
 def spread_of(jsd: Floats, noise: SamplingNoise, n: Integers, weights: Floats) -> TrueSpread:
-    """From divergences (R,) less their excess, with weights (R,) that sum to 1.
+    """The spread of true divergences, from measured ones (R,) less their excess; weights (R,) sum to 1.
 
     Where the excess is large (many options, rare ones) true divergences are usually larger as well, which would look
     like less noise: the mean of J may depend on the excess, in up to eight steps.
@@ -147,7 +147,7 @@ class RootTable:
     variances: Floats
 
     def at(self, freedom: Floats, centre: Floats) -> tuple[Floats, Floats]:
-        """Of degrees of freedom and mean λ (·, R)."""
+        """Mean and variance at these degrees of freedom and mean λ (·, R)."""
         row, across = _place(np.log(freedom), _LOG_FREEDOMS)
         column, along = _place(np.log(np.clip(centre, _BELOW, _CENTRES[-1])), _LOG_CENTRES)
         flat = row * len(_CENTRES) + column
@@ -163,7 +163,7 @@ _LOG_CENTRES = np.concatenate([[log(_BELOW)], np.log(_CENTRES[1:])])
 
 
 def _place(values: Floats, grid: Floats) -> tuple[Integers, Floats]:
-    """Of evenly spaced grids, but for the first step: the interval that a value is in, and how far into it."""
+    """The grid interval that a value is in, and how far into it; grids are even but for their first step."""
     step = grid[2] - grid[1]
     low = np.clip((1 + (values - grid[1]) / step).astype(np.int64), 0, len(grid) - 2)
     low[values < grid[1]] = 0
@@ -228,7 +228,7 @@ class ExpectedRoots:
         return float(np.interp(root, np.maximum.accumulate(self.expected + reach * self.error), GRID))
 
     def solved(self, root: float, reach: float = 0.0) -> float:
-        """The true mean root there."""
+        """The true mean root for that √μ."""
         return self.slope * self.root_of(root, reach)
 
     def error_at(self, root: float) -> float:

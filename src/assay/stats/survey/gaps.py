@@ -1,4 +1,4 @@
-"""Is a gap between segments more than chance? The largest mean difference of two columns of a table of questions.
+"""Gaps between segments: the largest mean difference of two columns of a table of questions, tested against chance.
 
 A largest difference is never negative, so an interval of it that leaves out 0 shows nothing (C2). What equality would
 give is simulated: the differences of all pairs of segments are centred, question by question they keep or change their
@@ -41,7 +41,7 @@ _NAME = "max-t sign-flip"
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The largest mean difference between two segments, and what is left of it when chance has had its share."""
+    """The largest mean difference between two segments, and what chance does not explain of it."""
 
     value: float | None
     expected: float | None  # the mean of the largest difference if all segments were equal
@@ -142,7 +142,7 @@ def _p_value(largest: Floats, statistic: float) -> float:
 
 
 def _reach(largest: Floats, alpha: float, pairs: _Pairs) -> Floats:
-    """(P,) How far limits reach, in standard errors; by Student's t where alpha is beyond what B resamples can show."""
+    """(P,) How far limits reach, in standard errors; by Student's t where B resamples cannot resolve alpha."""
     if alpha * (len(largest) + 1) >= 1 - _TIE:
         return np.full(len(pairs.mean), critical_value_of(largest, alpha))
     far: Floats = np.maximum(critical_values(1 - alpha / len(pairs.mean), pairs.count - 1), largest[-1])
@@ -199,7 +199,7 @@ def _signs(n: int, resamples: int, seed: int, purpose: str) -> Truths:
 
 
 def _limits(pairs: _Pairs, largest: Floats, p: float, family: int, level: float) -> Interval:
-    """Of one of a family of gaps."""
+    """The limits of one of a family of gaps."""
     size, width = np.abs(pairs.mean), _reach(largest, (1 - level) / family, pairs) * pairs.error
     found = max(0.0, float((size - width).max())), float((size + width).max())
     low, high = agreeing(*found, min(p * family, 1.0), 1 - level, float(size.max()))
@@ -256,12 +256,12 @@ class NoisySegment:
 
     @property
     def score(self) -> float:
-        """Without noise."""
+        """The mean score without noise."""
         return self.whole - self.curve.solved(self.measured)
 
     @property
     def error(self) -> float:
-        """The standard error of that."""
+        """The standard error of `score`."""
         return self.curve.error_at(self.measured) * self.curve.amplified(self.measured)
 
     def found(self, score: float) -> Floats:
