@@ -1,7 +1,7 @@
 """What a set of commands prints, kept: a change of the house that is meant to change no number can prove it.
 
-    python -m tools.golden             write tests/golden/*.json anew
-    python -m tools.golden --check     run the commands again and name every difference
+    python -m tools.golden --check             run the commands again and name every difference
+    python -m tools.golden --write [CASE ...]  store what they print now; CASE: only those that begin so
 
 Each case is one command on files that ship with the package or are made here. Its exit code, its text and the leaves of
 its JSON are stored. Differences that are intended stand in tests/golden/INTENDED.md, each with its reason; the
@@ -9,6 +9,7 @@ files are then written anew in the same commit. The values hold for one kind of 
 in the last digit, so this is a tool and not a test.
 """
 
+import argparse
 import json
 import os
 import shlex
@@ -167,15 +168,15 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    check, only = "--check" in arguments, [name for name in arguments if name != "--check"]
-    wrong = 0
+    asked = options(arguments)
+    check, wrong = asked.check, 0
     with tempfile.TemporaryDirectory() as name, warm_assay({**os.environ}) as first:
         folder = Path(name)
         prepare(folder)
         STORE.mkdir(parents=True, exist_ok=True)
         for case, command in CASES.items():
             new = found(command, folder, first)
-            if only and not any(case.startswith(start) for start in only):
+            if asked.cases and not case.startswith(tuple(asked.cases)):
                 continue  # it ran all the same: later cases read what earlier ones wrote
             wrong += settle(STORE / f"{case}.json", new, check=check)
     print(
@@ -184,6 +185,20 @@ def main(arguments: list[str]) -> int:
         else f"{len(CASES)} commands kept in {STORE.relative_to(ROOT)}"
     )
     return int(wrong > 0)
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    """Nothing is written unless that is asked for, and no word is taken for a case that names none."""
+    parser = argparse.ArgumentParser(prog="python -m tools.golden", description="Keep what a set of commands prints.")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--check", action="store_true", help="name every difference from what is stored")
+    what.add_argument("--write", action="store_true", help="store what the commands print now")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="only the cases that begin so")
+    asked = parser.parse_args(arguments)
+    unknown = [start for start in asked.cases if not any(case.startswith(start) for case in CASES)]
+    if unknown:
+        parser.error(f"no case begins with {', '.join(unknown)}")
+    return asked
 
 
 def settle(path: Path, new: dict[str, Any], *, check: bool) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tools.golden import CASES, STORE, differences, leaves, settle
+from tools.golden import CASES, STORE, differences, leaves, options, settle
 
 
 def case(**changed: Any) -> dict[str, Any]:
@@ -50,3 +50,23 @@ def test_a_case_is_stored_then_compared(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_every_case_is_stored() -> None:
     assert {path.stem for path in STORE.glob("*.json")} == set(CASES)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--chekc"], ["--check", "--write"], ["compare"], ["--write", "no-case"]])
+def test_nothing_is_written_unless_that_is_what_was_asked_for(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        options(arguments)
+    assert stopped.value.code == 2
+
+
+def test_help_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        options(["--help"])
+    assert stopped.value.code == 0
+    assert "--write" in capsys.readouterr().out
+
+
+def test_cases_are_picked_by_how_they_begin() -> None:
+    case = next(iter(CASES))
+    assert options(["--check", case]).cases == [case]
+    assert not options(["--check", case]).write
