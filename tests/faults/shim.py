@@ -155,9 +155,9 @@ def _of_handle(handle: int) -> str:
 @cache
 def unseen() -> list[tuple[Callable[..., Any], Callable[..., Any], Callable[[OSError], Exception]]]:
     """Functions that write without Python's knowing, where they write, and what they raise on a full disk."""
-    import assay.data.database
+    import assay.data.readers.database
 
-    found: list[Any] = [(assay.data.database.copy_columns, lambda _, part: part, lambda error: error)]
+    found: list[Any] = [(assay.data.readers.database.copy_columns, lambda _, part: part, lambda error: error)]
     if "safetensors.torch" in sys.modules:
         import safetensors
         import safetensors.torch

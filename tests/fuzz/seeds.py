@@ -16,7 +16,7 @@ from assay.analyses.power import power
 from assay.analyses.rank import rank
 from assay.certificate.issue import certify
 from assay.certificate.signing import generate_keys
-from assay.data.database import copy_columns
+from assay.data.readers.database import copy_columns
 from assay.examples import RUNS
 from assay.results.record import Result
 from tests.data.runs.token_runs import story

@@ -15,6 +15,7 @@ from assay.data.metrics import UNITS, Kind
 from assay.data.panel_records import Labels
 from assay.data.readers import Reading, RowSource, Selection, row_places
 from assay.data.readers.memory import MemorySource
+from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line
@@ -115,8 +116,6 @@ def read_table(
 
 def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
     """Read what `write_tables` wrote: Parquet of one kind, whatever the file is called; nothing is guessed."""
-    from assay.data.readers.parquet import Parquet  # late: it loads duckdb
-
     return _table(Parquet(path, one_line(str(path))), {}, kind, cluster)
 
 

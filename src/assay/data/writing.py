@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.database import copy_columns
 from assay.data.metrics import UNITS
+from assay.data.readers.database import copy_columns
 from assay.data.tables import Table
 from assay.files.writing import write_whole
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.data import read_table
-from assay.data.readers import duck
-from assay.data.readers.delimited import Delimited
+from assay.data.readers import database
+from assay.data.readers.csv_and_jsonl import Delimited
 from assay.data.readers.registry import open_file
 from tests.data.files import FORMATS, assert_refused, write_rows
 
@@ -232,7 +232,7 @@ def test_a_key_that_comes_late_in_a_jsonl_file_is_still_a_column(tmp_path: Path)
 
 
 def test_large_files_are_read_in_a_database_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duck, "LARGE", 1)
+    monkeypatch.setattr(database, "LARGE", 1)
     assert read(write_rows(tmp_path / "a.csv", GOOD)) == EXPECTED
     assert_refused(written(tmp_path / "b.csv", b"item,score\nq,x\n"), "line 2, column 'score': 'x'")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.database import copy_columns
+from assay.data.readers.database import copy_columns
 from assay.stats.units import Floats
 
 LAYOUT = {"context": 64, "stride": 64, "bos": False}

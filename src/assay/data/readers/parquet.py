@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.data.database import identifier, literal_path
-from assay.data.readers.duck import REFUSALS, DuckSource
-from assay.data.runs import open_run
-from assay.files.reading import TABLE, check_file
+from assay.data.readers.database import DuckSource, identifier, parquet_scan, refusals
 
 # Exact as doubles, or rounded once. DuckDB divides a decimal by a power of ten, so that goes through its text.
 _NUMBERS = frozenset(
@@ -14,7 +11,6 @@ _NUMBERS = frozenset(
 )
 
 #: What only the files of a harness tell.
-_OF_HARNESSES = frozenset({"measure", "files", "lower_is_better"})
 
 
 class Parquet(DuckSource):
@@ -24,14 +20,13 @@ class Parquet(DuckSource):
         super().__init__(path, label)
         try:
             described = self.connection().execute(f"DESCRIBE SELECT * FROM {self.scan(())}").fetchall()
-        except REFUSALS as error:
+        except refusals() as error:
             raise self.refusal(error, self.fault()) from error
         self._types = {str(name): str(kind) for name, kind, *_ in described}
         self.columns = tuple(self._types)
 
     def scan(self, _columns: Sequence[str], /) -> str:
-        # A directory called model=x must not become a column.
-        return f"read_parquet({literal_path(self.path)}, hive_partitioning=false)"
+        return parquet_scan(self.path)
 
     def text(self, column: str) -> str:
         return f"CAST({identifier(column)} AS VARCHAR)"
@@ -50,22 +45,3 @@ class Parquet(DuckSource):
             whole = file.read() == b"PAR1"
         found = "damaged" if whole else "truncated: its last bytes are missing"
         return f": the Parquet file is {found}; write or copy it again."
-
-
-class RunSource(Parquet):
-    """The windows of a run: its shards, one after the other."""
-
-    def __init__(self, path: Path, label: str) -> None:
-        run = open_run(path)
-        self.about = {name: value for name, value in run.manifest.items() if name not in _OF_HARNESSES}
-        self._files = run.files()
-        for file in self._files:
-            check_file(file, TABLE)
-        super().__init__(path, label)
-
-    def scan(self, _columns: Sequence[str], /) -> str:
-        files = ", ".join(literal_path(file) for file in self._files)
-        return f"read_parquet([{files}], hive_partitioning=false)"
-
-    def fault(self) -> str | None:
-        return ": a shard of the run is damaged; delete it and run the same `assay score` again."

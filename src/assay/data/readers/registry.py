@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.data.readers import UNNAMED, Format, RowSource, Selection
+from assay.data.readers.csv_and_jsonl import Delimited, JsonLines
+from assay.data.readers.database import DuckSource
 from assay.data.readers.memory import MemorySource
-from assay.data.runs import MANIFEST
+from assay.data.readers.parquet import Parquet
+from assay.data.runs import MANIFEST, RunSource
 from assay.errors import InputError, UsageError
 from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened
 from assay.names import listed, names_of, one_line
 
 if TYPE_CHECKING:
-    from assay.data.readers.duck import DuckSource
     from assay.data.readers.harness import Log
     from assay.data.readers.harness.combine import HarnessSource, NamedLog
 
@@ -85,13 +87,8 @@ def exists(path: Path) -> bool:
         return False
 
 
-def open_file(source: str | PathLike[str]) -> "DuckSource":
+def open_file(source: str | PathLike[str]) -> DuckSource:
     """The reader for a file, or an error that says why there is none."""
-    from assay.data.readers.parquet import (
-        Parquet,  # late, here and below: they load duckdb
-        RunSource,
-    )
-
     path = Path(source)
     label = one_line(str(source))
     if _is_run(path):
@@ -112,10 +109,7 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def _text_file(path: Path, label: str, head: bytes) -> "DuckSource":
-    from assay.data.readers.delimited import Delimited
-    from assay.data.readers.jsonl import JsonLines
-
+def _text_file(path: Path, label: str, head: bytes) -> DuckSource:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start:
         raise InputError(f"{label}: the file is empty; check what should have written it.")

@@ -6,7 +6,7 @@ is resumed by writing the missing shards, so that the folder ends up with the sa
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -14,10 +14,11 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.database import copy_columns
+from assay.data.readers.database import copy_columns, parquet_scan
+from assay.data.readers.parquet import Parquet
 from assay.errors import InputError
 from assay.files.places import Owner, check_replaceable, discard, is_run, recover, replacement, swap
-from assay.files.reading import read_json
+from assay.files.reading import TABLE, check_file, read_json
 from assay.files.writing import make_folder, remove_parts, together, write_bytes, write_whole
 
 MANIFEST = "run.json"
@@ -25,6 +26,8 @@ SCHEMA = "assay/run/1"
 _MOST_SHARDS = 1_000_000
 _OLD_CUT = "fresh"  # how windows were cut before runs said so
 KINDS = ("windows", "tokens")  # of shards
+#: What only the files of a harness tell, and no manifest may.
+_OF_HARNESSES = frozenset({"measure", "files", "lower_is_better"})
 _SHARD = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{5,9}})\.parquet")
 
 Columns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]
@@ -184,3 +187,21 @@ def _check(manifest: dict[str, Any], path: Path) -> None:
     texts = [*digests.values(), manifest.get("text", {}).get("sha256", "")]
     if not all(isinstance(text, str | None) for text in texts):
         raise InputError(f"{path}: a digest must be a text; {again}.")
+
+
+class RunSource(Parquet):
+    """The windows of a run: its shards, one after the other."""
+
+    def __init__(self, path: Path, label: str) -> None:
+        run = open_run(path)
+        self.about = {name: value for name, value in run.manifest.items() if name not in _OF_HARNESSES}
+        self._files = run.files()
+        for file in self._files:
+            check_file(file, TABLE)
+        super().__init__(path, label)
+
+    def scan(self, _columns: Sequence[str], /) -> str:
+        return parquet_scan(*self._files)
+
+    def fault(self) -> str | None:
+        return ": a shard of the run is damaged; delete it and run the same `assay score` again."

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.arrays import columnwise
-from assay.data.database import identifier, literal_path, private_database
 from assay.data.metrics import Metric
 from assay.data.panel import Panel
-from assay.data.readers.duck import REFUSALS
+from assay.data.readers.database import identifier, parquet_scan, private_database, refusals
 from assay.data.runs import Run, open_run
 from assay.errors import InputError, UsageError
 from assay.files.reading import TABLE, check_file
@@ -59,8 +58,7 @@ class TokenRun:
 
     @property
     def scan(self) -> str:
-        files = ", ".join(literal_path(file) for file in self.files)
-        return f"read_parquet([{files}], hive_partitioning=false)"
+        return parquet_scan(*self.files)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -288,7 +286,7 @@ def _tables(database: duckdb.DuckDBPyConnection, n: int, bins: int) -> dict[str,
 def _run(database: duckdb.DuckDBPyConnection, run: TokenRun, query: str) -> list[Any]:
     try:
         return database.execute(query).fetchall()
-    except REFUSALS as error:
+    except refusals() as error:
         said = str(error).partition("\n")[0].strip().rstrip(".")
         raise InputError(
             f"{run.label}: a shard of the run cannot be read ({said}); score again with `overwrite=True`."

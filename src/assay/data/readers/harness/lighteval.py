@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, label_of, scored
+from assay.data.readers.parquet import Parquet
 from assay.errors import InputError
 from assay.files.reading import read_json
 
@@ -17,18 +18,12 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d+)?")
 
 def columns_of(path: Path) -> set[str]:
     """The columns of a Parquet file."""
-    return set(_opened(path).columns)
-
-
-def _opened(path: Path) -> Any:
-    from assay.data.readers.parquet import Parquet  # late: it loads duckdb
-
-    return Parquet(path, str(path))
+    return set(Parquet(path, str(path)).columns)
 
 
 def log_of(path: Path) -> "LightevalLog":
     """The log of a file of details; its folders name the model."""
-    source = _opened(path)
+    source = Parquet(path, str(path))
     if not set(source.columns) >= COLUMNS:
         raise InputError(
             f"{path}: no columns {', '.join(sorted(COLUMNS))}, so no details of lighteval; name another file."
@@ -59,7 +54,7 @@ class LightevalLog(Log):
     root: Path | None = None
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
-        source = _opened(self.files[0])
+        source = Parquet(self.files[0], self.label)
         found = source.run("SELECT doc, metric", ["doc", "metric"]).fetchall()
         places = [f"{self.label}, row {row}" for row in range(1, len(found) + 1)]
         docs = [_document(doc, place) for (doc, _), place in zip(found, places, strict=True)]

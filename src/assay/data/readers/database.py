@@ -1,22 +1,85 @@
-"""Files read through DuckDB: one query for all columns, numbers and texts told apart in SQL."""
+"""DuckDB, as we use it: connections that touch no network, files read by one query, columns written as Parquet."""
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from errno import EIO
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 from numpy.typing import NDArray
 
-from assay.data.database import private_database
 from assay.data.readers import Reading, row_places
 from assay.errors import InputError
 
-# A damaged file can surface as any of these.
-REFUSALS = (duckdb.Error, RuntimeError, UnicodeError, MemoryError, OverflowError)
+if TYPE_CHECKING:
+    import duckdb
+
+
+def private_database() -> "duckdb.DuckDBPyConnection":
+    """A database of its own in memory, which closing frees."""
+    import duckdb  # late: those who bring arrays need none
+
+    return duckdb.connect(
+        config={
+            # Reading a file must never reach for the network.
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            # Rows are counted in what comes back.
+            "preserve_insertion_order": True,
+            "threads": min(4, os.cpu_count() or 1),
+        }
+    )
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    """As what a damaged file can surface."""
+    from duckdb import Error  # late, likewise
+
+    return (Error, RuntimeError, UnicodeError, MemoryError, OverflowError)
+
+
+def quoted(text: str) -> str:
+    """A text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """A column name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal_path(path: Path) -> str:
+    """The path as an SQL literal that names this one file, even if it holds *, ? or [."""
+    # Absolute, so that nothing in the name can be read as the scheme of an address.
+    absolute = str(path.absolute())
+    if not any(wild in absolute for wild in "*?["):
+        return quoted(absolute)
+    return quoted("".join(f"[{c}]" if c in "*?[" else c for c in absolute))
+
+
+def parquet_scan(*files: Path) -> str:
+    """The SQL of the rows of Parquet files, one after the other; a folder called model=x must not become a column."""
+    return f"read_parquet([{', '.join(map(literal_path, files))}], hive_partitioning=false)"
+
+
+def copy_columns(columns: Mapping[str, NDArray[Any]], part: Path) -> None:
+    """Write columns as Parquet, the same columns always as the same bytes."""
+    from duckdb import Error  # late, likewise
+
+    with private_database() as database:
+        database.execute("SET threads = 1")  # several would write the row groups in any order
+        database.register("columns", dict(columns))
+        names = ", ".join(identifier(name) for name in columns)
+        try:
+            # Into the file that is there: DuckDB would write beside it, to a name that we could not tidy up.
+            options = "FORMAT parquet, USE_TMP_FILE false"
+            database.execute(f"COPY (SELECT {names} FROM columns) TO {quoted(str(part))} ({options})")
+        except Error as error:  # a full disk, which must look like one
+            raise OSError(EIO, str(error).partition("\n")[0]) from error
+
 
 #: About how many queries columns are fetched in: one by one they take the least memory, but each query takes longer the
 #: more columns there are.
@@ -27,7 +90,7 @@ LARGE = 16_000_000
 
 
 @cache
-def _shared_database(_process: int) -> duckdb.DuckDBPyConnection:
+def _shared_database(_process: int) -> "duckdb.DuckDBPyConnection":
     """One per process, as opening it takes longer than reading a small file; never one from before a fork."""
     return private_database()
 
@@ -44,7 +107,7 @@ class DuckSource(ABC):
         self.path = path
         self.label = label
 
-    def connection(self) -> duckdb.DuckDBPyConnection:
+    def connection(self) -> "duckdb.DuckDBPyConnection":
         """A connection for one query or a few."""
         return private_database() if self.path.stat().st_size >= LARGE else _shared_database(os.getpid()).cursor()
 
@@ -89,11 +152,11 @@ class DuckSource(ABC):
     def places(self, rows: Sequence[int]) -> list[str]:
         return row_places(rows)
 
-    def run(self, select: str, columns: Sequence[str], limit: str = "") -> duckdb.DuckDBPyConnection:
+    def run(self, select: str, columns: Sequence[str], limit: str = "") -> "duckdb.DuckDBPyConnection":
         """Run a query over the rows of the file."""
         try:
             return self.connection().execute(f"{select} FROM {self.scan(columns)} {limit}")
-        except REFUSALS as error:
+        except refusals() as error:
             fault = self.fault()
             if fault is None and self.relax():
                 return self.run(select, columns, limit)

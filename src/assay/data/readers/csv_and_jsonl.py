@@ -1,4 +1,4 @@
-"""CSV and TSV, with any of the usual delimiters."""
+"""Tables as text: CSV and TSV with any of the usual delimiters, and JSONL (NDJSON), one object per line."""
 
 import csv
 import io
@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from assay.data.database import literal_path, quoted
-from assay.data.readers.duck import DuckSource
+from assay.data.readers.database import DuckSource, identifier, literal_path, quoted, refusals
 from assay.errors import InputError
+from assay.files.reading import parse_json
 from assay.names import shown
 
 _DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+_BOM = b"\xef\xbb\xbf"
+_FORMAT = "format='newline_delimited', hive_partitioning=false"
 
 
 class Delimited(DuckSource):
@@ -44,9 +46,7 @@ class Delimited(DuckSource):
         # DuckDB's strict mode refuses files whose lines end in several ways, and its other mode loses characters.
         if self._rows != self.path:
             return False
-        directory = Path(tempfile.mkdtemp(prefix="assay-"))
-        weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
-        self._rows, self._blank = directory / "rows.csv", 0
+        self._rows, self._blank = _copy_of(self), 0
         with self._rows.open("w", encoding="utf-8", newline="") as copy:
             writer = csv.writer(copy, delimiter=self._delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerows(record for _, record in self._records())
@@ -97,6 +97,13 @@ class Delimited(DuckSource):
         return None
 
 
+def _copy_of(source: DuckSource) -> Path:
+    """Where to write a copy of the file that is easier to read; it goes with the object."""
+    directory = Path(tempfile.mkdtemp(prefix="assay-"))
+    weakref.finalize(source, shutil.rmtree, directory, ignore_errors=True)
+    return directory / "rows"
+
+
 class _QuotingError(Exception):
     """What is wrong with the quotation marks, and where."""
 
@@ -132,3 +139,68 @@ def _not_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+class JsonLines(DuckSource):
+    """One object per line; the columns are the keys of all of them."""
+
+    def __init__(self, path: Path, label: str) -> None:
+        super().__init__(path, label)
+        self._rows = self._without_mark()
+        keys = f"SELECT DISTINCT json_keys(json) AS keys FROM read_json_objects({literal_path(self._rows)}, {_FORMAT})"
+        query = f"SELECT DISTINCT unnest(keys) AS key FROM ({keys}) ORDER BY key"
+        try:
+            self.columns = tuple(str(key) for (key,) in self.connection().execute(query).fetchall())
+        except refusals() as error:
+            raise self.refusal(error, self.fault()) from error
+
+    def _without_mark(self) -> Path:
+        """The file, or a copy without the byte order mark, which DuckDB refuses in JSON."""
+        with self.path.open("rb") as file:
+            if file.read(len(_BOM)) != _BOM:
+                return self.path
+            rows = _copy_of(self)
+            with rows.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+        return rows
+
+    def scan(self, columns: Sequence[str], /) -> str:
+        # As text: DuckDB would otherwise read the ids 007 and 1e5 as numbers, or refuse a file for one bad cell.
+        types = ", ".join(f"{quoted(column)}: 'VARCHAR'" for column in dict.fromkeys(columns))
+        return f"read_json({literal_path(self._rows)}, {_FORMAT}, columns={{{types}}})"
+
+    def text(self, column: str) -> str:
+        return identifier(column)
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        wanted, found = set(rows), dict[int, str]()
+        row = 0
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                row += bool(line.removeprefix(_BOM).strip())
+                if row in wanted:
+                    found.setdefault(row, f"line {number}")
+                if len(found) == len(wanted):
+                    break
+        return [found.get(row, f"row {row}") for row in rows]
+
+    def fault(self) -> str | None:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                fault = _line_fault(line.removeprefix(_BOM) if number == 1 else line)
+                if fault is not None:
+                    return f", line {number}: {fault}"
+        return None
+
+
+def _line_fault(line: bytes) -> str | None:
+    if not line.strip():
+        return None
+    try:
+        found = parse_json(line, "", advice="write one whole object per line")
+    except InputError as error:
+        return str(error).removeprefix(": ")
+    if not isinstance(found, dict):
+        text = line.decode().strip()
+        return f'JSON, but not an object: {shown(text)}; write one object per line, such as {{"item": …}}.'
+    return None
