@@ -1,11 +1,9 @@
 """The reader of everything a user names: a table in memory, a file by its content, a run of ours, logs of a harness."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike, fspath, sep
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from assay.data.readers import UNNAMED, Format, RowSource, Selection
 from assay.data.readers.csv_and_jsonl import Delimited, JsonLines
@@ -15,11 +13,7 @@ from assay.data.readers.parquet import Parquet
 from assay.data.runs import MANIFEST, RunSource
 from assay.errors import InputError, UsageError
 from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened
-from assay.names import listed, names_of, one_line
-
-if TYPE_CHECKING:
-    from assay.data.readers.harness import Log
-    from assay.data.readers.harness.combine import HarnessSource, NamedLog
+from assay.names import one_line
 
 _HEAD = 1 << 16
 _JSON = frozenset({".jsonl", ".ndjson", ".json"})
@@ -59,9 +53,17 @@ def open_sources(
 
     A path may be NAME=PATH, which says what the model is called. ``cluster`` names what the items of a harness shall be
     clustered by, a field of their documents or ``task``; it becomes a column of that name. Where there are logs of some
-    of the ``models``, those of others are not looked at.
+    of the ``models``, those of others are not looked at. Sources of logs come last.
     """
-    return open_paths(paths, selection or Selection(), cluster, models)
+    chosen, tables = selection or Selection(), [named(path) for path in paths]
+    logs = [place for place in tables if _may_hold_logs(place[1], chosen.format)]
+    sources: Sequence[RowSource] = ()
+    if logs:
+        from assay.data.readers.harness.join_logs import open_logs  # late: most people bring tables
+
+        found, sources = open_logs(logs, chosen, cluster, models)
+        tables = [place for place in tables if place not in found]
+    return [*(_table(name, path) for name, path in tables), *sources]
 
 
 def named(path: str | PathLike[str]) -> tuple[str | None, Path]:
@@ -153,76 +155,12 @@ def _refuse_binary(head: bytes, label: str) -> None:
         raise InputError(f"{label}: a binary file, not a table; {_WRITE}.")
 
 
-def open_paths(
-    paths: Sequence[str | PathLike[str]], selection: Selection, cluster: str | None, models: Sequence[str]
-) -> list[RowSource]:
-    """A source for each table and for each model of the logs, those of the logs last."""
-    tables: list[RowSource] = []
-    logs: list[tuple[str | None, Path, list[Log]]] = []
-    for name, path in map(named, paths):
-        found = _logs(path, selection.format)
-        if found is None:
-            tables.append(_table(name, path))
-        else:
-            _check_name(name, path, found)
-            logs.append((name, path, found))
-    return [*tables, *_harness_sources(logs, selection, cluster, models)] if logs else tables
-
-
-def _check_name(name: str | None, path: Path, found: "list[Log]") -> None:
-    names = sorted({log.model for log in found})
-    if name is not None and len(names) > 1:
-        raise UsageError(f"{name}=… renames one model, but {path} holds {len(names)}: {listed(names)}.")
-
-
-def _harness_sources(
-    logs: "list[tuple[str | None, Path, list[Log]]]", selection: Selection, cluster: str | None, models: Sequence[str]
-) -> "list[HarnessSource]":
-    from assay.data.readers.harness.combine import NamedLog, sources_of  # late: most people bring tables
-
-    entries = _told_apart([NamedLog(name, one_line(str(path)), log) for name, path, found in logs for log in found])
-    return sources_of([entry for entry in entries if entry.model in models] or entries, selection, cluster)
-
-
-def _told_apart(entries: "list[NamedLog]") -> "list[NamedLog]":
-    """Renamed files called after what tells their paths apart: runs/base/out.jsonl and runs/int4/out.jsonl."""
-    files = list({entry.log.files[0]: None for entry in entries if not entry.log.task and entry.name is None})
-    if not files:
-        return entries
-    taken = {entry.model for entry in entries if entry.log.task or entry.name is not None}
-    names = dict(zip(files, names_of(files, taken), strict=True))
-    return [
-        replace(entry, log=replace(entry.log, model=names[entry.log.files[0]]))
-        if entry.name is None and entry.log.files[0] in names
-        else entry
-        for entry in entries
-    ]
-
-
-def _logs(path: Path, asked: Format | None) -> "list[Log] | None":
-    """The logs that a path holds; ``None`` where it is a table or a run of ours, or nothing that can be read."""
+def _may_hold_logs(path: Path, asked: Format | None) -> bool:
+    """Whether it is worth a closer look: a table or a run of ours is no log, nor is what cannot be opened."""
     if asked == "table" or not exists(path) or not (path.is_dir() or path.is_file()):
-        return None
-    if asked is None and not _may_hold_logs(path):
-        return None
-    from assay.data.readers.harness.recognise import files_in, logs_in  # late, likewise
-
-    if asked is not None and path.is_file():
-        return logs_in({asked: [path]}, asked)
-    files = files_in(path)
-    formats = sorted({"lm-eval" if kind == "lm-eval results" else kind for kind in files})
+        return False
     if asked is not None:
-        if asked not in formats:
-            raise InputError(
-                f"{one_line(str(path))}: no file of the format {asked}, only of {listed(formats) or 'none'}."
-            )
-        return logs_in(files, asked)
-    if len(formats) > 1:
-        raise InputError(f"{one_line(str(path))}: files of {listed(formats)}; choose one with `Selection(format=...)`.")
-    return logs_in(files, formats[0]) if formats else None
-
-
-def _may_hold_logs(path: Path) -> bool:
+        return True
     if path.is_dir():
         return not (path / MANIFEST).is_file()
     return head_of(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_STARTS)

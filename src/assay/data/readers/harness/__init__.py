@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from sys import intern
@@ -13,7 +13,8 @@ from typing import Any
 from assay.data.metrics import Kind
 from assay.data.readers import FILTER_WORDS, Format, Selection
 from assay.errors import InputError
-from assay.names import argument, listed, nearest, shown
+from assay.files.reading import DOCUMENT, LINES, cannot_open, megabytes, opened, parse_json
+from assay.names import argument, listed, nearest, one_line, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +170,27 @@ def digest(*parts: object) -> str:
     """A fingerprint of what an item asks, so that two files can be seen to hold the same one."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True, default=str)
     return intern(hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSONL file, each with the line it stands in; blank lines are passed over."""
+    empty, label = True, one_line(str(path))
+    with opened(path, LINES) as file:
+        try:
+            for number, line in enumerate(iter(lambda: file.readline(DOCUMENT.bytes + 1), b""), start=1):
+                if line.removeprefix(b"\xef\xbb\xbf").strip():
+                    empty = False
+                    yield f"{label}, line {number}", _record(line, f"{label}, line {number}")
+        except OSError as error:
+            raise cannot_open(path, error) from error
+    if empty:
+        raise InputError(f"{label}: the file is empty; check what should have written it.")
+
+
+def _record(line: bytes, place: str) -> dict[str, Any]:
+    if len(line) > DOCUMENT.bytes:
+        raise InputError(f"{place}: a line may have at most {megabytes(DOCUMENT.bytes)}; write one object per line.")
+    found = parse_json(line, place)
+    if not isinstance(found, dict):
+        raise InputError(f"{place}: JSON, but not an object: {shown(line.decode().strip())}; write it again.")
+    return found

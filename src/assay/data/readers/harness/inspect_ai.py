@@ -1,16 +1,31 @@
-"""inspect_ai: ``.eval`` archives and ``.json`` logs of one task and one model; epochs are runs of an item."""
+"""inspect_ai: ``.eval`` archives and ``.json`` logs of one task and one model; epochs are runs of an item.
 
+Members of an archive are deflated or compressed with zstandard. Python's own ``zipfile`` knows zstandard (method 93)
+from 3.14 on; before that the member is found by its header.
+"""
+
+import struct
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
-from assay.data.readers.harness.files import Archive, first_name, open_archive
 from assay.errors import InputError
-from assay.files.reading import ARCHIVE, opened, parse_json, read_json
+from assay.files.reading import (
+    ARCHIVE,
+    DOCUMENT,
+    cannot_open,
+    check_file,
+    megabytes,
+    opened,
+    parse_json,
+    read_json,
+)
 from assay.names import listed
 
 #: The keys of a .json log, and of its header or the first entry of its journal saved by themselves.
@@ -59,8 +74,7 @@ def _remarks(header: dict[str, Any], spec: dict[str, Any]) -> tuple[str, ...]:
 
 def _header(path: Path) -> dict[str, Any]:
     if not _zipped(path):
-        found = read_json(path)
-        return _object(found, str(path))
+        return _object(read_json(path), str(path))
     with open_archive(path) as archive:
         names = set(archive.names())
         name = _HEADER if _HEADER in names else _START
@@ -87,18 +101,15 @@ class InspectLog(Log):
     remarks: tuple[str, ...] = ()
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
-        samples = list(self._kept(cluster))
+        samples = [_sample(place, sample, cluster, self.task) for place, sample in _samples(self.files[0])]
         if not samples:
             raise self._empty()
         scorer = self._scorer(samples, selection.scorer)
         metric = self._metric(samples, scorer, selection)
-        rows = Rows(
-            "scores",
-            Measure("inspect", metric, scorer=scorer, paired_on="sample id", compared="input"),
-            _columns(cluster),
-            [],
-        )
-        unscored = sum(not _add(rows, sample, scorer, metric, cluster) for sample in samples)
+        measure = Measure("inspect", metric, scorer=scorer, paired_on="sample id", compared="input")
+        names = ("item", "run", "doc_hash", "score", *([cluster] if cluster else []))
+        rows = Rows("scores", measure, {name: [] for name in names}, [])
+        unscored = sum(not _add(rows, sample, scorer, metric) for sample in samples)
         if unscored:
             rows.notes.append(f"{self.label}: samples without a score left out: {unscored} of {len(samples)}")
         rows.notes.extend(f"{self.label}: {remark}" for remark in self.remarks)
@@ -113,17 +124,13 @@ class InspectLog(Log):
             f"{self.label}: the header of an inspect log, without its samples; name the log itself, .eval or .json."
         )
 
-    def _kept(self, cluster: str | None) -> Iterator["_Sample"]:
-        for place, sample in _samples(self.files[0]):
-            yield _sample(place, sample, cluster, self.task)
-
-    def _scorer(self, samples: list["_Sample"], asked: str | None) -> str:
+    def _scorer(self, samples: "list[InspectSample]", asked: str | None) -> str:
         names = dict.fromkeys(name for sample in samples for name in sample.scores)
         if not names:
             raise InputError(f"{self.label}: no sample has been scored; run `inspect score` on the log first.")
         return chosen(self.label, "scorer", names, asked)
 
-    def _metric(self, samples: list["_Sample"], scorer: str, selection: Selection) -> str:
+    def _metric(self, samples: "list[InspectSample]", scorer: str, selection: Selection) -> str:
         """The part of a score that has several; else what the scorer says, called value."""
         parts = dict.fromkeys(
             str(name) for sample in samples if isinstance(value := sample.scores.get(scorer), dict) for name in value
@@ -139,7 +146,7 @@ class InspectLog(Log):
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class InspectSample:
     """What is kept of a sample."""
 
     place: str
@@ -161,21 +168,21 @@ def _samples(path: Path) -> Iterator[Sample]:
         yield place, _object(sample, place)
 
 
-def _members(archive: Archive) -> Iterator[Sample]:
+def _members(archive: "Archive") -> Iterator[Sample]:
     for name in archive.names():
         if name.startswith(_SAMPLES) and name.endswith(".json"):
             place = f"{archive.path}, member {name!r}"
             yield place, _object(parse_json(archive.read(name), place), place)
 
 
-def _sample(place: str, sample: dict[str, Any], cluster: str | None, task: str) -> _Sample:
+def _sample(place: str, sample: dict[str, Any], cluster: str | None, task: str) -> InspectSample:
     scores = sample.get("scores") or {}
     if not isinstance(scores, dict):
         raise InputError(f"{place}: 'scores' must be an object, but got {shown_value(scores)}; write the log again.")
     group = ""
     if cluster is not None:
         group = task if cluster == "task" else label_of([("metadata", sample.get("metadata"))], cluster, place)
-    return _Sample(
+    return InspectSample(
         place,
         str(field_of(sample, "id", place, int, str)),
         str(field_of(sample, "epoch", place, int)),
@@ -200,27 +207,18 @@ def _asked(found: object, attachments: object) -> object:
     return found
 
 
-def _columns(cluster: str | None) -> dict[str, list[Any]]:
-    return {name: [] for name in ("item", "run", "doc_hash", "score", *([cluster] if cluster else []))}
-
-
-def _add(rows: Rows, sample: _Sample, scorer: str, metric: str, cluster: str | None) -> bool:
+def _add(rows: Rows, sample: InspectSample, scorer: str, metric: str) -> bool:
     """Add a row, unless inspect itself calls the sample unscored: no score, after an error, or NaN."""
     value = sample.scores.get(scorer)
     if isinstance(value, dict):
         value = field_of(value, metric, f"{sample.place}, scorer {scorer}")
     if value is None or (isinstance(value, float) and isnan(value)):
         return False
-    values = (
-        sample.item,
-        sample.epoch,
-        sample.digest,
-        _graded(value, f"{sample.place}, scorer {scorer}"),
-        sample.cluster,
-    )
-    for name, cell in zip(("item", "run", "doc_hash", "score", cluster), values, strict=True):
-        if name is not None:
-            rows.columns[name].append(cell)
+    score = _graded(value, f"{sample.place}, scorer {scorer}")
+    for column, cell in zip(
+        rows.columns.values(), (sample.item, sample.epoch, sample.digest, score, sample.cluster), strict=False
+    ):
+        column.append(cell)
     rows.places.append(sample.place)
     return True
 
@@ -237,3 +235,90 @@ def _graded(value: object, place: str) -> float:
         raise InputError(
             f"{place}: the score {shown_value(value)} is neither a number nor one of {listed(_GRADES)}; map it first."
         ) from None
+
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
+
+_ZSTANDARD = 93
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+
+#: Unpacked bytes of a member, and of all that is read of an archive for each byte of the file: more is no log.
+LARGEST_MEMBER = DOCUMENT.bytes
+LARGEST_RATIO = 1000
+
+
+class Archive:
+    """The members of a ZIP archive by name; of several with one name the last, as in ``zipfile``."""
+
+    def __init__(self, path: Path, archive: "ZipFile") -> None:
+        self.path = path
+        self._archive = archive
+        self._left = LARGEST_MEMBER + LARGEST_RATIO * path.stat().st_size
+
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(self._archive.namelist()))
+
+    def read(self, name: str) -> bytes:
+        """A member, unpacked and checked."""
+        info = self._archive.getinfo(name)
+        place = f"{self.path}, member {name!r}"
+        self._left -= info.file_size
+        if info.file_size > LARGEST_MEMBER or self._left < 0:
+            raise InputError(
+                f"{place}: {megabytes(info.file_size)} when unpacked, too much for a log (at most "
+                f"{megabytes(LARGEST_MEMBER)} a member and {LARGEST_RATIO:,} times the archive); check the file."
+            )
+        try:
+            data = self._zstandard(info, place) if info.compress_type == _ZSTANDARD else self._archive.read(info)
+        except _REFUSALS as error:
+            raise InputError(f"{place}: cannot be unpacked ({error}); write or copy the archive again.") from error
+        if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+            raise InputError(f"{place}: not what was packed; write or copy the archive again.")
+        return data
+
+    def _zstandard(self, info: "ZipInfo", place: str) -> bytes:
+        import zstandard  # late: only such members need it
+
+        with self.path.open("rb") as file:
+            file.seek(info.header_offset)
+            fields = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+            if fields[0] != b"PK\x03\x04":
+                raise InputError(f"{place}: no member where the index says; write or copy the archive again.")
+            file.seek(fields[9] + fields[10], 1)  # the name, and what follows it
+            packed = file.read(info.compress_size)
+        try:
+            with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
+                return bytes(reader.read(info.file_size + 1))
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from error
+
+
+_REFUSALS = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, struct.error, zlib.error)
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """An archive, or the error that says why it is none."""
+    from zipfile import BadZipFile, ZipFile
+
+    check_file(path, ARCHIVE)
+    try:
+        archive = ZipFile(path)
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    except (BadZipFile, *_REFUSALS) as error:
+        raise InputError(f"{path}: the archive is truncated or damaged ({error}); write or copy it again.") from error
+    with archive:
+        try:
+            yield Archive(path, archive)
+        except BadZipFile as error:
+            raise InputError(f"{path}: the archive is damaged ({error}); write or copy it again.") from error
+
+
+def first_name(head: bytes) -> str:
+    """The name of the first member, which stands in the first bytes of an archive even if its end is lost."""
+    if len(head) < _LOCAL_HEADER.size:
+        return ""
+    length = _LOCAL_HEADER.unpack_from(head)[9]
+    return head[_LOCAL_HEADER.size : _LOCAL_HEADER.size + length].decode("utf-8", errors="replace")

@@ -12,8 +12,18 @@ from sys import intern
 from typing import Any
 
 from assay.data.readers import Selection
-from assay.data.readers.harness import Log, Measure, Rows, chosen, field_of, label_of, number, scored, shown_value
-from assay.data.readers.harness.files import read_lines
+from assay.data.readers.harness import (
+    Log,
+    Measure,
+    Rows,
+    chosen,
+    field_of,
+    label_of,
+    number,
+    read_lines,
+    scored,
+    shown_value,
+)
 from assay.errors import InputError
 from assay.files.reading import read_json
 
@@ -41,7 +51,7 @@ class _Results:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class LmEvalSample:
     """What is kept of a row."""
 
     place: str
@@ -134,13 +144,13 @@ def _groups(subtasks: dict[str, Any], task: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _sample(place: str, record: dict[str, Any], cluster: str | None, task: str) -> _Sample:
+def _sample(place: str, record: dict[str, Any], cluster: str | None, task: str) -> LmEvalSample:
     doc = str(field_of(record, "doc_id", place, int, str))
     listed_names = record.get("metrics")
     names = listed_names if isinstance(listed_names, list) else [name for name in record if name not in _NOT_METRICS]
     metrics = {intern(str(name)): field_of(record, str(name), place) for name in names}
     group = "" if cluster is None else _cluster(record, cluster, place, task)
-    return _Sample(
+    return LmEvalSample(
         place,
         intern(doc),
         intern(str(record.get("doc_hash", ""))),
@@ -156,13 +166,13 @@ def _cluster(record: dict[str, Any], name: str, place: str, task: str) -> str:
     return task if name == "task" else label_of([("doc", record.get("doc"))], name, place)
 
 
-def _scores(label: str, samples: list[_Sample], asked: str | None, kept: str) -> Rows:
+def _scores(label: str, samples: list[LmEvalSample], asked: str | None, kept: str) -> Rows:
     places = _places(samples)
     metric, scores = scored(label, [sample.metrics for sample in samples], places, asked)
     return Rows("scores", _measure(metric, kept), _units("item", samples) | {"score": scores}, places)
 
 
-def _losses(samples: list[_Sample], rolling: list[str], asked: str | None, kept: str) -> Rows:
+def _losses(samples: list[LmEvalSample], rolling: list[str], asked: str | None, kept: str) -> Rows:
     """Nats per byte, or per word if that was asked for: the harness keeps no count of tokens."""
     metric = asked or next((name for name in _BYTES if name in rolling), rolling[0])
     pairs = [_rolled(sample, metric) for sample in samples]
@@ -179,7 +189,7 @@ def _losses(samples: list[_Sample], rolling: list[str], asked: str | None, kept:
     return Rows("losses", _measure(metric, kept), columns, _places(samples), notes=[note])
 
 
-def _rolled(sample: _Sample, metric: str) -> tuple[float, float]:
+def _rolled(sample: LmEvalSample, metric: str) -> tuple[float, float]:
     pair = field_of(sample.metrics, metric, sample.place, list)
     if len(pair) != 2:
         raise InputError(f"{sample.place}: {metric} must be [log-likelihood, size], but got {shown_value(pair)}.")
@@ -196,12 +206,12 @@ def _measure(metric: str, kept: str) -> Measure:
     return Measure("lm-eval", metric, filter=kept, paired_on="doc_id", compared="doc_hash")
 
 
-def _units(unit: str, samples: list[_Sample]) -> dict[str, list[Any]]:
+def _units(unit: str, samples: list[LmEvalSample]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {unit: [sample.doc for sample in samples]}
     if all(sample.digest for sample in samples):
         columns["doc_hash"] = [sample.digest for sample in samples]
     return columns
 
 
-def _places(samples: list[_Sample]) -> list[str]:
+def _places(samples: list[LmEvalSample]) -> list[str]:
     return [sample.place for sample in samples]

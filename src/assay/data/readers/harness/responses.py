@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.readers import Selection
-from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, number, shown_value
-from assay.data.readers.harness.files import read_lines
+from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, number, read_lines, shown_value
 from assay.errors import InputError, UsageError
 from assay.names import argument
 

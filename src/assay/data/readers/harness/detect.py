@@ -12,7 +12,7 @@ from assay.data.readers import Format
 from assay.data.readers.harness import Log, helm, inspect_ai, lighteval, lm_eval, responses
 from assay.errors import InputError
 from assay.files.reading import DEEPEST, TABLE, cannot_open, head_of, opened, pointer_fault
-from assay.names import one_line
+from assay.names import listed, one_line
 
 #: The results of lm-evaluation-harness are a part of its format, and no log by themselves.
 FileKind = Format | Literal["lm-eval results"]
@@ -24,6 +24,20 @@ _SUFFIXES = frozenset({".json", ".jsonl", ".parquet", ".eval"})
 _MOST_FILES = 200_000  # a folder with more is no output of a harness
 # A text that the head cuts off is one token too: else every quotation mark in it would be tried as the start of one.
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[][{}:]', re.DOTALL)
+
+
+def logs_at(path: Path, asked: Format | None) -> list[Log] | None:
+    """The logs that a path holds, of the format that was asked for; ``None`` where it holds none of any."""
+    label = one_line(str(path))
+    if asked is not None and path.is_file():
+        return logs_in({asked: [path]}, asked)
+    files = files_in(path)
+    formats = sorted({"lm-eval" if kind == "lm-eval results" else kind for kind in files})
+    if asked is not None and asked not in formats:
+        raise InputError(f"{label}: no file of the format {asked}, only of {listed(formats) or 'none'}.")
+    if asked is None and len(formats) > 1:
+        raise InputError(f"{label}: files of {listed(formats)}; choose one with `Selection(format=...)`.")
+    return logs_in(files, asked or formats[0]) if formats else None
 
 
 def files_in(path: Path) -> Files:

@@ -1,8 +1,9 @@
 """Logs of a harness into sources, one for each model: which tasks, which run, what may stand together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from sys import intern
 from types import MappingProxyType
 from typing import Any
@@ -12,9 +13,10 @@ import numpy as np
 from assay.data.metrics import UNITS
 from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Rows
+from assay.data.readers.harness.detect import logs_at
 from assay.data.readers.memory import MemorySource
-from assay.errors import InputError
-from assay.names import argument, listed, nearest, one_line
+from assay.errors import InputError, UsageError
+from assay.names import argument, listed, names_of, nearest, one_line
 
 _PLACES_SHOWN = 6
 _TWICE_SHOWN = 3
@@ -45,6 +47,38 @@ class HarnessSource(MemorySource):
 
     def places(self, rows: Sequence[int]) -> list[str]:
         return [self._places[row - 1].removeprefix(self.label).lstrip(", /") for row in rows]
+
+
+Place = tuple[str | None, Path]  # NAME=PATH taken apart
+
+
+def open_logs(
+    places: Sequence[Place], selection: Selection, cluster: str | None, models: Sequence[str]
+) -> tuple[list[Place], list[HarnessSource]]:
+    """Which of the places hold logs, and a source for each model of theirs; of the ``models`` if some are there."""
+    found = [(place, logs) for place in places if (logs := logs_at(place[1], selection.format)) is not None]
+    for (name, path), logs in found:
+        names = sorted({log.model for log in logs})
+        if name is not None and len(names) > 1:
+            raise UsageError(f"{name}=… renames one model, but {path} holds {len(names)}: {listed(names)}.")
+    entries = _told_apart([NamedLog(name, one_line(str(path)), log) for (name, path), logs in found for log in logs])
+    chosen = [entry for entry in entries if entry.model in models] or entries
+    return [place for place, _ in found], sources_of(chosen, selection, cluster) if chosen else []
+
+
+def _told_apart(entries: list[NamedLog]) -> list[NamedLog]:
+    """Renamed files called after what tells their paths apart: runs/base/out.jsonl and runs/int4/out.jsonl."""
+    files = list({entry.log.files[0]: None for entry in entries if not entry.log.task and entry.name is None})
+    if not files:
+        return entries
+    taken = {entry.model for entry in entries if entry.log.task or entry.name is not None}
+    names = dict(zip(files, names_of(files, taken), strict=True))
+    return [
+        replace(entry, log=replace(entry.log, model=names[entry.log.files[0]]))
+        if entry.name is None and entry.log.files[0] in names
+        else entry
+        for entry in entries
+    ]
 
 
 def sources_of(entries: Sequence[NamedLog], selection: Selection, cluster: str | None) -> list[HarnessSource]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.data import Selection, read_tables
-from assay.data.readers.harness.recognise import files_in, first_keys, kind_of
+from assay.data.readers.harness.detect import files_in, first_keys, kind_of
 from assay.errors import AssayError
 from tests.data.files import write_rows
 from tests.data.readers.harness.logs import (
@@ -152,7 +152,7 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
 
 
 def test_more_files_than_a_harness_writes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.data.readers.harness.recognise._MOST_FILES", 2)
+    monkeypatch.setattr("assay.data.readers.harness.detect._MOST_FILES", 2)
     for i in range(3):
         (tmp_path / str(i)).write_text("x")
     assert_refused(tmp_path, "more than 2 files")
