@@ -21,7 +21,7 @@ and the degrees of freedom are those of the clusters.
 """
 
 from dataclasses import dataclass
-from math import exp, expm1, frexp, hypot, isfinite, lgamma, log, pi, sqrt, tanh
+from math import ceil, exp, expm1, frexp, hypot, isfinite, lgamma, log, pi, sqrt, tanh
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,28 +190,31 @@ def _characteristic(size: Floats, tilt: Floats, first: float) -> tuple[Complexes
     budget = min(max(WORK / len(size), BLOCK), LONGEST)
     spread = np.tile(0.5 * (1 - tilt * tilt), 2)
     least = last_revival(np.concatenate([size, -size]), spread) / first
-    blocks: list[Complexes] = []
-    done = 0
-    while done < budget:
-        blocks.append(_product(size, tilt, first, done))
-        done += BLOCK
-        if done >= least and bool((np.abs(blocks[-1][-4:]) < DECAYED).all()):
-            psi = np.concatenate(blocks)
+    psi = np.empty(0, dtype=np.complex128)
+    while len(psi) < budget:
+        begun = len(psi) // BLOCK
+        blocks = min(max(begun, 1), max(CHUNK // len(size), 1), ceil(budget / BLOCK) - begun)
+        found = _product(size, tilt, first, begun, blocks)
+        psi = np.concatenate([psi, found.ravel()])
+        quiet = (np.abs(found[:, -4:]) < DECAYED).all(axis=1).nonzero()[0]
+        for done in (BLOCK * (begun + 1 + quiet)).tolist():
             # Near a lattice ψ decays and revives: one quiet block proves nothing.
-            if not least or bool((np.abs(psi[done // 2 :]) < DECAYED).all()):
-                return psi, True
-    return np.concatenate(blocks), False
+            if done >= least and (not least or bool((np.abs(psi[done // 2 : done]) < DECAYED).all())):
+                return psi[:done], True
+    return psi, False
 
 
-def _product(size: Floats, tilt: Floats, first: float, skip: int) -> Complexes:
-    total = np.ones(BLOCK, dtype=np.complex128)
+def _product(size: Floats, tilt: Floats, first: float, begun: int, blocks: int) -> Complexes:
+    """(blocks, BLOCK) of the product, after so many that were begun before."""
+    total = np.ones((blocks, BLOCK), dtype=np.complex128)
     for low in range(0, len(size), CHUNK):
         angle = first * size[low : low + CHUNK]
         factors = powers_of(angle, BLOCK)
-        if skip:
-            factors *= np.cos(skip * angle) + 1j * np.sin(skip * angle)
+        if begun:
+            turned = BLOCK * np.arange(begun, begun + blocks)[:, None] * angle
+            factors = factors * (np.cos(turned) + 1j * np.sin(turned))[:, None]  # (blocks, BLOCK, n)
         factors.imag *= tilt[low : low + CHUNK]
-        total *= factors.prod(axis=1)
+        total *= factors.prod(axis=-1)
     return total
 
 

@@ -1,5 +1,6 @@
 """Pilots, made up, and plans of every kind."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ def repeated(noise: float, runs: int, n: int = 400) -> tuple[dict[str, Any], dic
     return made[0], made[1]
 
 
+@cache  # it is asked for in every list of parameters
 def every_kind() -> list[Power]:
     a, b = arms()
     return [
