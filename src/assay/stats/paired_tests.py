@@ -196,7 +196,7 @@ def _characteristic(size: Floats, tilt: Floats, first: float) -> tuple[Complexes
         blocks = min(max(begun, 1), max(CHUNK // len(size), 1), ceil(budget / BLOCK) - begun)
         found = _product(size, tilt, first, begun, blocks)
         psi = np.concatenate([psi, found.ravel()])
-        quiet = (np.abs(found[:, -4:]) < DECAYED).all(axis=1).nonzero()[0]
+        quiet = np.flatnonzero((np.abs(found[:, -4:]) < DECAYED).all(axis=1))
         for done in (BLOCK * (begun + 1 + quiet)).tolist():
             # Near a lattice ψ decays and revives: one quiet block proves nothing.
             if done >= least and (not least or bool((np.abs(psi[done // 2 : done]) < DECAYED).all())):

@@ -205,7 +205,7 @@ def test_many_pairs_in_closed_form_agree_as_well(adjust: Adjust, level: float, m
 
     monkeypatch.setattr(pair_tests, "INTERVAL_SECONDS", 0.0)
     for kind in ("skewed", "mostly equal", "normal", "partial credit"):
-        board = rank(*tables(answers(kind, 40, 6, 3)), names=names(6), design=Design(level=level), adjust=adjust)
+        board = rank(*tables(answers(kind, 40, 4, 3)), names=names(4), design=Design(level=level), adjust=adjust)
         consistent(board, level)
 
 
