@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.analyses.reliability.runs import RunColumns
+from assay.analyses.reliability import RunColumns
 from assay.data import Panel, Table, read_table
 from assay.data.panel_records import NOTHING
 from assay.data.systems import check_repeated, left_out, runs_of
@@ -38,12 +38,15 @@ ROWS = [
 
 def test_scores_stand_by_item_and_run() -> None:
     found = repeats_of([table(ROWS)])
-    assert found.models == ("A", "B")
-    assert found.runs == (("2", "10"), ("2", "10"))  # in the order of numbers, not of texts
+    assert [one.model for one in found.panel.models] == ["A", "B"]
+    assert [one.names for one in found.panel.models] == [
+        ("2", "10"),
+        ("2", "10"),
+    ]  # in the order of numbers, not of texts
     assert found.panel.ids.tolist() == ["q1", "q2"]
     np.testing.assert_array_equal(found.values(0), [[0.1, 0.5], [0.2, 0.6]])
     np.testing.assert_array_equal(found.values(1), [[0.3, 0.7], [0.4, 0.8]])
-    assert found.scores(found.columns(1)).tolist() == pytest.approx([0.35, 0.75])
+    assert found.scores[found.columns(1)].tolist() == pytest.approx([0.35, 0.75])
     systems, note = found.crossed()
     assert (systems.tolist(), note) == ([[0, 1], [2, 3]], None)
     assert found.shared_runs
@@ -60,7 +63,7 @@ def test_overall_scores_are_weighted() -> None:
         for run, item, score in (("1", "a", 1.0), ("1", "b", 0.0), ("2", "a", 0.0), ("2", "b", 1.0))
     ]
     found = repeats_of([table(rows, weight=[3, 1, 3, 1])])
-    assert found.scores(np.arange(2)).tolist() == [0.75, 0.25]
+    assert found.scores[:2].tolist() == [0.75, 0.25]
 
 
 def test_items_that_a_run_lacks_are_left_out_and_counted() -> None:
@@ -95,13 +98,13 @@ def test_files_are_runs(tmp_path: Path) -> None:
         for name in ("a", "b"):
             (tmp_path / folder / f"{name}.csv").write_text("item,score\nq1,1\nq2,0\n")
     same = [read_table(tmp_path / "one" / name) for name in ("a.csv", "b.csv")]
-    assert repeats_of(same, files_are_runs=True).runs == (("a", "b"),)
-    assert repeats_of(same, files_are_runs=True).models == ("the model",)
+    (named,) = repeats_of(same, files_are_runs=True).panel.models
+    assert (named.model, named.names) == ("the model", ("a", "b"))
     other = [read_table(tmp_path / folder / "a.csv") for folder in ("one", "two")]
-    labels = repeats_of(other, files_are_runs=True).runs[0]
+    labels = repeats_of(other, files_are_runs=True).panel.models[0].names
     assert [label.endswith("a.csv") for label in labels] == [True, True]
     runs = [table(ROWS, name="x"), table(ROWS, name="y")]
-    assert repeats_of(runs, files_are_runs=True).runs[0] == ("x/10", "x/2", "y/10", "y/2")
+    assert repeats_of(runs, files_are_runs=True).panel.models[0].names == ("x/10", "x/2", "y/10", "y/2")
 
 
 def test_losses_of_several_files_are_runs_of_windows() -> None:
@@ -109,7 +112,7 @@ def test_losses_of_several_files_are_runs_of_windows() -> None:
     tables = [read_table({**losses, "loss": [1.0, 2.0, shift]}, name=f"r{shift}") for shift in (3.0, 4.0)]
     found = repeats_of(tables, files_are_runs=True)
     assert found.panel.ids.tolist() == ["final/w1", "preview/w1", "preview/w2"]
-    assert found.scores(np.arange(2)).tolist() == pytest.approx([140 / 60, 170 / 60])
+    assert found.scores[:2].tolist() == pytest.approx([140 / 60, 170 / 60])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.analyses.reliability.runs import RunColumns, computable, repeated
+from assay.analyses.reliability import RunColumns, computable, repeated
 from assay.data import Panel
 from assay.errors import InputError, UsageError
 
@@ -16,18 +16,17 @@ def runs(*models: str) -> RunColumns:
 
 def test_the_columns_of_a_model_are_its_runs_wherever_they_stand() -> None:
     found = runs("A", "B", "A", "B", "A")
-    assert found.models == ("A", "B")
-    assert [len(names) for names in found.runs] == [3, 2]
+    assert [(one.model, len(one.names)) for one in found.panel.models] == [("A", 3), ("B", 2)]
     assert found.columns(0).tolist() == [0, 2, 4]
     assert found.values(1).tolist() == VALUES[:, [1, 3]].tolist()
     assert found.values_of(np.array([4, 0])).tolist() == VALUES[:, [4, 0]].tolist()
-    assert found.scores(found.columns(0)) == pytest.approx(VALUES[:, [0, 2, 4]].mean(axis=0))
+    assert found.scores[found.columns(0)] == pytest.approx(VALUES[:, [0, 2, 4]].mean(axis=0))
 
 
 def test_overall_scores_are_weighted_and_values_are_not() -> None:
     weights = np.array([1.0, 2.0, 3.0, 4.0])
     found = RunColumns(Panel.from_arrays(VALUES[:, :2], weights=weights, models=["A", "A"]))
-    assert found.scores(np.array([0, 1])) == pytest.approx(np.average(VALUES[:, :2], axis=0, weights=weights))
+    assert found.scores[[0, 1]] == pytest.approx(np.average(VALUES[:, :2], axis=0, weights=weights))
     assert found.values(0) == pytest.approx(VALUES[:, :2])
 
 

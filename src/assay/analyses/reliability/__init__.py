@@ -1,8 +1,8 @@
-"""Would another run say the same? How far repeated runs of models agree, and what their noise lets one see."""
+"""Do the results repeat? How far repeated runs of models agree, and which differences their noise hides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations, pairwise
 from math import sqrt
 
@@ -10,24 +10,27 @@ import msgspec
 import numpy as np
 
 from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPair, ModelRuns, Reliability
-from assay.analyses.reliability.runs import RunColumns, computable, repeated
 from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
+from assay.data.arrays import check_differences, check_largest
 from assay.data.sources import Source, panel_as_asked
 from assay.data.systems import check_repeated, left_out, runs_of
 from assay.data.tables import check_used, read_models
 from assay.design import signature
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
+from assay.names import listed
+from assay.results import words
 from assay.stats.bootstrap import interval
 from assay.stats.planning import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
 from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, order_repeats, rank_stability, run_noise
+from assay.stats.rounding import snapped
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
 
-MOST_ALL_PAIRS = 50  # models; of more, only neighbours in the order of scores are compared
-FEWEST_ORDERED = 3  # runs: two are one pair of runs, which agrees or does not
+MOST_ALL_PAIRS = 50  # models; beyond that, only neighbours in the order of scores are compared
+FEWEST_ORDERED = 3  # runs: two make one pair of runs, which agrees or does not
 
 
 def reliability(
@@ -38,12 +41,12 @@ def reliability(
     files_are_runs: bool = False,
     selection: Selection | None = None,
 ) -> Reliability:
-    """How far the runs of one or several models agree, from tables with a ``run`` column or logs with epochs.
+    """Measure how far the runs of one or several models agree, from tables with a ``run`` column or logs with epochs.
 
-    For one model the targets are its items and the raters its runs. For several, the same model by model; and the
-    models are targets, the runs that all of them have raters, of the overall scores. ``goal`` is the level of
-    intervals and the level and power of the detectable differences. ``files_are_runs`` takes each source as one run;
-    ``selection`` says which results of a harness are meant. The source may be one `Panel` whose columns are runs.
+    For each model the targets are its items and the raters its runs. For several models, the models are also targets
+    of their overall scores, rated by the runs that all of them have. ``goal`` sets the level of intervals and the
+    level and power of the detectable differences. ``files_are_runs`` takes each source as one run; ``selection`` says
+    which results of a harness are meant. The source may be one `Panel` whose columns are runs.
 
     >>> runs = {"item": [1, 2, 3, 4] * 2, "run": [1] * 4 + [2] * 4, "score": [1, 0, 1, 1, 1, 0, 0, 1]}
     >>> round(reliability(runs).models[0].icc["ICC(1,1)"].value, 3)
@@ -75,12 +78,85 @@ def reliability(
     return reliability_of(replace(panel, notes=(*panel.notes, *left_out(runs, panel.dropped, panel.unit))), goal)
 
 
+@dataclass(frozen=True, eq=False)
+class RunColumns:
+    """A panel without holes whose columns are runs of models."""
+
+    panel: Panel
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(k,) The overall score of every run."""
+        return np.array([self.panel.estimate(system) for system in range(self.panel.k)])
+
+    def columns(self, model: int) -> Integers:
+        """Where the runs of a model are among the systems of the panel."""
+        return np.array(self.panel.models[model].columns)
+
+    def values(self, model: int) -> Floats:
+        """(n, k) Scores of a model, item by item and run by run."""
+        return np.ascontiguousarray(self.panel.numerators[:, self.columns(model)]) / self.panel.denominators[:, None]
+
+    def values_of(self, systems: Integers) -> Floats:
+        """(n, k) The same for any systems of the panel, run after run in memory."""
+        return np.asfortranarray(self.panel.numerators[:, systems]) / self.panel.denominators[:, None]
+
+    @cached_property
+    def shared_runs(self) -> list[str]:
+        """The names of runs that all models have, if there are at least two."""
+        first, *others = (one.names for one in self.panel.models)
+        shared = [run for run in first if all(run in names for names in others)]
+        return shared if len(shared) > 1 else []
+
+    def crossed(self) -> tuple[Integers, str | None]:
+        """(m, k) Systems by model and run: the runs that all models have, and a note if that is not all of them.
+
+        Runs of the same name may share what the name stands for, a seed or a prompt, so they stay together. Where the
+        names differ, runs are independent, and any run of one model may be paired with any of another.
+        """
+        shared, models = self.shared_runs, self.panel.models
+        if not shared:
+            count = min(len(one.columns) for one in models)
+            note = f"the models share no names of runs: they are paired in their order, {count} of each model"
+            return np.array([one.columns[:count] for one in models]), note
+        places = [[one.columns[one.names.index(run)] for run in shared] for one in models]
+        whole = len(shared) * len(models) == self.panel.k
+        note = f"models are compared in the {len(shared)} runs that all of them have ({listed(shared)})"
+        return np.array(places), None if whole else note
+
+
+def repeated(panel: Panel) -> Panel:
+    """The items that all runs have; refused if a model has one run only."""
+    if not panel.models:
+        raise UsageError("the panel does not say which of its columns are runs of one model; make it with models=[…].")
+    for runs in panel.models:
+        if len(runs.columns) < 2:
+            raise InputError(f"model {runs.model!r} has one run, but two are needed to see how far runs agree.")
+    return panel.complete()
+
+
+def computable(panel: Panel) -> Panel:
+    """The runs, with answers that differ by rounding made equal; refused if a variance cannot be computed."""
+    if panel.n < 2:
+        raise InputError(f"only one {panel.unit} is in every run, but two are needed to see how far runs agree.")
+    repeats = RunColumns(panel)
+    for model, runs in enumerate(panel.models):
+        check_largest(f"the {panel.metric.kind} of {runs.model!r}", repeats.values(model))
+    check_largest("tokens" if panel.metric.kind == "losses" else "weights", panel.denominators)
+    numerators, changed = snapped(panel.numerators)
+    check_differences(panel.systems, numerators / panel.denominators.max())
+    if not changed:
+        return panel
+    return replace(panel.with_numerators(numerators), notes=(*panel.notes, words.rounded_off(changed)))
+
+
 def reliability_of(runs: Panel, goal: Goal) -> Reliability:
-    """The same, of a panel without holes whose columns are runs."""
+    """The result for a panel without holes whose columns are runs."""
     panel = computable(runs)
     repeats = RunColumns(panel)
-    models = tuple(_model(repeats, model, goal.level) for model in range(len(repeats.models)))
-    noise = _noise(repeats, models, goal.level)
+    models = tuple(_model(repeats, model, goal.level) for model in range(len(panel.models)))
+    between = [RunVariance((model.run_sd.value or 0.0) ** 2, len(model.runs) - 1) for model in models]
+    noise = run_noise(between, [_item_noise(repeats, model) for model in range(len(models))], goal.level)
     across, note = _across(repeats, models, goal) if len(models) > 1 else (None, None)
     found = Reliability(
         kind=panel.metric.kind,
@@ -105,13 +181,13 @@ def reliability_of(runs: Panel, goal: Goal) -> Reliability:
 
 
 def _model(repeats: RunColumns, model: int, level: float) -> ModelRuns:
-    panel, values, scores = repeats.panel, repeats.values(model), repeats.scores(repeats.columns(model))
+    panel, values, scores = repeats.panel, repeats.values(model), repeats.scores[repeats.columns(model)]
     spread = float(np.var(scores, ddof=1))
     if np.ptp(values, axis=1).max() == 0:  # rounding of the sums must not look like noise
         spread = 0.0
     return ModelRuns(
-        name=repeats.models[model],
-        runs=repeats.runs[model],
+        name=panel.models[model].model,
+        runs=panel.models[model].names,
         scores=tuple(scores.tolist()),
         score=float(scores.mean()),
         run_sd=deviation(spread, len(scores) - 1, level),
@@ -124,7 +200,7 @@ def _model(repeats: RunColumns, model: int, level: float) -> ModelRuns:
 
 
 def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
-    """The root of the mean variance between the runs of an item. Items are drawn, for their noise differs."""
+    """The root of the mean variance between the runs of an item. Items are drawn, because their noise differs."""
     variances = np.var(values, axis=1, ddof=1)
     units = _drawn(panel, variances, np.ones(panel.n))
     value = sqrt(units.estimate)
@@ -136,25 +212,20 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
 
 
 def _drawn(panel: Panel, numerators: Floats, denominators: Floats) -> Units:
-    """What is drawn: the items, or sums over their clusters."""
+    """The items, or sums over their clusters: what is drawn."""
     if panel.clusters is None:
         return Units(numerators, denominators)
     return Units(grouped(numerators, panel.clusters), grouped(denominators, panel.clusters))
 
 
 def _item_noise(repeats: RunColumns, model: int) -> RunVariance:
-    """What the noise of single items, or of whole clusters of them, gives the score of a run."""
+    """The variance that the noise of single items, or of whole clusters, gives the score of a run."""
     sums = repeats.panel.cluster_sums()
     return item_spread(np.ascontiguousarray(sums.numerators[:, repeats.columns(model)]), sums.denominators)
 
 
-def _noise(repeats: RunColumns, models: Sequence[ModelRuns], level: float) -> RunNoise:
-    scores = [RunVariance((model.run_sd.value or 0.0) ** 2, len(model.runs) - 1) for model in models]
-    return run_noise(scores, [_item_noise(repeats, model) for model in range(len(models))], level)
-
-
 def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal) -> Detectable:
-    """√2 standard deviations apart is what two runs differ by; how many of these a t test needs."""
+    """The difference of two runs has √2 times their standard deviation; a t test needs so many of these."""
     runs = min(len(model.runs) for model in models)
     sd, limits = noise.estimate.value, noise.estimate.interval
     if not sd:
@@ -165,12 +236,9 @@ def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal) -> Det
     return Detectable(factor * sd, factor / sqrt(runs) * sd, runs, None, one, several)
 
 
-# ------------------------------------------------------------------------------------------ several models
-
-
 def _across(repeats: RunColumns, models: Sequence[ModelRuns], goal: Goal) -> tuple[AcrossModels, str | None]:
     systems, note = repeats.crossed()  # (m, k)
-    scores = repeats.scores(systems)
+    scores = repeats.scores[systems]
     sign = 1 if repeats.panel.metric.lower_is_better else -1
     order = np.argsort(sign * np.array([model.score for model in models]), kind="stable").tolist()
     chosen = list(combinations(order, 2)) if len(order) <= MOST_ALL_PAIRS else list(pairwise(order))
@@ -186,7 +254,7 @@ def _across(repeats: RunColumns, models: Sequence[ModelRuns], goal: Goal) -> tup
 
 
 def _components(repeats: RunColumns, systems: Integers) -> tuple[Component, ...]:
-    """Of models × items × runs; runs of different names are repetitions of a cell, not a factor of their own."""
+    """Those of models × items × runs; runs with different names are repetitions of a cell, not a factor."""
     unit = repeats.panel.unit + "s"
     values = np.stack([repeats.values_of(columns) for columns in systems])  # (m, n, k)
     if repeats.shared_runs:
@@ -196,7 +264,7 @@ def _components(repeats: RunColumns, systems: Integers) -> tuple[Component, ...]
 
 def _pair(repeats: RunColumns, models: tuple[ModelRuns, ModelRuns], systems: Integers, goal: Goal) -> ModelPair:
     ahead, behind = models
-    scores = repeats.scores(systems)  # (2, k)
+    scores = repeats.scores[systems]  # (2, k)
     error, df = _difference_error(repeats, systems)
     return ModelPair(
         ahead=ahead.name,
@@ -211,8 +279,8 @@ def _pair(repeats: RunColumns, models: tuple[ModelRuns, ModelRuns], systems: Int
 def _order_repeats(scores: Floats, level: float) -> Estimate:
     """The probability that two runs agree on the order of two models, from their scores (2, k).
 
-    It is p² + (1 − p)² and so at least ½, which the share of pairs of runs that agree need not be. Of two runs there is
-    one pair, which says nothing of how often.
+    It is p² + (1 − p)² and so at least ½, which the share of pairs of runs that agree need not be. Two runs make one
+    pair, which cannot tell how often they would agree.
     """
     found = order_repeats(scores[0], scores[1], level)
     if found.value is None or found.n < FEWEST_ORDERED:
@@ -225,8 +293,8 @@ def _order_repeats(scores: Floats, level: float) -> Estimate:
 def _difference_error(repeats: RunColumns, systems: Integers) -> tuple[float | None, float]:
     """The standard error of a mean difference over new items and new runs, and its degrees of freedom.
 
-    That over items, or their clusters, holds the noise of single items already; what a run shifts all items by is added
-    where the runs differ by more than that noise.
+    The error over items, or their clusters, already includes the noise of single items; the shift that a run gives all
+    items is added if the runs differ by more than that noise.
     """
     panel = repeats.panel
     gaps = repeats.values_of(systems[0]) - repeats.values_of(systems[1])  # (n, k)
