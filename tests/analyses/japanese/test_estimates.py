@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.analyses.japanese.estimates import Estimates
+from assay.analyses.japanese import Estimates
 from assay.analyses.japanese.text_panel import text_panel
 from assay.data import Panel
 from assay.design import Design

@@ -1,11 +1,21 @@
 """How good is this model's Japanese? Characters by script, edit distance, BLEU and chrF, with intervals (T7–T9, C7)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import cast, get_args
 
-from assay.analyses.contrast import FEW
-from assay.analyses.japanese.estimates import Estimates
-from assay.analyses.japanese.result import Japanese, Quantity, SystemPair, SystemScores, TextKind
+import numpy as np
+
+from assay.analyses.contrast import FEW, agreed
+from assay.analyses.japanese.result import (
+    Japanese,
+    Quantity,
+    QuantityDifference,
+    QuantityValue,
+    SystemPair,
+    SystemScores,
+    TextKind,
+)
 from assay.analyses.japanese.sentences import pair_sentence, system_sentence
 from assay.analyses.japanese.text_panel import TOKENIZERS, BleuTokenizer, TextSource, text_panel
 from assay.data import Metric, Panel
@@ -15,7 +25,11 @@ from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results.words import count
-from assay.stats.records import Fallback
+from assay.stats.bootstrap.totals import Score, paired_bootstrap, randomization, replicated_sums, score_interval
+from assay.stats.paired_tests import sign_flip
+from assay.stats.records import Estimate, Fallback, Test
+from assay.stats.rounding import difference as without_rounding
+from assay.stats.units import Floats, Units, standard_error
 
 
 def japanese(
@@ -29,11 +43,11 @@ def japanese(
 ) -> Japanese:
     """Measure Japanese text by script, and compare every system with the first.
 
-    ``sources`` are tables of generations, or what `assay.characters` counted of models on a text, or one `Panel` that
-    `assay.text_panel` has made of either. Generations have the columns ``item, prediction, reference``, ``model`` where
-    there are several, and ``cluster`` for sentences that are to be drawn together. They are aligned with their
-    references by edit distance; of them there are the character error rate, accuracy by script, BLEU with the
-    tokenizers ``bleu``, and chrF. Of the design the method, level, resamples and seed count.
+    ``sources`` are tables of generations, or what `assay.characters` counted for models on a text, or one `Panel` that
+    `assay.text_panel` made from either. Generations have the columns ``item, prediction, reference``, ``model`` if
+    there are several, and ``cluster`` for sentences that are drawn together. They are aligned with their references by
+    edit distance, which gives the character error rate and accuracy by script; BLEU (with the tokenizers ``bleu``) and
+    chrF stand beside them. Of the design, the method, level, resamples and seed are used.
 
     >>> cats = {"item": ["1", "2", "3"], "reference": ["猫がいる。", "犬がいる。", "鳥が飛ぶ。"]}
     >>> found = japanese(cats | {"prediction": ["猫はいる。", "犬がいます。", "鳥が飛ぶ。"]}, bleu=["char"])
@@ -57,7 +71,7 @@ def japanese(
 
 
 def _check_usual(options: tuple[object, ...]) -> None:
-    """Options of counting must be left as they are where texts have been counted."""
+    """Refuse options of counting for texts that have been counted already."""
     usual = {"scripts": "basic", "normalize": "none", "bleu": TOKENIZERS, "columns": None, "allow_empty": False}
     given = [name for (name, left), value in zip(usual.items(), options, strict=True) if value != left]
     if given:
@@ -73,7 +87,7 @@ def _check_design(design: Design) -> None:
 
 
 def japanese_of(panel: Panel, design: Design) -> Japanese:
-    """The result of a panel of texts; the first of its metrics is the one that systems are judged by."""
+    """The result for a panel of texts; systems are judged by the first of its metrics."""
     kind, scripts, metrics = _kind_of(panel)
     _check_counts(panel)
     made = Estimates(panel, metrics, design)
@@ -114,7 +128,7 @@ def japanese_of(panel: Panel, design: Design) -> Japanese:
 
 
 def _kind_of(panel: Panel) -> tuple[TextKind, Ranges, tuple[Metric, ...]]:
-    """What was counted, by which scripts, and its metrics in the order of the result."""
+    """What was counted, by which scripts, and the metrics in the order of the result."""
     tokenizers = list(_tokenizers(panel))
     for scripts in get_args(Ranges):
         names = script_names(scripts)
@@ -127,7 +141,7 @@ def _kind_of(panel: Panel) -> tuple[TextKind, Ranges, tuple[Metric, ...]]:
 
 
 def _tokenizers(panel: Panel) -> dict[str, str]:
-    """Those of BLEU, with their versions."""
+    """The tokenizers of BLEU, with their versions."""
     names = [metric.name for metric in panel.metrics if metric.name.startswith("bleu/")]
     return {name.removeprefix("bleu/"): str(panel.settings.get(name, name.removeprefix("bleu/"))) for name in names}
 
@@ -158,7 +172,7 @@ def _check_counts(panel: Panel) -> None:
             )
 
 
-def _pair(made: Estimates, systems: Sequence[SystemScores], headline: str, b: int) -> SystemPair:
+def _pair(made: "Estimates", systems: Sequence[SystemScores], headline: str, b: int) -> SystemPair:
     gaps, both = made.gaps(b), (systems[0], systems[b])
     sentence = pair_sentence(both, gaps, headline, made.panel.unit, made.design)
     return SystemPair(a=both[0].name, b=both[1].name, sentence=sentence, headline=headline, gaps=gaps)
@@ -183,3 +197,126 @@ def _notes(panel: Panel, drawn: Panel, systems: Sequence[SystemScores], headline
         chosen = f"{headline.label} was chosen beforehand"
         notes.append(f"p-values are of single quantities, not adjusted for their number; {chosen}")
     return tuple(notes)
+
+
+class Estimates:
+    """Every metric of a panel of texts with its interval, differences in pairs, and the fallbacks on the way."""
+
+    def __init__(self, panel: Panel, metrics: Sequence[Metric], design: Design) -> None:
+        self.panel, self.metrics, self.design = panel.clusters_as_units(), metrics, design
+        self.resamples = design.resamples or DEFAULT_RESAMPLES
+        self._fallbacks: list[Fallback] = []
+
+    @property
+    def fallbacks(self) -> tuple[Fallback, ...]:
+        return tuple(dict.fromkeys(self._fallbacks))
+
+    @cached_property
+    def _drawn(self) -> dict[str, Floats]:
+        """(B, k) or (B, 1) The sums of each part over the same drawn units."""
+        parts = self.panel.parts
+        return dict(zip(parts, replicated_sums(list(parts.values()), self.resamples, self.design.seed), strict=True))
+
+    def _replicates(self, metric: Metric, system: int) -> Floats:
+        """(B, m) Replicated sums of the parts of a metric."""
+        columns = (self._drawn[name] for name in metric.parts)
+        return np.column_stack([sums[:, 0 if sums.shape[1] == 1 else system] for sums in columns])
+
+    def systems(self) -> tuple[SystemScores, ...]:
+        return tuple(
+            SystemScores(name, tuple(self._value(metric, at) for metric in self.metrics))
+            for at, name in enumerate(self.panel.systems)
+        )
+
+    def _value(self, metric: Metric, at: int) -> QuantityValue:
+        if metric.ratio is None:
+            return QuantityValue(Quantity.of(metric), self._scored(metric, [at])[0])
+        units = self.panel.units(metric.name, at)
+        counted = None if "sentences" in metric.parts else int(units.denominators.sum())
+        return QuantityValue(Quantity.of(metric), self._ratio(units, metric)[0], counted)
+
+    def _ratio(self, units: Units, metric: Metric) -> tuple[Estimate, float | None]:
+        """A ratio of sums over the units that count in it, and its interval's own p-value."""
+        if units.n == 0:
+            return Estimate(None, None, None, 0, self._undefined(metric)), None
+        if units.n < 2:
+            return Estimate(units.estimate, None, None, 1, f"only one {self.panel.unit} has a part in it"), None
+        found = self.design.interval(units, own_p=True)
+        self._fallbacks += found.fallbacks
+        return Estimate(units.estimate, found.interval, standard_error(units), units.n), found.own_p
+
+    def _undefined(self, metric: Metric) -> str:
+        """Why the metric is undefined for these sums."""
+        name, _, part = metric.name.partition("/")
+        if name == "zipped_accuracy":
+            return "every prediction is empty"
+        if name == "sentence_bleu_std":
+            return "one sentence has no spread"
+        if not part:
+            return "no characters"
+        return f"no {part} characters in the {'references' if 'edits' in self.panel.parts else 'text'}"
+
+    def _scored(self, metric: Metric, systems: Sequence[int]) -> tuple[Estimate, float | None]:
+        """A metric that is not a ratio, or the difference of two systems in it, and its interval's own p-value."""
+        score = metric.value if len(systems) == 1 else _difference(metric)
+        found = score_interval(
+            [self.panel.sums(metric.name, at) for at in systems],
+            score,
+            score(*(self._replicates(metric, at) for at in systems)),
+            method=self.design.method,
+            confidence_level=self.design.level,
+        )
+        self._fallbacks += found.fallbacks
+        estimate = found.estimate
+        if estimate.value is None:
+            return Estimate(None, None, None, estimate.n, self._undefined(metric)), None
+        return estimate, found.own_p
+
+    def gaps(self, b: int) -> tuple[QuantityDifference, ...]:
+        """System b less the first, in every metric."""
+        tests = self._randomized([metric for metric in self.metrics if metric.ratio is None], b)
+        return tuple(self._gap(metric, b, tests.get(metric.name)) for metric in self.metrics)
+
+    def _randomized(self, metrics: Sequence[Metric], b: int) -> dict[str, Test]:
+        if not metrics:
+            return {}
+        names = list(dict.fromkeys(name for metric in metrics for name in metric.parts))
+        first, other = (np.column_stack([self.panel.column(name, at) for name in names]) for at in (0, b))
+        scores = [_of_columns(metric, names) for metric in metrics]
+        tests = randomization(first, other, scores, resamples=self.resamples, seed=self.design.seed)
+        return {metric.name: test for metric, test in zip(metrics, tests, strict=True)}
+
+    def _gap(self, metric: Metric, b: int, test: Test | None) -> QuantityDifference:
+        if test is None:
+            difference, test, own_p = self._ratio_difference(metric, b)
+        else:
+            difference, own_p = self._scored(metric, [0, b])
+        if self.design.paired and own_p is not None:
+            joint = agreed(difference, test, own_p)
+            difference, test = joint.difference, joint.test
+        drawn = _difference(metric)(self._replicates(metric, 0), self._replicates(metric, b))
+        observed = np.nan if difference.value is None else difference.value
+        return QuantityDifference(
+            Quantity.of(metric), difference, test, paired_bootstrap(observed, drawn, difference.n)
+        )
+
+    def _ratio_difference(self, metric: Metric, b: int) -> tuple[Estimate, Test, float | None]:
+        """As both systems share the denominator, swapping a unit's outputs flips the sign of its difference."""
+        first, other = (self.panel.units(metric.name, at) for at in (0, b))
+        top = without_rounding(first.numerators, other.numerators)
+        difference, own_p = self._ratio(Units(top, first.denominators), metric)
+        if difference.value is None:
+            return difference, Test("exact randomization", None, None, 0, difference.reason), None
+        test, fallbacks = sign_flip(top, seed=self.design.seed, name="exact randomization")
+        self._fallbacks += fallbacks
+        return difference, test, own_p
+
+
+def _of_columns(metric: Metric, names: Sequence[str]) -> Score:
+    """The metric as a function of the totals of all named parts."""
+    places = [names.index(name) for name in metric.parts]
+    return lambda totals: metric.value(totals[..., places])
+
+
+def _difference(metric: Metric) -> Callable[[Floats, Floats], Floats]:
+    return lambda a, b: metric.value(b) - metric.value(a)

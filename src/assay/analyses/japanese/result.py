@@ -1,7 +1,7 @@
 """The record that `japanese` returns."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -37,7 +37,7 @@ _DRAWN = {
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """What is measured: its key in the JSON, and how it is shown."""
+    """What is measured: its key in the JSON and how it is shown."""
 
     key: str  # "accuracy", "accuracy/kanji", "cer", "bleu/ja-mecab", …
     label: str
@@ -55,16 +55,16 @@ class Quantity(msgspec.Struct, frozen=True):
 
     @property
     def part(self) -> str | None:
-        """The script or tokenizer, where it is of one."""
+        """The script or tokenizer, if the quantity is about one."""
         return self.key.partition("/")[2] or None
 
     @property
     def name(self) -> str:
-        """Without the script or tokenizer."""
+        """The key without the script or tokenizer."""
         return self.key.partition("/")[0]
 
     def scaled(self, estimate: Estimate) -> Estimate:
-        """The estimate as people read it: shares in per cent."""
+        """The estimate as it is shown: shares in per cent."""
         factor = 100.0 if self.scale == "share" else 1.0
         value, limits, error = estimate.value, estimate.interval, estimate.standard_error
         return Estimate(
@@ -76,7 +76,7 @@ class Quantity(msgspec.Struct, frozen=True):
         )
 
     def text(self, estimate: Estimate, *, difference: bool = False, fewer: int = 0) -> str:
-        """The value at the decimals that its interval has, or ``fewer``; a difference of shares is in points."""
+        """The value with as many decimals as its interval, or ``fewer``; a difference of shares is in points."""
         found = self.scaled(estimate)
         if found.value is None:
             return "undefined"
@@ -85,7 +85,7 @@ class Quantity(msgspec.Struct, frozen=True):
         return text if self.scale != "share" else f"{text} points" if difference else f"{text} %"
 
     def cell(self, estimate: Estimate, *, difference: bool = False) -> str:
-        """``71.2 % [70.9 to 71.5]``, a decimal place fewer than in a sentence; or why there is nothing."""
+        """``71.2 % [70.9 to 71.5]``, with one decimal fewer than in a sentence; or why it is undefined."""
         if estimate.value is None:
             return f"undefined: {estimate.reason}"
         text, limits = self.text(estimate, difference=difference, fewer=1), self.scaled(estimate).interval
@@ -95,11 +95,11 @@ class Quantity(msgspec.Struct, frozen=True):
 
 
 class QuantityValue(msgspec.Struct, frozen=True):
-    """A quantity of one system."""
+    """The value of a quantity for one system."""
 
     quantity: Quantity
     estimate: Estimate
-    characters: int | None = None  # that it is of
+    characters: int | None = None  # how many it is about
 
 
 class SystemScores(msgspec.Struct, frozen=True):
@@ -109,14 +109,14 @@ class SystemScores(msgspec.Struct, frozen=True):
     values: tuple[QuantityValue, ...]
 
     def value(self, key: str) -> QuantityValue:
-        """The value of a quantity; KeyError where it was not measured."""
+        """The value of a quantity; KeyError if it was not measured."""
         for value in self.values:
             if value.quantity.key == key:
                 return value
         raise KeyError(key)
 
     def of(self, name: str) -> list[QuantityValue]:
-        """A quantity over everything and by script or tokenizer."""
+        """A quantity, overall and by script or tokenizer."""
         return [value for value in self.values if value.quantity.name == name]
 
 
@@ -130,7 +130,7 @@ class QuantityDifference(msgspec.Struct, frozen=True):
 
 
 class SystemPair(msgspec.Struct, frozen=True, kw_only=True):
-    """The difference of two systems on the same sentences or documents."""
+    """The difference between two systems on the same sentences or documents."""
 
     a: str
     b: str
@@ -139,7 +139,7 @@ class SystemPair(msgspec.Struct, frozen=True, kw_only=True):
     gaps: tuple[QuantityDifference, ...]
 
     def gap(self, key: str) -> QuantityDifference:
-        """The difference in a quantity; KeyError where it was not measured."""
+        """The difference in a quantity; KeyError if it was not measured."""
         for gap in self.gaps:
             if gap.quantity.key == key:
                 return gap
@@ -147,7 +147,7 @@ class SystemPair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
-    """Japanese text by script: a table per system, and for two or more the differences from the first."""
+    """Japanese text by script: a table per system, and each system's difference from the first."""
 
     question = "How well is Japanese written, script by script?"
     kind_name = "Japanese result"
@@ -200,7 +200,7 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
 
     @property
     def status(self) -> Status:
-        """Good, bad or open, by where the interval lies."""
+        """Good, bad or unsure, depending on where the interval lies."""
         gauge = self.gauge
         if gauge is None:
             return "plain"
@@ -232,7 +232,7 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
         return (Section("scripts", "By script", figures=(self._forest(),), tables=tuple(filter(len, tables))),)
 
     def _forest(self) -> Forest:
-        """All characters first, then the scripts that there are characters of, for every system."""
+        """Accuracy of every system: all characters first, then each script that occurs."""
         shown = [(system.name, value) for system in self.systems for value in system.of("accuracy")]
         level, units = words.percent(self.design.level), words.count(self.n_units, self.unit)
         whose = "" if len(self.systems) > 1 else f"{self.names[0]}. "
@@ -251,9 +251,8 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
         """A row per system and quantity, and per difference and quantity (pandas must be installed)."""
         import pandas as pd  # late: half a second, and not a dependency
 
-        rows = [row for system in self.systems for row in _all_values(system).records()]
-        rows += [row for pair in self.differences for row in _all_gaps(pair).records()]
-        return pd.DataFrame(rows)
+        rows = [row for system in self.systems for row in _value_records(system)]
+        return pd.DataFrame([*rows, *(row for pair in self.differences for row in _gap_records(pair))])
 
 
 def _line(name: str, value: QuantityValue) -> Line:
@@ -276,7 +275,7 @@ def _by_script(system: SystemScores, level: str) -> ResultTable:
 
 
 def _scores(system: SystemScores, level: str) -> ResultTable:
-    """What is not by script: errors, BLEU, chrF."""
+    """What is not split by script: errors, BLEU, chrF."""
     values = [value for value in system.values if value.quantity.name not in ("accuracy", "bits")]
     columns = (_labels([value.quantity for value in values]), _estimates(f"value [{level}]", "value", values))
     return ResultTable(f"{system.name}/scores", "scores", columns, system.name, "scores of text")
@@ -308,31 +307,29 @@ def _p_values(heading: str, key: str, tests: Sequence[Test]) -> Column:
     return Column(heading, [test.p_value for test in tests], words.p_alone, key)
 
 
-def _all_values(system: SystemScores) -> ResultTable:
-    """Every number of a system."""
+def _value_records(system: SystemScores) -> list[dict[str, Any]]:
     values = system.values
-    columns = (
-        *_rows_of(system.name, None, [value.quantity for value in values]),
-        Column("characters", [value.characters for value in values]),
-        Column("value", [value.estimate for value in values]),
-    )
-    return ResultTable(system.name, "", columns)
+    characters = Column("characters", [value.characters for value in values])
+    quantities = [value.quantity for value in values]
+    return _records(system.name, None, quantities, characters, Column("value", [value.estimate for value in values]))
 
 
-def _all_gaps(pair: SystemPair) -> ResultTable:
-    """Every number of a pair."""
+def _gap_records(pair: SystemPair) -> list[dict[str, Any]]:
     columns = (
-        *_rows_of(pair.b, pair.a, [gap.quantity for gap in pair.gaps]),
         Column("value", [gap.difference for gap in pair.gaps]),
         Column("randomization_p", [gap.randomization.p_value for gap in pair.gaps]),
         Column("bootstrap_p", [gap.bootstrap.p_value for gap in pair.gaps]),
     )
-    return ResultTable(pair.b, "", columns)
+    return _records(pair.b, pair.a, [gap.quantity for gap in pair.gaps], *columns)
 
 
-def _rows_of(system: str, baseline: str | None, quantities: Sequence[Quantity]) -> tuple[Column, ...]:
-    return (
+def _records(
+    system: str, baseline: str | None, quantities: Sequence[Quantity], *columns: Column
+) -> list[dict[str, Any]]:
+    """Every number of a system or of a pair, a row for each quantity."""
+    named = (
         Column("system", [system] * len(quantities)),
         Column("baseline", [baseline] * len(quantities)),
         Column("quantity", [quantity.key for quantity in quantities]),
     )
+    return ResultTable(system, "", (*named, *columns)).records()

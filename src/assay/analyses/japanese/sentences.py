@@ -1,4 +1,4 @@
-"""What was found of Japanese text, in a sentence per system and per difference."""
+"""What a result about Japanese text says: a sentence per system and per difference."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from assay.results import words
 
 
 def system_sentence(system: SystemScores, unit: str, n: int) -> str:
-    """A system by itself."""
+    """One system on its own."""
     if system.of("cer"):
         return _generated(system, unit, n)
     accuracy, bits = system.value("accuracy"), system.value("bits")
