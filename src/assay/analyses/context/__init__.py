@@ -1,4 +1,4 @@
-"""Does longer context still help? The loss by position, per model and as a difference, with honest bands."""
+"""Does longer context still help? The loss by position, per model and as a difference, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,13 +36,13 @@ _LEAST_SPREAD = 1e-9  # Σ(x − x̄)²: less is the rounding of one position
 def context(
     *runs: str | PathLike[str] | Panel, bins: int | Literal["log"] = "log", design: Design | None = None
 ) -> ContextCurve:
-    """The loss along the context of one or several runs that `assay score --keep-tokens` wrote.
+    """Measure the loss along the context, from one or several runs that `assay score --keep-tokens` wrote.
 
-    ``bins`` is "log" (positions 1, 2, 3–4, 5–8, …) or a number of bins with about as many tokens each. Of the design
-    the method, level, resamples and seed count. Several runs must have scored the same tokens; each is compared with
-    the first. Instead of runs it may be a `Panel` whose metrics are losses in bins of positions.
+    ``bins`` is "log" (positions 1, 2, 3–4, 5–8, …) or a number of bins with about the same number of tokens. Of the
+    design, the method, level, resamples and seed are used. Several runs must have scored the same tokens; each is
+    compared with the first. Instead of runs, a `Panel` whose metrics are losses in bins of positions may be given.
 
-    A bin's loss is Σ loss / Σ tokens and its interval draws whole documents. Differences by bin, and each bin's loss
+    A bin's loss is Σ loss / Σ tokens, and its interval draws whole documents. Differences by bin, and each bin's loss
     against all later positions of the same documents, have max-T intervals, which hold for all bins at once:
     R_k ± c·se_k with c the quantile of max_k |R*_k − R_k| / se*_k (Westfall and Young 1993).
 
@@ -124,7 +124,7 @@ class PositionTables:
 
 
 def _names(runs: Sequence[TokenRun]) -> list[str]:
-    """Those of the models or folders; with numbers if nothing else tells them apart."""
+    """The names of the models or folders, numbered if nothing else tells them apart."""
     for found in ([run.name for run in runs], [run.label for run in runs]):
         if len(set(found)) == len(runs):
             return found
@@ -132,7 +132,7 @@ def _names(runs: Sequence[TokenRun]) -> list[str]:
 
 
 class _Bands:
-    """Intervals as the design wants them, and what could not be done as wanted."""
+    """Intervals as the design asks for them, and the fallbacks on the way."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -198,7 +198,7 @@ def _model(edges: Sequence[Bin], sums: PositionTables, name: str, bands: _Bands)
 def gain_family(sums: PositionTables) -> Family:
     """Each bin's loss less the loss of all later positions of the same document, for all bins but the last.
 
-    Documents are weighted by n·m/(n + m), n tokens in the bin and m later: least squares with an effect per document.
+    Documents are weighted by n·m/(n + m), for n tokens in the bin and m later: least squares with document effects.
     """
     here, later = sums.tokens[:, :-1], _later(sums.tokens)
     both = np.maximum(here + later, 1)
@@ -213,7 +213,7 @@ def _later(values: Floats) -> Floats:
 
 
 def slope_family(sums: PositionTables) -> Family:
-    """The slope of the loss on log₂(position) from each bin on: least squares with an effect per document."""
+    """The slope of the loss on log₂(position) from each bin on: least squares with document effects."""
     n, y, x, xx, xy = (
         np.cumsum(part[:, ::-1], axis=1)[:, ::-1] for part in (sums.tokens, sums.loss, sums.x, sums.xx, sums.xy)
     )
@@ -224,7 +224,7 @@ def slope_family(sums: PositionTables) -> Family:
 
 
 def _last_gain(gains: Simultaneous) -> int | None:
-    """The last bin whose loss is shown to be above that of the positions after it."""
+    """The last bin whose loss is shown to be higher than that of all later positions."""
     shown = [k for k, found in enumerate(gains.estimates) if above_zero(found, gains.tests[k])]
     return shown[-1] if shown else None
 
@@ -245,7 +245,7 @@ def _pair(
 def _gap(
     edge: Bin, one: tuple[Estimate, float | None], adjusted: Estimate, test: Test, design: Design
 ) -> BinDifference:
-    """A bin may be shown to differ among all bins only where its own interval shows it too."""
+    """A bin is shown to differ, adjusted for all bins, only if its own interval shows it too."""
     alone, own_p = one
     if not design.paired or own_p is None:
         return BinDifference(edge.low, edge.high, alone, adjusted, test)

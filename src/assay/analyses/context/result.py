@@ -1,9 +1,10 @@
 """The record that `context` returns."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,14 +14,15 @@ from assay.results import words
 from assay.results.figures import Axes, Curve, Mark, Series
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
-from assay.stats.records import Estimate, Fallback, Interval, Test
+from assay.stats.records import Estimate, Fallback, Test
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_BEFORE_ONE = 0.5  # where position 0 stands on an axis of logarithms
-_TOO_FEW = 0.02  # of the tokens: the first positions, with less than this, would flatten all others
+_BEFORE_ONE = 0.5  # where position 0 is drawn on a logarithmic axis
+_TOO_FEW = 0.02  # of the tokens: first positions with fewer would flatten all others
 _FEWEST_SHOWN = 3  # bins
+_SIGNED, _SIGNED_LIMITS = partial(words.compact, sign=True), partial(words.compact_limits, sign=True)
 
 
 class BinLoss(msgspec.Struct, frozen=True):
@@ -44,8 +46,8 @@ class ModelCurve(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     sentence: str
-    helps_until: int | None  # end of the first bin after which no improvement is shown; None: none is shown at all
-    still_helps: bool  # whether improvement is shown up to the longest context that was measured
+    helps_until: int | None  # end of the last bin with a shown improvement; None: none is shown at all
+    still_helps: bool  # whether improvement is shown up to the longest context measured
     slope: Estimate  # nats per doubling of the position, from slope_from on
     slope_from: int
     points: tuple[BinLoss, ...] = msgspec.field(name="bins")
@@ -66,7 +68,7 @@ class BinDifference(msgspec.Struct, frozen=True):
 
 
 class PairCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """The difference of two models along their context."""
+    """The difference between two models along their context."""
 
     a: str
     b: str
@@ -75,7 +77,7 @@ class PairCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
-    """Loss along the context: a curve per model, and for two or more the differences from the first."""
+    """Loss along the context: a curve per model, and each model's difference from the first."""
 
     question = "Does longer context still help?"
     kind_name = "context curve"
@@ -132,9 +134,8 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
         """A row per model and bin, and per difference and bin (pandas must be installed)."""
         import pandas as pd  # late: half a second, and not a dependency
 
-        rows = [row for model in self.models for row in _points(model).records()]
-        rows += [row for pair in self.differences for row in _gaps(pair).records()]
-        return pd.DataFrame(rows)
+        rows = [row for model in self.models for row in _loss_records(model)]
+        return pd.DataFrame([*rows, *(row for pair in self.differences for row in _difference_records(pair))])
 
     def _curve(self) -> Curve:
         """Loss by position, a line and a band per model; below, B − A with the intervals that hold for all bins."""
@@ -167,7 +168,7 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
 
 
 class _PositionAxis:
-    """Which bins of a curve are drawn, and where they stand."""
+    """Which bins of a curve are drawn, and where."""
 
     def __init__(self, curve: ContextCurve) -> None:
         points = curve.models[0].points
@@ -178,20 +179,20 @@ class _PositionAxis:
         self.left_out = held[self.first - 1] / held[-1] if self.first else 0.0
 
     def place(self, low: int, high: int) -> float:
-        """Where a bin stands on the axis: in its middle."""
+        """Where a bin is drawn: at its middle."""
         if self.log:
             return sqrt(low * high) if low > 0 else _BEFORE_ONE
         return (low + high) / 2
 
     @property
     def ticks(self) -> dict[float, str]:
-        """Doublings, for bins that double."""
+        """Powers of 2, for bins that double."""
         low, high = self.bins[0].low, self.bins[-1].high
         doubled = {float(2**k): f"{2**k:,}" for k in range(high.bit_length()) if 2**k >= low}
         return {} if not self.log else {_BEFORE_ONE: "0"} | doubled if low == 0 else doubled
 
     def losses(self, model: ModelCurve) -> Series:
-        """A line that is dashed where context no longer helps."""
+        """A line, dashed where context no longer helps."""
         shown = model.points[0].high if model.helps_until is None else model.helps_until
         last = next(point for point in model.points if point.high >= shown)
         from_there = None if model.still_helps else self.place(last.low, last.high)
@@ -235,7 +236,7 @@ def _gains(model: ModelCurve, level: str) -> ResultTable:
     points = [point for point in model.points if point.gain is not None and point.test is not None]
     columns = (
         _positions(points),
-        Column(f"loss here − loss later [{level}, all bins]", [p.gain for p in points], _signed, "gain"),
+        Column(f"loss here − loss later [{level}, all bins]", [p.gain for p in points], _SIGNED, "gain"),
         _p_values([point.test for point in points]),
     )
     return ResultTable(f"{model.name}/gains", "does more context help?", columns, model.name, "all bins")
@@ -244,8 +245,8 @@ def _gains(model: ModelCurve, level: str) -> ResultTable:
 def _differences(pair: PairCurve, level: str) -> ResultTable:
     columns = (
         _positions(pair.gaps),
-        Column(f"B − A, nats [{level}, one bin]", [gap.difference for gap in pair.gaps], _signed, "difference"),
-        Column("[all bins]", [gap.adjusted.interval for gap in pair.gaps], _signed_limits, "adjusted"),
+        Column(f"B − A, nats [{level}, one bin]", [gap.difference for gap in pair.gaps], _SIGNED, "difference"),
+        Column("[all bins]", [gap.adjusted.interval for gap in pair.gaps], _SIGNED_LIMITS, "adjusted"),
         _p_values([gap.test for gap in pair.gaps]),
     )
     return ResultTable(f"{pair.b}/differences", "difference", columns, f"A is {pair.a}, B is {pair.b}", "difference")
@@ -260,43 +261,35 @@ def _p_values(tests: Sequence[Test | None]) -> Column:
     return Column("p, adjusted", values, words.p_alone, "p_adjusted")
 
 
-def _signed(found: Estimate | None) -> str:
-    return words.compact(found, sign=True)
-
-
-def _signed_limits(limits: Interval | None) -> str:
-    return words.compact_limits(limits, sign=True)
-
-
-def _points(model: ModelCurve) -> ResultTable:
-    """Every number of a model's bins."""
+def _loss_records(model: ModelCurve) -> list[dict[str, Any]]:
     points = model.points
     columns = (
-        *_labels(model.name, None, points),
         Column("tokens", [point.tokens for point in points]),
         Column("loss", [point.loss for point in points]),
         Column("perplexity", [point.perplexity for point in points]),
         Column("gain", [point.gain for point in points]),
         Column("gain_p", [None if point.test is None else point.test.p_value for point in points]),
     )
-    return ResultTable(model.name, "", columns)
+    return _records(model.name, None, points, columns)
 
 
-def _gaps(pair: PairCurve) -> ResultTable:
-    """Every number of a pair's bins."""
+def _difference_records(pair: PairCurve) -> list[dict[str, Any]]:
     columns = (
-        *_labels(pair.b, pair.a, pair.gaps),
         Column("difference", [gap.difference for gap in pair.gaps]),
         Column("adjusted", [gap.adjusted for gap in pair.gaps]),
         Column("difference_p", [gap.test.p_value for gap in pair.gaps]),
     )
-    return ResultTable(pair.b, "", columns)
+    return _records(pair.b, pair.a, pair.gaps, columns)
 
 
-def _labels(model: str, baseline: str | None, bins: Sequence[BinLoss | BinDifference]) -> tuple[Column, ...]:
-    return (
+def _records(
+    model: str, baseline: str | None, bins: Sequence[BinLoss | BinDifference], columns: tuple[Column, ...]
+) -> list[dict[str, Any]]:
+    """Every number of a curve, a row per bin."""
+    named = (
         Column("model", [model] * len(bins)),
         Column("baseline", [baseline] * len(bins)),
         Column("low", [one.low for one in bins]),
         Column("high", [one.high for one in bins]),
     )
+    return ResultTable(model, "", (*named, *columns)).records()

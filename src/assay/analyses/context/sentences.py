@@ -1,4 +1,4 @@
-"""What a context curve allows one to say, a sentence per model and per difference."""
+"""What a context curve says: a sentence per model and per difference."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from assay.stats.records import Estimate, Test
 
 
 def above_zero(estimate: Estimate, test: Test) -> bool:
-    """Whether the interval shows a positive value; a collapsed one shows nothing."""
+    """Whether the interval shows a positive value; an interval without width shows nothing."""
     return test.statistic is not None and estimate.interval is not None and estimate.interval.low > 0
 
 
@@ -17,7 +17,7 @@ def below_zero(estimate: Estimate, test: Test) -> bool:
 
 
 def model_sentence(name: str, points: Sequence[BinLoss], last_gain: int | None, slope: Estimate) -> str:
-    """Does context beyond N still help this model?"""
+    """How far context helps this model."""
     slope_text = _slope(slope)
     if last_gain is None:
         least = f"{points[0].bin} {_tokens(points[0].bin.high)}"
@@ -48,7 +48,7 @@ def _with_limits(estimate: Estimate) -> str:
 
 
 def _beyond(slope: Estimate) -> str:
-    """What the slope says of the positions where no bin shows an improvement."""
+    """What the slope says about the positions where no bin shows an improvement."""
     limits = slope.interval
     if limits is not None and limits.high < 0:
         return "beyond, no bin improves on later ones, but the loss still falls"

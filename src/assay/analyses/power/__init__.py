@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 import msgspec
 
 from assay.analyses.power.pilot import Planned, pilot_of
-from assay.analyses.power.result import CurvePoint, Pilot, Power, Quantity
+from assay.analyses.power.result import CurvePoint, Pilot, Power, SolvedFor
 from assay.analyses.power.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, pair
 from assay.data.comparable import of_split
@@ -38,12 +38,13 @@ def power(
     split: str | None = None,
     selection: Selection | None = None,
 ) -> Power:
-    """The items that detect a difference, the difference that items detect, or the power of both.
+    """Find the items that detect a difference, the difference that items detect, or the power of both.
 
-    ``plan`` is a `Spread` of paired differences, `Shares` of right answers, or a pilot: results of A, with ``b`` those
-    of B, or both ``models`` in one table. Of a pilot the spread is used, with its clusters, weights and runs, and not
-    the difference that it shows. With ``repeats`` a pilot that has runs is planned with so many; ``selection`` says
-    which results of a harness are meant. A pilot may also be a `Panel`, of two systems or with the names of two.
+    ``plan`` is a `Spread` of paired differences, `Shares` of right answers, or a pilot: the results of A, with those of
+    B in ``b``, or one table with both ``models``. From a pilot the spread is taken, with its clusters, weights and
+    runs, but never the difference that it shows. ``repeats`` plans a study with so many runs from a pilot that has
+    runs; ``selection`` says which results of a harness are meant. A pilot may also be a `Panel` of two systems, or one
+    of more with the names of two.
 
     >>> from assay import Goal, Spread
     >>> power(Spread(sd=0.145), difference=0.02, goal=Goal(power=0.8)).items
@@ -57,7 +58,7 @@ def power(
     _check(difference, items)
     if goal.margin is not None and difference is None:
         difference = 0.0
-    asked = _Asked.of(difference, items, goal)
+    asked = _Question.of(difference, items, goal)
     if isinstance(plan, Spread | Shares):
         if b is not None or repeats is not None:
             raise UsageError("numbers hold all there is to know: leave out the second file and repeats.")
@@ -83,7 +84,7 @@ def _pilot_panels(
     split: str | None,
     selection: Selection | None,
 ) -> tuple[Panel, Panel]:
-    """The two systems of a pilot on the units that both have, and the same with a column for each run."""
+    """The two systems of a pilot on the units that both have, and the same with a column per run."""
     if isinstance(plan, Panel):
         asked = panel_as_asked(plan, cluster=cluster, split=split, b=b, columns=columns, selection=selection)
         panel = two_systems(asked, models, verb="power")
@@ -109,7 +110,7 @@ def _check(difference: float | None, items: int | None) -> None:
 
 
 def _given(plan: Spread | Shares, difference: float | None) -> dict[str, float]:
-    """The numbers that the answer rests on, by name."""
+    """The assumptions of a plan from numbers, by name."""
     found: dict[str, float | None] = {}
     if isinstance(plan, Spread):
         found["sd"] = plan.sd
@@ -128,16 +129,16 @@ def _given(plan: Spread | Shares, difference: float | None) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """Two of items, difference and power; the third is the answer."""
+class _Question:
+    """Two of items, difference and power are given; the third is the answer."""
 
-    solved_for: Quantity
+    solved_for: SolvedFor
     difference: float | None
     items: int | None
     goal: Goal
 
     @classmethod
-    def of(cls, difference: float | None, items: int | None, goal: Goal) -> "_Asked":
+    def of(cls, difference: float | None, items: int | None, goal: Goal) -> "_Question":
         if items is not None:
             return cls("difference" if difference is None else "power", difference, items, goal)
         if difference is None:
@@ -155,7 +156,7 @@ class _Asked:
         return power_of(plan, self.items, self.difference, self.goal)
 
     def answers(self, planned: Planned, pilot: Pilot | None) -> tuple[float | None, Interval | None]:
-        """To the likely plan, and to the least and the largest spread that a pilot leaves possible."""
+        """The answer for the likely plan, and its range over the spreads that a pilot leaves possible."""
         value = self.answer(planned.likely)
         if pilot is None:
             return value, None
@@ -165,7 +166,7 @@ class _Asked:
         return value, Interval(float(min(ends)), float(max(ends)), pilot.limits.level, pilot.limits.method)
 
 
-def _answered(asked: _Asked, planned: Planned, pilot: Pilot | None, assumptions: dict[str, float]) -> Power:
+def _answered(asked: _Question, planned: Planned, pilot: Pilot | None, assumptions: dict[str, float]) -> Power:
     if pilot is not None and asked.difference is not None:
         planned = planned.within_reach(asked.difference)
     value, limits = asked.answers(planned, pilot)
@@ -202,13 +203,13 @@ def _estimate(value: float | None, limits: Interval | None, pilot: Pilot | None)
     return Estimate(float(value), limits, None, pilot.n, reason)
 
 
-def _curve(asked: _Asked, planned: Planned, pilot: Pilot | None, items: int) -> tuple[CurvePoint, ...]:
+def _curve(asked: _Question, planned: Planned, pilot: Pilot | None, items: int) -> tuple[CurvePoint, ...]:
     """Power, or the detectable difference, from a quarter to four times the items."""
     steps = range(-_OCTAVES * _PER_OCTAVE, _OCTAVES * _PER_OCTAVE + 1)
     least = max(2, int(_cluster_size(planned.likely)) + 1)
     points = []
     for count in sorted({max(least, round(items * 2 ** (step / _PER_OCTAVE))) for step in steps}):
-        value, limits = _Asked.of(asked.difference, count, asked.goal).answers(planned, pilot)
+        value, limits = _Question.of(asked.difference, count, asked.goal).answers(planned, pilot)
         points.append(CurvePoint(count, value, *((None, None) if limits is None else (limits.low, limits.high))))
     return tuple(points)
 
@@ -217,7 +218,7 @@ def _cluster_size(plan: StudyPlan) -> float:
     return plan.cluster_size if isinstance(plan, Means) else plan.structure.cluster_size
 
 
-def _signature(asked: _Asked, plan: StudyPlan, pilot: Pilot | None, items: int, difference: float | None) -> str:
+def _signature(asked: _Question, plan: StudyPlan, pilot: Pilot | None, items: int, difference: float | None) -> str:
     goal = asked.goal
     return signature(
         "power",

@@ -1,4 +1,4 @@
-"""What a pilot says of the study to plan: the spread of paired differences, with clusters, weights and runs in it."""
+"""What a pilot says about the study to plan: the spread of paired differences, given clusters, weights and runs."""
 
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -16,11 +16,11 @@ from assay.stats.units import Floats, Units, design_effect, influence, standard_
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
-    """What the runs of the same items differ by, of one system."""
+class RunSpread:
+    """How much the runs of the same items differ, for one system."""
 
     variance: float  # between the runs of an item, pooled over items
-    inverse_runs: float  # the mean of 1 / runs over items: this part of the noise is left in their means
+    inverse_runs: float  # the mean of 1 / runs over items: the part of the noise that their means still have
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Planned:
     most: StudyPlan
 
     def within_reach(self, difference: float) -> "Planned":
-        """The same, with at least as many items that differ as the difference takes."""
+        """The same, with enough items that differ for the difference to be possible."""
 
         def reached(plan: StudyPlan) -> StudyPlan:
             if not isinstance(plan, Shares) or plan.discordant is None:
@@ -43,9 +43,9 @@ class Planned:
 
 
 def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) -> tuple[Pilot, Planned]:
-    """Look at two systems on the same units; ``repeats`` is how many runs the study will have.
+    """Measure two systems on the same units; ``repeats`` is how many runs the study will have.
 
-    ``runs`` is the same with a column for each run, holes and all; where there are no runs, the same panel.
+    ``runs`` is the same evidence with a column per run, holes included; without runs, it is the same panel.
     """
     sums = panel.cluster_sums()
     drawn = Units(sums.numerators[:, 1] - sums.numerators[:, 0], sums.denominators)
@@ -59,7 +59,7 @@ def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) ->
     return pilot, _means(pilot, panel, drawn, noise, repeats)
 
 
-def _pilot(panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, level: float) -> Pilot:
+def _pilot(panel: Panel, drawn: Units, noise: tuple[RunSpread, RunSpread] | None, level: float) -> Pilot:
     a, b = (panel.numerators[:, i] / panel.denominators for i in range(2))
     spread = weighted_deviation(b - a, panel.denominators) or 0.0
     error = standard_error(drawn)
@@ -88,7 +88,7 @@ def _pilot(panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, level:
 
 
 def _binary(panel: Panel) -> bool:
-    """0/1 scores of items that stand for themselves: McNemar's case."""
+    """Whether the scores are 0/1, without clusters or weights: McNemar's case."""
     return panel.binary and panel.clusters is None and bool(np.all(panel.denominators == 1))
 
 
@@ -97,8 +97,8 @@ def _shares(pilot: Pilot) -> Planned:
     return Planned(found[0], found[1], found[2])
 
 
-def _noises(runs: Panel, repeats: int | None) -> tuple[Noise, Noise] | None:
-    """The noise between runs of both systems; ``None`` where the items have one run."""
+def _noises(runs: Panel, repeats: int | None) -> tuple[RunSpread, RunSpread] | None:
+    """The noise between the runs of both systems; ``None`` if the items have one run."""
     both = runs.averaged().answered.all(axis=1)  # the units that the pilot compares
     found = [noise_of(runs.values[both][:, list(model.columns)]) for model in runs.models] or [None, None]
     if found[0] is not None and found[1] is not None:
@@ -113,21 +113,23 @@ def _noises(runs: Panel, repeats: int | None) -> tuple[Noise, Noise] | None:
     return None
 
 
-def noise_of(values: Floats) -> Noise | None:
-    """The noise between runs (n, r) of the same units, NaN where there is no run; ``None`` where no unit has two."""
+def noise_of(values: Floats) -> RunSpread | None:
+    """The noise between runs (n, r) of the same units, NaN for a missing run; ``None`` if no unit has two."""
     there = ~np.isnan(values)
     counts = there.sum(axis=1)
     if counts.max() < 2:
         return None
     means = np.nansum(values, axis=1) / counts
     squares = float(np.where(there, (values - means[:, None]) ** 2, 0.0).sum())
-    return Noise(squares / float((counts - 1).sum()), float((1 / counts).mean()))
+    return RunSpread(squares / float((counts - 1).sum()), float((1 / counts).mean()))
 
 
-def _means(pilot: Pilot, panel: Panel, drawn: Units, noise: tuple[Noise, Noise] | None, repeats: int | None) -> Planned:
+def _means(
+    pilot: Pilot, panel: Panel, drawn: Units, noise: tuple[RunSpread, RunSpread] | None, repeats: int | None
+) -> Planned:
     variance, size = pilot.design_effect * pilot.sd**2, panel.n / drawn.n
     left = wanted = 0.0
-    if noise is not None and repeats is not None:  # what is left of the noise of runs in the pilot, and what will be
+    if noise is not None and repeats is not None:  # the noise of runs left in the pilot, and that of the study
         weights = design_effect(panel.denominators)
         left = weights * sum(part.variance * part.inverse_runs for part in noise)
         wanted = weights * sum(part.variance for part in noise) / repeats

@@ -1,4 +1,4 @@
-"""The record that `power` returns: the answer, what it rests on, and the curve around it."""
+"""The record that `power` returns: the answer, its assumptions, and the curve around it."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +15,7 @@ from assay.stats.records import Estimate, Interval
 if TYPE_CHECKING:
     import pandas as pd
 
-Quantity = Literal["items", "difference", "power"]
+SolvedFor = Literal["items", "difference", "power"]
 
 #: What a test is called in a sentence, and how its power is computed.
 _TESTS = {
@@ -28,7 +28,7 @@ _TESTS = {
     ),
     "equivalence": ("two one-sided t tests", "interval inside the margin (two one-sided t tests), exact"),
 }
-#: What the numbers of a plan are called, and the key of how they are explained.
+#: What the numbers of a plan are called, and the key of their explanation.
 _ASSUMPTIONS = {
     "sd": ("sd of a difference", "sd of a difference"),
     "discordant": ("items that differ", "discordant"),
@@ -40,12 +40,12 @@ _ASSUMPTIONS = {
     "repeats": ("runs of each item", None),
     "sd_within": ("sd between runs", None),
 }
-_EVERY = 8  # of the curve's points are in its table: from a quarter of the items to four times as many, by doublings
-_NEARLY_ONE = 0.9995  # a correlation, often of losses: the same text is hard for both
+_EVERY = 8  # every eighth point of the curve is in its table: from a quarter to four times the items, by doublings
+_NEARLY_ONE = 0.9995  # a correlation: losses often reach it, as the same text is hard for both
 
 
 class Pilot(msgspec.Struct, frozen=True, kw_only=True):
-    """Two systems on the same items, and how far what they show of the spread can be trusted."""
+    """Two systems on the same items: the spread of their differences, and how far it can be trusted."""
 
     systems: tuple[str, str]
     kind: Kind
@@ -57,13 +57,13 @@ class Pilot(msgspec.Struct, frozen=True, kw_only=True):
     design_effect: float  # by how much clusters and weights multiply the variance of a mean
     discordant: float | None  # 0/1 scores: the share of items on which exactly one is right
     sd_within: tuple[float, float] | None  # between the runs of an item, of each system
-    runs: float | None  # of an item: those that the differences are means of
+    runs: float | None  # per item, of which the differences are means
     limits: Interval  # of n × the variance of the mean difference, or of the discordant share
     data: str  # the digest of the panel
 
 
 class CurvePoint(msgspec.Struct, frozen=True):
-    """What so many items would give: the power, or the detectable difference; and the pilot's limits of it."""
+    """The power, or the detectable difference, at so many items, with the limits that the pilot gives."""
 
     items: int
     value: float | None
@@ -77,7 +77,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
     question = "How many items does it take?"
     kind_name = "power"
 
-    solved_for: Quantity = msgspec.field(name="question")
+    solved_for: SolvedFor = msgspec.field(name="question")
     sentence: str
     answer: Estimate  # the interval is that of the pilot's estimate; none where numbers were given
     items: int
@@ -85,7 +85,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
     power: float | None
     test: str  # "t", "mcnemar-midp", "mcnemar", "mcnemar-score", "equivalence"
     unit: str  # "item", "window"
-    clusters: float | None  # that these items make, where they come in clusters
+    clusters: float | None  # how many these items make, if they come in clusters
     goal: Goal
     assumptions: dict[str, float]  # the numbers that were given, or that the pilot gave
     pilot: Pilot | None
@@ -95,12 +95,12 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
 
     @property
     def scale(self) -> str:
-        """What a difference is measured in, where it is not plain points of score."""
+        """The unit of a difference, unless it is plain points of score."""
         return " nats per token" if self.pilot is not None and self.pilot.kind == "losses" else ""
 
     @property
     def error_of_each(self) -> str:
-        """The chance of a false alarm that each comparison may have."""
+        """The false-alarm rate allowed for each comparison."""
         return f"{100 * (1 - self.goal.adjusted_level):.3g} %"
 
     @property
@@ -115,7 +115,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
 
     @property
     def gauge(self) -> Gauge | None:
-        """The answer, with what the pilot leaves open."""
+        """The answer, with the range that the pilot leaves open."""
         value, limits = self.answer.value, self.answer.interval
         if value is None or limits is None:
             return None
@@ -194,7 +194,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
         return f"{value}  [{' to '.join(ends)}]" if ends else value
 
     def _figure(self) -> Curve:
-        """A line, a band where a pilot leaves room, and the answer as a point with dashed lines to both axes."""
+        """A line, the pilot's band, and the answer as a point with dashed lines to both axes."""
         x, y, low, high = zip(*((p.items, p.value, p.low, p.high) for p in self.curve), strict=True)
         falls = self.solved_for == "difference"
         value = self.difference if falls else self.power

@@ -1,4 +1,4 @@
-"""What a plan says: a sentence to paste, and notes."""
+"""What a plan says: a sentence to paste into it, and notes."""
 
 from math import exp
 
@@ -8,7 +8,7 @@ from assay.stats.planning.plans import Shares, StudyPlan
 
 
 def sentence_of(found: Power) -> str:
-    """One sentence that a person can paste in a plan."""
+    """One sentence to paste into a study plan."""
     items = words.count(found.items, found.unit)
     if found.clusters is not None:
         items += f" in {words.count(round(found.clusters), 'cluster')}"
@@ -45,14 +45,14 @@ def _beside(found: Power) -> str:
 
 
 def _answer(found: Power, value: float) -> str:
-    """An answer as its question wants it."""
+    """A value of the answer: items, a difference or a power."""
     if found.solved_for == "items":
         return f"{value:,.0f}"
     return words.number(value, 3) if found.solved_for == "difference" else words.share(value)
 
 
 def notes_of(plan: StudyPlan, pilot: Pilot | None) -> tuple[str, ...]:
-    """What was changed of the pilot so that a plan is possible."""
+    """What was changed in the pilot's numbers to make a plan possible."""
     if pilot is None or pilot.discordant is None or not isinstance(plan, Shares) or plan.discordant is None:
         return ()
     if plan.discordant == pilot.discordant:
