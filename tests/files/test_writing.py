@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +25,7 @@ from assay.files.writing import (
     write_new,
     write_whole,
 )
+from assay.signals import Stopped, raised
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="locks, links and pipes are others there")
 
@@ -226,3 +229,17 @@ def test_names_that_no_system_allows_are_refused_in_a_line(write: Callable[[Path
         with pytest.raises(InputError) as refused:
             write(path)
         assert "\n" not in str(refused.value)
+
+
+def test_a_signal_in_the_midst_of_making_a_folder_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes when the folder exists and nobody has noted yet that it must be removed."""
+    mkdir = os.mkdir
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        mkdir(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(os, "mkdir", interrupted)
+    with raised(), pytest.raises(Stopped), together():
+        make_folder(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

@@ -162,13 +162,14 @@ def write_new(path: Path, data: bytes, mode: int) -> None:
 
 def make_folder(folder: Path) -> None:
     """A folder for output, with those above it."""
-    try:
-        missing = [place for place in (folder, *folder.parents) if not place.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error, "choose another folder", how="made") from error
-    if (batch := _open.get()) is not None:
-        batch.folders += reversed(missing)
+    with held():  # what was made is known, or it could not be removed
+        try:
+            missing = [place for place in (folder, *folder.parents) if not place.exists()]
+            if (batch := _open.get()) is not None:
+                batch.folders += reversed(missing)
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(folder, error, "choose another folder", how="made") from error
 
 
 def _name(part: Path, path: Path) -> None:
