@@ -27,7 +27,7 @@ from assay import (
     text_panel,
 )
 from assay.data.metrics import SCORE
-from assay.data.panel_records import Runs
+from assay.data.panel_views import Runs
 from tests.analyses.japanese.texts import counts
 
 RNG = np.random.default_rng(7)

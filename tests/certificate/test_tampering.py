@@ -14,7 +14,7 @@ from assay.certificate.verify import verify
 from assay.certificate.windows import Arms, Windows, windows_of
 from assay.data import Table
 from assay.data.metrics import Kind
-from assay.data.tables import read_parquet
+from assay.data.reading import read_parquet
 from assay.design import Policy
 from assay.errors import InputError
 from tests.certificate.alterations import Alteration, alterations

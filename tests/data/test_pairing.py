@@ -1,4 +1,4 @@
-"""Pairing. Oracles: sums by hand, and invariance: row order, file format and the order of the arms."""
+"""Pairing. Oracles: sums by hand, and invariance: row order, file format and the order of the tables."""
 
 import math
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def unpaired(*parts: str, tables: list[Table], **options: Any) -> None:
 
 
 @st.composite
-def arms(draw: st.DrawFn) -> tuple[Rows, Rows]:
+def pairs_of_rows(draw: st.DrawFn) -> tuple[Rows, Rows]:
     """The same windows under two models, with everything that a table of losses can have."""
     ids = draw(st.lists(IDS, min_size=1, max_size=12, unique=True))
     n = len(ids)
@@ -57,7 +57,7 @@ def same_bits(a: Panel, b: Panel) -> bool:
     return alike and a.ids.tolist() == b.ids.tolist() and a.digest == b.digest
 
 
-@given(arms(), st.data())
+@given(pairs_of_rows(), st.data())
 def test_the_order_of_rows_changes_no_bit(both: tuple[Rows, Rows], data: st.DataObject) -> None:
     panel = pair(*map(read_table, both), cluster="document")
     orders = [data.draw(st.permutations(range(panel.n))) for _ in both]
@@ -66,7 +66,7 @@ def test_the_order_of_rows_changes_no_bit(both: tuple[Rows, Rows], data: st.Data
 
 
 @settings(max_examples=25)  # eight files each
-@given(both=arms())
+@given(both=pairs_of_rows())
 def test_the_format_of_a_file_changes_no_bit(folder: Path, both: tuple[Rows, Rows]) -> None:
     panel = pair(*map(read_table, both), cluster="document")
     for extension in FORMATS:
@@ -76,7 +76,7 @@ def test_the_format_of_a_file_changes_no_bit(folder: Path, both: tuple[Rows, Row
             path.unlink()
 
 
-@given(arms())
+@given(pairs_of_rows())
 def test_swapping_the_arms_swaps_the_columns(both: tuple[Rows, Rows]) -> None:
     a, b = map(read_table, both)
     panel, swapped = pair(a, b, names=("a", "b")), pair(b, a, names=("b", "a"))
@@ -85,7 +85,7 @@ def test_swapping_the_arms_swaps_the_columns(both: tuple[Rows, Rows]) -> None:
     assert [panel.estimate(0), panel.estimate(1)] == [swapped.estimate(1), swapped.estimate(0)]
 
 
-@given(arms())
+@given(pairs_of_rows())
 def test_estimates_against_fsum(both: tuple[Rows, Rows]) -> None:
     panel = pair(*map(read_table, both))
     for system, rows in enumerate(both):

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from assay.data import Metric, Panel
 from assay.data.metrics import PERPLEXITY, SCORE
-from assay.data.panel_records import Labels
+from assay.data.tables import Labels
 from assay.errors import InputError, UsageError
 
 VALUES = st.floats(-1e6, 1e6)

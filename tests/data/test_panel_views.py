@@ -9,7 +9,8 @@ import pytest
 
 from assay.data import Panel
 from assay.data.metrics import BITS_PER_BYTE, PERPLEXITY, SCORE, Metric
-from assay.data.panel_records import Dropped, Labels, Runs
+from assay.data.panel_views import Dropped, Runs
+from assay.data.tables import Labels
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.units import Floats
 

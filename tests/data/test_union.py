@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.data import Panel, Table, read_table
-from assay.data.panel_records import Dropped
+from assay.data.panel_views import Dropped
 from assay.errors import InputError, NoPairsError
 from tests.data.files import panel_of
 from tests.data.test_pairing import same_bits

@@ -20,12 +20,12 @@ from assay.certificate.record import Certificate, Written
 from assay.certificate.signing import envelope_path, load_private_key, sign, withdraw_envelope
 from assay.certificate.windows import Arms, enforce, rules_of, windows_of
 from assay.data import Panel, Selection, Table
-from assay.data.comparable import direction_of
 from assay.data.metrics import PERPLEXITY, SCORE
 from assay.data.readers.registry import named
+from assay.data.reading import check_used
 from assay.data.runs import MANIFEST
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, tables_of_panel, two_names
-from assay.data.tables import check_used
+from assay.data.tables import direction_of
 from assay.data.writing import write_tables
 from assay.design import Policy
 from assay.errors import UsageError

@@ -35,7 +35,7 @@ from assay.certificate.verification import (
     unmet,
 )
 from assay.certificate.windows import Arms, rules_of, windows_of
-from assay.data.tables import read_parquet
+from assay.data.reading import read_parquet
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes

@@ -2,11 +2,12 @@
 
 from assay.data.metrics import Kind, Metric
 from assay.data.panel import Panel
-from assay.data.panel_records import Dropped, Sums
+from assay.data.panel_views import Dropped, Sums
 from assay.data.readers import Selection
 from assay.data.readers.registry import open_sources
+from assay.data.reading import read_table, read_tables
 from assay.data.sources import pair
-from assay.data.tables import Table, read_table, read_tables
+from assay.data.tables import Table
 
 __all__ = [
     "Dropped",

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from assay.data.panel_records import Labels, Runs, numbered
+from assay.data.panel_views import Runs
+from assay.data.tables import Labels, numbered
 from assay.errors import InputError, UsageError
 from assay.stats.rounding import TOLERANCE
 from assay.stats.units import Floats, Integers, Texts

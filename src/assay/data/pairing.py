@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.comparable import check_tables, clustered_by, direction_of, of_split
 from assay.data.metrics import BITS, SIZES, Metric
-from assay.data.panel_records import NOTHING, Dropped, Labels
-from assay.data.panel_views import EXAMPLES, PanelViews
-from assay.data.systems import Arm, arms_of
-from assay.data.tables import Table
+from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
+from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split
+from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import argument, listed
 from assay.stats.units import Floats, Integers, Texts, Truths
@@ -49,7 +47,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     systems = system_names(chosen, how.names)
     cluster = how.cluster or clustered_by(chosen)
     pooled = how.split is None and "split" in chosen[0].labels
-    union = _Union.of(arms_of(chosen, pooled=pooled))
+    union = _Union.of(sorted_tables(chosen, pooled=pooled))
     if how.complete or how.strict:
         union = union.common(strict=how.strict)
     union.check_contents()
@@ -69,104 +67,104 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
         numbers=union.further_numbers(),
         cluster=cluster,
         dropped=union.dropped,
-        notes=notes_of(union.arms, cluster),
+        notes=notes_of(union.sides, cluster),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Union:
-    """All units of several arms, and where each arm has its own among them."""
+    """All units of several tables (sides), and where each side has its own among them."""
 
-    arms: Sequence[Arm]
+    sides: Sequence[SortedTable]
     ids: Texts
-    places: list[Integers] | None  # None: every arm has every unit
+    places: list[Integers] | None  # None: every side has every unit
     dropped: Dropped = field(default=NOTHING)
 
     @classmethod
-    def of(cls, arms: Sequence[Arm]) -> "_Union":
-        if all(arms[0].same_units(arm) for arm in arms[1:]):
-            return cls(arms, arms[0].units(), None)
-        own = [arm.units().tolist() for arm in arms]
+    def of(cls, sides: Sequence[SortedTable]) -> "_Union":
+        if all(sides[0].same_units(side) for side in sides[1:]):
+            return cls(sides, sides[0].units(), None)
+        own = [side.units().tolist() for side in sides]
         every = sorted(set().union(*own))
         at = {unit: place for place, unit in enumerate(every)}
         ids = np.empty(len(every), dtype=object)
         ids[:] = every
-        return cls(arms, ids, [np.fromiter(map(at.__getitem__, names), np.int64, len(names)) for names in own])
+        return cls(sides, ids, [np.fromiter(map(at.__getitem__, names), np.int64, len(names)) for names in own])
 
     def common(self, *, strict: bool) -> "_Union":
-        """Only the units that every arm has."""
+        """Only the units that every side has."""
         if self.places is None:
             return self
         counts = np.bincount(np.concatenate(self.places), minlength=len(self.ids))
-        everywhere: Truths = counts == len(self.arms)
+        everywhere: Truths = counts == len(self.sides)
         if not everywhere.any():
-            raise _nothing_common(self.arms)
+            raise _nothing_common(self.sides)
         first = np.zeros(len(self.ids), dtype=bool)
         first[self.places[0]] = True
         only = int((~everywhere & first).sum()), int((~everywhere & ~first).sum())
         dropped = Dropped(*only, tuple(self.ids[~everywhere][:EXAMPLES]))
         if strict:
-            raise _unpaired(self.arms, dropped)
-        kept = [arm.keep(everywhere[places]) for arm, places in zip(self.arms, self.places, strict=True)]
+            raise _unpaired(self.sides, dropped)
+        kept = [side.keep(everywhere[places]) for side, places in zip(self.sides, self.places, strict=True)]
         return _Union(kept, self.ids[everywhere], None, dropped)
 
     def all_have(self, name: str) -> bool:
-        return all(name in arm.table.numbers for arm in self.arms)
+        return all(name in side.table.numbers for side in self.sides)
 
     def sums(self, weights: Floats) -> Floats:
-        """(n, k) Value × weight, NaN where an arm lacks the unit."""
-        sums = np.full((len(self.ids), len(self.arms)), np.nan, order="F")
+        """(n, k) Value × weight, NaN where a side lacks the unit."""
+        sums = np.full((len(self.ids), len(self.sides)), np.nan, order="F")
         with np.errstate(over="ignore"):
-            for column, arm in enumerate(self.arms):
+            for column, side in enumerate(self.sides):
                 places = slice(None) if self.places is None else self.places[column]
-                sums[places, column] = arm.values * weights[places]
+                sums[places, column] = side.values * weights[places]
             totals = np.nansum(np.abs(sums), axis=0)
             summable = np.isfinite(totals) & np.isfinite(weights.sum())
         if not summable.all():
-            label = self.arms[int(np.argmin(summable))].label
+            label = self.sides[int(np.argmin(summable))].label
             raise InputError(f"{label}: its values are too large to add up; check in which unit they are.")
         return sums
 
     def shared(self, name: str) -> Floats:
-        """A column of numbers that all arms must agree on; ones where no arm has it."""
-        have = [name in arm.table.numbers for arm in self.arms]
+        """A column of numbers that all sides must agree on; ones where no side has it."""
+        have = [name in side.table.numbers for side in self.sides]
         if not any(have):
             return np.ones(len(self.ids))
         if not all(have):
-            has, lacks = self.arms[have.index(True)].label, self.arms[have.index(False)].label
+            has, lacks = self.sides[have.index(True)].label, self.sides[have.index(False)].label
             raise InputError(
                 f"{has} has a column {name!r} and {lacks} has none; add it, or leave it out with "
                 f"{argument(columns={name: ''})}."
             )
-        columns = [arm.numbers(name) for arm in self.arms]
+        columns = [side.numbers(name) for side in self.sides]
         self._refuse(self._differing(columns), name)
         found: Floats = self._spread(columns, np.full(len(self.ids), np.nan))
         return found
 
     def further_numbers(self) -> dict[str, Floats]:
-        """Numbers of units that all arms have and agree on."""
+        """Numbers of units that all sides have and agree on."""
         found = {}
         for name in _NUMBERS:
             if self.all_have(name):
-                columns = [arm.numbers(name) for arm in self.arms]
+                columns = [side.numbers(name) for side in self.sides]
                 if self._differing(columns) is None:
                     found[name] = self._spread(columns, np.full(len(self.ids), np.nan))
         return found
 
     def labels(self, cluster: str | None, *, pooled: bool) -> dict[str, Labels]:
-        """The labels that all arms have and agree on; on the cluster they must agree."""
-        for arm in self.arms if cluster is not None else ():
-            if cluster not in arm.table.labels:
+        """The labels that all sides have and agree on; on the cluster they must agree."""
+        for side in self.sides if cluster is not None else ():
+            if cluster not in side.table.labels:
                 raise InputError(
-                    f"{arm.label}: no column {cluster!r} was read to cluster by; pass {argument(cluster=cluster)} "
+                    f"{side.label}: no column {cluster!r} was read to cluster by; pass {argument(cluster=cluster)} "
                     "where it is read."
                 )
-        names = [name for name in self.arms[0].table.labels if name not in _NOT_LABELS]
+        names = [name for name in self.sides[0].table.labels if name not in _NOT_LABELS]
         found = {}
         for name in [*names, *(["split"] if pooled else [])]:
-            if not all(name in arm.table.labels for arm in self.arms):
+            if not all(name in side.table.labels for side in self.sides):
                 continue
-            texts, columns = _codes([arm.table.labels[name] for arm in self.arms], [arm.rows for arm in self.arms])
+            texts, columns = _codes([(side.table.labels[name], side.rows) for side in self.sides])
             differs = self._differing(columns)
             if name == cluster:
                 self._refuse(differs, name)
@@ -176,15 +174,15 @@ class _Union:
 
     def check_contents(self) -> None:
         """Refuse a unit that is something else in another file, where the files tell what it is."""
-        told = [i for i, arm in enumerate(self.arms) if "doc_hash" in arm.table.labels]
+        told = [i for i, side in enumerate(self.sides) if "doc_hash" in side.table.labels]
         if len(told) > 1:
-            arms, places = [self.arms[i] for i in told], self.places
-            part = _Union(arms, self.ids, None if places is None else [places[i] for i in told])
-            columns = [arm.texts("doc_hash") for arm in arms]
+            sides, places = [self.sides[i] for i in told], self.places
+            part = _Union(sides, self.ids, None if places is None else [places[i] for i in told])
+            columns = [side.texts("doc_hash") for side in sides]
             part._refuse(part._differing(columns), "doc_hash")
 
     def _spread(self, columns: Sequence[Any], found: Any) -> Any:
-        """One value for each unit, from whichever arm has it."""
+        """One value for each unit, from whichever side has it."""
         if self.places is None:
             return columns[0]
         for places, values in zip(self.places, columns, strict=True):
@@ -192,35 +190,35 @@ class _Union:
         return found
 
     def _differing(self, columns: Sequence[Any]) -> tuple[int, int, int, int] | None:
-        """The first unit of which two arms have different values: both arms, and where they have it."""
+        """The first unit of which two sides have different values: both sides, and where they have it."""
         if self.places is None:
-            for arm, values in enumerate(columns[1:], start=1):
+            for side, values in enumerate(columns[1:], start=1):
                 same = columns[0] == values
                 if not same.all():
                     at = int(np.argmin(same))
-                    return 0, at, arm, at
+                    return 0, at, side, at
             return None
         found, seen = np.empty(len(self.ids), dtype=columns[0].dtype), np.zeros(len(self.ids), dtype=bool)
-        for arm, (places, values) in enumerate(zip(self.places, columns, strict=True)):
+        for side, (places, values) in enumerate(zip(self.places, columns, strict=True)):
             differs = seen[places] & (found[places] != values)
             if differs.any():
                 at = int(np.argmax(differs))
-                return *self._first_with(int(places[at])), arm, at
+                return *self._first_with(int(places[at])), side, at
             found[places], seen[places] = values, True
         return None
 
     def _first_with(self, place: int) -> tuple[int, int]:
-        """The first arm that has a unit, and where."""
+        """The first side that has a unit, and where."""
         assert self.places is not None
-        arm = next(arm for arm, places in enumerate(self.places) if (places == place).any())
-        return arm, int(np.flatnonzero(self.places[arm] == place)[0])
+        side = next(side for side, places in enumerate(self.places) if (places == place).any())
+        return side, int(np.flatnonzero(self.places[side] == place)[0])
 
     def _refuse(self, differing: tuple[int, int, int, int] | None, name: str) -> None:
         if differing is None:
             return
-        a, b = self.arms[differing[0]], self.arms[differing[2]]
+        a, b = self.sides[differing[0]], self.sides[differing[2]]
         at, there = differing[1], differing[3]
-        two, unit = len(self.arms) == 2, a.table.unit
+        two, unit = len(self.sides) == 2, a.table.unit
         unit_name = f"{unit} {a.units(slice(at, at + 1))[0]!r}"
         if name == "doc_hash":
             raise InputError(
@@ -234,14 +232,15 @@ class _Union:
         )
 
 
-def _codes(labels: Sequence[Labels], rows: Sequence[Integers]) -> tuple[tuple[str, ...], list[Integers]]:
-    """The labels of the rows of several tables as codes of the same names."""
-    if all(one.names == labels[0].names for one in labels[1:]):
-        return labels[0].names, [one.codes[chosen] for one, chosen in zip(labels, rows, strict=True)]
-    names = sorted(set().union(*(one.names for one in labels)))
+def _codes(labels: Sequence[tuple[Labels, Integers]]) -> tuple[tuple[str, ...], list[Integers]]:
+    """The labels of some rows of several tables as codes of the same names."""
+    first = labels[0][0].names
+    if all(one.names == first for one, _ in labels):
+        return first, [one.codes[rows] for one, rows in labels]
+    names = sorted(set().union(*(one.names for one, _ in labels)))
     codes = {name: code for code, name in enumerate(names)}
-    renamed = [np.array([codes[name] for name in one.names], dtype=np.int64) for one in labels]
-    return tuple(names), [new[one.codes[own]] for new, one, own in zip(renamed, labels, rows, strict=True)]
+    renamed = [np.array([codes[name] for name in one.names], dtype=np.int64) for one, _ in labels]
+    return tuple(names), [new[one.codes[rows]] for new, (one, rows) in zip(renamed, labels, strict=True)]
 
 
 def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[str, ...]:
@@ -256,33 +255,33 @@ def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[
     return tuple(f"{table.name} ({i + 1})" for i, table in enumerate(tables))
 
 
-def _unpaired(arms: Sequence[Arm], dropped: Dropped) -> InputError:
-    others, examples = listed([arm.label for arm in arms[1:]]), listed(map(repr, dropped.examples))
-    counts = f"{dropped.only_a} only in {arms[0].label}, {dropped.only_b} only in {others}, such as {examples}"
+def _unpaired(sides: Sequence[SortedTable], dropped: Dropped) -> InputError:
+    others, examples = listed([side.label for side in sides[1:]]), listed(map(repr, dropped.examples))
+    counts = f"{dropped.only_a} only in {sides[0].label}, {dropped.only_b} only in {others}, such as {examples}"
     total = dropped.only_a + dropped.only_b
-    return InputError(f"{total} {arms[0].table.unit}s do not pair: {counts}; complete the files, or drop `strict`.")
+    return InputError(f"{total} {sides[0].table.unit}s do not pair: {counts}; complete the files, or drop `strict`.")
 
 
-def _nothing_common(arms: Sequence[Arm]) -> NoPairsError:
-    sides = "; ".join(f"{arm.label} has {listed(map(repr, arm.units(slice(3))))}" for arm in arms)
-    unit = arms[0].table.unit
+def _nothing_common(sides: Sequence[SortedTable]) -> NoPairsError:
+    told = "; ".join(f"{side.label} has {listed(map(repr, side.units(slice(3))))}" for side in sides)
+    unit = sides[0].table.unit
     return NoPairsError(
-        f"no {unit} is in every table: {sides}; write the same ids, or name them with "
+        f"no {unit} is in every table: {told}; write the same ids, or name them with "
         f"{argument(columns={unit: 'NAME'})}."
     )
 
 
-def notes_of(arms: Sequence[Arm], cluster: str | None) -> tuple[str, ...]:
-    notes = [note for arm in arms for note in (*arm.table.notes, *arm.notes)]
+def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ...]:
+    notes = [note for side in sides for note in (*side.table.notes, *side.notes)]
     for name in SIZES:
-        have = [name in arm.table.numbers for arm in arms]
+        have = [name in side.table.numbers for side in sides]
         if any(have) and not all(have):
-            notes.append(f"column {name!r} not used: {arms[have.index(False)].label} has none")
-    if cluster is None and any(_has_long_documents(arm) for arm in arms):
+            notes.append(f"column {name!r} not used: {sides[have.index(False)].label} has none")
+    if cluster is None and any(_has_long_documents(side) for side in sides):
         notes.append("column 'document' not used: windows count as independent (`cluster='document'` draws documents)")
     return tuple(dict.fromkeys(notes))
 
 
-def _has_long_documents(arm: Arm) -> bool:
+def _has_long_documents(side: SortedTable) -> bool:
     """Whether several windows are of one document."""
-    return "document" in arm.table.labels and len(set(arm.texts("document"))) < len(arm)
+    return "document" in side.table.labels and len(set(side.texts("document"))) < len(side)

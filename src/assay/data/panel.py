@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from assay.data import arrays
 from assay.data.metrics import BITS, SCORE, UNITS, Kind, Metric
 from assay.data.pairing import Pairing, pair_tables
-from assay.data.panel_records import Dropped, without_splits
-from assay.data.panel_views import EXAMPLES, PanelViews, ratio_of
-from assay.data.systems import RunTable, columns_of, runs_of
-from assay.data.tables import Table, read_tables, read_wide
+from assay.data.panel_views import EXAMPLES, Dropped, PanelViews, ratio_of, without_splits
+from assay.data.reading import read_tables, read_wide
+from assay.data.tables import Table
+from assay.data.units_and_runs import RunTable, columns_of, runs_of
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed
 from assay.stats.units import Floats, grouped

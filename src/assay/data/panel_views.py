@@ -1,5 +1,6 @@
 """The numbers of a panel as statistics take them: sums, denominators, clusters, units to draw, a digest."""
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,10 +11,86 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.metrics import SIZES, Kind, Metric, Names
-from assay.data.panel_records import NOTHING, Dropped, Labels, Runs, Substance, Sums, digest
+from assay.data.tables import Labels
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, design_effect, grouped
+
+_HASHED_AT_ONCE = 65_536  # ids; all at once would double what a large panel takes
+
+
+def without_splits(ids: Texts, splits: Labels) -> Texts:
+    """Ids without the split before them, which two splits need to be told apart and one does not."""
+    both = list(zip(ids.tolist(), splits.texts.tolist(), strict=True))
+    if not all(name.startswith(f"{split}/") for name, split in both):
+        return ids
+    plain = np.empty(len(ids), dtype=object)
+    plain[:] = [name.removeprefix(f"{split}/") for name, split in both]
+    return plain
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Units that one system has and another has not: how many, and the first five ids.
+
+    With more than two systems ``only_b`` counts the ids outside the first system that some system lacks.
+    """
+
+    only_a: int = 0
+    only_b: int = 0
+    examples: tuple[str, ...] = ()
+
+
+NOTHING = Dropped()
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Columns of a panel that are runs of one model."""
+
+    model: str
+    names: tuple[str, ...]  # what the runs are called
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Substance:
+    """How much evidence a panel holds, whatever it says."""
+
+    units: int  # that are drawn: clusters, or the units themselves
+    effective: float  # Kish's (Σw)² / Σw²: so many units of equal weight would say as much
+    differing: int | None  # units on which the first two systems differ; None for one system
+    largest: float  # the share of all weight that one drawn unit has
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sums:
+    """What is resampled: a row per cluster, or per unit where there are no clusters."""
+
+    numerators: Floats  # (g, k)
+    denominators: Floats  # (g,) or (g, k)
+    sizes: dict[str, Floats]  # (g,) each
+
+
+def digest(tag: bytes, ids: Texts, named: Mapping[str, NDArray[Any]]) -> str:
+    """The sha256 of ids and of named arrays, in this order; ``tag`` says what they are of."""
+    hashed = hashlib.sha256(tag)
+    _hash_array(hashed, "units", np.fromiter(map(len, ids), np.int64, len(ids)))
+    for start in range(0, len(ids), _HASHED_AT_ONCE):
+        hashed.update("".join(ids[start : start + _HASHED_AT_ONCE]).encode("utf-8", "surrogatepass"))
+    for name, values in named.items():
+        _hash_array(hashed, name, values)
+    return hashed.hexdigest()
+
+
+def _hash_array(hashed: "hashlib._Hash", name: str, values: NDArray[Any]) -> None:
+    # Adding zero turns -0.0, which compares equal to 0.0, into the same bytes. Of the many NaN one is taken.
+    canonical = np.ascontiguousarray(values + 0).astype("<f8" if values.dtype.kind == "f" else "<i8", copy=False)
+    if canonical.dtype.kind == "f":
+        canonical[np.isnan(canonical)] = np.nan
+    hashed.update(f"|{name}{values.shape}|".encode())
+    hashed.update(canonical.data)
+
 
 EXAMPLES = 5  # ids of units that did not pair
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from assay.data.metrics import UNITS
 from assay.data.panel import Panel
-from assay.data.panel_records import Runs, without_splits
+from assay.data.panel_views import Runs, without_splits
 from assay.data.readers import Selection
-from assay.data.tables import Table, check_used, one_model, read_models, read_table
+from assay.data.reading import check_used, one_model, read_models, read_table
+from assay.data.tables import Table
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest
 

@@ -1,28 +1,62 @@
-"""A table of losses or scores: read by column name, every value checked."""
+"""A table of losses or scores, and which tables can be compared: of one kind, measure, tokenizer and cut, with splits
+and clusters in all or in none.
+"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
-from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.checks import check_number, check_split, check_texts, check_unique
-from assay.data.columns import GROUPS, ColumnLayout, columns_by_model, layout_of
 from assay.data.metrics import UNITS, Kind
-from assay.data.panel_records import Labels
-from assay.data.readers import Reading, RowSource, Selection, row_places
-from assay.data.readers.memory import MemorySource
-from assay.data.readers.parquet import Parquet
-from assay.data.readers.registry import open_source, open_sources
+from assay.data.readers import FILTER_WORDS, row_places
 from assay.errors import InputError, UsageError
-from assay.names import listed, nearest, one_line
+from assay.names import argument, listed, nearest
 from assay.stats.units import Floats, Integers, Texts
 
-_NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
-_NOT_CLUSTERS = _NUMBERS | {"model"}  # as labels they would no longer be read as what they are
+SPLITS = ("preview", "final")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Labels:
+    """A column of repeated texts: each once, sorted, and which one every row has."""
+
+    names: tuple[str, ...]
+    codes: Integers  # (rows,)
+
+    @classmethod
+    def of(cls, texts: Texts) -> "Labels":
+        names = sorted(set(texts))
+        codes = {name: code for code, name in enumerate(names)}
+        return cls(tuple(names), np.fromiter(map(codes.__getitem__, texts), np.int64, len(texts)))
+
+    def where(self, rows: NDArray[Any]) -> "Labels":
+        """The labels of some of the rows, without those that no row has any more."""
+        kept, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Labels(tuple(self.names[code] for code in kept.tolist()), codes.astype(np.int64, copy=False))
+
+    @property
+    def texts(self) -> Texts:
+        """(rows,) The label of every row."""
+        names = np.empty(len(self.names), dtype=object)
+        names[:] = self.names
+        return names[self.codes]
+
+    @property
+    def by_appearance(self) -> Integers:
+        """(rows,) Codes 0, 1, … in the order in which the labels first appear."""
+        _, first, codes = np.unique(self.codes, return_index=True, return_inverse=True)
+        places = np.empty(len(first), dtype=np.int64)
+        places[np.argsort(first)] = np.arange(len(first))
+        return places[codes]
+
+
+def numbered(labels: Iterable[Any], n: int) -> Integers:
+    """Codes 0, 1, … of n labels in the order in which they first appear."""
+    seen = list(labels)
+    codes = {label: code for code, label in enumerate(dict.fromkeys(seen))}
+    return np.fromiter(map(codes.__getitem__, seen), np.int64, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,241 +123,121 @@ class Table:
         )
 
 
-def read_table(
-    source: str | PathLike[str] | Mapping[str, Any] | Any,
-    *,
-    columns: Mapping[str, str] | None = None,
-    kind: Kind | None = None,
-    cluster: str | None = None,
-    name: str | None = None,
-    selection: Selection | None = None,
-) -> Table:
-    """Read losses (``window, tokens, loss``) or scores (``item, score``) from a file, a mapping or a data frame.
-
-    Files are CSV, TSV, JSONL or Parquet, or the logs of a harness, where ``selection`` says which results are meant.
-    ``columns`` maps our names to the file's, ``cluster`` names the column that holds the clusters, ``name`` is what
-    results call the system. A value that cannot be right is an error.
-
-    >>> read_table({"item": ["q1", "q2"], "acc": [1, 0]}, columns={"score": "acc"}).numbers["score"]
-    array([1., 0.])
-    """
-    opened = _open(source, name, selection, cluster)
-    if len(opened) > 1:
-        found = listed(str(one.name) for one in opened)
-        raise InputError(f"{source}: {len(opened)} models ({found}); name the folder of one, or read_tables for all.")
-    return _table(opened[0], columns or {}, kind, cluster, name)
+# ------------------------------------------------------------------------------------------ which compare
 
 
-def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
-    """Read what `write_tables` wrote: Parquet of one kind, whatever the file is called; nothing is guessed."""
-    return _table(Parquet(path, one_line(str(path))), {}, kind, cluster)
+def check_tables(tables: Sequence[Table], split: str | None) -> None:
+    if not tables:
+        raise UsageError("a panel must have at least one table, but got none.")
+    if split is not None and split not in SPLITS:
+        raise UsageError(f"split must be preview or final, but got {split!r}.")
+    for table in tables:
+        if len(table.models) > 1:
+            found = listed(table.models)
+            raise InputError(f"{table.label}: {len(table.models)} models ({found}); say which one is meant.")
+        _check_alike(tables[0], table)
 
 
-def read_tables(
-    sources: Sequence[str | PathLike[str] | Mapping[str, Any] | Table | Any],
-    *,
-    columns: Mapping[str, str] | None = None,
-    kind: Kind | None = None,
-    cluster: str | None = None,
-    selection: Selection | None = None,
-) -> list[Table]:
-    """A table for each model in several files, folders, mappings, data frames or tables.
-
-    Paths may be NAME=PATH. The logs of a harness are put together by model, whichever path they come from.
-
-    >>> rows = {"model": ["a", "a", "b", "b"], "item": ["q1", "q2", "q1", "q2"], "score": [1, 0, 1, 1]}
-    >>> [table.name for table in read_tables([rows])]
-    ['a', 'b']
-    """
-    paths = [source for source in sources if isinstance(source, str | PathLike)]
-    tables: list[Table] = []
-    for source in sources:
-        if isinstance(source, Table):
-            tables.append(source)
-        elif not isinstance(source, str | PathLike):
-            tables += _tables(open_source(source), columns or {}, kind, cluster)
-        elif source is paths[0]:
-            opened = open_sources(paths, selection, cluster=cluster)
-            tables += [table for one in opened for table in _tables(one, columns or {}, kind, cluster)]
-    check_used(selection, tables)
-    return [one for table in tables for one in table.by_model()]
-
-
-def read_wide(
-    frame: Any, systems: Sequence[str], *, columns: Mapping[str, str] | None = None, cluster: str | None = None
-) -> list[Table]:
-    """A table for each of the columns that hold the scores of a system; units without a score are left out."""
-    source, tables = open_source(frame), []
-    if not isinstance(source, MemorySource):
-        raise UsageError(f"a frame must be a mapping of columns or a data frame, but got {type(frame).__name__}.")
-    for name in systems:
-        if name not in source.columns:
-            raise InputError(f"{source.label}: no column {name!r} among {listed(source.columns)}; name one of them.")
-        opened, there = source.filled(name)
-        if not there.any():
-            raise InputError(f"{source.label}, column {name!r}: every cell is empty; leave that system out.")
-        mapping = {**(columns or {}), "score": name}
-        table = replace(_table(opened, mapping, "scores", cluster, name), notes=())  # the other systems are not unused
-        tables.append(table if there.all() else table.where(there))
-    return tables
-
-
-def read_models(
-    source: Any,
-    *,
-    columns: Mapping[str, str] | None = None,
-    cluster: str | None = None,
-    selection: Selection | None = None,
-    models: Sequence[str] = (),
-) -> list[Table]:
-    """What one argument holds: a table, of whichever models, or a table for each model of a harness's output.
-
-    Of a harness's output only the ``models`` are read, if there are any of them.
-    """
-    if isinstance(source, Table):
-        return [source]
-    opened = _open(source, None, selection, cluster, models)
-    return [table for one in opened for table in _tables(one, columns or {}, None, cluster)]
-
-
-def one_model(tables: Sequence[Table], model: str | None) -> Table:
-    """The table of one of the models that an argument holds; the only one if none is named."""
-    if len(tables) == 1:
-        return tables[0] if model is None else tables[0].select(model)
-    names = [table.name for table in tables]
-    if model not in names:
-        what = f"{len(names)} models" if model is None else f"no model {model!r} among its {len(names)} models"
-        close = None if model is None else nearest(model, names)
-        then = f"did you mean {close!r}?" if close else "say which one is meant with `models`."
-        raise InputError(f"{tables[0].label} and others: {what} ({listed(names)}); {then}")
-    return tables[names.index(model)]
-
-
-def check_used(selection: Selection | None, tables: Sequence[Table]) -> None:
-    """Refuse to pick among the results of a harness where there are none, rather than to ignore it."""
-    if selection is not None and selection.picks and not any("measure" in table.about for table in tables):
-        labels = listed(table.label for table in tables)
-        raise UsageError(
-            f"{selection.picks} picks among the results of a harness, but {labels} is a table; leave it out."
+def _check_alike(a: Table, b: Table) -> None:
+    if a.kind != b.kind:
+        raise InputError(
+            f"{a.label} holds {a.kind} and {b.label} holds {b.kind}; compare like with like, or say with `columns` "
+            "what the columns are."
+        )
+    _check_measures(a, b)
+    check_cuts(a, b)
+    _check_starts(a, b)
+    tokenizers = [_tokenizer(table) for table in (a, b)]
+    if None not in tokenizers and tokenizers[0] != tokenizers[1]:
+        raise InputError(
+            f"{a.label} and {b.label} were tokenized differently, so their perplexities do not compare; compare bits "
+            "per byte of the same documents with `per='byte'`."
+        )
+    if ("split" in a.labels) != ("split" in b.labels):
+        has, lacks = (a, b) if "split" in a.labels else (b, a)
+        raise InputError(
+            f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with "
+            "`columns={'split': ''}`."
         )
 
 
-def _open(
-    source: Any, name: str | None, selection: Selection | None, cluster: str | None, models: Sequence[str] = ()
-) -> list[RowSource]:
-    if isinstance(source, str | PathLike):
-        return open_sources([source], selection, cluster=cluster, models=models)
-    return [open_source(source, name=name)]
-
-
-def _tables(opened: RowSource, columns: Mapping[str, str], kind: Kind | None, cluster: str | None) -> list[Table]:
-    """The table of a source, or of each of its models where they are columns."""
-    models = columns_by_model(opened.label, opened.columns, columns, cluster)
-    if models is None:
-        return [_table(opened, columns, kind, cluster)]
-    found = [_table(opened, mapping, kind or "scores", cluster, model) for model, mapping in models.items()]
-    return [replace(table, notes=opened.notes, label=f"{table.label} (model {table.name!r})") for table in found]
-
-
-def _table(
-    opened: RowSource, columns: Mapping[str, str], kind: Kind | None, cluster: str | None, name: str | None = None
-) -> Table:
-    if kind is not None and kind not in UNITS:
-        raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
-    if columns and "measure" in opened.about:
-        raise UsageError(
-            f"`columns` names the columns of a table, but {opened.label} was read as files of "
-            f"{opened.about['measure']['format']}; leave it out, or add `Selection(format='table')`."
+def check_cuts(a: Table, b: Table) -> None:
+    """Refuse runs whose windows were cut by different rules, and so predict different tokens."""
+    first, second = (table.about.get("layout", {}) for table in (a, b))
+    if not first or not second:
+        return
+    if first.get("cut") != second.get("cut"):
+        raise InputError(
+            f"{a.label} was scored with {argument(cut=first.get('cut'))} and {b.label} with "
+            f"{argument(cut=second.get('cut'))}, so their windows predict different tokens; score one of them again."
         )
-    layout = layout_of(opened.label, opened.columns, columns, kind, cluster)
-    if cluster in layout.columns and cluster in _NOT_CLUSTERS:
-        raise UsageError(f"cluster must be a column of labels such as document, but {cluster!r} has another use.")
-    ids, numbers, labels = _checked(opened, layout, cluster)
-    return Table(
-        opened.label,
-        name or _name(opened, labels),
-        layout.kind,
-        ids,
-        numbers,
-        labels,
-        np.arange(1, len(ids) + 1),
-        layout.columns,
-        cluster_by=cluster or ("cluster" if "cluster" in labels else None),
-        notes=(*opened.notes, *_notes(opened.label, layout)),
-        about=opened.about,
-        places=row_places if type(opened) is MemorySource else opened.places,  # else it would keep what it was made of
-    )
 
 
-def _wanted(layout: ColumnLayout, cluster: str | None) -> dict[str, tuple[str, Reading]]:
-    """What to read, by our name; a cluster column that is not one of ours goes by its own name.
-
-    Labels come first: their texts are gone before those of the ids, which stay, take their place in memory.
-    """
-    readings: dict[str, Reading] = {ours: "number" if ours in _NUMBERS else "text" for ours in layout.columns}
-    readings.update({"score": "score"} if "score" in layout.columns else {})
-    wanted = {ours: (theirs, readings[ours]) for ours, theirs in layout.columns.items()}
-    if cluster is not None and layout.cluster is not None:
-        wanted[cluster] = (layout.cluster, "text")
-    unit = UNITS[layout.kind]
-    return dict(sorted(wanted.items(), key=lambda item: (item[0] == unit, item[1][1] != "text")))
+def _check_starts(a: Table, b: Table) -> None:
+    starts = [table.about.get("layout", {}).get("bos") for table in (a, b)]
+    if None not in starts and starts[0] != starts[1] and _tokenizer(a) == _tokenizer(b):
+        has, lacks = (a, b) if starts[0] else (b, a)
+        raise InputError(
+            f"{has.label} has a start token before its documents and {lacks.label} has none, so their windows predict "
+            "different tokens; score both with the same `prefix`."
+        )
 
 
-def _checked(
-    source: RowSource, layout: ColumnLayout, cluster: str | None
-) -> tuple[Texts, dict[str, Floats], dict[str, Labels]]:
-    """Read and check every column: the ids, the numbers, the labels."""
-    wanted = _wanted(layout, cluster)
-    numbers: dict[str, Floats] = {}
-    labels: dict[str, Labels] = {}
-    for (ours, (theirs, how)), values in zip(wanted.items(), source.read(list(wanted.values())), strict=True):
-        if not len(values):
-            raise InputError(f"{source.label}: a header but no rows; check what should have written them.")
-        if how != "text":
-            numbers[ours] = _numbers(source, ours, theirs, values)
-            continue
-        check_texts(source, theirs, values)
-        if ours != UNITS[layout.kind]:
-            labels[ours] = _labels(source, ours, theirs, values)
-        else:
-            ids = values
-    groups = {name: labels.get(name) for name in GROUPS[layout.kind]}
-    check_unique(source, layout.columns[UNITS[layout.kind]], ids, groups)
-    return ids, numbers, labels
+def _check_measures(a: Table, b: Table) -> None:
+    """Refuse the results of harnesses that do not measure the same."""
+    first, second = (table.about.get("measure") for table in (a, b))
+    if first is None or second is None or first["format"] != second["format"]:
+        return
+    for name in ("metric", "filter", "scorer"):
+        if first[name] != second[name]:
+            word = FILTER_WORDS.get(first["format"], name) if name == "filter" else name
+            raise InputError(
+                f"{a.label} has the {word} {first[name]} and {b.label} the {word} {second[name]}; choose one that both "
+                f"have with `Selection({name}=...)`."
+            )
+    told = first["task"] and second["task"]  # a renamed file does not say its task
+    if told and first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
+        raise InputError(
+            f"{a.label} holds the task {first['task']} and {b.label} {second['task']}; choose one that both have with "
+            "`Selection(task=...)`."
+        )
 
 
-def _numbers(source: RowSource, ours: str, theirs: str, values: Floats) -> Floats:
-    check_number(source, ours, theirs, values)
-    return values + 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
+def _tokenizer(table: Table) -> str | None:
+    """The digest of a run's tokenizer, where it is known."""
+    found = table.about.get("model", {}).get("digests", {}).get("tokenizer")
+    return None if found is None else str(found)
 
 
-def _labels(source: RowSource, ours: str, theirs: str, values: Texts) -> Labels:
-    labels = Labels.of(_of_one_line(values) if ours == "model" else values)
-    if ours == "split":
-        check_split(source, theirs, labels.names, labels.codes)
-    return labels
+def direction_of(tables: Sequence[Table], *, asked: bool | None) -> bool | None:
+    """Whether less is better: as asked, or as the harness says of its metric."""
+    told = {table.about.get("lower_is_better") for table in tables} - {None}
+    if asked is not None or tables[0].kind == "losses" or not told:
+        return asked
+    if len(told) > 1:
+        raise InputError("the files do not agree whether a lower score is better; say so with `lower_is_better`.")
+    return bool(told.pop())
 
 
-def _of_one_line(names: Texts) -> Texts:
-    """Names of models go into sentences and tables: none may break the line or hide. Two names stay two."""
-    plain = {name: one_line(name) for name in set(names)}
-    if all(name == shown for name, shown in plain.items()) or len(set(plain.values())) < len(plain):
-        return names
-    return np.array([plain[name] for name in names], dtype=object)
+def clustered_by(tables: Sequence[Table]) -> str | None:
+    for table in tables:
+        if table.cluster_by != tables[0].cluster_by:
+            has, lacks = (table, tables[0]) if table.cluster_by else (tables[0], table)
+            raise InputError(
+                f"{has.label} has clusters ({has.cluster_by}) and {lacks.label} has {lacks.cluster_by or 'none'}; "
+                "add the column, or leave it out with `columns={'cluster': ''}`."
+            )
+    return tables[0].cluster_by
 
 
-def _name(source: RowSource, labels: Mapping[str, Labels]) -> str:
-    if source.name is not None:
-        return source.name
-    if "model" in labels and len(labels["model"].names) == 1:
-        return labels["model"].names[0]
-    told = source.about.get("model", {}).get("name")
-    if told:
-        return one_line(str(told))
-    return PurePath(source.label).stem
-
-
-def _notes(label: str, layout: ColumnLayout) -> tuple[str, ...]:
-    if not layout.unused:
-        return ()
-    return (f"{label}: columns not used: {listed(layout.unused)}",)
+def of_split(table: Table, split: str | None) -> Table:
+    if split is None:
+        return table
+    if "split" not in table.labels:
+        raise InputError(
+            f"{table.label}: no column 'split' to take {split!r} from; name it with `columns={{'split': 'NAME'}}`."
+        )
+    names = table.labels["split"].names
+    if split not in names:
+        raise InputError(f"{table.label}: no row of the split {split!r}, only of {listed(names)}; ask for that one.")
+    return table.where(table.labels["split"].codes == names.index(split))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay import InputError, Panel, Summary, examples, summarize
-from assay.data.panel_records import Labels
+from assay.data.tables import Labels
 from assay.results.explanations import EXPLANATIONS
 from assay.results.figures import Forest
 

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
 from assay import Design, InputError, Panel, Selection, Summary, UsageError, examples, summarize
-from assay.data.panel_records import Labels
+from assay.data.tables import Labels
 from assay.stats.records import Estimate
 from tests.data.readers.harness.logs import INSPECT
 

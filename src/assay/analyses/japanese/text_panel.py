@@ -11,7 +11,7 @@ from assay.data import Panel
 from assay.data.arrays import columnwise
 from assay.data.generations import CharacterCounts, Generations, read_generations
 from assay.data.metrics import CENTRE, bleu_parts, character_metrics, chrf_parts, generation_metrics
-from assay.data.panel_records import Labels
+from assay.data.tables import Labels
 from assay.data.writing_systems import (
     Normalization,
     Ranges,

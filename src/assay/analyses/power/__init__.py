@@ -9,10 +9,10 @@ from assay.analyses.power.pilot import Planned, pilot_of
 from assay.analyses.power.result import CurvePoint, Pilot, Power, SolvedFor
 from assay.analyses.power.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, pair
-from assay.data.comparable import of_split
 from assay.data.readers import UNNAMED
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, two_systems
-from assay.data.systems import runs_of
+from assay.data.tables import of_split
+from assay.data.units_and_runs import runs_of
 from assay.design import signature
 from assay.errors import UsageError
 from assay.stats.planning import chosen_test, difference_for, items_for, power_of

@@ -13,9 +13,9 @@ from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPai
 from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.arrays import check_differences, check_largest
+from assay.data.reading import check_used, read_models
 from assay.data.sources import Source, panel_as_asked
-from assay.data.systems import check_repeated, left_out, runs_of
-from assay.data.tables import check_used, read_models
+from assay.data.units_and_runs import check_repeated, left_out, runs_of
 from assay.design import signature
 from assay.errors import InputError, UsageError
 from assay.names import listed

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.data import Metric, Panel
-from assay.data.panel_records import Labels
 from assay.data.survey import Truth
+from assay.data.tables import Labels
 from assay.stats.units import Floats, Integers
 
 

@@ -13,7 +13,7 @@ from assay.analyses.tune.arms import Trained
 from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Contrast, ContrastVerdict, Recipe
 from assay.analyses.tune.sentences import contrast_sentence, stops
 from assay.data import Panel
-from assay.data.systems import RunTable
+from assay.data.units_and_runs import RunTable
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.numerics import SMALLEST_P, normal_quantile, t_cdf

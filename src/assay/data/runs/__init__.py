@@ -30,7 +30,7 @@ KINDS = ("windows", "tokens")  # of shards
 _OF_HARNESSES = frozenset({"measure", "files", "lower_is_better"})
 _SHARD = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{5,9}})\.parquet")
 
-Columns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]
+ShardColumns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Run:
         """Shards that have not been written."""
         return [number for number in range(self.shards) if not self.shard(number).exists()]
 
-    def write_shard(self, number: int, columns: Columns, kind: str = "windows") -> None:
+    def write_shard(self, number: int, columns: ShardColumns, kind: str = "windows") -> None:
         write_whole(self.shard(number, kind), lambda part: copy_columns(columns, part))
 
     def files(self, kind: str = "windows") -> list[Path]:

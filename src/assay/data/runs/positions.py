@@ -25,7 +25,7 @@ from assay.files.reading import TABLE, check_file
 from assay.names import one_line
 from assay.stats.units import Floats, Integers, Texts
 
-Cluster = Literal["document", "window"]
+ClusterKind = Literal["document", "window"]
 
 _UNIT = 1 << 40  # of the integer sums
 _LARGEST_LOSS = 1e5  # nats per token; position and loss multiplied stay far inside 64 bits
@@ -66,7 +66,7 @@ class PositionSums:
     """Sums over the tokens of each cluster (row) and bin (column); x is log₂ of the position, y the loss."""
 
     source: TokenRun
-    cluster_by: Cluster
+    cluster_by: ClusterKind
     clusters: Texts  # (n,) names, sorted
     tokens: Floats  # (n, K) whole numbers
     loss: Floats  # (n, K) Σy
@@ -263,7 +263,7 @@ def _summed(database: duckdb.DuckDBPyConnection, run: TokenRun, edges: Sequence[
 _PRODUCTS = {"loss": "loss", "x": "p", "xx": "p * p", "xy": "p * loss"}
 
 
-def _cluster(database: duckdb.DuckDBPyConnection, run: TokenRun) -> Cluster:
+def _cluster(database: duckdb.DuckDBPyConnection, run: TokenRun) -> ClusterKind:
     ((first, last),) = _run(database, run, f"SELECT min(document), max(document) FROM {run.scan}")
     return "window" if first == last else "document"
 

@@ -13,12 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from assay.data.comparable import check_cuts, of_split
 from assay.data.metrics import SCORE
 from assay.data.pairing import system_names
 from assay.data.panel import Panel
-from assay.data.panel_records import Labels
-from assay.data.tables import Table
+from assay.data.tables import Labels, Table, check_cuts, of_split
 from assay.errors import InputError, UsageError
 from assay.stats.units import Floats, grouped
 

@@ -49,12 +49,12 @@ class HarnessSource(MemorySource):
         return [self._places[row - 1].removeprefix(self.label).lstrip(", /") for row in rows]
 
 
-Place = tuple[str | None, Path]  # NAME=PATH taken apart
+NamedPath = tuple[str | None, Path]  # NAME=PATH taken apart
 
 
 def open_logs(
-    places: Sequence[Place], selection: Selection, cluster: str | None, models: Sequence[str]
-) -> tuple[list[Place], list[HarnessSource]]:
+    places: Sequence[NamedPath], selection: Selection, cluster: str | None, models: Sequence[str]
+) -> tuple[list[NamedPath], list[HarnessSource]]:
     """Which of the places hold logs, and a source for each model of theirs; of the ``models`` if some are there."""
     found = [(place, logs) for place in places if (logs := logs_at(place[1], selection.format)) is not None]
     for (name, path), logs in found:

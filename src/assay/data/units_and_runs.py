@@ -7,7 +7,7 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.panel_records import Dropped, Runs
+from assay.data.panel_views import Dropped, Runs
 from assay.data.readers import UNNAMED
 from assay.data.tables import Table
 from assay.errors import InputError
@@ -20,7 +20,7 @@ _NO_NAME = "the model"  # what the runs of a model without a name are called
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class SortedTable:
     """One row per unit, sorted by unit."""
 
     table: Table
@@ -36,7 +36,7 @@ class Arm:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def keep(self, chosen: NDArray[np.bool_]) -> "Arm":
+    def keep(self, chosen: NDArray[np.bool_]) -> "SortedTable":
         return replace(self, rows=self.rows[chosen], values=self.values[chosen])
 
     def units(self, chosen: slice = slice(None)) -> Texts:
@@ -48,7 +48,7 @@ class Arm:
         named: Texts = prefixes[self.table.labels["split"].codes[self.rows[chosen]]] + ids
         return named
 
-    def same_units(self, other: "Arm") -> bool:
+    def same_units(self, other: "SortedTable") -> bool:
         """Whether the other has the same units; compared without naming them, which takes memory."""
         if self.pooled and not np.array_equal(self.texts("split"), other.texts("split")):
             return False
@@ -77,15 +77,15 @@ class Arm:
         return str(int(value)) if value.is_integer() else repr(value)
 
 
-def arms_of(tables: Sequence[Table], *, pooled: bool) -> list[Arm]:
+def sorted_tables(tables: Sequence[Table], *, pooled: bool) -> list[SortedTable]:
     """Sort every table by unit; those that list the same ids in the same order are sorted once."""
-    arms: list[Arm] = []
+    sides: list[SortedTable] = []
     orders: list[Integers] = []
     for table in tables:
         before = (order for known, order in zip(tables, orders, strict=False) if np.array_equal(known.ids, table.ids))
         orders.append(order if (order := next(before, None)) is not None else _by_id(table))
-        arms.append(_arm(table, orders[-1], pooled=pooled))
-    return arms
+        sides.append(_sorted(table, orders[-1], pooled=pooled))
+    return sides
 
 
 def _by_id(table: Table) -> Integers:
@@ -93,15 +93,15 @@ def _by_id(table: Table) -> Integers:
     return np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
 
 
-def _arm(table: Table, order: Integers, *, pooled: bool) -> Arm:
+def _sorted(table: Table, order: Integers, *, pooled: bool) -> SortedTable:
     # Within an id by run, so that a sum of runs does not depend on the order of the file.
     if "run" in table.labels:
         order = order[np.lexsort((table.labels["run"].codes[order], _places(table.ids[order])))]
     if pooled:
         order = order[np.argsort(table.labels["split"].codes[order], kind="stable")]
     value = "loss" if table.kind == "losses" else "score"
-    arm = Arm(table, order, table.numbers[value][order], pooled)
-    return _averaged(arm) if "run" in table.labels else arm
+    side = SortedTable(table, order, table.numbers[value][order], pooled)
+    return _averaged(side) if "run" in table.labels else side
 
 
 def _places(sorted_ids: Texts) -> Integers:
@@ -110,19 +110,19 @@ def _places(sorted_ids: Texts) -> Integers:
     return places
 
 
-def _averaged(arm: Arm) -> Arm:
+def _averaged(side: SortedTable) -> SortedTable:
     """One row for the runs of a unit."""
-    table, order = arm.table, arm.rows
+    table, order = side.table, side.rows
     counts = np.bincount(_places(table.ids[order]))
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     _check_runs(table, order, order[np.repeat(starts, counts)])
     few, many = int(counts.min()), int(counts.max())
     if many == 1:
-        return arm
+        return side
     note = f"{table.label}: {few if few == many else f'{few} to {many}'} runs of each {table.unit} averaged"
     with np.errstate(over="ignore"):  # what is too large to add up is refused with the panel
-        means = np.add.reduceat(arm.values, starts) / counts
-    return replace(arm, rows=order[starts], values=means, notes=(note,))
+        means = np.add.reduceat(side.values, starts) / counts
+    return replace(side, rows=order[starts], values=means, notes=(note,))
 
 
 def _check_runs(table: Table, rows: Integers, first: Integers) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from assay.analyses.reliability import RunColumns
 from assay.data import Panel, Table, read_table
-from assay.data.panel_records import NOTHING
-from assay.data.systems import check_repeated, left_out, runs_of
+from assay.data.panel_views import NOTHING
+from assay.data.units_and_runs import check_repeated, left_out, runs_of
 from assay.errors import InputError
 
 
