@@ -6,14 +6,15 @@ from math import sqrt
 import numpy as np
 
 from assay.design import DESIGN_EFFECT_LIMIT
-from assay.stats.bootstrap import IntervalMethod, interval
+from assay.stats.bootstrap import interval
+from assay.stats.records import IntervalName
 from assay.stats.units import Units, design_effect, mean_of_draws
 from benchmarks.simulation.scenarios import Scenario
 
 NOMINAL = 0.95
 STUDENTIZED_RESAMPLES = 999  # (999 + 1)·2.5 % is a whole number
 
-WINDOWS: tuple[IntervalMethod, ...] = ("bca", "bca-plain", "percentile", "t", "studentized")
+WINDOWS: tuple[IntervalName, ...] = ("bca", "bca-plain", "percentile", "t", "studentized")
 DEFAULT = "default (bca, auto)"
 TOKENS = "bca-plain, tokens"
 METHODS: tuple[str, ...] = (DEFAULT, *WINDOWS, TOKENS)
@@ -60,7 +61,7 @@ def all_limits(units: Units, simulation: int) -> dict[str, Limits]:
     return {DEFAULT: default, **windows, TOKENS: _limits(tokens, "bca-plain", simulation)}
 
 
-def _limits(units: Units, method: IntervalMethod, simulation: int) -> Limits:
+def _limits(units: Units, method: IntervalName, simulation: int) -> Limits:
     count = STUDENTIZED_RESAMPLES if method == "studentized" else None
     found = interval(units, method=method, confidence_level=NOMINAL, resamples=count, seed=simulation).interval
     return found.low, found.high

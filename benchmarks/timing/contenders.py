@@ -13,8 +13,9 @@ import numpy as np
 from arch.bootstrap import IIDBootstrap
 from scipy import stats
 
-from assay.stats.bootstrap import IntervalMethod, interval
+from assay.stats.bootstrap import interval
 from assay.stats.bootstrap.resampling import Engine
+from assay.stats.records import IntervalName
 from assay.stats.units import Floats, Units
 from benchmarks.timing.clock import Contender, quickest
 
@@ -40,7 +41,7 @@ class Size:
         return 16.0 * self.n * self.resamples
 
     @property
-    def ours(self) -> IntervalMethod:
+    def ours(self) -> IntervalName:
         return "bca-plain" if self.method == "BCa" else "percentile"
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from assay.errors import UsageError
+from assay.stats.records import IntervalName
 from assay.version import VERSION
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from assay.stats.units import Units
 
 #: auto is tango for 0/1 scores and bca for everything else.
-Method = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango"]
+Method = IntervalName
 Scheme = Literal["auto", "tokens", "windows"]
 #: auto is mcnemar-midp for 0/1 scores and sign-flip for everything else; mcnemar is the exact one.
 TestName = Literal["auto", "sign-flip", "mcnemar-midp", "mcnemar", "t", "wilcoxon"]

@@ -5,6 +5,10 @@ All are frozen and hold plain Python values. What is undefined is ``None`` with 
 
 from dataclasses import dataclass
 from math import exp
+from typing import Literal
+
+#: How an interval is computed; *auto* is tango for 0/1 scores, else bca.
+IntervalName = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from assay.stats import bootstrap
-from assay.stats.bootstrap import IntervalMethod, IntervalResult, interval
+from assay.stats.bootstrap import IntervalResult, interval
 from assay.stats.bootstrap.exact import bootstrap_distribution, enumerated
 from assay.stats.bootstrap.resampling import replicates
-from assay.stats.records import Interval
+from assay.stats.records import Interval, IntervalName
 from assay.stats.streams import stream_key
 from assay.stats.units import Units, mean_of_draws, standard_error
 from tests.stats.literal_draws import drawn_units
 from tests.strategies import lengths, sample, units
 
 Floats = NDArray[np.float64]
-METHODS: list[IntervalMethod] = ["bca", "bca-plain", "percentile", "t", "studentized"]
-EXACT: list[IntervalMethod] = ["bca", "bca-plain", "percentile", "t"]
+METHODS: list[IntervalName] = ["bca", "bca-plain", "percentile", "t", "studentized"]
+EXACT: list[IntervalName] = ["bca", "bca-plain", "percentile", "t"]
 
 
 def a_ratio(n: int, kind: str = "log-normal") -> Units:
@@ -85,7 +85,7 @@ CITY = Units(
         ("bca-plain", 0.95, [(1.242, 2.195), (1.245, 2.064)]),
     ],
 )
-def test_city_data_against_r_boot(method: IntervalMethod, level: float, published: list[tuple[float, float]]) -> None:
+def test_city_data_against_r_boot(method: IntervalName, level: float, published: list[tuple[float, float]]) -> None:
     """Davison and Hinkley (1997): populations of ten cities in 1920 and 1930.
 
     ``boot.ci(boot(city, ratio, R = 999, stype = "w"), conf = c(0.90, 0.95))`` of R's package boot, its documented
@@ -111,7 +111,7 @@ def scipys(found: Units, **options: Any) -> Any:
 @pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("bca-plain", "BCa")])
 @pytest.mark.parametrize("ratio", [False, True])
 def test_random_resampling_against_scipy_on_the_same_replicates(
-    method: IntervalMethod, theirs: str, level: float, ratio: bool
+    method: IntervalName, theirs: str, level: float, ratio: bool
 ) -> None:
     """scipy.stats.bootstrap is handed our replicates and draws none of its own."""
     found = a_ratio(40) if ratio else Units(sample("log-normal", 40), np.ones(40))
@@ -137,7 +137,7 @@ def test_exact_bca_against_scipys_own_resamples(ratio: bool) -> None:
 
 
 @pytest.mark.parametrize(("method", "theirs"), [("bca-plain", "bca"), ("percentile", "percentile")])
-def test_exact_intervals_against_arch(method: IntervalMethod, theirs: Literal["bca", "percentile"]) -> None:
+def test_exact_intervals_against_arch(method: IntervalName, theirs: Literal["bca", "percentile"]) -> None:
     """20,000 resamples: their limits wander by some 0.03 standard errors."""
     found = a_ratio(30)
     drawn = IIDBootstrap(found.numerators, found.denominators, seed=np.random.default_rng(4))
@@ -289,7 +289,7 @@ def test_replicates_all_on_one_side_fall_back_to_percentile() -> None:
         (Units(np.zeros(5), np.ones(5)), "all units have the same value"),
     ],
 )
-def test_without_spread_the_interval_collapses(found: Units, why: str, method: IntervalMethod) -> None:
+def test_without_spread_the_interval_collapses(found: Units, why: str, method: IntervalName) -> None:
     """[μ, μ], degenerate, and the fallback recorded (P4)."""
     got = interval(found, method=method, confidence_level=0.9)
     assert got.degenerate
@@ -308,7 +308,7 @@ def test_limits_stay_among_the_values(n: int) -> None:
 # ----------------------------------------------------------------------------------------------------------- properties
 
 
-def limits(found: Units, method: IntervalMethod, level: float = 0.9) -> Floats:
+def limits(found: Units, method: IntervalName, level: float = 0.9) -> Floats:
     got = interval(found, method=method, confidence_level=level)
     return np.array([got.interval.low, got.interval.high])
 
@@ -321,7 +321,7 @@ def close(found: Units) -> float:
 
 @settings(max_examples=40)
 @given(units(2, 8), st.sampled_from(EXACT), st.randoms(use_true_random=False))
-def test_the_order_of_units_does_not_matter(found: Units, method: IntervalMethod, random: object) -> None:
+def test_the_order_of_units_does_not_matter(found: Units, method: IntervalName, random: object) -> None:
     order = list(range(found.n))
     random.shuffle(order)  # type: ignore[attr-defined]  # Hypothesis types its Random as an object
     mixed = Units(found.numerators[order], found.denominators[order])
@@ -330,7 +330,7 @@ def test_the_order_of_units_does_not_matter(found: Units, method: IntervalMethod
 
 @settings(max_examples=40)
 @given(units(2, 8), st.sampled_from(EXACT))
-def test_negating_numerators_mirrors_the_interval(found: Units, method: IntervalMethod) -> None:
+def test_negating_numerators_mirrors_the_interval(found: Units, method: IntervalName) -> None:
     """Swapping the two systems flips the sign."""
     mirrored = Units(-found.numerators, found.denominators)
     np.testing.assert_allclose(limits(mirrored, method), -limits(found, method)[::-1], atol=close(found))
@@ -338,7 +338,7 @@ def test_negating_numerators_mirrors_the_interval(found: Units, method: Interval
 
 @settings(max_examples=40)
 @given(units(2, 8), st.sampled_from(EXACT), st.sampled_from([0.001, 0.3, 7.0, 4096.0]), st.integers(-50, 50))
-def test_scale_and_shift_carry_over(found: Units, method: IntervalMethod, scale: float, shift: int) -> None:
+def test_scale_and_shift_carry_over(found: Units, method: IntervalName, scale: float, shift: int) -> None:
     """num → scale·(num + shift·den), den → 2·den."""
     moved = Units(scale * (found.numerators + shift * found.denominators), 2 * found.denominators)
     expected = scale * (limits(found, method) + shift) / 2
@@ -347,7 +347,7 @@ def test_scale_and_shift_carry_over(found: Units, method: IntervalMethod, scale:
 
 @settings(max_examples=40)
 @given(units(2, 8), st.sampled_from(EXACT))
-def test_limits_are_ordered_and_attainable(found: Units, method: IntervalMethod) -> None:
+def test_limits_are_ordered_and_attainable(found: Units, method: IntervalName) -> None:
     low, high = limits(found, method)
     assert low <= high
     ratios = found.numerators / found.denominators
@@ -370,7 +370,7 @@ def test_a_higher_level_contains_a_lower_one(found: Units) -> None:
 
 @settings(max_examples=25)
 @given(units(2, 8, equal=True), st.sampled_from(EXACT))
-def test_equal_probabilities_give_the_numbers_of_none(found: Units, method: IntervalMethod) -> None:
+def test_equal_probabilities_give_the_numbers_of_none(found: Units, method: IntervalName) -> None:
     """All tokens equal: the weighted path and the plain mean agree (P6)."""
     weighted = Units(found.numerators, found.denominators, np.full(found.n, 1 / found.n))
     np.testing.assert_allclose(limits(weighted, method), limits(found, method), atol=close(found))
@@ -380,7 +380,7 @@ def test_equal_probabilities_give_the_numbers_of_none(found: Units, method: Inte
 @pytest.mark.parametrize("method", EXACT)
 @pytest.mark.parametrize("n", [30, 180])
 @pytest.mark.parametrize("name", ["normal", "log-normal", "t2"])
-def test_order_sign_and_scale_of_many_units_carry_over(name: str, n: int, method: IntervalMethod) -> None:
+def test_order_sign_and_scale_of_many_units_carry_over(name: str, n: int, method: IntervalName) -> None:
     """What the properties above say of a handful of units, for the inverted distribution of many."""
     found = Units(sample(name, n) * lengths(n, 0.5), lengths(n, 0.5))
     expected = limits(found, method)
@@ -394,7 +394,7 @@ def test_order_sign_and_scale_of_many_units_carry_over(name: str, n: int, method
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_seed_gives_the_same_interval_again(method: IntervalMethod) -> None:
+def test_a_seed_gives_the_same_interval_again(method: IntervalName) -> None:
     def run(seed: int) -> IntervalResult:
         return interval(a_ratio(50), method=method, resamples=500, seed=seed)
 

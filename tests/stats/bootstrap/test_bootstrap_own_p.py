@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from assay.errors import UsageError
-from assay.stats.bootstrap import IntervalMethod, interval
+from assay.stats.bootstrap import interval
 from assay.stats.numerics import two_sided
 from assay.stats.paired_tests import sign_flip
+from assay.stats.records import IntervalName
 from assay.stats.units import Units
 
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ DATA: dict[str, Units] = {
 }
 
 
-def by_bisection(units: Units, method: IntervalMethod, resamples: int | None) -> float:
+def by_bisection(units: Units, method: IntervalName, resamples: int | None) -> float:
     low, high = 1e-6, 1 - 1e-9
     for _ in range(34):
         alpha = (low * high) ** 0.5 if low < 1e-3 else (low + high) / 2

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from scipy import signal
 from scipy import stats as scipy_stats
 
-from assay.stats.bootstrap import IntervalMethod, interval
+from assay.stats.bootstrap import interval
 from assay.stats.bootstrap.exact import bootstrap_distribution
 from assay.stats.bootstrap.fourier import Fourier, Pointwise, invert
+from assay.stats.records import IntervalName
 from assay.stats.units import Units, mean_of_draws
 from tests.stats.reference import (
     Enumeration,
@@ -92,7 +93,7 @@ def test_fourier_inversion_against_enumeration(n: int, kind: str, scheme: str) -
 # -------------------------------------------------------------------------------------- more units: a million resamples
 
 
-def limits_of(units: Units, method: IntervalMethod) -> tuple[float, float]:
+def limits_of(units: Units, method: IntervalName) -> tuple[float, float]:
     found = interval(units, method=method).interval
     assert found.method == method
     return found.low, found.high
@@ -321,7 +322,7 @@ def clumped(n: int, many: int, far: float, spread: float) -> NDArray[np.float64]
 @pytest.mark.untraced
 @pytest.mark.parametrize("method", ["bca", "bca-plain", "percentile"])
 @pytest.mark.parametrize("n", [12, 30, 180, 1000])
-def test_compiled_series_against_the_one_in_numpy(n: int, method: IntervalMethod) -> None:
+def test_compiled_series_against_the_one_in_numpy(n: int, method: IntervalName) -> None:
     """The engine changes no number that anyone could see: 1e-6 standard errors."""
     several = [sample(kind, n) for kind in KINDS] + [clumped(n, n // 3, 20.0, 2.0), clumped(n, n // 50, 300.0, 30.0)]
     for found in several:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from assay.stats.bootstrap import IntervalMethod, interval
+from assay.stats.bootstrap import interval
 from assay.stats.bootstrap.kernels_exact import compiled_series
+from assay.stats.records import IntervalName
 from assay.stats.units import Floats, Units, shape, standard_error
 
 SAMPLES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
@@ -21,7 +22,7 @@ SAMPLES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 @pytest.mark.parametrize("method", ["bca", "bca-plain", "percentile"])
 @pytest.mark.parametrize("n", [30, 180, 1_000, 5_000])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_limits_against_the_numpy_path(name: str, n: int, method: IntervalMethod) -> None:
+def test_limits_against_the_numpy_path(name: str, n: int, method: IntervalName) -> None:
     units = Units(SAMPLES[name](np.random.default_rng(n), n), np.full(n, 3.0))
     slow = interval(units, method=method).interval
     fast = interval(units, method=method, engine="compiled").interval

@@ -12,7 +12,6 @@ intervals*; Hesterberg (2015), *What teachers should know about the bootstrap*, 
 
 from dataclasses import dataclass, replace
 from math import inf, isfinite, log, sqrt
-from typing import Literal
 
 import numpy as np
 
@@ -23,10 +22,9 @@ from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
-from assay.stats.records import Fallback, Interval
+from assay.stats.records import Fallback, Interval, IntervalName
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
 
-IntervalMethod = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango"]
 NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave `method` out, or choose bca."
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
@@ -48,7 +46,7 @@ class IntervalResult:
 def interval(
     units: Units,
     *,
-    method: IntervalMethod = "bca",
+    method: IntervalName = "bca",
     confidence_level: float = 0.95,
     resamples: int | None = None,
     seed: int = 0,
@@ -87,7 +85,7 @@ def _leans_left(units: Units) -> bool:
 
 def _of_method(
     units: Units,
-    method: IntervalMethod,
+    method: IntervalName,
     confidence_level: float,
     resamples: int | None,
     seed: int,
@@ -195,7 +193,7 @@ def _central(level: float) -> tuple[float, float]:
     return 0.5 - level / 2, 0.5 + level / 2
 
 
-def _compiled(units: Units, method: IntervalMethod, level: float) -> IntervalResult | None:
+def _compiled(units: Units, method: IntervalName, level: float) -> IntervalResult | None:
     """The exact interval in compiled passes, where they apply."""
     from assay.stats.bootstrap.kernels_exact import compiled_series  # late: importing numba takes half a second
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.stats.bootstrap import IntervalMethod, bca_levels, interval, own_p_at
+from assay.stats.bootstrap import bca_levels, interval, own_p_at
 from assay.stats.bootstrap.resampling import Engine, Replicates, resampled_sums
 from assay.stats.numerics import normal_quantile
-from assay.stats.records import Estimate, Fallback, Interval, Test
+from assay.stats.records import Estimate, Fallback, Interval, IntervalName, Test
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats, Units, shape, standard_error
 
@@ -49,7 +49,7 @@ def score_interval(
     score: Callable[..., Floats],
     replicates: Floats,
     *,
-    method: IntervalMethod = "bca",
+    method: IntervalName = "bca",
     confidence_level: float = 0.95,
 ) -> TotalsEstimate:
     """The interval of ``score(*sums)``, of one system or of a difference of two, from its replicates (B,)."""
