@@ -16,6 +16,7 @@ from assay.cli.arguments import as_options
 from assay.cli.main import VERBS, command_line
 from assay.names import argument
 from assay.report.serve import serve
+from assay.stats.planning.plans import PlanNumbers
 from assay.training.fitting import Settings
 from assay.training.recorder import Schedule
 
@@ -24,7 +25,7 @@ RECORDS = {
     record.__name__: record
     for record in (
         *(assay.Design, assay.Policy, assay.Goal, assay.Spread, assay.Shares, assay.Structure, assay.Plan),
-        *(assay.ModelSpec, assay.EndpointSpec, assay.Selection, assay.Targets, Settings, Schedule),
+        *(PlanNumbers, assay.ModelSpec, assay.EndpointSpec, assay.Selection, assay.Targets, Settings, Schedule),
     )
 }
 #: Verbs of the library → their commands.

@@ -28,4 +28,3 @@ def test_windows_are_two_numbers_from_one_on(shell: Shell) -> None:
 def test_what_was_typed_for_a_new_line_is_one() -> None:
     assert unescaped(r"\n\n") == "\n\n"
     assert unescaped(r"a\tb") == "a\tb"
-    assert unescaped(None) is None

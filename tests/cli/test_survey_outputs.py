@@ -8,15 +8,18 @@ import pytest
 
 from assay.analyses.survey import report_of
 from assay.analyses.survey.result import SurveyReport
-from assay.cli.survey import write_outputs
 from assay.design import Design
 from assay.errors import InputError
-from assay.report.files import result_markdown
+from assay.report.files import result_markdown, write_folder
 from assay.report.markdown import sections_markdown
 from tests.analyses.survey.surveys import made
 
 CHARTS = {"scores.svg", "shuffled.svg", "gaps.svg", "context.svg"}
 FILES = {"survey.json", "survey.md", "statements.md", *CHARTS}
+
+
+def _written(report: SurveyReport, folder: Path) -> list[Path]:
+    return write_folder(report, folder, "survey", report.for_a_paper)
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +32,13 @@ def report() -> SurveyReport:
 @pytest.fixture(scope="module")
 def folder(report: SurveyReport, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("survey")
-    write_outputs(report, folder)
+    _written(report, folder)
     assert {path.name for path in folder.iterdir()} == FILES
     return folder
 
 
 def test_what_survey_json_holds_gives_the_same_files(folder: Path, tmp_path: Path) -> None:
-    write_outputs(SurveyReport.from_dict(json.loads((folder / "survey.json").read_text("utf-8"))), tmp_path)
+    _written(SurveyReport.from_dict(json.loads((folder / "survey.json").read_text("utf-8"))), tmp_path)
     for name in FILES:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
@@ -66,7 +69,7 @@ def test_charts_are_images_with_words(folder: Path) -> None:
 
 
 def test_a_part_of_the_analyses(tmp_path: Path) -> None:
-    write_outputs(report_of(made(questions=8), Design(), ["scores", "context"]), tmp_path)
+    _written(report_of(made(questions=8), Design(), ["scores", "context"]), tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"survey.json", "survey.md", "statements.md", "scores.svg"}  # one context level: nothing to draw
     assert "no weakness" in (tmp_path / "survey.md").read_text("utf-8")
@@ -85,4 +88,4 @@ def test_names_cannot_become_markup() -> None:
 def test_a_place_that_is_no_folder(report: SurveyReport, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file"):
-        write_outputs(report, tmp_path / "file")
+        _written(report, tmp_path / "file")

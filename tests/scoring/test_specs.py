@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, UsageError
-from assay.scoring.specs import EndpointSpec, Model, ModelSpec, specs_of
+from assay.scoring.specs import EndpointSpec, Model, ModelSpec, names_model, spec_of, specs_of
 from assay.scoring.texts import Document, read_documents
 
 SERVER = EndpointSpec("http://localhost:1/v1", "served", "models/base")
@@ -51,3 +51,36 @@ def test_documents_without_text_or_with_the_same_name_are_refused() -> None:
         read_documents(Document("empty", " \n"))
     with pytest.raises(InputError, match="'x' is there twice"):
         read_documents([Document("x", "a"), Document("x", "b")])
+
+
+def test_models_that_would_be_called_the_same_have_their_whole_names_where_that_is_asked_for() -> None:
+    assert list(specs_of(["a/base", "b/base"], whole_names=True)) == ["a/base", "b/base"]
+    assert list(specs_of(["a/base", "b/other"], whole_names=True)) == ["base", "other"]
+    with pytest.raises(UsageError, match="the model a/base is there twice; name every model once"):
+        specs_of(["a/base", "a/base"], whole_names=True)
+
+
+def test_a_name_is_a_model_here_or_behind_a_server() -> None:
+    assert spec_of("models/base", dtype="float32", model="unused") == ModelSpec("models/base", dtype="float32")
+    url = "endpoint:http://localhost:1/v1"
+    assert spec_of(url, model="served", tokenizer="models/base", concurrency=2, dtype="auto") == EndpointSpec(
+        "http://localhost:1/v1", "served", "models/base", concurrency=2
+    )
+    with pytest.raises(UsageError, match=r"a server needs `model=NAME`.*and `tokenizer=MODEL`"):
+        spec_of(url, model="served")
+
+
+def test_what_names_a_model_and_what_a_table(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item\n", encoding="utf-8")
+    (tmp_path / "t.txt").write_text("text", encoding="utf-8")
+    (tmp_path / "model").mkdir()
+    assert names_model("hub/model")
+    assert not names_model(str(tmp_path / "t.csv"))
+    assert not names_model("nowhere.parquet")
+    assert not names_model("name=nowhere")
+    with pytest.raises(UsageError, match=r"a folder without config\.json is no model"):
+        names_model(str(tmp_path / "model"))
+    (tmp_path / "model" / "config.json").write_text("{}", encoding="utf-8")
+    assert names_model(str(tmp_path / "model"))
+    with pytest.raises(UsageError, match="a text needs a model before it"):
+        names_model(str(tmp_path / "t.txt"))

@@ -6,13 +6,9 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import options, sources
+from assay.cli import options
 from assay.cli.output import say, say_json
-from assay.design import Profile, TierName, Weights
 from assay.errors import cannot_write
-
-_DATA = "Data"
-_POLICY = "Policy"
 
 
 def certify(
@@ -23,78 +19,41 @@ def certify(
         Path | None, typer.Argument(metavar="SUBJECT", help="Results of the model that shall replace it.")
     ] = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="CERT.json", help="The certificate; its evidence goes beside it.")
+        Path, options.option("The certificate; its evidence goes beside it.", "-o", "--output", value="CERT.json")
     ] = Path("certificate.json"),
-    policy: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="JSON or TOML; the options below may only be stricter.", rich_help_panel=_POLICY
-        ),
-    ] = None,
-    tier: Annotated[
-        TierName | None, typer.Option(help="Minima, replicates, limits. (default: balanced)", rich_help_panel=_POLICY)
-    ] = None,
-    profile: Annotated[
-        Profile | None,
-        typer.Option(help="ci and release refuse what dev only reports. (default: dev)", rich_help_panel=_POLICY),
-    ] = None,
-    max_ratio: Annotated[
-        float | None,
-        typer.Option(metavar="R", help="Largest acceptable perplexity ratio (needs --note).", rich_help_panel=_POLICY),
-    ] = None,
-    max_drop: Annotated[
-        float | None,
-        typer.Option(metavar="D", help="Largest acceptable fall of the score (needs --note).", rich_help_panel=_POLICY),
-    ] = None,
-    min_windows: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Windows or items per split (needs --note).", rich_help_panel=_POLICY),
-    ] = None,
-    replicates: Annotated[
-        int | None, typer.Option(metavar="N", help="Random replicates (needs --note).", rich_help_panel=_POLICY)
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the replicates. (default: 0)", rich_help_panel=_POLICY)
-    ] = None,
-    level: Annotated[
-        float | None,
-        typer.Option(help="Confidence level (below 0.95 needs --note). (default: 0.95)", rich_help_panel=_POLICY),
-    ] = None,
-    weights: Annotated[
-        Weights | None,
-        typer.Option(help="Of the items of scores; any needs --note. (default: equal)", rich_help_panel=_POLICY),
-    ] = None,
+    policy: options.PolicyFile = None,
+    tier: options.Tier = None,
+    profile: options.ProfileName = None,
+    max_ratio: options.MaxRatio = None,
+    max_drop: options.MaxDrop = None,
+    min_windows: options.MinWindows = None,
+    replicates: Annotated[int | None, options.option("Random replicates.", panel=options.POLICY, value="N")] = None,
+    seed: Annotated[int | None, options.option("Seed of the replicates. (default: 0)", panel=options.POLICY)] = None,
+    level: options.PolicyLevel = None,
+    weights: options.WeightRule = None,
     note: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Why the tier's numbers were changed; recorded.", rich_help_panel=_POLICY),
-    ] = None,
-    baseline_model: Annotated[
-        str | None,
-        typer.Option("--a", metavar="NAME", help="The model to take from BASELINE.", rich_help_panel=_DATA),
-    ] = None,
-    subject_model: Annotated[
-        str | None,
-        typer.Option(
-            "--b", metavar="NAME", help="The model to take from SUBJECT (or BASELINE).", rich_help_panel=_DATA
+        options.option(
+            "Why; needed for numbers that are not the tier's, a lower level, or weights. Recorded.",
+            panel=options.POLICY,
+            value="TEXT",
         ),
     ] = None,
+    baseline_model: options.ModelA = None,
+    subject_model: options.ModelB = None,
     columns: options.Columns = None,
     cluster: options.Cluster = None,
-    lower_is_better: Annotated[
-        bool, typer.Option("--lower-is-better", help="Scores where less is better.", rich_help_panel=_DATA)
-    ] = False,
-    task: sources.Task = None,
-    metric: sources.MetricName = None,
-    filter_name: sources.Filter = None,
-    scorer: sources.Scorer = None,
-    format_name: sources.FormatName = None,
-    newest: sources.Newest = False,
-    sign: Annotated[Path | None, typer.Option(metavar="KEY", help="Sign with this private key (assay keygen).")] = None,
-    timestamp: Annotated[bool, typer.Option("--timestamp", help="Record the time of issue.")] = False,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a summary for a pull request.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
+    lower_is_better: options.LowerIsBetter = None,
+    task: options.Task = None,
+    metric: options.MetricName = None,
+    filter_name: options.Filter = None,
+    scorer: options.Scorer = None,
+    format_name: options.FormatName = None,
+    newest: options.Newest = False,
+    sign: Annotated[Path | None, options.option("Sign with this private key (assay keygen).", value="KEY")] = None,
+    timestamp: Annotated[bool, options.option("Record the time of issue.", "--timestamp")] = False,
+    markdown: options.Markdown = None,
+    as_json: options.Json = False,
 ) -> None:
     """May SUBJECT replace BASELINE? Writes a certificate that anyone can check, and exits 1 unless it passes.
 
@@ -130,8 +89,8 @@ def certify(
             models=(baseline_model, subject_model),
             columns=columns,
             cluster=cluster,
-            lower_is_better=True if lower_is_better else None,
-            selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+            lower_is_better=lower_is_better,
+            selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
             sign_with=sign,
             timestamp=timestamp,
         )

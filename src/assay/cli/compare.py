@@ -5,12 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options, output, sources
+from assay.cli import options, output
 from assay.design import Design, Scheme
 from assay.errors import NoPairsError
-
-_DATA = "Data"
-_STATISTICS = "Statistics"
 
 
 def compare(
@@ -21,64 +18,43 @@ def compare(
         ),
     ],
     b: Annotated[Path | None, typer.Argument(metavar="B", help="Results of B.")] = None,
-    a_model: Annotated[
-        str | None, typer.Option("--a", metavar="NAME", help="The model to take from A.", rich_help_panel=_DATA)
-    ] = None,
-    b_model: Annotated[
-        str | None,
-        typer.Option(
-            "--b", metavar="NAME", help="The model to take from B, or from A if it holds both.", rich_help_panel=_DATA
-        ),
-    ] = None,
+    a_model: options.ModelA = None,
+    b_model: options.ModelB = None,
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     split: options.Split = None,
     per: Annotated[
         Literal["byte", "character"] | None,
-        typer.Option(
-            help="Bits per byte or character of whole documents, also where tokens differ.", rich_help_panel=_DATA
-        ),
+        options.option("Bits per byte or character of whole documents, also where tokens differ.", panel=options.DATA),
     ] = None,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Refuse ids that do not pair, instead of reporting them.", rich_help_panel=_DATA),
+        options.option("Refuse ids that do not pair, instead of reporting them.", "--strict", panel=options.DATA),
     ] = False,
-    lower_is_better: options.LowerIsBetter = False,
-    task: sources.Task = None,
-    metric: sources.MetricName = None,
-    filter_name: sources.Filter = None,
-    scorer: sources.Scorer = None,
-    format_name: sources.FormatName = None,
-    newest: sources.Newest = False,
-    method: options.IntervalMethod = "auto",
-    level: options.Level = 0.95,
+    lower_is_better: options.LowerIsBetter = None,
+    task: options.Task = None,
+    metric: options.MetricName = None,
+    filter_name: options.Filter = None,
+    scorer: options.Scorer = None,
+    format_name: options.FormatName = None,
+    newest: options.Newest = False,
+    method: options.IntervalMethod = options.DESIGN.method,
+    level: options.Level = options.DESIGN.level,
     scheme: Annotated[
         Scheme,
-        typer.Option(
-            help="Draw windows uniformly or ∝ tokens; auto looks at the token counts.", rich_help_panel=_STATISTICS
-        ),
-    ] = "auto",
-    resamples: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Random resamples. (default: exact, infinitely many)",
-            rich_help_panel=_STATISTICS,
-            show_default=False,
-        ),
-    ] = None,
-    seed: options.Seed = 0,
-    test: options.PairedTest = "auto",
+        options.option("Draw windows uniformly or ∝ tokens; auto looks at the token counts.", panel=options.STATISTICS),
+    ] = options.DESIGN.scheme,
+    resamples: options.Resamples = options.DESIGN.resamples,
+    seed: options.Seed = options.DESIGN.seed,
+    test: options.PairedTest = options.DESIGN.test,
     margin: Annotated[
         float | None,
-        typer.Option(
-            metavar="M",
-            help="Differences below M do not matter: the verdict may be 'equivalent'.",
-            rich_help_panel=_STATISTICS,
+        options.option(
+            "Differences below M do not matter: the verdict may be 'equivalent'.", panel=options.STATISTICS, value="M"
         ),
     ] = None,
-    save: output.Save = None,
-    as_json: output.Json = False,
+    save: options.Save = None,
+    as_json: options.Json = False,
 ) -> None:
     """Is B different from A, by how much, and how sure can one be?
 
@@ -99,9 +75,9 @@ def compare(
         cluster=cluster,
         split=split,
         strict=strict,
-        lower_is_better=True if lower_is_better else None,
+        lower_is_better=lower_is_better,
         per=per,
-        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
     if not result.n_pairs:
         raise NoPairsError(result.difference.reason or "no pairs")

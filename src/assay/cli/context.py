@@ -1,15 +1,12 @@
 """`assay context RUN…`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from assay.cli import options, output
-from assay.design import Design, Method
-from assay.errors import UsageError
-
-_STATISTICS = "Statistics"
+from assay.design import Design
 
 
 def context(
@@ -17,23 +14,15 @@ def context(
         list[Path], typer.Argument(metavar="RUN…", help="Runs of `assay score --keep-tokens`, of the same text.")
     ],
     bins: Annotated[
-        str, typer.Option(metavar="log|N", help="Positions 1, 2, 3–4, 5–8, …; or N bins of about as many tokens.")
+        str, options.option("Positions 1, 2, 3–4, 5–8, …; or N bins of about as many tokens.", value="log|N")
     ] = "log",
-    chart: Annotated[Path | None, options.chart("the curves")] = None,
-    method: Annotated[Method, typer.Option(help="Interval of a single bin.", rich_help_panel=_STATISTICS)] = "auto",
-    level: options.Level = 0.95,
-    resamples: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Random resamples.  [default: exact for single bins, 10,000 for max-T]",
-            rich_help_panel=_STATISTICS,
-            show_default=False,
-        ),
-    ] = None,
-    seed: options.Seed = 0,
-    save: output.Save = None,
-    as_json: output.Json = False,
+    chart: options.Chart = None,
+    method: options.IntervalMethod = options.DESIGN.method,
+    level: options.Level = options.DESIGN.level,
+    resamples: options.Resamples = options.DESIGN.resamples,
+    seed: options.Seed = options.DESIGN.seed,
+    save: options.Save = None,
+    as_json: options.Json = False,
 ) -> None:
     """Does longer context still help?
 
@@ -45,15 +34,6 @@ def context(
 
     output.check_outputs([chart, save], runs)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
-    result = run(*runs, bins=_bins(bins), design=design)
+    result = run(*runs, bins=options.bins_in(bins), design=design)
 
     output.show(result, as_json=as_json, save=save, chart=chart)
-
-
-def _bins(text: str) -> int | Literal["log"]:
-    if text == "log":
-        return "log"
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(f"bins must be log or a number of bins, but got {text!r}.") from None

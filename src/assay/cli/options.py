@@ -1,16 +1,28 @@
-"""Options that several verbs have, defined once: the same name, words and place in the help everywhere."""
+"""The options of the command line: each has one name, help and place in it, whichever verb takes it.
+
+What an option means is parsed here too, so that verbs get what the library takes. An option of one verb alone stands in
+its file. Defaults of a design are those of `assay.design`.
+"""
 
 import csv
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
 import typer
 
-from assay.design import Method, TestName
-from assay.errors import AssayError
+from assay.design import Design, Method, Profile, TestName, TierName, Weights
+from assay.errors import AssayError, UsageError
 
-DATA, STATISTICS, MODEL, TEXT, OUTPUT = "Data", "Statistics", "Model", "Text", "Output"  # panels of the help
-GENERATIONS, PILOT = "Generations", "From a pilot"
+if TYPE_CHECKING:
+    from assay.data.readers import Format, Selection
+
+DESIGN = Design()
+
+# Panels of the help.
+DATA, HARNESS, STATISTICS, OUTPUT = "Data", "Harness files", "Statistics", "Output"
+MODEL, TEXT, POLICY, GENERATIONS = "Model", "Text", "Policy", "Generations"
 
 
 class OptionError(AssayError):
@@ -19,11 +31,12 @@ class OptionError(AssayError):
     exit_code = 2
 
 
+# ------------------------------------------------------------------------------------------------------------- parsing
+
+
 def columns_of(text: str) -> dict[str, str]:
     """Our name = the file's name, an empty one for "do not use it".
 
-    >>> columns_of('score=acc,item=id')
-    {'score': 'acc', 'item': 'id'}
     >>> columns_of('item=doc_id,"score=acc,none",cluster=')
     {'item': 'doc_id', 'score': 'acc,none', 'cluster': ''}
     """
@@ -40,93 +53,202 @@ def columns_of(text: str) -> dict[str, str]:
     return mapping
 
 
-def _columns(example: str, panel: str = DATA) -> Any:
-    words = f"Other column names, e.g. {example}."
-    return typer.Option(parser=columns_of, metavar="OURS=THEIRS,…", help=words, rich_help_panel=panel)
+def names_in(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
-Columns = Annotated[dict[str, str] | None, _columns("score=acc,item=id")]
-PilotColumns = Annotated[dict[str, str] | None, _columns("score=acc,item=id", PILOT)]
-GenerationColumns = Annotated[dict[str, str] | None, _columns("prediction=output", GENERATIONS)]
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Resample whole clusters: document, passage, ...", rich_help_panel=DATA),
-]
-Split = Annotated[
-    Literal["preview", "final"] | None, typer.Option(help="Only this split of the windows.", rich_help_panel=DATA)
-]
-LowerIsBetter = Annotated[
-    bool,
-    typer.Option("--lower-is-better", help="Scores where less is better (errors, seconds).", rich_help_panel=DATA),
-]
-
-IntervalMethod = Annotated[
-    Method, typer.Option(help="Interval; auto is tango for 0/1 scores, else bca.", rich_help_panel=STATISTICS)
-]
-Level = Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=STATISTICS)]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", rich_help_panel=STATISTICS)]
-PairedTest = Annotated[
-    TestName,
-    typer.Option(
-        help="Test; auto is mcnemar-midp for 0/1 scores, else sign-flip. mcnemar is the exact one.",
-        rich_help_panel=STATISTICS,
-    ),
-]
-
-Adapter = Annotated[str | None, typer.Option(metavar="DIR", help="A peft adapter.", rich_help_panel=MODEL)]
-Dtype = Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.", rich_help_panel=MODEL)]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.", rich_help_panel=MODEL)]
-Revision = Annotated[str | None, typer.Option(help="Revision on the hub.", rich_help_panel=MODEL)]
-TrustRemoteCode = Annotated[
-    bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.", rich_help_panel=MODEL)
-]
-AllowPickle = Annotated[
-    bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.", rich_help_panel=MODEL)
-]
-
-Context = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Tokens per window. (default: the model's, at most 2,048)",
-        show_default=False,
-        rich_help_panel=TEXT,
-    ),
-]
-Stride = Annotated[
-    int | None,
-    typer.Option(
-        metavar="S", help="Tokens between windows. (default: no overlap)", show_default=False, rich_help_panel=TEXT
-    ),
-]
-Field = Annotated[str | None, typer.Option(metavar="COLUMN", help="The text column of tables.", rich_help_panel=TEXT)]
-SplitOn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT", help="Where a text file is cut into documents; '\\n' is a new line.", rich_help_panel=TEXT
-    ),
-]
-RunFolder = Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The folder of the run.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there by a complete one.")]
-Markdown = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Also write it as Markdown.", rich_help_panel=OUTPUT)
-]
+def numbers_in(text: str) -> list[float]:
+    """Different numbers with commas between them, in order."""
+    try:
+        return sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        raise OptionError(f"--lrs must be numbers with commas between them, but got {text!r}.") from None
 
 
-def unescaped(text: str | None) -> str | None:
-    r"""What was typed on a command line, with ``\n`` a new line and ``\t`` a tab."""
-    return None if text is None else text.replace("\\n", "\n").replace("\\t", "\t")
+class Drawn(NamedTuple):
+    """How many windows to draw."""
+
+    preview: int
+    final: int
 
 
-def chart(what: str) -> Any:
-    """The option --chart: a file that ends in .svg or .png, refused before anything is read if it does not."""
-    words = f"Draw {what} to a .svg or .png file."
-    return typer.Option(metavar="FILE", help=words, callback=_checked_chart, rich_help_panel=OUTPUT)
+def windows_in(text: str) -> Drawn:
+    """The numbers of preview and final windows: 180x180."""
+    found = re.fullmatch(r"(\d+)x(\d+)", text)
+    if found is None or not all(map(int, found.groups())):
+        raise OptionError(f"--windows must look like 180x180 (preview x final), but got {text!r}.")
+    return Drawn(int(found[1]), int(found[2]))
 
 
-def _checked_chart(path: Path | None) -> Path | None:
+def bins_in(text: str) -> int | Literal["log"]:
+    """``log``, or how many bins."""
+    if text == "log":
+        return "log"
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionError(f"--bins must be log or a number of bins, but got {text!r}.") from None
+
+
+def unescaped(text: str) -> str:
+    r"""What was typed, with ``\n`` a new line and ``\t`` a tab."""
+    return text.replace("\\n", "\n").replace("\\t", "\t")
+
+
+def _chart_file(text: str) -> Path:
+    """A file that ends in .svg or .png, refused before anything is read if it does not."""
     from assay.report.charts import check_chart  # late: only if a chart is asked for
 
-    if path is not None:
-        check_chart(path)
-    return path
+    try:
+        check_chart(Path(text))
+    except UsageError as error:
+        raise OptionError(str(error)) from None
+    return Path(text)
+
+
+def option(
+    words: str,
+    *names: str,
+    panel: str | None = None,
+    value: str | None = None,
+    parser: Callable[[str], Any] | None = None,
+) -> Any:
+    """An option by its help, with the names that are not the parameter's; a default may stand in the words instead."""
+    shown = "(default" not in words
+    return typer.Option(*names, help=words, rich_help_panel=panel, metavar=value, parser=parser, show_default=shown)
+
+
+# ---------------------------------------------------------------------------------------------------------------- data
+
+_OTHER_NAMES = "Other column names, e.g. {}."
+Columns = Annotated[
+    dict[str, str] | None,
+    option(_OTHER_NAMES.format("score=acc,item=id"), panel=DATA, value="OURS=THEIRS,…", parser=columns_of),
+]
+GenerationColumns = Annotated[
+    dict[str, str] | None,
+    option(_OTHER_NAMES.format("prediction=output"), panel=GENERATIONS, value="OURS=THEIRS,…", parser=columns_of),
+]
+ModelA = Annotated[str | None, option("The model to take from the first file.", "--a", panel=DATA, value="NAME")]
+ModelB = Annotated[
+    str | None,
+    option("The model to take from the second file, or the first if it has both.", "--b", panel=DATA, value="NAME"),
+]
+Cluster = Annotated[
+    str | None, option("Draw whole clusters of this column: document, passage, …", panel=DATA, value="COLUMN")
+]
+Split = Annotated[Literal["preview", "final"] | None, option("Only this split of the windows.", panel=DATA)]
+LowerIsBetter = Annotated[
+    bool | None,
+    option("Scores where less is better (errors, seconds).", "--lower-is-better", panel=DATA),
+]
+
+# ------------------------------------------------------------------------------------------------------- harness files
+
+Task = Annotated[str | None, option("The task, a group of tasks, or a pattern: 'mmlu_*'.", panel=HARNESS, value="NAME")]
+MetricName = Annotated[str | None, option("The metric of each item.", "--metric", panel=HARNESS, value="NAME")]
+Filter = Annotated[
+    str | None,
+    option("The filter of lm-eval's answers, or HELM's split.", "--filter", panel=HARNESS, value="NAME"),
+]
+Scorer = Annotated[str | None, option("The scorer of inspect.", panel=HARNESS, value="NAME")]
+FormatName = Annotated[
+    str | None,
+    option(
+        "lm-eval, inspect, lighteval, helm, responses or table; otherwise seen from the content.",
+        "--format",
+        panel=HARNESS,
+        value="FORMAT",
+    ),
+]
+Newest = Annotated[bool, option("The newest of several runs of a task by a model.", "--newest", panel=HARNESS)]
+
+
+def selection_of(
+    task: str | None,
+    metric: str | None,
+    filter_name: str | None,
+    scorer: str | None,
+    format_name: str | None,
+    *,
+    newest: bool,
+) -> "Selection":
+    """What was picked; an unknown format is refused here."""
+    from assay.data.readers import Selection  # late: --help needs none of it
+
+    chosen = cast("Format | None", format_name)
+    return Selection(task=task, metric=metric, filter=filter_name, scorer=scorer, format=chosen, newest=newest)
+
+
+# ---------------------------------------------------------------------------------------------------------- statistics
+
+IntervalMethod = Annotated[
+    Method, option("Method of intervals; auto is tango for 0/1 scores, else bca.", panel=STATISTICS)
+]
+Level = Annotated[float, option("Confidence level.", panel=STATISTICS)]
+Resamples = Annotated[
+    int | None,
+    option("Random resamples. (default: exact where possible, else 10,000)", panel=STATISTICS, value="N"),
+]
+Seed = Annotated[int, option("Seed of the random numbers.", panel=STATISTICS)]
+PairedTest = Annotated[
+    TestName,
+    option("Test; auto is mcnemar-midp for 0/1 scores, else sign-flip. mcnemar is the exact one.", panel=STATISTICS),
+]
+
+# ---------------------------------------------------------------------------------------------------- models and texts
+
+And = Annotated[
+    list[str] | None,
+    option("Another model on the same text; may be repeated.", "--and", panel=MODEL, value="MODEL"),
+]
+Adapter = Annotated[str | None, option("A peft adapter.", panel=MODEL, value="DIR")]
+Dtype = Annotated[str, option("auto, float32, bfloat16, float16.", panel=MODEL)]
+Device = Annotated[str, option("auto, cpu, cuda, mps.", panel=MODEL)]
+Revision = Annotated[str | None, option("Revision on the hub.", panel=MODEL)]
+TrustRemoteCode = Annotated[bool, option("Run code that comes with the model.", "--trust-remote-code", panel=MODEL)]
+AllowPickle = Annotated[bool, option("Load pickled weights, which can run code.", "--allow-pickle", panel=MODEL)]
+Context = Annotated[
+    int | None, option("Tokens per window. (default: the model's, at most 2,048)", panel=TEXT, value="N")
+]
+Stride = Annotated[int | None, option("Tokens between windows. (default: no overlap)", panel=TEXT, value="S")]
+Field = Annotated[str | None, option("The text column of tables.", panel=TEXT, value="COLUMN")]
+SplitOn = Annotated[
+    str | None,
+    option("Where a text file is cut into documents; '\\n' is a new line.", panel=TEXT, value="TEXT", parser=unescaped),
+]
+RunFolder = Annotated[
+    Path,
+    option("The folder of the run; of several runs, each in one of its own.", "-o", "--output", value="RUN"),
+]
+Overwrite = Annotated[bool, option("Replace the run that is there by a complete one.", "--overwrite")]
+
+# -------------------------------------------------------------------------------------------------------------- policy
+
+PolicyFile = Annotated[
+    Path | None,
+    option("JSON or TOML; options beside it may only be stricter.", "--policy", panel=POLICY, value="FILE"),
+]
+Tier = Annotated[TierName | None, option("Minima, replicates and limits. (default of certify: balanced)", panel=POLICY)]
+ProfileName = Annotated[
+    Profile | None,
+    option("ci and release refuse what dev only reports. (default of certify: dev)", "--profile", panel=POLICY),
+]
+MaxRatio = Annotated[float | None, option("Largest acceptable perplexity ratio.", panel=POLICY, value="R")]
+MaxDrop = Annotated[float | None, option("Largest acceptable fall of the score.", panel=POLICY, value="D")]
+MinWindows = Annotated[int | None, option("Least number of windows or items per split.", panel=POLICY, value="N")]
+PolicyLevel = Annotated[float | None, option("Confidence level. (default: 0.95)", "--level", panel=POLICY)]
+WeightRule = Annotated[Weights | None, option("Of the items of scores. (default: equal)", "--weights", panel=POLICY)]
+
+# -------------------------------------------------------------------------------------------------------------- output
+
+Chart = Annotated[
+    Path | None, option("Also draw it, to a .svg or .png file.", panel=OUTPUT, value="FILE", parser=_chart_file)
+]
+Markdown = Annotated[Path | None, option("Also write it as Markdown.", panel=OUTPUT, value="FILE")]
+Save = Annotated[
+    Path | None,
+    option("Also write the result as JSON, for assay report.", "--save", panel=OUTPUT, value="FILE"),
+]
+Json = Annotated[bool, option("Print the result as JSON.", "--json", panel=OUTPUT)]

@@ -3,9 +3,11 @@
 import json
 import shutil
 import sys
+import time
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -15,18 +17,10 @@ from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
 from assay.results.record import Result
 
-__all__ = ["Json", "Save", "as_text", "check_outputs", "say", "say_json", "say_over", "show", "terminal_width"]
+__all__ = ["Progress", "as_text", "check_outputs", "progress_of", "say", "say_json", "show", "terminal_width"]
 
-_PANEL = "Output"
 _NARROW, _WIDE = 80, 120  # columns of a table
-
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_PANEL)]
-Save = Annotated[
-    Path | None,
-    typer.Option(
-        "--save", metavar="FILE", help="Also write the result as JSON, for assay report.", rich_help_panel=_PANEL
-    ),
-]
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 def show(
@@ -96,7 +90,31 @@ def say_json(data: dict[str, Any], *, sort_keys: bool = False) -> None:
     typer.echo(visible_json(json.dumps(data, ensure_ascii=False, indent=2, sort_keys=sort_keys)))
 
 
-def say_over(text: str, *, last: bool) -> None:
-    """Progress on stderr: a line that is written over on a terminal, until the last one; plain lines elsewhere."""
-    terminal = sys.stderr.isatty()
-    typer.echo(f"\r{visible(text):<79}" if terminal else visible(text), err=True, nl=not terminal or last)
+class Progress:
+    """A line on stderr that is written over on a terminal, plain lines now and then elsewhere; speed and time left.
+
+    Nothing is said where there are fewer than ``least`` to do.
+    """
+
+    def __init__(self, unit: str, name: str = "", least: int = 0) -> None:
+        self.unit, self.name, self.least = unit, f"{name}: " if name else "", least
+        self.began, self.first, self.last = time.monotonic(), -1, -inf
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many are done; the first and the last time it is always said."""
+        self.first = done if self.first < 0 else self.first
+        now, terminal, finished = time.monotonic(), sys.stderr.isatty(), done >= total
+        pause = 0.2 if terminal else _SECONDS_BETWEEN_LINES
+        if total < self.least or (not finished and now - self.last < pause):
+            return
+        self.last = now
+        rate = (done - self.first) / max(now - self.began, 1e-9)  # after the first batch nothing is known yet
+        speed = f", {rate:,.0f} {self.unit}/s" if rate > 0 else ""
+        left = f", {(total - done) / rate:.0f} s left" if rate > 0 and not finished else ""
+        text = visible(f"{self.name}{done:,} of {total:,} {self.unit}{speed}{left}")
+        typer.echo(f"\r{text:<79}" if terminal else text, err=True, nl=not terminal or finished)
+
+
+def progress_of(name: str) -> Progress:
+    """How far a model has come, in tokens."""
+    return Progress("tokens", name)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options, output, sources
+from assay.cli import options, output
 from assay.cli.options import DATA, OUTPUT, STATISTICS
 from assay.design import Design
 
@@ -22,45 +22,37 @@ def rank(
     cluster: options.Cluster = None,
     split: options.Split = None,
     complete: Annotated[
-        bool, typer.Option("--complete", help="Only items that every model has answered.", rich_help_panel=DATA)
+        bool, options.option("Only items that every model has answered.", "--complete", panel=DATA)
     ] = False,
     weights: Annotated[
         Literal["equal", "n", "sqrt", "log"] | None,
-        typer.Option(help="Weigh items by f(n), n their column weight.", rich_help_panel=DATA, show_default=False),
+        options.option("Weigh items by f(n), n their column weight.", panel=DATA),
     ] = None,
     min_n: Annotated[
         int | None,
-        typer.Option("--min-n", metavar="N", help="Only items with a weight of at least N.", rich_help_panel=DATA),
+        options.option("Only items with a weight of at least N.", "--min-n", panel=DATA, value="N"),
     ] = None,
-    lower_is_better: options.LowerIsBetter = False,
-    task: sources.Task = None,
-    metric: sources.MetricName = None,
-    filter_name: sources.Filter = None,
-    scorer: sources.Scorer = None,
-    format_name: sources.FormatName = None,
-    newest: sources.Newest = False,
+    lower_is_better: options.LowerIsBetter = None,
+    task: options.Task = None,
+    metric: options.MetricName = None,
+    filter_name: options.Filter = None,
+    scorer: options.Scorer = None,
+    format_name: options.FormatName = None,
+    newest: options.Newest = False,
     adjust: Annotated[
         Literal["holm", "bh", "max-t", "none"],
-        typer.Option(help="Adjust p-values and intervals for the number of pairs.", rich_help_panel=STATISTICS),
+        options.option("Adjust p-values and intervals for the number of pairs.", panel=STATISTICS),
     ] = "holm",
-    test: options.PairedTest = "auto",
-    method: options.IntervalMethod = "auto",
-    level: options.Level = 0.95,
-    resamples: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Random flips and resamples. (default: exact where possible, else 10,000)",
-            rich_help_panel=STATISTICS,
-            show_default=False,
-        ),
-    ] = None,
-    seed: options.Seed = 0,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Show every pair.", rich_help_panel=OUTPUT)] = False,
-    chart: Annotated[Path | None, options.chart("the models")] = None,
+    test: options.PairedTest = options.DESIGN.test,
+    method: options.IntervalMethod = options.DESIGN.method,
+    level: options.Level = options.DESIGN.level,
+    resamples: options.Resamples = options.DESIGN.resamples,
+    seed: options.Seed = options.DESIGN.seed,
+    pairs: Annotated[bool, options.option("Show every pair.", "--pairs", panel=OUTPUT)] = False,
+    chart: options.Chart = None,
     markdown: options.Markdown = None,
-    save: output.Save = None,
-    as_json: output.Json = False,
+    save: options.Save = None,
+    as_json: options.Json = False,
 ) -> None:
     """Which models can be told apart?
 
@@ -81,8 +73,8 @@ def rank(
         columns=columns,
         cluster=cluster,
         split=split,
-        lower_is_better=True if lower_is_better else None,
-        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        lower_is_better=lower_is_better,
+        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
     text = board.to_text(output.terminal_width(), all_pairs=pairs)
     output.show(board, as_json=as_json, save=save, markdown=markdown, chart=chart, text=text)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import options, output, sources
+from assay.cli import options, output
 
 
 def reliability(
@@ -18,20 +18,18 @@ def reliability(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     files_are_runs: Annotated[
-        bool, typer.Option("--files-are-runs", help="Each file is one run of its model.", rich_help_panel=options.DATA)
+        bool, options.option("Each file is one run of its model.", "--files-are-runs", panel=options.DATA)
     ] = False,
-    task: sources.Task = None,
-    metric: sources.MetricName = None,
-    filter_name: sources.Filter = None,
-    scorer: sources.Scorer = None,
-    format_name: sources.FormatName = None,
-    newest: sources.Newest = False,
-    level: options.Level = 0.95,
-    power: Annotated[
-        float, typer.Option(help="Power of the detectable differences.", rich_help_panel=options.STATISTICS)
-    ] = 0.8,
-    save: output.Save = None,
-    as_json: output.Json = False,
+    task: options.Task = None,
+    metric: options.MetricName = None,
+    filter_name: options.Filter = None,
+    scorer: options.Scorer = None,
+    format_name: options.FormatName = None,
+    newest: options.Newest = False,
+    level: options.Level = options.DESIGN.level,
+    power: Annotated[float, options.option("Power of the detectable differences.", panel=options.STATISTICS)] = 0.8,
+    save: options.Save = None,
+    as_json: options.Json = False,
 ) -> None:
     """Would another run say the same?
 
@@ -48,6 +46,6 @@ def reliability(
         columns=columns,
         cluster=cluster,
         files_are_runs=files_are_runs,
-        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
     output.show(result, as_json=as_json, save=save)

@@ -1,15 +1,13 @@
 """`assay report RESULT…`."""
 
-import shutil
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.output import check_outputs, say
-from assay.errors import InputError, UsageError
-
-_NARROW, _WIDE = 80, 120  # columns
+from assay.cli import options
+from assay.cli.output import check_outputs, say, terminal_width
+from assay.errors import UsageError
 
 
 def report(
@@ -21,21 +19,21 @@ def report(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="PAGE", help="Write a page: .html or .md. (default: print)"),
+        options.option("Write a page: .html or .md. (default: print)", "-o", "--output", value="PAGE"),
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.", show_default=False)] = None,
+    title: Annotated[str | None, options.option("Title of the page.", value="TEXT")] = None,
     chart_format: Annotated[
         Literal["svg", "png"] | None,
-        typer.Option(help="Also write every chart as a file, into a folder beside the page.", show_default=False),
+        options.option("Also write every chart as a file, into a folder beside the page."),
     ] = None,
     policy: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Judge certificates by your own policy, JSON or TOML.", show_default=False),
+        options.option("Judge certificates by your own policy, JSON or TOML.", value="FILE"),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Show a folder of results on this machine, and new ones as they appear.")
+        bool, options.option("Show a folder of results on this machine, and new ones as they appear.", "--serve")
     ] = False,
-    port: Annotated[int, typer.Option(metavar="PORT", help="Of --serve; 0 takes a free one.")] = 8321,
+    port: Annotated[int, options.option("Of --serve; 0 takes a free one.", value="PORT")] = 8321,
 ) -> None:
     """One page to read and send, from any results.
 
@@ -64,8 +62,7 @@ def report(
     if output is None:
         from assay.report.markdown import document_text
 
-        width = min(max(shutil.get_terminal_size((_NARROW, 24)).columns, _NARROW), _WIDE)
-        say(document_text(document, width), nl=False)
+        say(document_text(document, terminal_width()), nl=False)
         return
     for path in write_document(document, output, chart_format):
         say(f"Written: {path}", err=True)
@@ -74,8 +71,6 @@ def report(
 def _serve(results: list[Path], output: Path | None, port: int) -> None:
     if len(results) != 1 or output is not None:
         raise UsageError("--serve takes one folder, and writes nothing: assay report --serve FOLDER.")
-    if not results[0].is_dir():
-        raise InputError(f"{results[0]}: not a folder; --serve shows the results in one.")
     from assay.report.serve import serve
 
     raise typer.Exit(128 + serve(results[0], port=port, ready=say))

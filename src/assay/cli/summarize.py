@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options, output, sources
+from assay.cli import options, output
 from assay.design import Design
 
 
@@ -20,23 +20,21 @@ def summarize(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     split: options.Split = None,
-    lower_is_better: options.LowerIsBetter = False,
-    task: sources.Task = None,
-    metric: sources.MetricName = None,
-    filter_name: sources.Filter = None,
-    scorer: sources.Scorer = None,
-    format_name: sources.FormatName = None,
-    newest: sources.Newest = False,
+    lower_is_better: options.LowerIsBetter = None,
+    task: options.Task = None,
+    metric: options.MetricName = None,
+    filter_name: options.Filter = None,
+    scorer: options.Scorer = None,
+    format_name: options.FormatName = None,
+    newest: options.Newest = False,
     method: Annotated[
         Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized"],
-        typer.Option(
-            help="Interval; auto is agresti-coull for scores from 0 to 1, else bca.", rich_help_panel=options.STATISTICS
-        ),
+        options.option("Interval; auto is agresti-coull for scores from 0 to 1, else bca.", panel=options.STATISTICS),
     ] = "auto",
-    level: options.Level = 0.95,
-    chart: Annotated[Path | None, options.chart("the models")] = None,
-    save: output.Save = None,
-    as_json: output.Json = False,
+    level: options.Level = options.DESIGN.level,
+    chart: options.Chart = None,
+    save: options.Save = None,
+    as_json: options.Json = False,
 ) -> None:
     """How good is it, and how sure are we?
 
@@ -52,7 +50,7 @@ def summarize(
         columns=columns,
         cluster=cluster,
         split=split,
-        lower_is_better=True if lower_is_better else None,
-        selection=sources.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        lower_is_better=lower_is_better,
+        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
     )
     output.show(result, as_json=as_json, save=save, chart=chart)

@@ -1,5 +1,6 @@
 """`assay tune RUN…` and `assay tune run`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -7,8 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from assay.cli import options, output
-from assay.design import Design, Method
-from assay.errors import UsageError
+from assay.design import Design
 
 _TRAINING = "Training"
 _LORA = "LoRA"
@@ -45,29 +45,27 @@ def report(
     ],
     baseline: Annotated[
         str | None,
-        typer.Option(
-            metavar="ARM", help="What the others are compared with. (default: the one that trains everything)"
-        ),
+        options.option("What the others are compared with. (default: the one that trains everything)", value="ARM"),
     ] = None,
     targets: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Other targets, as JSON or TOML: perplexity, memory_reduction, …"),
+        options.option("Other targets, as JSON or TOML: perplexity, memory_reduction, …", value="FILE"),
     ] = None,
     validation: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The validation set that decides, where logs have several: eval_NAME_loss."),
+        options.option("The validation set that decides, where logs have several: eval_NAME_loss.", value="NAME"),
     ] = None,
     language_model: Annotated[
         bool,
-        typer.Option("--language-model", help="The losses are a language model's: perplexities and grades, too."),
+        options.option("The losses are a language model's: perplexities and grades, too.", "--language-model"),
     ] = False,
-    method: Annotated[Method, typer.Option(help="Interval over windows.", rich_help_panel=options.STATISTICS)] = "auto",
-    level: options.Level = 0.95,
-    seed: options.Seed = 0,
-    chart: Annotated[Path | None, options.chart("losses, gradients and costs")] = None,
+    method: options.IntervalMethod = options.DESIGN.method,
+    level: options.Level = options.DESIGN.level,
+    seed: options.Seed = options.DESIGN.seed,
+    chart: options.Chart = None,
     markdown: options.Markdown = None,
-    save: output.Save = None,
-    as_json: output.Json = False,
+    save: options.Save = None,
+    as_json: options.Json = False,
 ) -> None:
     """What did the runs cost, did they converge, and is one really better?
 
@@ -99,58 +97,53 @@ def report(
 
 @tune.command("run")
 def run(
-    base: Annotated[str, typer.Option(metavar="MODEL", help="The model to adapt: a folder or hub name.")],
-    train: Annotated[list[Path], typer.Option(metavar="TEXT", help="What to learn from; may be repeated.")],
-    valid: Annotated[list[Path], typer.Option(metavar="TEXT", help="Held-out text; may be repeated.")],
+    base: Annotated[str, options.option("The model to adapt: a folder or hub name.", value="MODEL")],
+    train: Annotated[list[Path], options.option("What to learn from; may be repeated.", value="TEXT")],
+    valid: Annotated[list[Path], options.option("Held-out text; may be repeated.", value="TEXT")],
     output_folder: options.RunFolder,
-    method: Annotated[Literal["lora", "full"], typer.Option(help="An adapter, or every weight.")] = "lora",
-    rank: Annotated[int, typer.Option(help="Rank of LoRA.", rich_help_panel=_LORA)] = 16,
+    method: Annotated[Literal["lora", "full"], options.option("An adapter, or every weight.")] = "lora",
+    rank: Annotated[int, options.option("Rank of LoRA.", panel=_LORA)] = 16,
     alpha: Annotated[
-        int | None, typer.Option(help="Scaling of LoRA: alpha / rank. (default: twice the rank)", rich_help_panel=_LORA)
+        int | None, options.option("Scaling of LoRA: alpha / rank. (default: twice the rank)", panel=_LORA)
     ] = None,
-    dropout: Annotated[float, typer.Option(help="Dropout before LoRA.", rich_help_panel=_LORA)] = 0.0,
+    dropout: Annotated[float, options.option("Dropout before LoRA.", panel=_LORA)] = 0.0,
     modules: Annotated[
         str,
-        typer.Option(
-            metavar="NAME,NAME,…",
-            help="The linear layers that get LoRA, such as q_proj,v_proj; all-linear: every one but the head.",
-            rich_help_panel=_LORA,
+        options.option(
+            "The linear layers that get LoRA, such as q_proj,v_proj; all-linear: every one but the head.",
+            panel=_LORA,
+            value="NAME,NAME,…",
         ),
     ] = "all-linear",
     train_embeddings: Annotated[
         bool,
-        typer.Option(
+        options.option(
+            "Train the embeddings, too, whole: for a language that the base hardly knows. Tied ones stay tied.",
             "--train-embeddings",
-            help="Train the embeddings, too, whole: for a language that the base hardly knows. Tied ones stay tied.",
-            rich_help_panel=_LORA,
+            panel=_LORA,
         ),
     ] = False,
-    lr: Annotated[float, typer.Option(help="Learning rate.", rich_help_panel=_TRAINING)] = 2e-4,
+    lr: Annotated[float, options.option("Learning rate.", panel=_TRAINING)] = 2e-4,
     lrs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="R,R,…",
-            help="Train once at each rate, from the same start on the same data: RUN/lr-R.",
-            rich_help_panel=_TRAINING,
+        Sequence[float] | None,
+        options.option(
+            "Train once at each rate, from the same start on the same data: RUN/lr-R.",
+            panel=_TRAINING,
+            value="R,R,…",
+            parser=options.numbers_in,
         ),
     ] = None,
-    steps: Annotated[int, typer.Option(help="Steps.", rich_help_panel=_TRAINING)] = 1000,
-    rows: Annotated[int, typer.Option(help="Rows of text in a step.", rich_help_panel=_TRAINING)] = 8,
-    seed: Annotated[int, typer.Option(help="Seed of the adapter and of the order.", rich_help_panel=_TRAINING)] = 0,
-    checkpoint: Annotated[
-        int, typer.Option(metavar="N", help="Steps between checkpoints; 0: none.", rich_help_panel=_TRAINING)
-    ] = 500,
-    context: Annotated[int, typer.Option(metavar="N", help="Tokens in a row.", rich_help_panel=options.TEXT)] = 512,
+    steps: Annotated[int, options.option("Steps.", panel=_TRAINING)] = 1000,
+    rows: Annotated[int, options.option("Rows of text in a step.", panel=_TRAINING)] = 8,
+    seed: Annotated[int, options.option("Seed of the adapter and of the order.", panel=_TRAINING)] = 0,
+    checkpoint: Annotated[int, options.option("Steps between checkpoints; 0: none.", panel=_TRAINING, value="N")] = 500,
+    context: Annotated[int, options.option("Tokens in a row.", panel=options.TEXT, value="N")] = 512,
     field: options.Field = None,
     split_on: options.SplitOn = None,
-    every_step: Annotated[
-        int, typer.Option(metavar="N", help="Loss, rate, gradient norm.", rich_help_panel=_RECORD)
-    ] = 1,
-    every_validation: Annotated[int, typer.Option(metavar="N", help="Validation loss.", rich_help_panel=_RECORD)] = 100,
-    every_memory: Annotated[int, typer.Option(metavar="N", help="Memory.", rich_help_panel=_RECORD)] = 100,
-    every_quality: Annotated[
-        int, typer.Option(metavar="N", help="Perplexity, character accuracy.", rich_help_panel=_RECORD)
-    ] = 500,
+    every_step: Annotated[int, options.option("Loss, rate, gradient norm.", panel=_RECORD, value="N")] = 1,
+    every_validation: Annotated[int, options.option("Validation loss.", panel=_RECORD, value="N")] = 100,
+    every_memory: Annotated[int, options.option("Memory.", panel=_RECORD, value="N")] = 100,
+    every_quality: Annotated[int, options.option("Perplexity, character accuracy.", panel=_RECORD, value="N")] = 500,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Train with LoRA or in full, record every step, and score the validation text with the result.
@@ -180,20 +173,11 @@ def run(
         train=train,
         valid=valid,
         settings=settings,
-        learning_rates=_rates(lrs),
+        learning_rates=lrs,
         context=context,
         schedule=Schedule(step=every_step, validation=every_validation, memory=every_memory, quality=every_quality),
         field=field,
-        split_on=options.unescaped(split_on),
+        split_on=split_on,
         overwrite=overwrite,
         on_run=lambda found: output.say(str(found)),
     )
-
-
-def _rates(text: str | None) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        return sorted({float(part) for part in text.split(",")})
-    except ValueError:
-        raise UsageError(f"--lrs must be numbers with commas between them, but got {text!r}.") from None

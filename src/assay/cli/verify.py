@@ -5,64 +5,42 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.cli import options
 from assay.cli.output import say, say_json
-from assay.design import Profile, TierName, Weights
-
-_OWN = "Your own policy"
 
 
 def verify(
     certificate: Annotated[Path, typer.Argument(metavar="CERT.json", help="A certificate that `assay certify` wrote.")],
     evidence: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The evidence. (default: CERT.evidence.parquet beside it)")
+        Path | None, options.option("The evidence. (default: CERT.evidence.parquet beside it)", value="FILE")
     ] = None,
-    key: Annotated[Path | None, typer.Option(metavar="PUB", help="The signature must be by this public key.")] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Yours, JSON or TOML; the options below may only be stricter.", rich_help_panel=_OWN
-        ),
-    ] = None,
-    max_ratio: Annotated[
-        float | None,
-        typer.Option(metavar="R", help="Your limit in place of the certificate's.", rich_help_panel=_OWN),
-    ] = None,
-    max_drop: Annotated[
-        float | None,
-        typer.Option(metavar="D", help="Your limit in place of the certificate's.", rich_help_panel=_OWN),
-    ] = None,
-    tier: Annotated[TierName | None, typer.Option(help="Limits and minima of this tier.", rich_help_panel=_OWN)] = None,
-    profile: Annotated[
-        Profile | None, typer.Option(help="Issued under this profile or a stricter one.", rich_help_panel=_OWN)
-    ] = None,
-    min_windows: Annotated[
-        int | None, typer.Option(metavar="N", help="Least number of windows or items.", rich_help_panel=_OWN)
-    ] = None,
-    level: Annotated[
-        float | None,
-        typer.Option(help="Least confidence level. (default with any of these: 0.95)", rich_help_panel=_OWN),
-    ] = None,
+    key: Annotated[Path | None, options.option("The signature must be by this public key.", value="PUB")] = None,
+    policy: options.PolicyFile = None,
+    max_ratio: options.MaxRatio = None,
+    max_drop: options.MaxDrop = None,
+    tier: options.Tier = None,
+    profile: options.ProfileName = None,
+    min_windows: options.MinWindows = None,
+    level: options.PolicyLevel = None,
+    weights: options.WeightRule = None,
     lower_is_better: Annotated[
-        bool, typer.Option("--lower-is-better", help="Scores where less is better.", rich_help_panel=_OWN)
-    ] = False,
-    weights: Annotated[
-        Weights | None,
-        typer.Option(help="Of the items of scores. (default with any of these: equal)", rich_help_panel=_OWN),
+        bool | None, options.option("Less is better in the scores.", "--lower-is-better", panel=options.POLICY)
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Groups of this column drawn whole.", rich_help_panel=_OWN)
+        str | None, options.option("Groups of this column were drawn whole.", panel=options.POLICY, value="COLUMN")
     ] = None,
     task: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The scores are of this task.", rich_help_panel=_OWN)
+        str | None, options.option("The scores are of this task.", panel=options.POLICY, value="NAME")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The scores are of this metric.", rich_help_panel=_OWN)
+        str | None, options.option("The scores are of this metric.", panel=options.POLICY, value="NAME")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Is this certificate true? Recomputes every number from the evidence and names each field that is wrong.
 
-    Exits 0 if it is true and passes, 1 if it is true and does not pass, 4 if it is not true, 3 if it cannot be read.
+    The policy that it must meet may be your own; what you leave open is the issuer's choice. Exits 0 if it is true
+    and passes, 1 if it is true and does not pass, 4 if it is not true, 3 if it cannot be read.
     """
     from assay.certificate.policy import policy_of
     from assay.certificate.verify import verify as run
@@ -75,7 +53,7 @@ def verify(
         min_windows=min_windows,
         level=level,
         weights=weights,
-        lower_is_better=True if lower_is_better else None,
+        lower_is_better=lower_is_better,
         cluster=cluster,
         task=task,
         metric=metric,

@@ -1,5 +1,6 @@
 """Results from files and folders as a document, and a document as files."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os import PathLike
@@ -15,8 +16,9 @@ from assay.names import file_name
 from assay.report.charts import write_chart
 from assay.report.document import Part, ReportDocument
 from assay.report.html import write_page
-from assay.report.markdown import document_markdown, part_markdown
+from assay.report.markdown import document_markdown, part_markdown, sections_markdown
 from assay.report.saved import part_of, read_part
+from assay.results.parts import Section
 from assay.results.record import Result
 
 PAGES = (".html", ".md")
@@ -64,6 +66,20 @@ def write_markdown_with_charts(result: Result, page: Path, last: str = "") -> li
     text = part_markdown(part, charts, level=1)
     write_bytes(page, ("\n\n".join([text, *([last] if last else [])]) + "\n").encode())
     return [*(page.with_name(name) for name in charts.values()), page]
+
+
+def write_folder(result: Result, folder: Path, name: str, statements: Sequence[Section]) -> list[Path]:
+    """A result as NAME.json, NAME.md with its charts, and statements.md, its sentences for a paper: all or none."""
+    beside = "The sentences for a paper are in [statements.md](statements.md), every number is in "
+    beside += f"[{name}.json]({name}.json)."
+    record, said = folder / f"{name}.json", folder / "statements.md"
+    text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+    with together():
+        make_folder(folder)
+        write_bytes(record, (text + "\n").encode())
+        written = write_markdown_with_charts(result, folder / f"{name}.md", beside)
+        write_bytes(said, sections_markdown(f"Statements: {result.subject}", statements, result.signature).encode())
+    return [record, *written, said]
 
 
 def result_markdown(result: Result) -> str:

@@ -63,7 +63,7 @@ def characters(
     """
     check_ranges(scripts)
     check_normalization(normalize)
-    plan, specs = plan or Plan(), specs_of(models)
+    plan, specs = plan or Plan(), specs_of(models, whole_names=True)
     if not specs:
         raise UsageError("characters needs a model.")
     if plan.draw is not None:

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import exp
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data import Panel, read_table
 from assay.data.runs import Run, create_or_resume, finish
 from assay.errors import InputError, UsageError
+from assay.results.words import count
 from assay.scoring.texts import Document, texts_digest
 from assay.scoring.windows import Cut, Layout, Window, batches_of, drawn_windows, windows_of
 from assay.version import VERSION
@@ -47,6 +50,14 @@ class Encoded:
         low = int(self.ends[first - 1]) if first else 0
         text = self.document.text[low : int(self.ends[stop - 1])]
         return len(text.encode()), len(text)
+
+
+def summary_of(run: Run) -> str:
+    """The loss of a run in one line."""
+    panel = Panel.from_tables([read_table(run)], cluster="document")
+    loss, tokens = panel.estimate(0), int(panel.denominators.sum())
+    counts = f"{count(panel.n, 'window')} of {count(panel.n_clusters or 0, 'document')}, {count(tokens, 'token')}"
+    return f"loss {loss:.4f} nats per token, perplexity {exp(loss):.4f} ({counts})"
 
 
 Progress = Callable[[int, int], None]  # tokens done, tokens in all

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from assay.data.readers.registry import exists, named
 from assay.errors import UsageError
+from assay.scoring.texts import TABLES
 
 ENDPOINT = "endpoint:"
 
@@ -43,8 +45,48 @@ Spec = ModelSpec | EndpointSpec
 Model = str | PathLike[str] | ModelSpec | EndpointSpec
 
 
-def specs_of(models: Model | Sequence[Model] | Mapping[str, Model]) -> dict[str, Spec]:
+def spec_of(
+    name: str,
+    *,
+    model: str | None = None,
+    tokenizer: str | None = None,
+    dialect: Literal["auto", "prompt_logprobs", "echo"] = "auto",
+    concurrency: int = 8,
+    timeout: float | None = None,
+    api_key_env: str | None = None,
+    **loading: Any,
+) -> Spec:
+    """A model by its name on a command line: endpoint:URL is one behind a server, of which the keywords above are.
+
+    >>> spec_of("models/base", dtype="float32").dtype
+    'float32'
+    """
+    if not name.startswith(ENDPOINT):
+        return ModelSpec(name, **loading)
+    if model is None or tokenizer is None:
+        raise UsageError("a server needs `model=NAME` (what it calls the model) and `tokenizer=MODEL`.")
+    url = name.removeprefix(ENDPOINT)
+    return EndpointSpec(url, model, tokenizer, dialect, concurrency, timeout, api_key_env)
+
+
+def names_model(first: str) -> bool:
+    """Whether a name is a model's and not a table's: a folder, or what is no file and not called like one."""
+    path = named(first)[1]
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise UsageError(f"{first}: a folder without config.json is no model; name a model, or tables.")
+        return True
+    if not exists(path):
+        return path.suffix.lower() not in TABLES and "=" not in first
+    if path.suffix.lower() in (".txt", ".md"):
+        raise UsageError(f"{first}: a text needs a model before it.")
+    return False
+
+
+def specs_of(models: Model | Sequence[Model] | Mapping[str, Model], *, whole_names: bool = False) -> dict[str, Spec]:
     """Models by name: the names given, or else the last part of a path and what a server calls its model.
+
+    ``whole_names``: where two would be called the same, all are called by their whole path.
 
     >>> list(specs_of(["models/base", "models/int4"]))
     ['base', 'int4']
@@ -52,9 +94,14 @@ def specs_of(models: Model | Sequence[Model] | Mapping[str, Model]) -> dict[str,
     if isinstance(models, Mapping):
         return {name: _spec(model) for name, model in models.items()}
     given = [models] if isinstance(models, str | PathLike | ModelSpec | EndpointSpec) else list(models)
+    specs = [_spec(model) for model in given]
+    names = [_name(spec) for spec in specs]
+    if whole_names and len(set(names)) < len(names):
+        names = [spec.name if isinstance(spec, ModelSpec) else spec.model for spec in specs]
     found: dict[str, Spec] = {}
-    for spec in map(_spec, given):
-        name = _name(spec)
+    for name, spec in zip(names, specs, strict=True):
+        if name in found and whole_names:
+            raise UsageError(f"the model {name} is there twice; name every model once.")
         if name in found:
             raise UsageError(f"two models are called {name!r}; score them one by one, each into a folder of its own.")
         found[name] = spec

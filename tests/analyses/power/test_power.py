@@ -12,6 +12,7 @@ from statsmodels.stats.power import TTestPower
 
 from assay import examples
 from assay.analyses.power import power
+from assay.data import Selection
 from assay.errors import InputError, UsageError
 from assay.stats.planning import difference_for, items_for, power_of
 from assay.stats.planning.plans import Goal, Means, Shares, Spread, Structure
@@ -216,6 +217,11 @@ def test_coverage_of_the_intervals_of_pilots(pilot: PilotData) -> None:
         ({"items": 1}, "items must be at least 2"),
         ({"difference": float("nan")}, "difference must be finite"),
         ({"difference": 0.1, "repeats": 3}, "leave out the second file and repeats"),
+        (
+            {"difference": 0.1, "cluster": "c", "models": ("a", None)},
+            "`models`, `cluster`: of a pilot, but",
+        ),
+        ({"difference": 0.1, "selection": Selection(task="t")}, r"`Selection\(task='t'\)`: of a pilot"),
     ],
 )
 def test_misuse_is_refused(arguments: dict[str, Any], message: str) -> None:

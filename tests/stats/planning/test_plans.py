@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import UsageError
-from assay.stats.planning.plans import Goal, Shares, Spread, Structure
+from assay.stats.planning.plans import Goal, PlanNumbers, Shares, Spread, Structure
 
 
 @pytest.mark.parametrize("correlation", [-0.3, 0.0, 0.5])
@@ -89,3 +89,49 @@ def test_what_cannot_be_is_refused(make: object, message: str) -> None:
     assert callable(make)
     with pytest.raises(UsageError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "plan"),
+    [
+        (PlanNumbers(sd=0.3), Spread(sd=0.3)),
+        (PlanNumbers(sd_a=3.0, sd_b=4.0, correlation=0.0), Spread(sd=5.0)),
+        (PlanNumbers(p_a=0.6, p_b=0.7, discordant=0.2), Shares(p_a=0.6, discordant=0.2)),
+        (
+            PlanNumbers(sd=1.0, cluster_size=4, icc=0.2, repeats=3, sd_within=0.1),
+            Spread(sd=1.0, structure=Structure(cluster_size=4, icc=0.2, repeats=3, sd_within=0.1)),
+        ),
+    ],
+)
+def test_numbers_make_the_plan_that_they_say(numbers: PlanNumbers, plan: Spread | Shares) -> None:
+    assert numbers.plan() == plan
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        (PlanNumbers(), "or a pilot"),
+        (PlanNumbers(sd=1.0, sd_a=1.0), "but got `sd` and `sd_a` and `sd_b`"),
+        (PlanNumbers(sd=1.0, correlation=0.5), "leave out one"),
+        (PlanNumbers(sd_a=1.0, sd_b=1.0), "give all three"),
+        (PlanNumbers(sd=1.0, icc=0.1), "`cluster_size` and `icc` belong together"),
+        (PlanNumbers(sd=1.0, repeats=2), "`repeats` and `sd_within` belong together"),
+    ],
+)
+def test_numbers_that_are_too_few_or_too_many_are_refused(numbers: PlanNumbers, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        numbers.plan()
+
+
+def test_the_shares_of_both_give_the_difference() -> None:
+    assert PlanNumbers(p_a=0.25, p_b=0.75).difference(None) == 0.5
+    assert PlanNumbers(sd=1.0).difference(0.1) == 0.1
+    for numbers, asked in ((PlanNumbers(p_a=0.5, p_b=0.6), 0.1), (PlanNumbers(p_b=0.6), None)):
+        with pytest.raises(UsageError, match="`p_b` is the share beside `p_a`"):
+            numbers.difference(asked)
+
+
+def test_a_pilot_gives_its_numbers_itself() -> None:
+    PlanNumbers(repeats=3).check_pilot()
+    with pytest.raises(UsageError, match="`icc` is a number that the pilot gives"):
+        PlanNumbers(icc=0.5, repeats=3).check_pilot()

@@ -62,6 +62,7 @@ def power(
     if isinstance(plan, Spread | Shares):
         if b is not None or repeats is not None:
             raise UsageError("numbers hold all there is to know: leave out the second file and repeats.")
+        _check_no_pilot(selection, models=models, columns=columns, cluster=cluster, split=split)
         likely = plan if isinstance(plan, Shares) else plan.means()
         return _answered(asked, Planned(likely, likely, likely), None, _given(plan, difference))
     if not isinstance(plan, Panel) and b is None and None in models:
@@ -107,6 +108,14 @@ def _check(difference: float | None, items: int | None) -> None:
         raise UsageError(f"difference must be finite, but got {difference}.")
     if items is not None and items < 2:
         raise UsageError(f"items must be at least 2, but got {items}.")
+
+
+def _check_no_pilot(selection: Selection | None, **given: object) -> None:
+    """Refuse what says how a pilot is read where there is none."""
+    read = [f"`{name}`" for name, value in given.items() if value not in (None, (None, None))]
+    read += [selection.picks] if selection is not None and selection.picks else []
+    if read:
+        raise UsageError(f"{', '.join(read)}: of a pilot, but the plan is numbers; leave it out, or name its files.")
 
 
 def _given(plan: Spread | Shares, difference: float | None) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """What a study would measure (the spread of paired differences, or shares of right answers), and its goal."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf, sqrt
 from typing import Literal, get_args
 
@@ -225,6 +225,69 @@ class Shares:
         better, worse = self.discordance(difference)
         single = better + worse - difference**2
         return Means(self.structure.variance(single), self.structure.cluster_size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanNumbers:
+    """Whatever is known of a study, which must be enough for one kind of plan, and not too much."""
+
+    sd: float | None = None
+    sd_a: float | None = None
+    sd_b: float | None = None
+    correlation: float | None = None
+    p_a: float | None = None
+    p_b: float | None = None
+    discordant: float | None = None
+    cluster_size: float | None = None
+    icc: float | None = None
+    sd_within: float | None = None
+    repeats: int | None = None
+
+    def plan(self) -> Spread | Shares:
+        """The plan that these numbers make."""
+        kinds = {
+            "`sd`": self.sd is not None,
+            "`sd_a` and `sd_b`": self.sd_a is not None or self.sd_b is not None,
+            "`p_a` or `discordant`": any(x is not None for x in (self.p_a, self.p_b, self.discordant)),
+        }
+        chosen = [name for name, given in kinds.items() if given]
+        if len(chosen) != 1:
+            seen = f"but got {' and '.join(chosen)}" if chosen else "or a pilot: two files of results"
+            raise UsageError(f"the spread is given by `sd`, by `sd_a` and `sd_b`, or by `p_a` or `discordant`, {seen}.")
+        structure = self._structure()
+        if self.sd is not None:
+            if self.correlation is not None:
+                raise UsageError("`sd` is of the differences, in which the correlation is already; leave out one.")
+            return Spread(sd=self.sd, structure=structure)
+        if self.sd_a is not None or self.sd_b is not None:
+            if self.sd_a is None or self.sd_b is None or self.correlation is None:
+                raise UsageError("`sd_a`, `sd_b` and `correlation` belong together; give all three.")
+            return Spread.of_arms(self.sd_a, self.sd_b, self.correlation, structure)
+        return Shares(p_a=self.p_a, discordant=self.discordant, correlation=self.correlation, structure=structure)
+
+    def _structure(self) -> Structure:
+        if (self.cluster_size is None) != (self.icc is None):
+            raise UsageError("`cluster_size` and `icc` belong together; give both or neither.")
+        if (self.repeats is None) != (self.sd_within is None):
+            raise UsageError("`repeats` and `sd_within` belong together; give both or neither.")
+        names = ("cluster_size", "icc", "repeats", "sd_within")
+        return Structure(**{name: getattr(self, name) for name in names if getattr(self, name) is not None})
+
+    def difference(self, given: float | None) -> float | None:
+        """What was asked for, or what the shares of both systems say."""
+        if self.p_b is None:
+            return given
+        if self.p_a is None or given is not None:
+            raise UsageError("`p_b` is the share beside `p_a`, and their difference is the one to detect.")
+        if not 0 <= self.p_b <= 1:
+            raise UsageError(f"p_b must be between 0 and 1, but got {self.p_b}.")
+        return self.p_b - self.p_a
+
+    def check_pilot(self) -> None:
+        """Refuse what a pilot says itself; how often to run each item is for the study to say."""
+        given = [part.name for part in fields(self) if part.name != "repeats" and getattr(self, part.name) is not None]
+        if given:
+            raise UsageError(f"`{given[0]}` is a number that the pilot gives; leave out the one or the other.")
 
 
 def _check_correlation(correlation: float) -> None:
