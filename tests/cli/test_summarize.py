@@ -32,7 +32,9 @@ def test_the_method_is_the_named_one(shell: Shell, scores: str) -> None:
         found = Summary.from_dict(json.loads(shell("summarize", scores, "--method", method, "--json").out))
         assert found.models[0].value.interval is not None
         assert found.models[0].value.interval.method == method
-    shell.assert_refused("summarize", scores, "--method", "tango", exit_code=2, parts=["--method"])
+    shell.assert_refused(
+        "summarize", scores, "--method", "tango", exit_code=2, parts=["tango is an interval of a difference"]
+    )
 
 
 def test_columns_direction_and_several_models(shell: Shell) -> None:

@@ -116,7 +116,12 @@ def test_right_and_wrong_answers_with_weights_never_count_as_more_than_kish() ->
     values = np.array([1.0] * 10 + [0.0])
     items = effective_items(Units(values * weights, weights), weights, right_or_wrong=True)
     assert items.n == pytest.approx(effective_number(weights))
-    assert 2 <= items.df < 3  # and that is not known well
+    assert items.df == inf  # which is known
+    heavy = Units(np.where(values > 0, 0.0, weights), weights)  # the mirror image
+    assert effective_items(heavy, weights, right_or_wrong=True) == items
+    credit = effective_items(Units(values * weights * 0.9, weights), weights, right_or_wrong=False)
+    assert credit.n > 100
+    assert 2 <= credit.df < 3  # and that is not known well
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])

@@ -1,12 +1,12 @@
 """`assay summarize RESULTS…`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from assay.cli import options, output
-from assay.design import Design
+from assay.design import Design, Method
 
 
 def summarize(
@@ -28,7 +28,7 @@ def summarize(
     format_name: options.FormatName = None,
     newest: options.Newest = False,
     method: Annotated[
-        Literal["auto", "bca", "bca-plain", "percentile", "t", "studentized"],
+        Method,
         options.option("Interval; auto is agresti-coull for scores from 0 to 1, else bca.", panel=options.STATISTICS),
     ] = "auto",
     level: options.Level = options.DESIGN.level,

@@ -6,8 +6,9 @@ Agresti and Coull's interval has an effective number of items:
 
 - Right or wrong, independent, of equal weight: n_e is n, and q the normal quantile.
 - Partial credit, weights, clusters: n_e = p(1 − p)/v with v the linearised variance of the mean, and q is Student's
-  with Satterthwaite's degrees of freedom. Right and wrong answers never count as more than Kish's number of items, n
-  where weights are equal: where the few wrong ones are light, v alone would show next to nothing.
+  with Satterthwaite's degrees of freedom.
+- Right and wrong answers never count as more than Kish's number of items, n where weights are equal: where the few
+  wrong ones are light, v alone would show next to nothing. Without clusters that number is known, so q is normal.
 - Without spread v says nothing: n_e is Kish's number of items, or the number of clusters.
 
 So 20 right of 20 is 0.81 to 1, not 1 to 1. Coverage beside other intervals: `benchmarks/calibration_summarize.py`.
@@ -58,11 +59,12 @@ def effective_items(drawn: Units, weights: Floats, *, right_or_wrong: bool) -> E
         return EffectiveItems(float(drawn.n), inf)
     form, error = shape(drawn), standard_error(drawn)
     df = max(drawn.n - 1 if form is None else form.degrees_of_freedom, FEWEST_DF)
+    known = inf if right_or_wrong and not clustered else df
     most = drawn.estimate * (1 - drawn.estimate)  # variance that one answer can have
     if not error or drawn.extremes[1] - drawn.extremes[0] <= _SPREAD or most <= 0:
-        return EffectiveItems(float(drawn.n) if clustered else kish, df)
+        return EffectiveItems(float(drawn.n) if clustered else kish, known)
     found = most / error**2
-    return EffectiveItems(min(found, kish) if right_or_wrong else found, df)
+    return EffectiveItems(kish, known) if right_or_wrong and found > kish else EffectiveItems(found, df)
 
 
 def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> Interval:
