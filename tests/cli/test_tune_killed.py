@@ -13,9 +13,8 @@ import pytest
 pytest.importorskip("peft")
 
 from assay import models
-from assay.data.training.formats import read_logs
 from tests.cli.command import Shell
-from tests.training.runs import one_thread
+from tests.training.runs import one_thread, read_logs
 
 STEPS, CHECKPOINT = 12, 4
 LONGEST = 120  # seconds until the checkpoint is there, on a machine that is busy

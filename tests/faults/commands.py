@@ -67,7 +67,7 @@ def _text(folder: Path) -> None:
 
 def _no_clocks(run: Path) -> Any:
     """What a training log says besides times and memory: the steps, and the numbers at them."""
-    from assay.data.training import read_run
+    from assay.data.training.run_folder import read_run
 
     log = read_run(run.parent, None)
     series = (log.loss, log.grad_norm, log.rate, log.valid)

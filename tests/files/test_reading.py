@@ -9,9 +9,9 @@ from time import process_time
 import pytest
 
 from assay.data.readers.registry import open_source
-from assay.data.training.formats import read_logs
 from assay.errors import InputError
 from assay.files.reading import DOCUMENT, SETTINGS, TABLE, check_file, head_of, opened, read_bytes
+from tests.training.runs import read_logs
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes and sockets")
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"

@@ -6,6 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from assay.data.training import TrainingLog
+from assay.data.training.formats import read_noted
+
+
+def read_logs(paths: Sequence[str | Path]) -> list[TrainingLog]:
+    """The runs of every path."""
+    return read_noted(paths)[0]
+
 
 def write_run(
     folder: Path,

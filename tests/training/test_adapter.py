@@ -12,7 +12,6 @@ transformers = pytest.importorskip("transformers")
 peft = pytest.importorskip("peft")
 
 from assay import models  # noqa: E402
-from assay.data.training.formats import read_logs  # noqa: E402
 from assay.errors import InputError, UsageError  # noqa: E402
 from assay.scoring.hf import Scorer  # noqa: E402
 from assay.scoring.specs import ModelSpec  # noqa: E402
@@ -23,7 +22,7 @@ from assay.training.fitting import (  # noqa: E402
     with_adapter,
 )
 from assay.training.recorder import Schedule  # noqa: E402
-from tests.training.runs import one_thread  # noqa: E402
+from tests.training.runs import one_thread, read_logs  # noqa: E402
 from tests.training.test_fit import TRAIN, VALID, VOCABULARY, tiny  # noqa: E402
 
 WIDTH = 16

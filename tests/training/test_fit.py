@@ -12,11 +12,10 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from assay.data.training.formats import read_logs  # noqa: E402
 from assay.training import AssayCallback, Schedule, Settings, fit  # noqa: E402
 from assay.training.callback import validation_loss  # noqa: E402
 from assay.training.fitting import batch_of, batches_of_rows  # noqa: E402
-from tests.training.runs import one_thread  # noqa: E402
+from tests.training.runs import one_thread, read_logs  # noqa: E402
 
 VOCABULARY = 50
 

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.training.formats import read_logs
 from assay.errors import InputError, UsageError
 from assay.training.recorder import Recorder, Schedule
+from tests.training.runs import read_logs
 
 ABOUT = {"arm": "full", "seed": 0, "max_steps": 3}
 

@@ -12,8 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from assay.data.runs import owned_files
-from assay.data.training import WINDOWS
-from assay.data.training.events import EVENTS, MANIFEST, SCHEMA, read_events, read_manifest
+from assay.data.training.run_folder import EVENTS, MANIFEST, SCHEMA, WINDOWS, read_events, read_manifest
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.places import Owner, is_run
 from assay.files.writing import make_folder, write_bytes

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.data import read_table
-from assay.data.training import WINDOWS, read_run
-from assay.data.training.events import EVENTS, MANIFEST, read_manifest
+from assay.data.training.run_folder import EVENTS, MANIFEST, WINDOWS, read_manifest, read_run
 from assay.errors import UsageError
 from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
 from assay.files.writing import remove_parts

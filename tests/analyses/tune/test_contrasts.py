@@ -15,7 +15,7 @@ from assay.analyses.tune import tune
 from assay.analyses.tune.arms import Trained
 from assay.analyses.tune.contrasts import windows_panel
 from assay.analyses.tune.result import TuningReport
-from assay.data.training import read_run
+from assay.data.training.run_folder import read_run
 from assay.errors import InputError
 from tests.analyses.tune.shipped import FULL, LORA, losses, mean_loss
 from tests.analyses.tune.test_validation import peft, trainer

@@ -7,9 +7,9 @@ from time import process_time
 
 import pytest
 
-from assay.data.training.formats import read_logs, read_noted
+from assay.data.training.formats import read_noted
 from assay.errors import InputError
-from tests.training.runs import write_run
+from tests.training.runs import read_logs, write_run
 
 
 def test_a_run_folder_gives_what_was_written(tmp_path: Path) -> None:

@@ -1,29 +1,22 @@
-"""What a training run left behind: losses, gradients, rates, validation, time, memory and parameters, step by step.
-
-A run of ours is a folder with a manifest (``training.json``) and events, one JSON object a line (``events.jsonl``),
-which are only ever appended. A run that was killed ends in the middle of a line; one that went on after that has an
-event "resume", which says from which step: what was recorded after that step before the kill does not count.
-"""
+"""A training log: losses, gradients, rates, validation, time, memory and parameters, step by step."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from assay.data.training.events import EVENTS, MANIFEST, NoStepsError, number_of, read_events, read_manifest
 from assay.errors import InputError, UsageError
-from assay.names import one_line
+from assay.names import names_of, one_line
 from assay.stats.units import Floats
 
-WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
+#: A step beyond this is no step: floating-point numbers no longer count by one.
+LAST_STEP = 2**53
 
 LogKind = Literal["run", "trainer", "peft", "table"]
 
-_MOST_STEPS = 100_000_000  # of a whole run: each has its seconds in memory
 
 #: The parts of the memory that training needs; the last is the rest of the peak.
 PARTS = ("parameters", "gradients", "optimizer", "activations")
@@ -105,58 +98,6 @@ class TrainingLog:
         return int(self.loss.steps[int(np.argmax(bad))]) if bad.any() else None
 
 
-def read_run(folder: Path, name: str | None) -> TrainingLog:
-    """A run folder that the callback wrote."""
-    about = read_manifest(folder)
-    events, notes = read_events(folder / EVENTS)
-    steps = [event for event in events if event["kind"] == "step"]
-    if not steps:
-        raise NoStepsError(f"{folder}: the log has no steps; train for at least one, or name another run.")
-    valid = [event for event in events if event["kind"] == "validation"]
-    memory = _memory([event for event in events if event["kind"] == "memory"])
-    end = next((event for event in reversed(events) if event["kind"] == "end"), None)
-    last = int(steps[-1]["step"])
-    if end is None:
-        notes.append(f"not finished: step {last:,} of {about.get('max_steps', '?')}")
-    scored = folder / WINDOWS
-    parameters = about.get("parameters") or {}
-    timed = [event for event in steps if event.get("step_seconds") is not None]
-    seconds = np.array([event["step_seconds"] for event in timed], dtype=np.float64)
-    counted = np.array([event.get("steps") or 1 for event in timed], dtype=np.float64)  # a line may stand for several
-    if counted.sum() > _MOST_STEPS:
-        raise InputError(f"{folder}: its lines stand for more than {_MOST_STEPS:,} steps; the log is damaged.")
-    return TrainingLog(
-        label=str(folder),
-        arm=one_line(name or about["arm"]),
-        kind="run",
-        loss=_series(steps, "loss"),
-        grad_norm=_series(steps, "grad_norm"),
-        rate=_series(steps, "learning_rate"),
-        valid=_series(valid, "loss"),
-        language_model=True,
-        source_loss=_series(valid, "source_loss").finite.last,
-        step_seconds=np.repeat(seconds, counted.astype(int)),
-        seconds=float((seconds * counted).sum()) if len(seconds) else None,
-        wall=None if end is None or any(event["kind"] == "resume" for event in events) else end.get("wall"),
-        tokens=steps[-1].get("tokens"),
-        last_step=last,
-        max_steps=about.get("max_steps"),
-        memory=memory,
-        memory_of=about.get("device"),
-        total=parameters.get("total"),
-        trainable=parameters.get("trainable"),
-        seed=about.get("seed"),
-        learning_rate=about.get("learning_rate"),
-        validation=next((event["digest"] for event in valid if event.get("digest")), about.get("validation")),
-        tokenizer=about.get("tokenizer"),
-        windows=scored if (scored / "run.json").is_file() else None,
-        scores=_scores(events),
-        sweep=bool(about.get("sweep")),
-        finished=end is not None,
-        notes=tuple(notes),
-    )
-
-
 def training_losses(label: str, pairs: list[tuple[float, float]]) -> StepSeries:
     """Training losses: at least one, and no two for a step that differ."""
     if not pairs:
@@ -169,40 +110,6 @@ def training_losses(label: str, pairs: list[tuple[float, float]]) -> StepSeries:
                 "is it the log of several runs? Write each to a file of its own."
             )
     return StepSeries.of(pairs)
-
-
-def _series(events: list[dict[str, Any]], name: str) -> StepSeries:
-    found = ((event["step"], number_of(event.get(name))) for event in events)
-    return StepSeries.of([(step, value) for step, value in found if value is not None])
-
-
-def _memory(events: list[dict[str, Any]]) -> dict[str, float]:
-    """The largest of each part over the run; activations are the rest of the largest peak."""
-    found: dict[str, float] = {}
-    for numbers in events:
-        for name, value in numbers.items():
-            size = number_of(value)
-            if name not in {"kind", "step"} and size is not None and isfinite(size):
-                found[name] = max(found.get(name, size), size)
-    return found
-
-
-def _scores(events: list[dict[str, Any]]) -> dict[str, float]:
-    """The last quality that was measured, without what the validation loss says already."""
-    found: dict[str, float] = {}
-    for event in events:
-        if event["kind"] == "quality":
-            numbers = ((name, number_of(value)) for name, value in event.items() if name not in {"kind", "step"})
-            found |= {name: value for name, value in numbers if value is not None and isfinite(value)}
-    return {name: value for name, value in found.items() if name != "perplexity"}
-
-
-def runs_in(folder: Path) -> Iterator[Path]:
-    """The run folders in a folder, or itself, sorted."""
-    if (folder / MANIFEST).is_file():
-        yield folder
-        return
-    yield from sorted(found.parent for found in folder.rglob(MANIFEST))
 
 
 def set_name(column: str) -> str | None:
@@ -256,3 +163,25 @@ def note_of(log: TrainingLog) -> str | None:
     names, own = ", ".join(log.valid_sets), _column(log.valid_name)
     many = "1 named validation set" if len(log.valid_sets) == 1 else f"{len(log.valid_sets)} named validation sets"
     return f"{many} ({names}): all are shown, and {own} decides; `validation=NAME` changes it"
+
+
+def with_names(logs: Sequence[TrainingLog]) -> list[TrainingLog]:
+    """Logs of others that no one named are named after their paths: alike in name they would be seeds of one arm."""
+    files = list({log.file.resolve(): log.file for log in logs if not log.arm and log.file is not None}.values())
+    names = dict(zip(files, names_of(files, {log.arm for log in logs if log.arm}), strict=True))
+    by_place = {file.resolve(): name for file, name in names.items()}
+    return [log if log.arm or log.file is None else replace(log, arm=by_place[log.file.resolve()]) for log in logs]
+
+
+def check_logs(logs: Sequence[TrainingLog]) -> None:
+    """Refuse steps that are no whole numbers, and a file that is named twice: it is not two seeds."""
+    seen: set[tuple[str, Path]] = set()
+    for log in logs:
+        steps = np.concatenate([series.steps for series in (log.loss, log.grad_norm, log.rate, log.valid)])
+        wrong = steps[(steps < 0) | (steps != np.floor(steps)) | (steps > LAST_STEP)]
+        if len(wrong):
+            raise InputError(f"{one_line(log.label)}: a step must be a whole number from 0 on, but got {wrong[0]:g}.")
+        if log.file is not None and (key := (log.arm, log.file.resolve())) in seen:
+            raise InputError(f"{one_line(log.label)}: the same log is named twice; name each run once.")
+        if log.file is not None:
+            seen.add(key)

@@ -1,78 +1,48 @@
-"""Training logs of others: the Trainer's state, peft's method comparison, tables; and which reader is the right one."""
+"""Training logs in any format: runs of ours, a Trainer's state, peft's method comparison, tables of steps."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, isnan
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from assay.data.readers.registry import exists, named
+from assay.data.columns import check_once
+from assay.data.readers import RowSource
+from assay.data.readers.registry import exists, named, open_source
 from assay.data.training import (
+    EMPTY,
     StepSeries,
     TrainingLog,
+    check_logs,
     deciding,
     predicts_tokens,
-    read_run,
-    runs_in,
     set_name,
     training_losses,
+    with_names,
 )
-from assay.data.training.events import LAST_STEP, NoStepsError, number_of
-from assay.data.training.tables import SUFFIXES, read_log_table
+from assay.data.training.run_folder import NoStepsError, number_of, read_run, runs_in
 from assay.errors import InputError
 from assay.files.reading import check_link, read_json
-from assay.names import names_of, one_line, shown
+from assay.names import one_line, shown
 
 _STATE = "trainer_state.json"
 
 
-def read_logs(paths: Sequence[str | PathLike[str]]) -> list[TrainingLog]:
-    """The runs of every path: a run folder or a folder of them, a Trainer's state or output, a peft result, a table.
-
-    ``NAME=PATH`` says which arm the runs of a path belong to; paths of one name are seeds of one arm. Logs that state
-    no method get a name of their own each.
-    """
-    return read_noted(paths)[0]
-
-
 def read_noted(paths: Sequence[str | PathLike[str]]) -> tuple[list[TrainingLog], list[str]]:
-    """The runs, and what was left out of folders."""
+    """The runs of every path, and what was left out of folders.
+
+    A path is a run folder or a folder of them, a Trainer's state or output, a peft result or a table. ``NAME=PATH``
+    says which arm the runs of a path belong to; paths of one name are seeds of one arm. Logs that state no method get a
+    name of their own each.
+    """
     found = [_of_path(name, path) for name, path in map(named, paths)]
-    logs = _with_names([log for some, _ in found for log in some])
-    for log in logs:
-        _check_steps(log)
-    _check_once(logs)
+    logs = with_names([log for some, _ in found for log in some])
+    check_logs(logs)
     return logs, [note for _, notes in found for note in notes]
-
-
-def _with_names(logs: Sequence[TrainingLog]) -> list[TrainingLog]:
-    """Logs of others that no one named are named after their paths: alike in name they would be seeds of one arm."""
-    files = list({log.file.resolve(): log.file for log in logs if not log.arm and log.file is not None}.values())
-    names = dict(zip(files, names_of(files, {log.arm for log in logs if log.arm}), strict=True))
-    by_place = {file.resolve(): name for file, name in names.items()}
-    return [log if log.arm or log.file is None else replace(log, arm=by_place[log.file.resolve()]) for log in logs]
-
-
-def _check_once(logs: Sequence[TrainingLog]) -> None:
-    """A file that is named twice is not two seeds."""
-    seen: set[tuple[str, Path]] = set()
-    for log in logs:
-        if log.file is None:
-            continue
-        key = (log.arm, log.file.resolve())
-        if key in seen:
-            raise InputError(f"{one_line(log.label)}: the same log is named twice; name each run once.")
-        seen.add(key)
-
-
-def _check_steps(log: TrainingLog) -> None:
-    steps = np.concatenate([series.steps for series in (log.loss, log.grad_norm, log.rate, log.valid)])
-    wrong = steps[(steps < 0) | (steps != np.floor(steps)) | (steps > LAST_STEP)]
-    if len(wrong):
-        raise InputError(f"{one_line(log.label)}: a step must be a whole number from 0 on, but got {wrong[0]:g}.")
 
 
 def _of_path(name: str | None, path: Path) -> tuple[list[TrainingLog], list[str]]:
@@ -147,7 +117,7 @@ def _pairs_of(rows: Sequence[Mapping[str, Any]], column: str) -> list[tuple[floa
     return [(step, value) for step, value in pairs if step is not None and value is not None]
 
 
-def _losses(path: Path, rows: Sequence[Mapping[str, Any]], column: str) -> StepSeries:
+def _document_losses(path: Path, rows: Sequence[Mapping[str, Any]], column: str) -> StepSeries:
     """The training losses; a step or a loss that is not a number is refused, for without it the log is another."""
     for place, row in enumerate(rows, start=1):
         loss, step = row.get(column), number_of(row.get("step"))
@@ -190,9 +160,9 @@ def _dict(value: Any) -> Mapping[str, Any]:
 def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     rows = [row for row in data["log_history"] if isinstance(row, dict)]
     end = next((row for row in reversed(rows) if "train_runtime" in row), {})
-    sets = _named_sets(rows)
+    sets = _document_sets(rows)
     valid, decides = deciding(_series(rows, "eval_loss"), sets)
-    loss, tokens = _losses(path, rows, "loss"), _amount(path, data, "num_input_tokens_seen")
+    loss, tokens = _document_losses(path, rows, "loss"), _amount(path, data, "num_input_tokens_seen")
     last_step = _whole(data.get("global_step")) or int(loss.steps[-1])
     max_steps = max(_whole(data.get("max_steps")) or 0, 0) or None
     reached = max_steps is not None and last_step >= max_steps  # the state of a checkpoint never has a last line
@@ -230,7 +200,7 @@ def _last_of(rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, str]) -> di
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _named_sets(rows: Sequence[Mapping[str, Any]]) -> dict[str, StepSeries]:
+def _document_sets(rows: Sequence[Mapping[str, Any]]) -> dict[str, StepSeries]:
     """The losses of validation sets that have names, in the order of the log."""
     keys = dict.fromkeys(key for row in rows for key in row if set_name(key) is not None)
     found = {set_name(key) or "": _series(rows, key) for key in keys}
@@ -246,7 +216,7 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
     seed = _whole(config.get("seed"))
     stated = "" if seed is None else str(run.get("experiment_name") or "")  # without a seed, alike is not a seed more
     scores = _last_of(rows, {name: name for name in ("test accuracy", "valid accuracy", "forgetting")})
-    last = _losses(path, rows, "train loss")
+    last = _document_losses(path, rows, "train loss")
     tokens = _series(rows, "train total tokens").last
     return TrainingLog(
         label=str(path),
@@ -270,3 +240,102 @@ def _peft(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         notes=() if info.get("status") == "success" else (f"its status is {info.get('status')!r}",),
         file=path,
     )
+
+
+SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"})
+
+#: Columns of a table and the names they go by, in lower case with _ for spaces, hyphens and slashes.
+_COLUMNS = {
+    "step": ("step", "global_step", "train_global_step"),
+    "loss": ("loss", "train_loss", "training_loss"),
+    "grad_norm": ("grad_norm", "gradient_norm", "train_grad_norm"),
+    "learning_rate": ("learning_rate", "lr", "train_learning_rate"),
+    "valid": ("eval_loss", "valid_loss", "validation_loss", "val_loss"),
+    "step_seconds": ("step_seconds",),
+}
+_NO_LOSS = frozenset({"", "no log"})  # a row of something else, as the table of a notebook has it
+
+
+def read_log_table(path: Path, name: str | None) -> TrainingLog:
+    """The log in a table; without a name its arm is empty."""
+    source = open_source(path)
+    found = _layout(source)
+    columns = source.read([(found["loss"], "text"), *((theirs, "number") for theirs in found.values())])
+    texts, values = next(columns), dict(zip(found, columns, strict=True))
+    steps = values.pop("step")
+    sets = _table_sets(source, steps)
+    if not np.isfinite(steps).all():
+        row = int(np.argmin(np.isfinite(steps))) + 1
+        cell = source.cell(found["step"], row)
+        raise InputError(f"{source.label}, {source.places([row])[0]}: no step ({shown(cell)}); write its number.")
+    loss = _table_losses(source, steps, values.pop("loss"), texts)
+    series = {ours: _finite(steps, column) for ours, column in values.items()}
+    valid, decides = deciding(series.get("valid", EMPTY), sets)
+    return TrainingLog(
+        label=source.label,
+        arm=name or "",
+        kind="table",
+        loss=training_losses(source.label, loss),
+        grad_norm=series.get("grad_norm", EMPTY),
+        rate=series.get("learning_rate", EMPTY),
+        valid=valid,
+        valid_sets=sets,
+        valid_name=decides,
+        language_model=predicts_tokens(map(_plain, source.columns)),
+        step_seconds=series.get("step_seconds", EMPTY).values,
+        seconds=float(series["step_seconds"].values.sum()) if "step_seconds" in series else None,
+        last_step=int(steps.max()),
+        file=path,
+    )
+
+
+def _layout(source: RowSource) -> Mapping[str, str]:
+    """Our names of the columns that are there, with the file's."""
+    plain = {_plain(column): column for column in reversed(source.columns)}
+    found = {ours: next((plain[name] for name in names if name in plain), None) for ours, names in _COLUMNS.items()}
+    for ours in ("step", "loss"):
+        if found[ours] is None:
+            accepted = "; ".join(" or ".join(names) for names in _COLUMNS.values())
+            raise InputError(
+                f"{source.label}: no column {ours!r} among {', '.join(source.columns)}; a log needs step and loss. "
+                f"Names that are read, in capitals or not, with spaces or _: {accepted}."
+            )
+    taken = {ours: theirs for ours, theirs in found.items() if theirs is not None}
+    check_once(source.label, source.columns, taken.values())
+    return taken
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\s_/-]+", "_", column.strip()).casefold()
+
+
+def _table_sets(source: RowSource, steps: Any) -> dict[str, StepSeries]:
+    """The losses of validation sets that have names, in the order of the columns."""
+    known = {name for names in _COLUMNS.values() for name in names}
+    own = {c: name for c in source.columns if _plain(c) not in known and (name := set_name(_plain(c))) is not None}
+    if not own:
+        return {}
+    columns = source.read([(column, "number") for column in own])
+    found = {name: _finite(steps, values) for name, values in zip(own.values(), columns, strict=True)}
+    return {name: series for name, series in found.items() if len(series)}
+
+
+def _table_losses(source: RowSource, steps: Any, values: Any, texts: Any) -> list[tuple[float, float]]:
+    """The rows with a loss: an empty cell is none, "nan" is a loss that diverged."""
+    pairs = []
+    for row, (step, value, text) in enumerate(zip(steps.tolist(), values.tolist(), texts.tolist(), strict=True), 1):
+        word = text.strip().casefold()
+        if isnan(value) and word in _NO_LOSS:
+            continue
+        if isnan(value) and word.lstrip("+-") != "nan":
+            raise InputError(
+                f"{source.label}, {source.places([row])[0]}: the loss is not a number ({shown(text)}); "
+                "write a number, nan, or nothing where there is none."
+            )
+        pairs.append((step, value))
+    return pairs
+
+
+def _finite(steps: Any, values: Any) -> StepSeries:
+    good = np.isfinite(values)
+    return StepSeries.of(list(zip(steps[good].tolist(), values[good].tolist(), strict=True)))

@@ -1,10 +1,17 @@
-"""The two files of a training run of ours, read and checked: its manifest, and its events, one JSON object a line."""
+"""A training run of ours: a folder with a manifest and events, one JSON object a line.
 
-from collections.abc import Callable, Mapping
+Events are only ever appended. A run that was killed ends in the middle of a line; one that went on after that has an
+event "resume", which says from which step: what was recorded after that step before the kill does not count.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from assay.data.training import LAST_STEP, StepSeries, TrainingLog
 from assay.errors import InputError
 from assay.files.reading import DOCUMENT, parse_json, read_bytes, read_json
 from assay.names import one_line, shown
@@ -12,11 +19,11 @@ from assay.names import one_line, shown
 MANIFEST = "training.json"
 EVENTS = "events.jsonl"
 SCHEMA = "assay/training/1"
+WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
 
-#: A step beyond this is no step: floating-point numbers no longer count by one.
-LAST_STEP = 2**53
 #: Steps that one line may stand for, so that a line cannot ask for all memory.
 _MOST_STEPS = 1_000_000
+_MOST_OF_A_RUN = 100_000_000  # steps: each has its seconds in memory
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -141,3 +148,89 @@ def _check_fields(record: Mapping[str, Any], checks: Mapping[str, Check], place:
         value = record.get(name)
         if name in record and not fits(value) and (value is not None or name == "step"):
             raise InputError(f"{place}: {name!r} must be {words}, but got {shown(str(value))}; {advice}.")
+
+
+def read_run(folder: Path, name: str | None) -> TrainingLog:
+    """A run folder that the callback wrote."""
+    about = read_manifest(folder)
+    events, notes = read_events(folder / EVENTS)
+    steps = [event for event in events if event["kind"] == "step"]
+    if not steps:
+        raise NoStepsError(f"{folder}: the log has no steps; train for at least one, or name another run.")
+    valid = [event for event in events if event["kind"] == "validation"]
+    memory = _memory([event for event in events if event["kind"] == "memory"])
+    end = next((event for event in reversed(events) if event["kind"] == "end"), None)
+    last = int(steps[-1]["step"])
+    if end is None:
+        notes.append(f"not finished: step {last:,} of {about.get('max_steps', '?')}")
+    scored = folder / WINDOWS
+    parameters = about.get("parameters") or {}
+    timed = [event for event in steps if event.get("step_seconds") is not None]
+    seconds = np.array([event["step_seconds"] for event in timed], dtype=np.float64)
+    counted = np.array([event.get("steps") or 1 for event in timed], dtype=np.float64)  # a line may stand for several
+    if counted.sum() > _MOST_OF_A_RUN:
+        raise InputError(f"{folder}: its lines stand for more than {_MOST_OF_A_RUN:,} steps; the log is damaged.")
+    return TrainingLog(
+        label=str(folder),
+        arm=one_line(name or about["arm"]),
+        kind="run",
+        loss=_series(steps, "loss"),
+        grad_norm=_series(steps, "grad_norm"),
+        rate=_series(steps, "learning_rate"),
+        valid=_series(valid, "loss"),
+        language_model=True,
+        source_loss=_series(valid, "source_loss").finite.last,
+        step_seconds=np.repeat(seconds, counted.astype(int)),
+        seconds=float((seconds * counted).sum()) if len(seconds) else None,
+        wall=None if end is None or any(event["kind"] == "resume" for event in events) else end.get("wall"),
+        tokens=steps[-1].get("tokens"),
+        last_step=last,
+        max_steps=about.get("max_steps"),
+        memory=memory,
+        memory_of=about.get("device"),
+        total=parameters.get("total"),
+        trainable=parameters.get("trainable"),
+        seed=about.get("seed"),
+        learning_rate=about.get("learning_rate"),
+        validation=next((event["digest"] for event in valid if event.get("digest")), about.get("validation")),
+        tokenizer=about.get("tokenizer"),
+        windows=scored if (scored / "run.json").is_file() else None,
+        scores=_scores(events),
+        sweep=bool(about.get("sweep")),
+        finished=end is not None,
+        notes=tuple(notes),
+    )
+
+
+def _series(events: list[dict[str, Any]], name: str) -> StepSeries:
+    found = ((event["step"], number_of(event.get(name))) for event in events)
+    return StepSeries.of([(step, value) for step, value in found if value is not None])
+
+
+def _memory(events: list[dict[str, Any]]) -> dict[str, float]:
+    """The largest of each part over the run; activations are the rest of the largest peak."""
+    found: dict[str, float] = {}
+    for numbers in events:
+        for name, value in numbers.items():
+            size = number_of(value)
+            if name not in {"kind", "step"} and size is not None and isfinite(size):
+                found[name] = max(found.get(name, size), size)
+    return found
+
+
+def _scores(events: list[dict[str, Any]]) -> dict[str, float]:
+    """The last quality that was measured, without what the validation loss says already."""
+    found: dict[str, float] = {}
+    for event in events:
+        if event["kind"] == "quality":
+            numbers = ((name, number_of(value)) for name, value in event.items() if name not in {"kind", "step"})
+            found |= {name: value for name, value in numbers if value is not None and isfinite(value)}
+    return {name: value for name, value in found.items() if name != "perplexity"}
+
+
+def runs_in(folder: Path) -> Iterator[Path]:
+    """The run folders in a folder, or itself, sorted."""
+    if (folder / MANIFEST).is_file():
+        yield folder
+        return
+    yield from sorted(found.parent for found in folder.rglob(MANIFEST))
