@@ -23,8 +23,7 @@ from assay.analyses.survey.context_levels import levels_within
 from assay.analyses.survey.denoised import beyond_ceiling, corrected, divergence_of, overall_weights, parts_of
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.propagated import segment_noise, slope_noise
-from assay.data.survey import OK
-from assay.data.survey.predictions import Answer, predictions_of
+from assay.data.survey.predictions import OK, Answer, predictions_of
 from assay.design import Design
 from assay.stats.records import Estimate, Interval
 from assay.stats.survey import divergence

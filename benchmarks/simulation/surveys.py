@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.analyses.survey.evidence import Survey
-from assay.data.survey import Question, Segment, Truth
 from assay.data.survey.predictions import Predictions
+from assay.data.survey.truth import Question, Segment, Truth
 from assay.stats.survey import divergence, score_of
 from assay.stats.units import Floats
 

@@ -12,7 +12,7 @@ from assay.errors import InputError, UsageError, WriteError, cannot_write
 from assay.files.reading import read_json
 from assay.training.recorder import CHECKPOINTS, TRAINED, UNFINISHED, Schedule
 
-Method = Literal["lora", "full"]
+TrainingMethod = Literal["lora", "full"]
 ALL_LINEAR = "all-linear"  # every linear layer but the head
 
 #: In messages of torch's writer of archives, and of safetensors.
@@ -23,7 +23,7 @@ _DISK_SIGNS = ("inline_container", "PytorchStreamWriter", "I/O error")
 class Settings:
     """Everything that decides what is learned, besides the base and the rows."""
 
-    method: Method = "lora"
+    method: TrainingMethod = "lora"
     rank: int = 16
     alpha: int | None = None  # None becomes twice the rank
     dropout: float = 0.0  # before LoRA
@@ -37,8 +37,8 @@ class Settings:
     checkpoint: int = 500  # steps between checkpoints; 0: none
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise UsageError(f"method must be one of {', '.join(get_args(Method))}, but got {self.method!r}.")
+        if self.method not in get_args(TrainingMethod):
+            raise UsageError(f"method must be one of {', '.join(get_args(TrainingMethod))}, but got {self.method!r}.")
         if self.alpha is None:
             object.__setattr__(self, "alpha", 2 * self.rank)
         for name in ("rank", "alpha", "steps", "rows"):

@@ -7,8 +7,7 @@ import numpy as np
 
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.result import SurveyAnalysis
-from assay.data.survey import OK
-from assay.data.survey.predictions import Answer, predictions_of
+from assay.data.survey.predictions import OK, Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, truth_of
 from assay.stats.units import Floats
 

@@ -17,8 +17,7 @@ from assay.analyses.survey.fairness import fairness
 from assay.analyses.survey.intervals import intervals
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.order import pairs
-from assay.data.survey import OK
-from assay.data.survey.predictions import Answer, predictions_of
+from assay.data.survey.predictions import OK, Answer, predictions_of
 from assay.design import Design
 from assay.stats.records import Interval
 from assay.stats.units import Floats

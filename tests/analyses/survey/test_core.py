@@ -18,8 +18,7 @@ from assay.analyses.survey.order import pairs
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import scores
 from assay.analyses.survey.shuffled import nulls
-from assay.data.survey import ERROR, OK, UNPARSEABLE, WRONG_LENGTH
-from assay.data.survey.predictions import Answer, predictions_of
+from assay.data.survey.predictions import ERROR, OK, UNPARSEABLE, WRONG_LENGTH, Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, truth_of
 from assay.design import Design
 from assay.errors import UsageError

@@ -11,8 +11,7 @@ from assay.analyses.survey.cells import overall
 from assay.analyses.survey.evidence import Survey, load, on_shared_cells
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import Scores
-from assay.data.survey import ERROR, OK
-from assay.data.survey.predictions import Answer, Predictions, predictions_of
+from assay.data.survey.predictions import ERROR, OK, Answer, Predictions, predictions_of
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.units import Floats

@@ -8,7 +8,7 @@ from statsmodels.stats.multitest import multipletests
 from assay.analyses.survey.category_gaps import CategoryGap
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.fairness import Fairness, fairness
-from assay.data.survey import SCORE_ONLY
+from assay.data.survey.predictions import SCORE_ONLY
 from assay.data.survey.truth import Cell, truth_of
 from assay.design import Design
 from assay.stats.survey.respondents import DRAWS

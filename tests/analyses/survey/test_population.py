@@ -11,8 +11,7 @@ from assay.analyses.survey.cells import overall
 from assay.analyses.survey.evidence import Survey, load
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.population import categories_of_two
-from assay.data.survey import OK
-from assay.data.survey.predictions import Answer, predictions_of
+from assay.data.survey.predictions import OK, Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, Truth, truth_of
 from assay.design import Design
 from assay.errors import UsageError

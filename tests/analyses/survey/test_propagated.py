@@ -14,7 +14,7 @@ from assay.analyses.survey.fairness import fairness
 from assay.analyses.survey.intervals import intervals
 from assay.analyses.survey.propagated import NOTHING_READ, SCORES_ONLY, segment_noise, slope_noise
 from assay.analyses.survey.respondents import resample_sums
-from assay.data.survey import SCORE_ONLY, UNPARSEABLE
+from assay.data.survey.predictions import SCORE_ONLY, UNPARSEABLE
 from assay.design import Design
 from benchmarks.simulation.surveys import PREDICTORS, World
 from tests.analyses.survey.surveys import as_json, made

@@ -6,17 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.data.survey import (
-    OK,
-    UNPARSEABLE,
-    WRONG_LENGTH,
-    matched,
-    prior_shares,
-    read_predictions,
-    read_summary,
-    read_truth,
-)
-from assay.data.survey.survey_json import survey_of
+from assay.data.survey import read_predictions, read_truth
+from assay.data.survey.predictions import OK, UNPARSEABLE, WRONG_LENGTH
+from assay.data.survey.survey_json import read_summary, survey_of
+from assay.data.survey.truth import matched, prior_shares
 from assay.errors import InputError
 from tests.data.survey.surveys import survey, write
 

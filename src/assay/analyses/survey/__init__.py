@@ -12,12 +12,12 @@ What it is given
 `Survey` (`assay.analyses.survey.evidence`) is frozen; what is expensive is a cached property, so analyses feed
 each other:
 
-- ``truth``: `assay.data.survey.Truth`. Cells (question × segment), sorted by segment, then question: ``question``
+- ``truth``: `assay.data.survey.truth.Truth`. Cells (question × segment), sorted by segment, then question: ``question``
   (C,), ``segment`` (C,) codes into ``questions`` and ``segments``; ``shares`` (C, K), rows sum to 1, padded with 0;
   ``options`` (C,) how many count; ``n`` (C,) respondents; ``defining`` (C,) where a question defines the segment.
   A segment has ``id``, ``label``, ``category`` and ``n``; ``categories`` maps a category to the codes of its segments.
-- ``predictions``: `assay.data.survey.Predictions`, a row per answer: ``model``, ``cell``, ``context`` (number of
-  context questions, -1: not given), ``run`` (R,) codes, ``shares`` (R, K), ``status`` (R,): OK, UNPARSEABLE,
+- ``predictions``: `assay.data.survey.predictions.Predictions`, a row per answer: ``model``, ``cell``, ``context``
+  (number of context questions, -1: not given), ``run`` (R,) codes, ``shares`` (R, K), ``status`` (R,): OK, UNPARSEABLE,
   WRONG_LENGTH, ERROR (no answer was given), SCORE_ONLY (the light form has a score and no distribution),
   ``reported`` (R,) the file's own score or NaN.
 - ``prior``: another round as a `Truth`, or None; ``summary``: the published summary, or None.

@@ -18,7 +18,7 @@ from assay.analyses.contrast import moved_limits
 from assay.analyses.survey.cells import segment_weights, segments_alike, shared_cells
 from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey
 from assay.data import Panel
-from assay.data.survey import ERROR, OK
+from assay.data.survey.predictions import ERROR, OK
 from assay.design import Design
 from assay.stats.interval_and_test import joint_p
 from assay.stats.paired_tests import ArmValues, effect_sizes, sign_flip, t_test, wilcoxon

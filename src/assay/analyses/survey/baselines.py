@@ -14,7 +14,7 @@ from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR, number
 from assay.analyses.survey.sentences import Statement
 from assay.analyses.survey.shuffled import Nulls, nulls
-from assay.data.survey import matched
+from assay.data.survey.truth import matched
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Distribution, Histogram, Mark

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.data import Metric, Panel
-from assay.data.survey import Truth
+from assay.data.survey.truth import Truth
 from assay.data.tables import Labels
 from assay.stats.units import Floats, Integers
 

@@ -13,22 +13,10 @@ from assay.analyses.survey.cells import order_of, overall, panel_of_cells, segme
 from assay.analyses.survey.population import left_out, pooled
 from assay.analyses.survey.respondents import NoisyAnswers, Resampled, noisy_answers, resample
 from assay.data import Panel
-from assay.data.survey import (
-    OK,
-    SCORE_ONLY,
-    UNPARSEABLE,
-    WRONG_LENGTH,
-    Predictions,
-    Progress,
-    PublishedSummary,
-    SurveySource,
-    Truth,
-    Variants,
-    prior_shares,
-    read_predictions,
-    read_summary,
-    read_truth,
-)
+from assay.data.survey import Progress, SurveySource, Variants, read_predictions, read_truth
+from assay.data.survey.predictions import OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH, Predictions
+from assay.data.survey.survey_json import PublishedSummary, read_summary
+from assay.data.survey.truth import Truth, prior_shares
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.survey import (

@@ -14,7 +14,7 @@ from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.propagated import SegmentNoise, segment_noise
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import Statement
-from assay.data.survey import OK, SCORE_ONLY
+from assay.data.survey.predictions import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.results.figures import Forest

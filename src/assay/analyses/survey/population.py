@@ -8,7 +8,7 @@ the survey has a row of them.
 
 import numpy as np
 
-from assay.data.survey import Truth
+from assay.data.survey.truth import Truth
 from assay.stats.units import Floats, Integers
 
 #: Names of a row of all respondents, as a segment's id or as the value in attribute:value.

@@ -22,7 +22,7 @@ import numpy as np
 from assay.analyses.survey.denoised import KNOWS_THE_SAMPLE, beyond_ceiling, parts_of, weights_within
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.respondents import NoisyAnswers, resample_sums
-from assay.data.survey import SCORE_ONLY
+from assay.data.survey.predictions import SCORE_ONLY
 from assay.design import Design
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.survey import OK, SCORE_ONLY, Predictions, Truth
+from assay.data.survey.predictions import OK, SCORE_ONLY, Predictions
+from assay.data.survey.truth import Truth
 from assay.design import Design
 from assay.errors import InputError
 from assay.stats.survey.denoised import GRID, ExpectedRoots, SamplingNoise, TrueSpread, noise_of, root_table, spread_of

@@ -9,7 +9,7 @@ from assay.analyses.survey.cells import means_by, overall
 from assay.analyses.survey.evidence import OwnScore, Survey
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import NOTABLE, Statement
-from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
+from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Forest, Line, SecondMark

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.survey.evidence import Survey
-from assay.data.survey import OK, SCORE_ONLY, Truth
+from assay.data.survey.predictions import OK, SCORE_ONLY
+from assay.data.survey.truth import Truth
 from assay.stats.streams import stream_key, words
 from assay.stats.survey import similarity
 from assay.stats.units import Floats, Integers

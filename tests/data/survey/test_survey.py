@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.data.survey import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH, Truth, read_predictions
+from assay.data.survey import read_predictions
+from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
 from assay.data.survey.survey_json import survey_of
+from assay.data.survey.truth import Truth
 from assay.errors import InputError
 from tests.data.survey.surveys import batched, result, survey, write
 
