@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from assay.training import AssayCallback, Schedule, Settings, fit  # noqa: E402
-from assay.training.callback import validation_loss  # noqa: E402
 from assay.training.fitting import batch_of, batches_of_rows  # noqa: E402
+from assay.training.recorder import validation_loss  # noqa: E402
 from tests.training.runs import one_thread, read_logs  # noqa: E402
 
 VOCABULARY = 50

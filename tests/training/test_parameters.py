@@ -7,8 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from assay.training.callback import Peak, bytes_of, count_parameters, gradient_bytes, optimizer_bytes  # noqa: E402
 from assay.training.fitting import Settings, with_adapter  # noqa: E402
-from assay.training.memory import Peak, bytes_of, count_parameters, gradient_bytes, optimizer_bytes  # noqa: E402
 
 LAYERS, WIDTH, HIDDEN, VOCABULARY, KEYS, RANK = 24, 896, 4864, 151936, 128, 16
 

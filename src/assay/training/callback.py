@@ -1,25 +1,22 @@
-"""The callback that records a training run as it happens."""
+"""The callback that records a training run as it happens, and the memory of its parts (T2)."""
 
 # ruff: noqa: ARG002  # what the Trainer passes to an event is not ours to choose
 
+import ctypes
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from hashlib import sha256
 from math import exp
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import torch
-from torch.nn.functional import cross_entropy
 from transformers import TrainerCallback
 
-from assay.training.memory import Peak, count_parameters, gradient_bytes, optimizer_bytes, parameter_bytes
-from assay.training.recorder import Recorder, Schedule
+from assay.training.recorder import IGNORED, Recorder, Schedule, targets_of, validation_loss
 from assay.version import VERSION
-
-_IGNORED = -100
-_CHUNK = 512  # positions whose logits become float32 at a time
 
 #: The suite on the model as it is: names and numbers, such as character_accuracy.
 Suite = Callable[[Any], Mapping[str, float]]
@@ -152,7 +149,7 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
         """Tokens that a training step learns from: those with a label, after the first of a row."""
         if model.training and isinstance(inputs.get("input_ids"), torch.Tensor):
             with self._timed():
-                self._tokens = self._tokens + (targets_of(inputs) != -100).sum()
+                self._tokens = self._tokens + (targets_of(inputs) != IGNORED).sum()
 
     def _memory_due(self, step: int) -> bool:
         return self.schedule.memory > 0 and (step == 1 or self.schedule.due("memory", step))
@@ -201,55 +198,117 @@ def _same_randomness(device: torch.device) -> AbstractContextManager[None]:
     return torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
 
 
-# ----------------------------------------------------------------------------------------------------- validation loss
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
 
 
-@torch.no_grad()
-def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The loss on held-out batches: the sum over predicted tokens through their number; tokens, rows, and a digest.
+def bytes_of(tensors: Iterable[Any]) -> int:
+    """Of tensors, each storage once; anything else counts nothing."""
+    seen: dict[int, int] = {}
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor) and tensor.device.type != "meta":
+            storage = tensor.untyped_storage()
+            seen[storage.data_ptr()] = storage.nbytes()
+    return sum(seen.values())
 
-    The Trainer's own is a mean of batch means weighted by rows, which is something else as soon as rows differ in
-    length. The loss with batches weighted by their length is given, too.
-    """
-    was_training, device = model.training, next(model.parameters()).device
-    model.eval()
-    total, tokens, rows, hashed = 0.0, 0, 0, sha256()
-    of_batches, length = 0.0, 0
+
+def parameter_bytes(model: Any) -> int:
+    return bytes_of([*model.parameters(), *model.buffers()])
+
+
+def gradient_bytes(model: Any) -> int:
+    """While the gradients are there, that is before the optimizer's step ends."""
+    return bytes_of(parameter.grad for parameter in model.parameters() if parameter.grad is not None)
+
+
+def optimizer_bytes(optimizer: Any) -> int:
+    """Of the optimizer's state, whatever wraps it."""
+    inner = getattr(optimizer, "optimizer", optimizer)
+    return bytes_of(value for state in inner.state.values() for value in state.values()) if inner is not None else 0
+
+
+def count_parameters(model: Any) -> dict[str, int]:
+    """All and trainable; tied weights count once. Quantized weights count as many numbers as they stand for."""
+    found = {"total": 0, "trainable": 0}
+    for parameter in {id(p): p for p in model.parameters()}.values():
+        size = parameter.numel() or getattr(parameter, "ds_numel", 0)
+        if type(parameter).__name__ == "Params4bit":  # two numbers in a byte
+            size *= 2 * getattr(parameter, "quant_storage", torch.uint8).itemsize
+        found["total"] += size
+        found["trainable"] += size if parameter.requires_grad else 0
+    return found
+
+
+class Peak:
+    """The peak since it was last reset: of the allocator on a GPU, of the resident set elsewhere."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = torch.device(device)
+        self.cuda = self.device.type == "cuda"
+        self.reset()
+        self.before = self.resident()  # the parameters are in it
+
+    def reset(self) -> None:
+        if self.cuda:
+            torch.cuda.reset_peak_memory_stats(self.device)
+            return
+        _give_back()
+        if _CLEAR.exists():
+            try:
+                _CLEAR.write_text("5")  # the kernel forgets the peak of this process
+            except OSError:  # not allowed in some containers: the peak is then that of the whole process
+                return
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is measured meanwhile is not training's: neither its peak, nor what it leaves behind."""
+        _give_back()
+        held = self.resident()
+        yield
+        self.reset()
+        self.before += max(self.resident() - held, 0)
+
+    def resident(self) -> int:
+        """What the process holds now."""
+        if self.cuda:
+            return int(torch.cuda.memory_allocated(self.device))
+        return _status("VmRSS") or _most_resident()
+
+    def measured(self, *, parameters: int, gradients: int, optimizer: int) -> dict[str, int]:
+        """The parts, with activations as what of the peak no other part explains."""
+        parts = {"parameters": parameters, "gradients": gradients, "optimizer": optimizer}
+        if self.cuda:
+            peak = int(torch.cuda.max_memory_allocated(self.device))
+            rest = peak - sum(parts.values())
+            extra = {"reserved": int(torch.cuda.max_memory_reserved(self.device))}
+        else:
+            peak = _status("VmHWM") or _most_resident()
+            rest = peak - self.before - gradients - optimizer  # the parameters were there before
+            extra = {"resident": self.resident()}
+        return parts | {"activations": max(rest, 0), "peak": peak} | extra
+
+
+def _give_back() -> None:
+    """Freed memory goes back to the system, or it would be taken for memory in use."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:  # the GNU library has it
+        trim(0)
+
+
+def _status(name: str) -> int | None:
+    """A line of the kernel's account of this process, in bytes; ``None`` where there is no such account."""
     try:
-        for batch in batches:
-            inputs = {name: value.to(device) for name, value in batch.items() if isinstance(value, torch.Tensor)}
-            labels = targets_of(inputs)
-            inputs.pop("labels", None)
-            logits = model(**inputs, use_cache=False).logits
-            found = _sum(logits, labels)
-            count, long = int((labels != _IGNORED).sum()), labels.shape[1] + 1
-            total, tokens, rows = total + found, tokens + count, rows + len(labels)
-            of_batches, length = of_batches + found / max(count, 1) * long, length + long
-            hashed.update(labels[labels != _IGNORED].cpu().numpy().astype("<i8").tobytes())
-    finally:
-        model.train(was_training)
-    if not tokens:
-        return {"tokens": 0, "rows": rows}
-    digest = "sha256:" + hashed.hexdigest()
-    source = of_batches / length  # a batch counts by its length, however many rows and however much padding it has
-    return {"loss": total / tokens, "source_loss": source, "tokens": tokens, "rows": rows, "digest": digest}
+        lines = _STATUS.read_text().splitlines()
+    except OSError:
+        return None
+    found = next((line.split()[1] for line in lines if line.startswith(name + ":")), None)
+    return None if found is None else int(found) * 1024
 
 
-def targets_of(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    """(rows, length − 1) What each position has to predict: the next token, unless it is padding."""
-    labels = inputs.get("labels")
-    if labels is None:
-        labels = inputs["input_ids"]
-        mask = inputs.get("attention_mask")
-        labels = labels if mask is None else labels.masked_fill(mask == 0, _IGNORED)
-    return labels[:, 1:]
+def _most_resident() -> int:
+    if os.name == "nt":
+        return 0
+    import resource
 
-
-def _sum(logits: torch.Tensor, targets: torch.Tensor) -> float:
-    total = 0.0
-    for low in range(0, targets.shape[1], _CHUNK):
-        wanted = targets[:, low : low + _CHUNK]
-        some = logits[:, low : low + wanted.shape[1]].float()
-        part = cross_entropy(some.flatten(0, 1), wanted.flatten(), ignore_index=_IGNORED, reduction="sum")
-        total += float(part.double())
-    return total
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from assay.errors import InputError, UsageError, WriteError, cannot_write
 from assay.files.reading import read_json
-from assay.training.recorder import CHECKPOINTS, TRAINED, UNFINISHED, Schedule
+from assay.training.recorder import CHECKPOINTS, IGNORED, TRAINED, UNFINISHED, Schedule
 
 TrainingMethod = Literal["lora", "full"]
 ALL_LINEAR = "all-linear"  # every linear layer but the head
@@ -109,7 +109,7 @@ def fit(
         about={"settings": asdict(settings), **(about or {})},
     )
     arguments = _arguments(folder, settings, next(prepared.parameters()).device.type)
-    trainer = Trainer(model=prepared, args=arguments, train_dataset=_Rows(rows), data_collator=_collated)
+    trainer = Trainer(model=prepared, args=arguments, train_dataset=list(rows), data_collator=batch_of)
     _quiet(trainer)
     trainer.add_callback(callback)
     trainer.add_callback(_no_last_checkpoint())
@@ -222,23 +222,6 @@ def _whole(checkpoint: Path) -> bool:
     return True
 
 
-class _Rows:
-    """Rows of token ids, as a dataset."""
-
-    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, place: int) -> Sequence[int]:
-        return self.rows[place]
-
-
-def _collated(rows: Sequence[Sequence[int]]) -> dict[str, Any]:
-    return batch_of(rows)
-
-
 def batch_of(rows: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Rows padded at their end; padding has no label."""
     import torch
@@ -246,7 +229,7 @@ def batch_of(rows: Sequence[Sequence[int]]) -> dict[str, Any]:
     longest = max(len(row) for row in rows)
     ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
     mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
-    return {"input_ids": ids, "attention_mask": mask, "labels": ids.masked_fill(mask == 0, -100)}
+    return {"input_ids": ids, "attention_mask": mask, "labels": ids.masked_fill(mask == 0, IGNORED)}
 
 
 def batches_of_rows(rows: Sequence[Sequence[int]], size: int = 16) -> list[dict[str, Any]]:

@@ -1,21 +1,28 @@
-"""The folder of a training run: a manifest, events that are only ever appended, and which other files are ours."""
+"""What is recorded of a training run: a folder with a manifest and events, which files are ours, validation losses."""
 
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.data.runs import owned_files
 from assay.data.training.run_folder import EVENTS, MANIFEST, SCHEMA, WINDOWS, read_events, read_manifest
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.places import Owner, is_run
 from assay.files.writing import make_folder, write_bytes
+
+if TYPE_CHECKING:
+    import torch
+
+IGNORED = -100  # the label of what is not predicted
+_CHUNK = 512  # positions whose logits become float32 at a time
 
 CHECKPOINTS = "checkpoints"
 TRAINED = "trained"  # the folder of the adapter or of the model
@@ -152,3 +159,60 @@ def scratch(folder: Path) -> Iterator[Path]:
 
 def remove_scratch(folder: Path) -> None:
     shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+
+
+# ----------------------------------------------------------------------------------------------------- validation loss
+
+
+def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The loss on held-out batches: the sum over predicted tokens through their number; tokens, rows, and a digest.
+
+    The Trainer's own is a mean of batch means weighted by rows, which is something else as soon as rows differ in
+    length. The loss with batches weighted by their length is given, too.
+    """
+    import torch  # late: a run is read without it
+
+    was_training, device = model.training, next(model.parameters()).device
+    model.eval()
+    total, tokens, rows, hashed = 0.0, 0, 0, sha256()
+    of_batches, length = 0.0, 0
+    try:
+        with torch.no_grad():
+            for batch in batches:
+                inputs = {name: value.to(device) for name, value in batch.items() if isinstance(value, torch.Tensor)}
+                labels = targets_of(inputs)
+                inputs.pop("labels", None)
+                found = _sum(model(**inputs, use_cache=False).logits, labels)
+                count, long = int((labels != IGNORED).sum()), labels.shape[1] + 1
+                total, tokens, rows = total + found, tokens + count, rows + len(labels)
+                of_batches, length = of_batches + found / max(count, 1) * long, length + long
+                hashed.update(labels[labels != IGNORED].cpu().numpy().astype("<i8").tobytes())
+    finally:
+        model.train(was_training)
+    if not tokens:
+        return {"tokens": 0, "rows": rows}
+    digest = "sha256:" + hashed.hexdigest()
+    source = of_batches / length  # a batch counts by its length, however many rows and however much padding it has
+    return {"loss": total / tokens, "source_loss": source, "tokens": tokens, "rows": rows, "digest": digest}
+
+
+def targets_of(inputs: "Mapping[str, torch.Tensor]") -> "torch.Tensor":
+    """(rows, length − 1) What each position has to predict: the next token, unless it is padding."""
+    labels = inputs.get("labels")
+    if labels is None:
+        labels = inputs["input_ids"]
+        mask = inputs.get("attention_mask")
+        labels = labels if mask is None else labels.masked_fill(mask == 0, IGNORED)
+    return labels[:, 1:]
+
+
+def _sum(logits: "torch.Tensor", targets: "torch.Tensor") -> float:
+    from torch.nn.functional import cross_entropy
+
+    total = 0.0
+    for low in range(0, targets.shape[1], _CHUNK):
+        wanted = targets[:, low : low + _CHUNK]
+        some = logits[:, low : low + wanted.shape[1]].float()
+        part = cross_entropy(some.flatten(0, 1), wanted.flatten(), ignore_index=IGNORED, reduction="sum")
+        total += float(part.double())
+    return total
