@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.analyses.survey import survey
     from assay.analyses.survey.result import SurveyReport
     from assay.analyses.tune import tune
-    from assay.analyses.tune.records import Targets
+    from assay.analyses.tune.criteria import Targets
     from assay.analyses.tune.result import TuningReport
     from assay.certificate.issue import certify
     from assay.certificate.policy import read_policy
@@ -68,7 +68,7 @@ _HOMES = {
     "Japanese": "assay.analyses.japanese.result",
     "characters": "assay.scoring.characters",
     "tune": "assay.analyses.tune",
-    "Targets": "assay.analyses.tune.records",
+    "Targets": "assay.analyses.tune.criteria",
     "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
     "summarize": "assay.analyses.summarize",

@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from assay.analyses.tune import tune
-from assay.analyses.tune.criteria import criteria_of, grade_of, read_targets, targets_of
-from assay.analyses.tune.records import Criterion, Targets
+from assay.analyses.tune.criteria import Criterion, Targets, criteria_of, grade_of, read_targets, targets_of
 from assay.analyses.tune.result import TuningReport
 from assay.errors import InputError
 from assay.stats.records import Estimate, Interval

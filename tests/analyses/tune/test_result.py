@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from assay.analyses.tune import tune
-from assay.analyses.tune.records import Recommendation, Targets
+from assay.analyses.tune.criteria import Targets
 from assay.analyses.tune.result import TuningReport
+from assay.analyses.tune.sentences import Recommendation
 from assay.errors import InputError
 from assay.examples import RUNS
 from assay.report.files import result_markdown

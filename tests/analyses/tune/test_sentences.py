@@ -8,7 +8,10 @@ import msgspec
 import pytest
 
 from assay.analyses.tune import tune
-from assay.analyses.tune.records import Arm, Contrast, Criterion, RatePoint, Sensitivity
+from assay.analyses.tune.arms import ArmSummary, RatePoint, Sensitivity
+from assay.analyses.tune.contrasts import Contrast
+from assay.analyses.tune.criteria import Criterion
+from assay.analyses.tune.curves import stops
 from assay.analyses.tune.result import TuningReport
 from assay.analyses.tune.sentences import (
     ONE_SEED,
@@ -18,7 +21,6 @@ from assay.analyses.tune.sentences import (
     in_line,
     rates_sentence,
     sentence_of,
-    stops,
 )
 from assay.examples import RUNS
 from assay.stats.records import Estimate, Interval
@@ -30,21 +32,39 @@ ONE = Estimate(0.19, None, None, 1, "one seed")
 NONE = Estimate(None, None, None, 0, "not measured in every run")
 
 
-def said(verdict: Any = "worse", size: Estimate = RATIO, **others: Any) -> str:
-    given: dict[str, Any] = {
-        "ratio": True,
-        "seeds": SEEDS,
-        "fewest_seeds": 3,
-        "windows": 105,
-        "accuracies": None,
-        "open_ends": (),
-    }
-    return contrast_sentence(("full", "lora"), verdict, size, **(given | others))
-
-
 @pytest.fixture(scope="module")
 def shipped() -> TuningReport:
     return tune(*(RUNS / f"{arm}-{seed}" for arm in ("full", "lora") for seed in range(3)))
+
+
+def said(
+    report: TuningReport,
+    verdict: Any = "worse",
+    size: Estimate = RATIO,
+    *,
+    seeds: Estimate = SEEDS,
+    runs: int = 3,
+    windows: bool = True,
+    accuracies: tuple[float, float] | None = None,
+    kind: str = "perplexity",
+) -> str:
+    """The sentence about a contrast with these numbers; windows of one seed decide nothing here."""
+    shipped, arms = report.contrasts[0], [report.arm(name) for name in ("full", "lora r=16")]
+    found = msgspec.structs.replace(
+        shipped,
+        arm="lora",
+        verdict=verdict,
+        seeds=seeds,
+        windows=msgspec.structs.replace(shipped.windows, ratio=None) if windows and shipped.windows else None,
+        ratios={"perplexity": NONE, kind: size},
+        accuracy=None if accuracies is None else "test accuracy",
+    )
+    scores = accuracies or (0.0, 0.0)
+    first, second = (
+        msgspec.structs.replace(arm, runs=arm.runs[:runs], quality={"test accuracy": Estimate(score, None, None, runs)})
+        for arm, score in zip(arms, scores, strict=True)
+    )
+    return contrast_sentence(found, (first, second))
 
 
 @pytest.mark.parametrize(
@@ -55,40 +75,44 @@ def shipped() -> TuningReport:
         ("no difference shown", "No difference shown between full and lora on the validation text"),
     ],
 )
-def test_a_verdict_has_its_number_its_seeds_and_its_windows(verdict: str, head: str) -> None:
-    assert said(verdict) == f"{head} (perplexity × 1.210, 95 % interval 1.050 to 1.400; 3 seeds; 105 windows)."
+def test_a_verdict_has_its_number_its_seeds_and_its_windows(shipped: TuningReport, verdict: str, head: str) -> None:
+    assert said(shipped, verdict) == f"{head} (perplexity × 1.210, 95 % interval 1.050 to 1.400; 3 seeds; 105 windows)."
 
 
-def test_a_difference_of_losses_has_a_sign() -> None:
+def test_a_difference_of_losses_has_a_sign(shipped: TuningReport) -> None:
     assert "(validation loss +0.190, 95 % interval +0.050 to +0.330; 3 seeds)" in said(
-        size=SEEDS, ratio=False, windows=None
+        shipped, kind="validation_loss", windows=False
     )
 
 
-def test_one_seed_is_said_and_accuracies_stand_beside_the_loss() -> None:
-    found = said(seeds=ONE, fewest_seeds=1, accuracies=("test accuracy", 0.5, 0.625))
+def test_one_seed_is_said_and_accuracies_stand_beside_the_loss(shipped: TuningReport) -> None:
+    found = said(shipped, seeds=ONE, runs=1, accuracies=(0.5, 0.625))
     assert found.endswith(f"test accuracy 0.5 → 0.625; {ONE_SEED}; 105 windows).")
 
 
-def test_without_an_interval_it_is_said_why_nothing_can_be_said() -> None:
+def test_without_an_interval_it_is_said_why_nothing_can_be_said(shipped: TuningReport) -> None:
     head = "Cannot say whether full or lora is better: "
-    assert said("not measured", NONE, seeds=NONE, windows=None) == f"{head}not every run has a validation loss."
-    assert said("not measured", ONE, seeds=ONE, fewest_seeds=1, windows=None) == (
+    nothing = said(shipped, "not measured", NONE, seeds=NONE, windows=False)
+    assert nothing == f"{head}not every run has a validation loss."
+    assert said(shipped, "not measured", ONE, seeds=ONE, runs=1, windows=False) == (
         f"{head}the runs logged no per-example validation loss, and one loss per run has no interval ({ONE_SEED})."
     )
 
 
-def test_runs_that_are_not_finished_are_named_at_the_end() -> None:
-    assert said(open_ends=["lora stopped at step 3 of 9"]).endswith("105 windows); lora stopped at step 3 of 9.")
+def test_runs_that_are_not_finished_are_named_at_the_end(shipped: TuningReport) -> None:
+    first, second = shipped.arm("full"), shipped.arm("lora r=16")
+    cut = msgspec.structs.replace(second.runs[0], finished=False, last_step=3, max_steps=9)
+    found = contrast_sentence(shipped.contrasts[0], (first, msgspec.structs.replace(second, runs=(cut,))))
+    assert found.endswith("105 windows); lora r=16 stopped at step 3 of 9.")
 
 
 def test_learning_rates_in_a_sentence() -> None:
-    points = [RatePoint(0.001, 2.0, 1, 0), RatePoint(0.01, 1.5, 1, 0), RatePoint(0.1, None, 1, 1)]
-    assert rates_sentence("lora", points, 0.202, 0.01) == (
+    points = (RatePoint(0.001, 2.0, 1, 0), RatePoint(0.01, 1.5, 1, 0), RatePoint(0.1, None, 1, 1))
+    assert rates_sentence(Sensitivity("lora", points, 0.202, 0.01, at_edge=False)) == (
         "lora: across 3 learning rates from 0.001 to 0.1, the held-out loss varies by 20.2 % "
         "(standard deviation over mean); 0.01 is best; diverged at 0.1."
     )
-    assert rates_sentence("lora", points[:1], None, 0.001) == (
+    assert rates_sentence(Sensitivity("lora", points[:1], None, 0.001, at_edge=True)) == (
         "lora: fewer than two learning rates have a held-out loss."
     )
 
@@ -154,7 +178,7 @@ def test_what_to_choose_by_what_was_met(
     assert advised(shipped, performance, memory, saved) == text
 
 
-def with_runs(shipped: TuningReport, changed: int, **fields: Any) -> Arm:
+def with_runs(shipped: TuningReport, changed: int, **fields: Any) -> ArmSummary:
     """The shipped full fine-tuning, with so many of its runs changed."""
     arm = shipped.arm("full")
     quiet = [

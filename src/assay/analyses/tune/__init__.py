@@ -1,18 +1,18 @@
 """LoRA or full fine-tuning? What training runs cost, how they converged, and whether one is really better."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from os import PathLike
 
 import numpy as np
+from msgspec import structs
 
-from assay.analyses.tune.arms import Trained, arm_of, baseline_of, sensitivity_of
-from assay.analyses.tune.contrasts import contrast_of
-from assay.analyses.tune.criteria import criteria_of
-from assay.analyses.tune.records import Targets
+from assay.analyses.tune.arms import ArmSummary, Sensitivity, Trained, arm_of, baseline_of, sensitivity_of
+from assay.analyses.tune.contrasts import Contrast, contrast_of
+from assay.analyses.tune.criteria import Targets, criteria_of
 from assay.analyses.tune.result import TuningReport
-from assay.analyses.tune.sentences import advice_of, notes_of, sentence_of
+from assay.analyses.tune.sentences import advice_of, contrast_sentence, notes_of, rates_sentence, sentence_of
 from assay.data.training import TrainingLog, judged_by
 from assay.data.training.formats import read_noted
 from assay.design import Design, signature
@@ -65,12 +65,8 @@ def tune_logs(
     sweeps = _grouped([run for run in trained if run.log.sweep])
     arms = tuple(arm_of(name, group, design.level) for name, group in groups.items())
     first, why = baseline_of(arms, baseline)
-    contrasts = tuple(
-        contrast_of((first, name), (groups[first], group), design)
-        for name, group in groups.items()
-        if first is not None and name != first
-    )
-    sensitivity = tuple(sensitivity_of(name, group) for name, group in sweeps.items())
+    contrasts = tuple(_contrast(arms, first, name, groups, design) for name in groups if name != first)
+    sensitivity = tuple(_rates(name, group) for name, group in sweeps.items())
     criteria = criteria_of(arms, contrasts, targets)
     return TuningReport(
         kind="tuning",
@@ -86,6 +82,21 @@ def tune_logs(
         design=design,
         signature=_signature(logs, design),
     )
+
+
+def _contrast(
+    arms: Sequence[ArmSummary], first: str | None, name: str, groups: Mapping[str, Sequence[Trained]], design: Design
+) -> Contrast:
+    """An arm against the baseline, with its sentence."""
+    assert first is not None  # where there are two arms, one is the baseline
+    found = contrast_of((first, name), (groups[first], groups[name]), design)
+    by_name = {arm.name: arm for arm in arms}
+    return structs.replace(found, sentence=contrast_sentence(found, (by_name[first], by_name[name])))
+
+
+def _rates(name: str, group: Sequence[Trained]) -> Sensitivity:
+    found = sensitivity_of(name, group)
+    return structs.replace(found, sentence=rates_sentence(found))
 
 
 def _grouped(runs: Sequence[Trained]) -> dict[str, list[Trained]]:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
-from assay.analyses.tune.curves import curve_of, summary_of
-from assay.analyses.tune.records import Arm, RatePoint, Sensitivity, StepCurve
-from assay.analyses.tune.sentences import rates_sentence
+from assay.analyses.tune.curves import RunSummary, StepCurve, curve_of, summary_of
 from assay.data import Panel, Table, read_table
 from assay.data.training import PARTS, TrainingLog
 from assay.errors import InputError, UsageError
@@ -19,6 +18,43 @@ from assay.stats.units import Floats
 _EVERYTHING = ("full", "sft")  # in the name of an arm that trains every weight
 _A_PART = ("lora", "peft", "adapter")  # in the name of one that does not, whatever else is in it
 _SAME = 1e-6  # of a loss: what rounding explains
+
+
+class ArmSummary(msgspec.Struct, frozen=True):
+    """The runs of one way to train: estimates are means over its seeds."""
+
+    name: str
+    runs: tuple[RunSummary, ...]
+    total: int | None  # parameters
+    trainable: int | None
+    share: float | None  # trainable / total
+    memory: dict[str, Estimate]  # bytes
+    memory_of: str | None
+    time: dict[str, Estimate]  # T3
+    quality: dict[str, Estimate]  # validation_loss, perplexity, character_accuracy, …
+    quality_reason: str | None
+    loss_curve: StepCurve
+    valid_curve: StepCurve | None
+    gradient_curve: StepCurve | None
+    language_model: bool = True  # its losses are nats per token, and their exponentials perplexities
+
+
+class RatePoint(msgspec.Struct, frozen=True):
+    rate: float
+    loss: float | None  # validation, mean over seeds
+    n: int
+    diverged: int
+
+
+class Sensitivity(msgspec.Struct, frozen=True):
+    """The held-out loss over learning rates, each trained from the same start on the same data."""
+
+    arm: str
+    points: tuple[RatePoint, ...]
+    variation: float | None  # standard deviation over mean
+    best: float | None
+    at_edge: bool
+    sentence: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +94,12 @@ class Trained:
         return found
 
 
-def arm_of(name: str, runs: Sequence[Trained], level: float) -> Arm:
+def arm_of(name: str, runs: Sequence[Trained], level: float) -> ArmSummary:
     """The summary of every run, and what the runs have in common."""
     logs = [run.log for run in runs]
     total, trainable = (_same(name, logs, what) for what in ("total", "trainable"))
     losses = _values(runs, lambda run: run.validation_loss)
-    return Arm(
+    return ArmSummary(
         name=name,
         runs=tuple(summary_of(run.log, run.validation_loss, level) for run in runs),
         total=total,
@@ -186,7 +222,7 @@ def sensitivity_of(arm: str, runs: Sequence[Trained]) -> Sensitivity:
     variation = float(losses.std(ddof=1) / losses.mean()) if len(losses) > 1 else None
     best = min(good)[1] if good else None
     edge = best is not None and best in {rates[0], rates[-1]}
-    return Sensitivity(arm, points, variation, best, edge, rates_sentence(arm, points, variation, best))
+    return Sensitivity(arm, points, variation, best, edge)
 
 
 def _rate_point(rate: float, runs: Sequence[Trained]) -> RatePoint:
@@ -198,7 +234,7 @@ def _rate_point(rate: float, runs: Sequence[Trained]) -> RatePoint:
 # ----------------------------------------------------------------------------------------------------------- baseline
 
 
-def baseline_of(arms: Sequence[Arm], asked: str | None) -> tuple[str | None, str | None]:
+def baseline_of(arms: Sequence[ArmSummary], asked: str | None) -> tuple[str | None, str | None]:
     """Its name, and a note where neither the user nor the numbers of parameters say so."""
     names = [arm.name for arm in arms]
     if asked is not None and asked not in names:
@@ -215,7 +251,7 @@ def baseline_of(arms: Sequence[Arm], asked: str | None) -> tuple[str | None, str
     return chosen.name, f"{chosen.name} is the baseline: {why}; `baseline=NAME` changes it"
 
 
-def _chosen(arms: Sequence[Arm]) -> tuple[Arm, str | None]:
+def _chosen(arms: Sequence[ArmSummary]) -> tuple[ArmSummary, str | None]:
     """The arm that trains everything: by its parameters, else by its name; else the first."""
     whole = [arm for arm in arms if arm.share == 1]
     if len(whole) == 1:
@@ -232,6 +268,6 @@ def _named_whole(name: str) -> bool:
     return any(word in plain for word in _EVERYTHING) and not any(word in plain for word in _A_PART)
 
 
-def lost(arm: Arm) -> bool:
+def lost(arm: ArmSummary) -> bool:
     """Every run diverged."""
     return all(run.diverged_at is not None for run in arm.runs)

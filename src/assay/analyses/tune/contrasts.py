@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from math import log, sqrt
+from typing import Literal
 
+import msgspec
 import numpy as np
-from msgspec import structs
 
 from assay.analyses.compare import compare_panel
 from assay.analyses.compare.result import Comparison
 from assay.analyses.contrast import verdict_of
 from assay.analyses.tune.arms import Trained
-from assay.analyses.tune.records import NO_LANGUAGE_MODEL, Contrast, ContrastVerdict, Recipe
-from assay.analyses.tune.sentences import contrast_sentence, stops
+from assay.analyses.tune.curves import stops
 from assay.data import Panel
 from assay.data.units_and_runs import RunTable
 from assay.design import Design
@@ -21,7 +21,36 @@ from assay.stats.records import Estimate, Test
 from assay.stats.repeated_runs import seed_difference
 from assay.stats.rounding import difference
 
+ContrastVerdict = Literal["better", "worse", "no difference shown", "not measured"]
+
+NO_LANGUAGE_MODEL = "no log says that the loss is a language model's"
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """Significance as a widespread recipe has it, beside ours: its interval is for one value less another."""
+
+    t: float | None
+    p_value: float | None
+    cohens_d: float | None  # d_av: over the root mean square of the two standard deviations, which divide by n
+    low: float | None
+    high: float | None
+
+
+class Contrast(msgspec.Struct, frozen=True):
+    """An arm against the baseline: significance and gains (T10)."""
+
+    baseline: str
+    arm: str
+    verdict: ContrastVerdict
+    sentence: str  # from the record itself: empty until it is made
+    windows: Comparison | None  # would other text change it?
+    seeds: Estimate  # would other seeds change it? nats
+    seeds_test: Test
+    paired_seeds: bool
+    recipe: Recipe | None
+    ratios: dict[str, Estimate]  # perplexity, parameters, memory, time_per_step, time, …: arm over baseline
+    accuracy: str | None = None  # the measure that ratios["accuracy"] is of
 
 
 def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[Trained]], design: Design) -> Contrast:
@@ -31,33 +60,21 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
     paired = paired_seeds(a, b)
     seeds, test = _over_seeds(a, b, lambda run: run.validation_loss, design.level, paired=paired)
     ratios = _ratios(a, b, design.level, windows, seeds)
-    measure = accuracy_of(a, b)
-    verdict = _verdict(windows, seeds, test)
     open_ends = [end for name, arm in zip(names, arms, strict=True) for end in stops(name, [run.log for run in arm])]
     if open_ends:
         ratios["time"] = Estimate(None, None, None, 0, "; ".join(open_ends))
     return Contrast(
         baseline=names[0],
         arm=names[1],
-        verdict=verdict,
-        sentence=contrast_sentence(
-            names,
-            verdict,
-            _deciding_ratio(verdict, windows, seeds) if is_language_model(a, b) else seeds,
-            ratio=is_language_model(a, b),
-            seeds=seeds,
-            fewest_seeds=min(len(a), len(b)),
-            windows=None if windows is None else windows.n_pairs,
-            accuracies=_accuracies(a, b),
-            open_ends=open_ends,
-        ),
+        verdict=_verdict(windows, seeds, test),
+        sentence="",
         windows=windows,
         seeds=seeds,
         seeds_test=test,
         paired_seeds=paired,
         recipe=_recipe(names, a, b, design.level),
         ratios=ratios,
-        accuracy=measure,
+        accuracy=accuracy_of(a, b),
     )
 
 
@@ -105,7 +122,7 @@ def _windows(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained],
     if panel is None:
         return None
     found = compare_panel(panel.averaged(), design)
-    return structs.replace(found, notes=(*found.notes, "losses of a window are means over the seeds"))
+    return msgspec.structs.replace(found, notes=(*found.notes, "losses of a window are means over the seeds"))
 
 
 def windows_panel(names: Sequence[str], arms: Sequence[Sequence[Trained]]) -> Panel | None:
@@ -195,15 +212,6 @@ def perplexity_ratio(windows: Comparison | None, seeds: Estimate) -> Estimate:
     return over
 
 
-def _deciding_ratio(verdict: ContrastVerdict, windows: Comparison | None, seeds: Estimate) -> Estimate:
-    """The ratio that the sentence shows: where no difference is shown, one whose interval says so."""
-    ratio = perplexity_ratio(windows, seeds)
-    other = None if windows is None else windows.ratio
-    if verdict != "no difference shown" or other is None or other.interval is None or ratio.interval is None:
-        return ratio
-    return other if other.interval.low <= 1 <= other.interval.high else ratio
-
-
 # ------------------------------------------------------------------------------------------------------------- verdict
 
 
@@ -218,12 +226,3 @@ def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> Contras
     if len(set(shown)) > 1 or shown[0] == "equivalent":
         return "no difference shown"
     return shown[0]
-
-
-def _accuracies(a: Sequence[Trained], b: Sequence[Trained]) -> tuple[str, float, float] | None:
-    """An accuracy that both have, and its means."""
-    measure = accuracy_of(a, b)
-    if measure is None:
-        return None
-    first, second = (float(np.mean([run.log.scores[measure] for run in arm])) for arm in (a, b))
-    return measure, first, second

@@ -5,29 +5,56 @@ A criterion is met if the whole interval meets it, and the value where there is 
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Literal
 
+import msgspec
 from msgspec.structs import replace
 
-from assay.analyses.tune.records import (
-    NO_LANGUAGE_MODEL,
-    Arm,
-    Contrast,
-    Criterion,
-    CriterionGroup,
-    CriterionStatus,
-    Targets,
-)
-from assay.analyses.tune.sentences import stops
+from assay.analyses.tune.arms import ArmSummary
+from assay.analyses.tune.contrasts import NO_LANGUAGE_MODEL, Contrast
+from assay.analyses.tune.curves import stops
 from assay.errors import InputError
 from assay.files.reading import SETTINGS, read_bytes, read_json
 from assay.names import nearest
 from assay.results import words
 from assay.stats.records import Estimate, Interval
 
+CriterionStatus = Literal["met", "not met", "not measured"]
+CriterionGroup = Literal["target", "primary", "secondary"]
+
 #: Perplexity in words.
 GRADES = ((10.0, "excellent"), (12.0, "good"), (15.0, "acceptable"))
+
+
+class Criterion(msgspec.Struct, frozen=True):
+    """A target or success criterion, and whether it is met."""
+
+    name: str
+    group: CriterionGroup
+    arm: str
+    wanted: str
+    status: CriterionStatus
+    estimate: Estimate
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """What an adapted model has to reach. Shares and reductions are parts of 1."""
+
+    perplexity: float = 15.0  # the last grade that is acceptable
+    trainable_share: float = 0.01
+    memory_reduction: float = 0.40
+    time_reduction: float = 0.20
+    character_accuracy: float = 0.85
+    hiragana: float = 0.90
+    katakana: float = 0.88
+    kanji: float = 0.80
+    performance_loss: float = 0.10  # perplexity of the arm over the baseline's, less 1
+    parameter_reduction: float = 0.99
+    fluency_loss: float = 0.10  # character accuracy lost, as a part of the baseline's
 
 
 def read_targets(path: Path) -> Targets:
@@ -63,7 +90,7 @@ def grade_of(perplexity: float) -> str:
     return next((grade for limit, grade in GRADES if perplexity < limit), "poor")
 
 
-def criteria_of(arms: tuple[Arm, ...], contrasts: tuple[Contrast, ...], targets: Targets) -> tuple[Criterion, ...]:
+def criteria_of(arms: Sequence[ArmSummary], contrasts: Sequence[Contrast], targets: Targets) -> tuple[Criterion, ...]:
     """The targets of every arm, and the success of every arm against the baseline."""
     found = [criterion for arm in arms for criterion in _arm_targets(arm, targets)]
     by_name = {arm.name: arm for arm in arms}
@@ -82,7 +109,7 @@ def _fair(contrast: Contrast, open_ends: Sequence[str]) -> Contrast:
     return replace(contrast, ratios=contrast.ratios | dict.fromkeys([*judged, "character_accuracy"], missing))
 
 
-def _arm_targets(arm: Arm, targets: Targets) -> list[Criterion]:
+def _arm_targets(arm: ArmSummary, targets: Targets) -> list[Criterion]:
     missing = Estimate(None, None, None, 0, "not measured")
     other = Estimate(None, None, None, 0, NO_LANGUAGE_MODEL)
     perplexity = arm.quality.get("perplexity", missing if arm.language_model else other)
@@ -93,7 +120,7 @@ def _arm_targets(arm: Arm, targets: Targets) -> list[Criterion]:
     return found
 
 
-def _success(contrast: Contrast, arm: Arm, targets: Targets) -> list[Criterion]:
+def _success(contrast: Contrast, arm: ArmSummary, targets: Targets) -> list[Criterion]:
     ratios, name = contrast.ratios, contrast.arm
     share = Estimate(arm.share, None, None, len(arm.runs), None if arm.share is not None else "parameters not logged")
     found = [_below("trainable_share", "target", name, share, targets.trainable_share)]
@@ -172,7 +199,7 @@ def _criterion(
     return Criterion(name, group, arm, wanted, status, found, why)
 
 
-def _convergence(arm: Arm) -> Criterion:
+def _convergence(arm: ArmSummary) -> Criterion:
     """Every run is finite to its end, its gradients are stable and its loss does not rise at the end."""
     faults = []
     for run in arm.runs:

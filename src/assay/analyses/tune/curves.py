@@ -1,20 +1,12 @@
-"""One run: does it converge, overfit, spike? And the curves that a chart draws."""
+"""One training run: does it converge, overfit, spike? And the curves that a chart draws (T5)."""
 
 from collections.abc import Sequence
 from math import inf
+from typing import Literal, get_args
 
+import msgspec
 import numpy as np
-from msgspec.structs import replace
 
-from assay.analyses.tune.records import (
-    Gradients,
-    Overfitting,
-    OverfittingVerdict,
-    Plateau,
-    PlateauVerdict,
-    RunSummary,
-    StepCurve,
-)
 from assay.data.training import StepSeries, TrainingLog
 from assay.stats.numerics import t_quantile
 from assay.stats.records import Estimate
@@ -23,6 +15,9 @@ from assay.stats.repeated_runs import from_zero_on
 from assay.stats.rounding import difference, levelled
 from assay.stats.units import Floats
 
+PlateauVerdict = Literal["flat", "still falling", "rising", "not shown", "not measured"]
+OverfittingVerdict = Literal["shown", "seen but not tested", "not shown", "not measured"]
+
 _WITHIN = 0.01  # of the last value: converged; of the whole improvement: flat
 _SPIKE = 6.0  # robust standard deviations above the median of the norms before it
 _TWICE = 2.0  # and at least so many times that median, for norms that hardly vary
@@ -30,13 +25,76 @@ _MANY_SPIKES = 0.01  # of the steps
 _WILD = 1.0  # standard deviation over mean
 _DRAWN = 120  # points of a curve
 _FEWEST_RISES, _NOTABLE_RISE = 3, 0.05  # validation points, and by how much of the first they rise
-_ORDER: tuple[OverfittingVerdict, ...] = (
-    "shown",
-    "seen but not tested",
-    "not shown",
-    "not measured",
-)  # what is said first
 _TO_SIGMA = 1.4826  # the median absolute deviation of normal values, as a standard deviation
+
+
+class Plateau(msgspec.Struct, frozen=True):
+    """Whether the training loss has come to rest over the last part of the run."""
+
+    verdict: PlateauVerdict
+    change: Estimate  # nats, over the steps below
+    first_step: int
+    tolerance: float | None  # nats: 1 % of the whole improvement; a smaller change is flat
+
+
+class Overfitting(msgspec.Struct, frozen=True):
+    """Validation rises while training falls, over the second half of the validation points or over all of them.
+
+    Seen but not tested: validation rose at every evaluation, too few to show it by an interval.
+    """
+
+    verdict: OverfittingVerdict
+    valid_change: Estimate  # nats
+    train_change: Estimate
+    first_step: int | None
+    best_step: int | None
+    best_loss: float | None
+    rise: float | None  # the last validation loss less the best
+
+
+class Gradients(msgspec.Struct, frozen=True):
+    """Norms of the gradient."""
+
+    verdict: Literal["stable", "unstable", "not measured"]
+    why: str
+    points: int
+    mean: float | None
+    variance: float | None
+    variation: float | None  # standard deviation over mean, in the last half
+    spikes: tuple[int, ...]  # steps
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """One training run: convergence and gradients (T5)."""
+
+    label: str
+    kind: str
+    seed: int | None
+    learning_rate: float | None
+    points: int  # logged losses
+    last_step: int
+    max_steps: int | None
+    finished: bool
+    diverged_at: int | None
+    window: int  # logged points in a smoothed loss
+    final_loss: Estimate  # training loss, mean of the last window
+    stability: float | None  # 1 / (1 + variance of the last window)
+    steps_to_95: int | None  # steps to 95 % of the final improvement
+    convergence_step: int | None  # from here on the smoothed loss stays within 1 % of its last value
+    plateau: Plateau
+    overfitting: Overfitting
+    gradients: Gradients
+    validation_loss: float | None
+    notes: tuple[str, ...]
+
+
+class StepCurve(msgspec.Struct, frozen=True):
+    """A line with a band, thinned out for a chart."""
+
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
 
 
 def summary_of(log: TrainingLog, validation_loss: float | None, level: float) -> RunSummary:
@@ -135,7 +193,7 @@ def overfitting_of(loss: StepSeries, valid: StepSeries, level: float) -> Overfit
     if _rises(valid):
         rise = Estimate(float(valid.values[-1] - valid.values[0]), None, None, len(valid), "it rose every time")
         stretches.append(_stretch(loss, valid, rise, each))
-    return _with_best(min(stretches, key=lambda found: _ORDER.index(found.verdict)), valid)
+    return _with_best(min(stretches, key=lambda found: get_args(OverfittingVerdict).index(found.verdict)), valid)
 
 
 def _rises(valid: StepSeries) -> bool:
@@ -159,7 +217,7 @@ def _with_best(found: Overfitting, valid: StepSeries) -> Overfitting:
     low = valid.values.min()
     above = difference(np.full(len(valid), low), valid.values)
     best = int(np.argmin(above))  # the first of those that are equal
-    return replace(found, best_step=int(valid.steps[best]), best_loss=float(low), rise=float(above[-1]))
+    return msgspec.structs.replace(found, best_step=int(valid.steps[best]), best_loss=float(low), rise=float(above[-1]))
 
 
 def _overfits(rising: Estimate, falling: Estimate) -> OverfittingVerdict:
@@ -244,3 +302,11 @@ def _band(runs: Sequence[StepSeries], rows: Floats, level: float, *, smooth: boo
     count = np.minimum(np.arange(1, rows.shape[1] + 1), window)
     reach = np.sqrt(np.maximum(squares, 0) / np.maximum(count - 1, 1))
     return np.asarray(t_quantile(0.5 + level / 2, max(window - 1, 1)) * reach)
+
+
+def stops(name: str, runs: Sequence[RunSummary | TrainingLog]) -> list[str]:
+    """Which runs of an arm did not finish, without a full stop; diverged runs are not among them."""
+    found = [run for run in runs if not run.finished and run.diverged_at is None]
+    who = [name if len(runs) == 1 else f"{name} ({run.label})" for run in found]
+    ends = ["" if run.max_steps is None else f" of {run.max_steps:,}" for run in found]
+    return [f"{a} stopped at step {run.last_step:,}{end}" for a, run, end in zip(who, found, ends, strict=True)]

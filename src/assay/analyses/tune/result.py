@@ -4,18 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from assay.analyses.tune.records import (
-    Arm,
-    Contrast,
-    ContrastVerdict,
-    Criterion,
-    Recommendation,
-    RunSummary,
-    Sensitivity,
-    StepCurve,
-    Targets,
-)
-from assay.analyses.tune.sentences import in_line
+from assay.analyses.tune.arms import ArmSummary, Sensitivity
+from assay.analyses.tune.contrasts import Contrast, ContrastVerdict
+from assay.analyses.tune.criteria import Criterion, Targets
+from assay.analyses.tune.curves import RunSummary, StepCurve
+from assay.analyses.tune.sentences import Recommendation, in_line
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series
@@ -46,7 +39,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
 
     kind: Literal["tuning"]
     sentence: str
-    arms: tuple[Arm, ...]
+    arms: tuple[ArmSummary, ...]
     baseline: str | None
     contrasts: tuple[Contrast, ...]
     sensitivity: tuple[Sensitivity, ...]
@@ -57,7 +50,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
     design: Design
     signature: str
 
-    def arm(self, name: str) -> Arm:
+    def arm(self, name: str) -> ArmSummary:
         return next(arm for arm in self.arms if arm.name == name)
 
     @property
@@ -148,7 +141,7 @@ def _readable(name: str) -> str:
 
 
 def _by_arm(
-    key: str, first: str, names: Sequence[str], arms: Sequence[Arm], show: Callable[[Value], str] = _cell
+    key: str, first: str, names: Sequence[str], arms: Sequence[ArmSummary], show: Callable[[Value], str] = _cell
 ) -> ResultTable:
     """A row for each quantity that an arm has, a column for each arm."""
     found: list[dict[str, Estimate]] = [getattr(arm, key) for arm in arms]
@@ -157,7 +150,7 @@ def _by_arm(
     return ResultTable(key, key, (Column(first, list(map(_readable, kept))), *columns), "means over seeds", _EXPLAINED)
 
 
-def _cost_tables(arms: Sequence[Arm]) -> list[ResultTable]:
+def _cost_tables(arms: Sequence[ArmSummary]) -> list[ResultTable]:
     counted = [arm for arm in arms if arm.total is not None or arm.trainable is not None]
     columns = (
         Column("arm", [arm.name for arm in counted]),
@@ -180,11 +173,11 @@ def _bytes(value: Value) -> str:
     return f"{value.value / size:.2f} {unit}"
 
 
-def _quality_table(arms: Sequence[Arm]) -> ResultTable:
+def _quality_table(arms: Sequence[ArmSummary]) -> ResultTable:
     return _by_arm("quality", "quantity", list(dict.fromkeys(name for arm in arms for name in arm.quality)), arms)
 
 
-def _convergence_table(arms: Sequence[Arm]) -> ResultTable:
+def _convergence_table(arms: Sequence[ArmSummary]) -> ResultTable:
     runs = [(_run_name(arm, run, place), run) for arm in arms for place, run in enumerate(arm.runs, start=1)]
     columns = (
         Column("run", [name for name, _ in runs]),
@@ -198,7 +191,7 @@ def _convergence_table(arms: Sequence[Arm]) -> ResultTable:
     return ResultTable("convergence", "convergence", columns, explained=_EXPLAINED)
 
 
-def _run_name(arm: Arm, run: RunSummary, place: int) -> str:
+def _run_name(arm: ArmSummary, run: RunSummary, place: int) -> str:
     return f"{arm.name}, {f'run {place}' if run.seed is None else f'seed {run.seed}'}"
 
 
@@ -344,12 +337,12 @@ def _cost_point(name: str, cost: float, quality: Estimate) -> Point:
     return Point(cost, quality.value or 0.0, name, low, high, name)
 
 
-def _mebibytes(arm: Arm) -> float | None:
+def _mebibytes(arm: ArmSummary) -> float | None:
     found = arm.memory.get("training")
     return None if found is None or found.value is None else found.value / (1 << 20)
 
 
-def _seconds(arm: Arm) -> float | None:
+def _seconds(arm: ArmSummary) -> float | None:
     found = arm.time.get("seconds")
     return None if found is None else found.value
 

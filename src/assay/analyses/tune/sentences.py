@@ -5,16 +5,12 @@ Every recommendation follows from a number that it names.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from assay.analyses.tune.records import (
-    Arm,
-    Contrast,
-    ContrastVerdict,
-    Criterion,
-    RatePoint,
-    Recommendation,
-    RunSummary,
-    Sensitivity,
-)
+import msgspec
+
+from assay.analyses.tune.arms import ArmSummary, Sensitivity
+from assay.analyses.tune.contrasts import Contrast
+from assay.analyses.tune.criteria import Criterion
+from assay.analyses.tune.curves import RunSummary, stops
 from assay.data.training import TrainingLog, note_of
 from assay.results import words
 from assay.stats.records import Estimate
@@ -25,7 +21,17 @@ ONE_SEED = "one seed: this compares two models, not two ways to train"
 _SEEDS = 3  # the fewest whose spread says anything
 
 
-def sentence_of(arms: Sequence[Arm], found: Sequence[str]) -> str:
+class Recommendation(msgspec.Struct, frozen=True):
+    """What to do, and the numbers it follows from."""
+
+    text: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.text} Because {self.because}."
+
+
+def sentence_of(arms: Sequence[ArmSummary], found: Sequence[str]) -> str:
     """What was found of each arm and of the learning rates, and which runs diverged; of a single arm, how it went."""
     lost = [f"{said}." for arm in arms for said in divergences(arm)]
     if found or lost:
@@ -39,37 +45,27 @@ def sentence_of(arms: Sequence[Arm], found: Sequence[str]) -> str:
     return "; ".join([said, *stops(arm.name, arm.runs)]) + "."
 
 
-def contrast_sentence(
-    names: tuple[str, str],
-    verdict: ContrastVerdict,
-    size: Estimate,
-    *,
-    ratio: bool,
-    seeds: Estimate,
-    fewest_seeds: int,
-    windows: int | None,
-    accuracies: tuple[str, float, float] | None,
-    open_ends: Sequence[str],
-) -> str:
-    """An arm against the baseline; ``size`` is a ``ratio`` of perplexities, or a difference of losses."""
-    a, b = names
+def contrast_sentence(contrast: Contrast, arms: tuple[ArmSummary, ArmSummary]) -> str:
+    """An arm against the baseline; ``arms`` are the baseline and the arm."""
+    a, b, seeds, measure = contrast.baseline, contrast.arm, contrast.seeds, contrast.accuracy
     heads = {
         "better": f"{b} is better than {a} on the validation text",
         "worse": f"{b} is worse than {a} on the validation text",
         "no difference shown": f"No difference shown between {a} and {b} on the validation text",
         "not measured": f"Cannot say whether {a} or {b} is better: {_not_measured(seeds)}",
     }
-    parts = [*_size(size, ratio=ratio)]
-    if accuracies is not None:
-        measure, first, second = accuracies
-        parts.append(f"{measure} {words.number(first)} → {words.number(second)}")
+    parts = list(_size(contrast))
+    if measure is not None:
+        means = [words.number(arm.quality[measure].value or 0.0) for arm in arms]
+        parts.append(f"{measure} {' → '.join(means)}")
     if seeds.interval is not None:
         parts.append(f"{seeds.n} seeds")
-    elif fewest_seeds == 1:
+    elif min(len(arm.runs) for arm in arms) == 1:
         parts.append(ONE_SEED)
-    if windows is not None:
-        parts.append(words.count(windows, "window"))
-    return "; ".join([heads[verdict] + (f" ({'; '.join(parts)})" if parts else ""), *open_ends]) + "."
+    if contrast.windows is not None:
+        parts.append(words.count(contrast.windows.n_pairs, "window"))
+    head = heads[contrast.verdict] + (f" ({'; '.join(parts)})" if parts else "")
+    return "; ".join([head, *(end for arm in arms for end in stops(arm.name, arm.runs))]) + "."
 
 
 def _not_measured(seeds: Estimate) -> str:
@@ -78,8 +74,10 @@ def _not_measured(seeds: Estimate) -> str:
     return "the runs logged no per-example validation loss, and one loss per run has no interval"
 
 
-def _size(found: Estimate, *, ratio: bool) -> Iterator[str]:
+def _size(contrast: Contrast) -> Iterator[str]:
     """The ratio of perplexities, or the difference of losses that are not a language model's, with its interval."""
+    ratio = "validation_loss" not in contrast.ratios
+    found = _deciding_ratio(contrast) if ratio else contrast.seeds
     if found.value is None or found.interval is None:
         return
     sign, null, places = not ratio, 1.0 if ratio else 0.0, words.decimals(found.interval)
@@ -88,23 +86,32 @@ def _size(found: Estimate, *, ratio: bool) -> Iterator[str]:
     yield f"perplexity × {value}, {limits}" if ratio else f"validation loss {value}, {limits}"
 
 
-def rates_sentence(arm: str, points: Sequence[RatePoint], variation: float | None, best: float | None) -> str:
+def _deciding_ratio(contrast: Contrast) -> Estimate:
+    """The ratio of perplexities to show: if no difference is shown, one whose interval says so."""
+    ratio, other = contrast.ratios["perplexity"], None if contrast.windows is None else contrast.windows.ratio
+    if contrast.verdict != "no difference shown" or other is None or other.interval is None or ratio.interval is None:
+        return ratio
+    return other if other.interval.low <= 1 <= other.interval.high else ratio
+
+
+def rates_sentence(found: Sensitivity) -> str:
     """How much the learning rate matters."""
+    points = found.points
     lost = [f"{point.rate:g}" for point in points if point.diverged]
     tail = f"; diverged at {', '.join(lost)}" if lost else ""
-    if variation is None or best is None:
-        return f"{arm}: fewer than two learning rates have a held-out loss{tail}."
-    span = f"{points[0].rate:g} to {points[-1].rate:g}"
+    if found.variation is None or found.best is None:
+        return f"{found.arm}: fewer than two learning rates have a held-out loss{tail}."
     return (
-        f"{arm}: across {len(points)} learning rates from {span}, the held-out loss varies by "
-        f"{words.number(100 * variation, 3)} % (standard deviation over mean); {best:g} is best{tail}."
+        f"{found.arm}: across {len(points)} learning rates from {points[0].rate:g} to {points[-1].rate:g}, the "
+        f"held-out loss varies by {words.number(100 * found.variation, 3)} % (standard deviation over mean); "
+        f"{found.best:g} is best{tail}."
     )
 
 
 # --------------------------------------------------------------------------------------------------------------- notes
 
 
-def notes_of(arms: Sequence[Arm], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
+def notes_of(arms: Sequence[ArmSummary], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
     """What a reader must know of the logs."""
     notes = [f"{log.label}: {note}" for log in logs for note in (*log.notes, note_of(log)) if note]
     alone = [arm.name for arm in arms if len(arm.runs) == 1]
@@ -129,18 +136,7 @@ def _conditions(logs: Sequence[TrainingLog]) -> Iterator[str]:
         yield "memory was measured on different devices, so its ratios say little"
 
 
-def stops(name: str, runs: Sequence[RunSummary | TrainingLog]) -> list[str]:
-    """Which runs of an arm are not finished, in words without a full stop; a divergence is another matter."""
-    found = [run for run in runs if not run.finished and run.diverged_at is None]
-    one = len(runs) == 1
-    return [f"{name}{'' if one else f' ({run.label})'} {_stopped(run)}" for run in found]
-
-
-def _stopped(run: RunSummary | TrainingLog) -> str:
-    return f"stopped at step {run.last_step:,}" + ("" if run.max_steps is None else f" of {run.max_steps:,}")
-
-
-def divergences(arm: Arm) -> list[str]:
+def divergences(arm: ArmSummary) -> list[str]:
     """Which runs of an arm diverged."""
     found = [run for run in arm.runs if run.diverged_at is not None]
     return [f"{arm.name} diverged at step {run.diverged_at:,} ({run.label})" for run in found]
@@ -150,7 +146,7 @@ def divergences(arm: Arm) -> list[str]:
 
 
 def advice_of(
-    arms: Sequence[Arm],
+    arms: Sequence[ArmSummary],
     contrasts: Sequence[Contrast],
     criteria: Sequence[Criterion],
     sensitivity: Sequence[Sensitivity],
@@ -204,7 +200,7 @@ def _judged(criterion: Criterion) -> str:
     return f"{by}; " if by.startswith("by ") and criterion.status != "not measured" else ""
 
 
-def _of_arm(arm: Arm) -> Iterator[Recommendation]:
+def _of_arm(arm: ArmSummary) -> Iterator[Recommendation]:
     open_ends = stops(arm.name, arm.runs)
     if open_ends:
         yield Recommendation(f"Finish {arm.name} first.", "; ".join(open_ends))
@@ -219,7 +215,7 @@ def _of_arm(arm: Arm) -> Iterator[Recommendation]:
     yield from _runs(arm, "Clip the gradients of {}, or lower its learning rate.", _gradients)
 
 
-def _runs(arm: Arm, text: str, reason: Reason) -> Iterator[Recommendation]:
+def _runs(arm: ArmSummary, text: str, reason: Reason) -> Iterator[Recommendation]:
     """One recommendation for all runs of an arm that share a reason."""
     found = [(run, why) for run in arm.runs if (why := reason(run))]
     if found:
