@@ -114,7 +114,7 @@ def test_bad_runs_targets_and_settings_are_refused_in_one_line(shell: Shell) -> 
     shell.assert_refused("tune", "a", "b", parts=["different tokenizers"])
     shell.write("t.json", '{"perplexty": 3}')
     shell.assert_refused(
-        "tune", "a", "--targets", "t.json", parts=["no target 'perplexty'", "did you mean 'perplexity'"]
+        "tune", "a", "--targets", "t.json", parts=["unknown target 'perplexty'", "did you mean 'perplexity'"]
     )
     shell.assert_refused("tune", "a", "--targets", "nowhere.json", parts=["nowhere.json"])
     shell.write("x.txt", "a")

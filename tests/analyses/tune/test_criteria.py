@@ -121,7 +121,7 @@ def test_targets_that_are_no_names_with_numbers_are_refused(tmp_path: Path) -> N
         targets_of([1], "t.json")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="must be a number, but got True"):
         targets_of({"kanji": True}, "t.json")
-    with pytest.raises(InputError, match="no target 'zzz'; the names are perplexity"):
+    with pytest.raises(InputError, match="unknown target 'zzz'; the names are perplexity"):
         targets_of({"zzz": 1}, "t.json")
     (tmp_path / "t.toml").write_text("kanji = = 1")
     with pytest.raises(InputError, match="cannot be read"):

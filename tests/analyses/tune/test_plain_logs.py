@@ -35,7 +35,7 @@ def test_a_log_without_a_finite_loss_diverged_at_its_first_step(tmp_path: Path) 
 def test_one_diverged_and_one_good_arm_and_the_good_one_is_the_baseline(tmp_path: Path) -> None:
     report = tune(write_table(tmp_path / "full.csv", "nan"), write_table(tmp_path / "lora.csv"))
     assert report.baseline == "lora"
-    assert report.notes[0] == "lora is the baseline: full would be, but diverged; `baseline=NAME` changes it"
+    assert report.notes[0] == "lora is the baseline because full diverged; `baseline=NAME` changes it"
     assert "full diverged at step 1" in report.sentence
     assert report.recommendations[0].text.startswith("Do not decide between lora and full yet")
     assert tune(*tmp_path.iterdir(), baseline="full").baseline == "full"
@@ -52,16 +52,16 @@ def test_an_arm_with_one_diverged_seed_keeps_the_curve_of_the_others(tmp_path: P
 @pytest.mark.parametrize(
     ("names", "wanted", "why"),
     [
-        (("lora", "Full_ft"), "Full_ft", "its name says so"),
-        (("lora", "mySFT"), "mySFT", "its name says so"),
-        (("lora-sft", "full"), "full", "its name says so"),
-        (("b", "a"), "b", "it is the first"),
+        (("lora", "Full_ft"), "Full_ft", "because of its name"),
+        (("lora", "mySFT"), "mySFT", "because of its name"),
+        (("lora-sft", "full"), "full", "because of its name"),
+        (("b", "a"), "b", "because it comes first"),
     ],
 )
 def test_the_baseline_of_plain_logs_is_noted(tmp_path: Path, names: tuple[str, str], wanted: str, why: str) -> None:
     report = tune(*(write_table(tmp_path / f"{name}.csv") for name in names))
     assert report.baseline == wanted
-    assert f"{wanted} is the baseline: no log says that it trains every parameter, and {why}" in report.notes[0]
+    assert f"{wanted} is the baseline {why} (no log says which arm trains every parameter)" in report.notes[0]
     assert not any("baseline" in note for note in tune(*tmp_path.iterdir(), baseline=wanted).notes)
 
 
@@ -73,7 +73,7 @@ def test_parameters_decide_before_names_and_without_a_note(tmp_path: Path) -> No
     c = write_run(tmp_path / "c", [2.0, 1.0], arm="c", parameters=WHOLE)
     both = tune(a, c, b)
     assert both.baseline == "c"
-    assert "2 arms train every parameter, and it is the first" in both.notes[0]
+    assert "because it comes first (2 arms train every parameter)" in both.notes[0]
 
 
 # ---------------------------------------------------------------------------------------------------------- unfinished
@@ -109,7 +109,7 @@ def test_one_run_alone_has_no_note_on_a_difference(tmp_path: Path) -> None:
     a, b = (write_table(tmp_path / f"{name}.csv") for name in ("a", "b"))
     assert tune(a).notes == ()
     (said,) = (note for note in tune(a, b).notes if "one seed" in note)
-    assert said.startswith("a and b have one seed each: another seed might give something else")
+    assert said.startswith("a and b have one seed each: another seed might give another result")
     assert said.endswith("a difference is between these models, not between the ways to train")
 
 

@@ -186,7 +186,7 @@ def test_significance_has_windows_seeds_and_the_recipe(report: TuningReport) -> 
     assert (recipe.low, recipe.high, recipe.level) == (contrast.recipe.low, contrast.recipe.high, 0.95)
     assert column(report, key, "p")[1] == contrast.seeds_test.p_value
     assert table(report, key).rows[1][3] == "–"  # seeds have no effect size
-    assert table(report, key).rows[2][:2] == ("the published recipe, of single windows", "[2.867 to 4.552]")
+    assert table(report, key).rows[2][:2] == ("the published recipe, of single windows", "[2.87 to 4.55]")
 
 
 def test_gains_leave_out_what_was_not_measured(tmp_path: Path) -> None:

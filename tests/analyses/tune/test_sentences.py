@@ -194,7 +194,7 @@ def with_runs(shipped: TuningReport, changed: int, **fields: Any) -> ArmSummary:
 def test_runs_that_share_a_reason_are_counted(shipped: TuningReport, changed: int, share: str) -> None:
     (found,) = advice_of([with_runs(shipped, changed, diverged_at=40)], (), (), ())
     assert found.text == "Lower the learning rate of full or warm it up."
-    assert found.because == f"{share}its loss is not a number at step 40"
+    assert found.because == f"{share}its loss is not finite at step 40"
 
 
 def test_few_seeds_and_an_edge_of_the_rates_are_advice(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_different_validation_sets_and_tokenizers_are_refused(tmp_path: Path) ->
 def test_the_same_run_twice_and_seeds_of_different_rates_are_refused(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", [2.0, 1.0], learning_rate=1e-3)
     b = write_run(tmp_path / "b", [2.0, 1.0], seed=1, learning_rate=1e-4)
-    with pytest.raises(InputError, match="seed 0 of full is there already"):
+    with pytest.raises(InputError, match="seed 0 of full was given already"):
         tune(a, a)
     with pytest.raises(InputError, match="different learning rates"):
         tune(a, b)

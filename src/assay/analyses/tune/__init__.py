@@ -29,10 +29,10 @@ def tune(
 ) -> TuningReport:
     """Report on training runs: folders of the callback, ``trainer_state.json``, peft results, tables of step and loss.
 
-    Runs of the same arm are its seeds; ``NAME=PATH`` says which arm a path belongs to. Unless one is named, the
-    baseline is the arm that trains every parameter; where no log says so, the one with "full" or "sft" in its name,
-    else the first, and a note says which. ``validation`` names the set that decides where logs have several;
-    ``language_model`` says that losses are those of a language model where logs do not: then they have perplexities.
+    Runs of the same arm are its seeds; ``NAME=PATH`` says which arm a path belongs to. The baseline, unless named, is
+    the arm that trains every parameter; if no log says which, it is the one with "full" or "sft" in its name, or else
+    the first, and a note says so. ``validation`` names the set that decides if logs have several. ``language_model``
+    says that losses are a language model's if the logs do not: then they have perplexities.
 
     >>> import assay
     >>> from assay.examples import RUNS
@@ -57,7 +57,7 @@ def tune_logs(
     design: Design | None = None,
     notes: Sequence[str] = (),
 ) -> TuningReport:
-    """The report on logs that have been read; ``notes`` say what a person should know of the reading."""
+    """The report on logs that have been read; ``notes`` are those of the readers."""
     design, targets = design or Design(), targets or Targets()
     _check_same(logs)
     trained = [Trained(log) for log in logs]
@@ -109,13 +109,13 @@ def _grouped(runs: Sequence[Trained]) -> dict[str, list[Trained]]:
 
 
 def _check_seeds(name: str, group: Sequence[Trained]) -> None:
-    """A seed that is there twice, at the same rate, is the same run twice."""
+    """Refuse the same seed twice at one learning rate, and an arm whose runs differ in it."""
     seen: dict[tuple[int | None, float | None], str] = {}
     for run in group:
         key = (run.log.seed, run.log.learning_rate)
         if run.log.seed is not None and key in seen:
             raise InputError(
-                f"{run.log.label}: seed {run.log.seed} of {name} is there already ({seen[key]}); "
+                f"{run.log.label}: seed {run.log.seed} of {name} was given already ({seen[key]}); "
                 "name each run once, or say which arm it belongs to: NAME=RUN."
             )
         seen[key] = run.log.label
@@ -124,22 +124,24 @@ def _check_seeds(name: str, group: Sequence[Trained]) -> None:
         listed = ", ".join(f"{rate:g}" for rate in sorted(filter(None, rates)))
         raise InputError(
             f"{name}: its runs have different learning rates ({listed}); "
-            "seeds of one arm differ in nothing else. Name them apart: A=RUN B=RUN."
+            "the runs of an arm may differ in their seeds only. Name them apart: A=RUN B=RUN."
         )
 
 
 def _check_same(logs: Sequence[TrainingLog]) -> None:
-    """Losses of different text or tokens do not compare; learning rates are best chosen on text of their own."""
-    _check_one("tokenizer", "tokenizers: losses per token do not compare", logs)
+    """Refuse losses on different text or tokens; sweeps of learning rates may have validation text of their own."""
+    _check_one("tokenizer", "tokenizers, so losses per token cannot be compared", logs)
     for sweep in (False, True):
-        _check_one("validation", "validation sets: losses do not compare", [log for log in logs if log.sweep == sweep])
+        _check_one(
+            "validation", "validation sets, so losses cannot be compared", [log for log in logs if log.sweep == sweep]
+        )
 
 
 def _check_one(what: str, said: str, logs: Sequence[TrainingLog]) -> None:
     known = [log for log in logs if getattr(log, what) is not None]
     for log in known[1:]:
         if getattr(log, what) != getattr(known[0], what):
-            raise InputError(f"{known[0].label} and {log.label} have different {said}. Report on each alone.")
+            raise InputError(f"{known[0].label} and {log.label} have different {said}; report on each on its own.")
 
 
 def _signature(logs: Sequence[TrainingLog], design: Design) -> str:

@@ -17,7 +17,7 @@ from assay.stats.units import Floats
 
 _EVERYTHING = ("full", "sft")  # in the name of an arm that trains every weight
 _A_PART = ("lora", "peft", "adapter")  # in the name of one that does not, whatever else is in it
-_SAME = 1e-6  # of a loss: what rounding explains
+_SAME = 1e-6  # of a loss: a difference that rounding explains
 
 
 class ArmSummary(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class Sensitivity(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A log with the validation windows that its model scored, where it has them."""
+    """A log, with the validation windows that its model scored if it has them."""
 
     log: TrainingLog
 
@@ -69,7 +69,7 @@ class Trained:
 
     @cached_property
     def validation_loss(self) -> float | None:
-        """Token-weighted over the scored windows; else the last that the log has."""
+        """Token-weighted over the scored windows, or else the last in the log."""
         if self.log.diverged_at is not None:
             return None
         if self.windows is None:
@@ -85,7 +85,7 @@ class Trained:
 
     @property
     def memory(self) -> dict[str, float]:
-        """By part, and ``training``: their sum, which is the peak without the interpreter and its libraries."""
+        """Bytes by part, and their sum as ``training``: the peak without the interpreter and its libraries."""
         found = dict(self.log.memory)
         if all(part in found for part in PARTS):
             found["training"] = sum(found[part] for part in PARTS)
@@ -118,7 +118,7 @@ def arm_of(name: str, runs: Sequence[Trained], level: float) -> ArmSummary:
 
 
 def _loss_curve(name: str, logs: Sequence[TrainingLog], level: float) -> StepCurve:
-    """Without points where every run diverged at its first step."""
+    """The curve, without points if every run diverged at its first step."""
     found = curve_of([log.loss for log in logs], level, smooth=True)
     if found is None and any(len(log.loss.finite) for log in logs):
         raise InputError(f"{name}: its runs share no step with a finite loss; name runs of the same schedule.")
@@ -131,7 +131,7 @@ def _same(name: str, logs: Sequence[TrainingLog], what: str) -> int | None:
         listed = ", ".join(sorted(map(str, found)))
         raise InputError(
             f"{name}: its runs have different numbers of parameters ({what}: {listed});"
-            " seeds of one arm train the same model. Name them apart: A=RUN B=RUN."
+            " the runs of an arm must train the same model. Name them apart: A=RUN B=RUN."
         )
     return next(iter(found))
 
@@ -148,7 +148,7 @@ def _means(found: Sequence[Mapping[str, float]], level: float) -> dict[str, Esti
 
 
 def _mean(values: Floats, level: float) -> Estimate:
-    """Over seeds; what is never negative has no limit below 0."""
+    """The mean over seeds; if no value is negative, neither is a limit."""
     found = over_seeds(values, level)
     return from_zero_on(found) if (values >= 0).all() else found
 
@@ -185,7 +185,7 @@ def _ends(log: TrainingLog) -> dict[str, float]:
 
 
 def _batch_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
-    """With batches weighted by their length, which is wrong, where every run has it and it differs from ours."""
+    """With batches weighted by their length, which is wrong; given if every run logged it and it differs from ours."""
     found = [log.source_loss for log in logs if log.source_loss is not None]
     differs = any(abs((log.source_loss or 0) / (log.valid.finite.last or 1) - 1) > _SAME for log in logs)
     if len(found) < len(logs) or not differs:
@@ -194,7 +194,7 @@ def _batch_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Es
 
 
 def _bounded(share: Estimate) -> Estimate:
-    """Scores are shares here: what of the limits lies beyond 1 is left out, too."""
+    """A score that is a share has no limit above 1 either."""
     limits = share.interval
     if limits is None or share.value is None or not 0 <= share.value <= 1:
         return share
@@ -207,7 +207,7 @@ def _quality_reason(runs: Sequence[Trained]) -> str | None:
         said.append("the validation loss is the Trainer's, which weights rows instead of tokens")
     if any(len(run.log.valid) and not run.log.language_model for run in runs):
         said.append(
-            "no log says that its loss is a language model's, so that it has no perplexity and no grade; "
+            "the logs do not say that the loss is a language model's, so there is no perplexity and no grade; "
             "`language_model=True` says so"
         )
     return "; ".join(said) or None
@@ -235,7 +235,7 @@ def _rate_point(rate: float, runs: Sequence[Trained]) -> RatePoint:
 
 
 def baseline_of(arms: Sequence[ArmSummary], asked: str | None) -> tuple[str | None, str | None]:
-    """Its name, and a note where neither the user nor the numbers of parameters say so."""
+    """The name of the baseline, and a note if neither the user nor the numbers of parameters chose it."""
     names = [arm.name for arm in arms]
     if asked is not None and asked not in names:
         raise UsageError(f"no arm {asked!r}; the arms are {', '.join(names)}.")
@@ -245,22 +245,22 @@ def baseline_of(arms: Sequence[ArmSummary], asked: str | None) -> tuple[str | No
     chosen, why = _chosen(good)
     preferred, _ = _chosen(arms)
     if preferred is not chosen:
-        why = f"{preferred.name} would be, but diverged"
+        why = f"because {preferred.name} diverged"
     if why is None:
         return chosen.name, None
-    return chosen.name, f"{chosen.name} is the baseline: {why}; `baseline=NAME` changes it"
+    return chosen.name, f"{chosen.name} is the baseline {why}; `baseline=NAME` changes it"
 
 
 def _chosen(arms: Sequence[ArmSummary]) -> tuple[ArmSummary, str | None]:
-    """The arm that trains everything: by its parameters, else by its name; else the first."""
+    """The arm that trains everything, by its parameters or else its name; or else the first. And why."""
     whole = [arm for arm in arms if arm.share == 1]
     if len(whole) == 1:
         return whole[0], None
-    known = f"{len(whole)} arms train every parameter" if whole else "no log says that it trains every parameter"
+    known = f"{len(whole)} arms train every parameter" if whole else "no log says which arm trains every parameter"
     named = [arm for arm in whole or arms if _named_whole(arm.name)]
     if named:
-        return named[0], f"{known}, and its name says so"
-    return (whole or arms)[0], f"{known}, and it is the first"
+        return named[0], f"because of its name ({known})"
+    return (whole or arms)[0], f"because it comes first ({known})"
 
 
 def _named_whole(name: str) -> bool:
@@ -269,5 +269,5 @@ def _named_whole(name: str) -> bool:
 
 
 def lost(arm: ArmSummary) -> bool:
-    """Every run diverged."""
+    """Whether every run diverged."""
     return all(run.diverged_at is not None for run in arm.runs)

@@ -1,4 +1,4 @@
-"""An arm against the baseline: the same validation windows in pairs, the seeds as clusters, and the gains."""
+"""An arm against the baseline: in pairs on the same validation windows, over seeds, and what it saves (T10)."""
 
 from collections.abc import Callable, Sequence
 from math import log, sqrt
@@ -28,7 +28,7 @@ ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
 
 
 class Recipe(msgspec.Struct, frozen=True):
-    """Significance as a widespread recipe has it, beside ours: its interval is for one value less another."""
+    """Significance by a widespread recipe, shown beside ours; its interval is for one value less another."""
 
     t: float | None
     p_value: float | None
@@ -43,9 +43,9 @@ class Contrast(msgspec.Struct, frozen=True):
     baseline: str
     arm: str
     verdict: ContrastVerdict
-    sentence: str  # from the record itself: empty until it is made
-    windows: Comparison | None  # would other text change it?
-    seeds: Estimate  # would other seeds change it? nats
+    sentence: str
+    windows: Comparison | None  # nats: would other text change it?
+    seeds: Estimate  # nats: would other seeds change it?
     seeds_test: Test
     paired_seeds: bool
     recipe: Recipe | None
@@ -79,7 +79,7 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
 
 
 def accuracy_of(a: Sequence[Trained], b: Sequence[Trained]) -> str | None:
-    """The accuracy that every run of both arms has: on a test set before one that training has seen."""
+    """The accuracy that every run of both arms has; one on a test set is preferred."""
     return next((name for name in ACCURACIES if all(name in run.log.scores for run in (*a, *b))), None)
 
 
@@ -88,7 +88,7 @@ def is_language_model(a: Sequence[Trained], b: Sequence[Trained]) -> bool:
 
 
 def paired_seeds(a: Sequence[Trained], b: Sequence[Trained]) -> bool:
-    """Both arms were trained with the same seeds, each once."""
+    """Whether both arms were trained with the same seeds, each once."""
     first, second = (sorted(str(run.log.seed) for run in arm) for arm in (a, b))
     return first == second and "None" not in first and len(set(first)) == len(first)
 
@@ -117,16 +117,16 @@ def _over_seeds(
 
 
 def _windows(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained], design: Design) -> Comparison | None:
-    """The comparison of the arms' mean losses window by window; ``None`` where a run has no windows."""
+    """The comparison of the arms' mean losses window by window; ``None`` if a run has no windows."""
     panel = windows_panel(names, (a, b))
     if panel is None:
         return None
     found = compare_panel(panel.averaged(), design)
-    return msgspec.structs.replace(found, notes=(*found.notes, "losses of a window are means over the seeds"))
+    return msgspec.structs.replace(found, notes=(*found.notes, "the loss of a window is the mean over seeds"))
 
 
 def windows_panel(names: Sequence[str], arms: Sequence[Sequence[Trained]]) -> Panel | None:
-    """The validation windows of arms, a column for each of their runs; ``None`` where a run has none."""
+    """The validation windows of arms, a column per run; ``None`` if a run has none."""
     runs = [
         RunTable(name, str(number), run.windows)
         for name, arm in zip(names, arms, strict=True)
@@ -149,8 +149,9 @@ def windows_panel(names: Sequence[str], arms: Sequence[Sequence[Trained]]) -> Pa
 
 
 def _recipe(names: tuple[str, str], a: Sequence[Trained], b: Sequence[Trained], level: float) -> Recipe | None:
-    """The published recipe on the windows of the first runs: a paired t-test, d over the arms' spread, and an interval
-    of one value less another, √n too wide for a mean and as if there were no pairs. Its variances divide by n.
+    """The published recipe on the windows of the first runs: a paired t-test, d over the arms' spread, and an interval.
+
+    The interval is for one value less another: √n too wide for a mean, and it ignores the pairs. Variances divide by n.
     """
     panel = windows_panel(names, (a[:1], b[:1]))
     if panel is None:
@@ -205,7 +206,7 @@ def _log(value: float | None) -> float | None:
 
 
 def perplexity_ratio(windows: Comparison | None, seeds: Estimate) -> Estimate:
-    """Over seeds where there are several, else over windows: the wider question that can be answered."""
+    """Over seeds if there are several, or else over windows: the wider question that can be answered."""
     over = seeds.exp()
     if over.interval is None and windows is not None and windows.ratio is not None:
         return windows.ratio
@@ -216,7 +217,7 @@ def perplexity_ratio(windows: Comparison | None, seeds: Estimate) -> Estimate:
 
 
 def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> ContrastVerdict:
-    """A difference is shown if neither other text nor, with several seeds, other seeds would undo it."""
+    """A difference is shown if neither other text nor (with several seeds) other seeds would undo it."""
     if windows is None and seeds.interval is None:
         return "not measured"
     shown = [] if windows is None else [windows.verdict]

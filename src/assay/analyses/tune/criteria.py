@@ -1,6 +1,6 @@
 """Targets and success criteria: met, not met or not measured, each with its number and interval.
 
-A criterion is met if the whole interval meets it, and the value where there is no interval.
+A criterion is met if the whole interval meets it, or the value if there is no interval.
 """
 
 import tomllib
@@ -78,7 +78,7 @@ def targets_of(data: Mapping[str, object], label: str) -> Targets:
         if name not in known:
             close = nearest(name, known)
             hint = f"did you mean {close!r}?" if close else f"the names are {', '.join(known)}."
-            raise InputError(f"{label}: no target {name!r}; {hint}")
+            raise InputError(f"{label}: unknown target {name!r}; {hint}")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InputError(f"{label}: the target {name!r} must be a number, but got {value!r}.")
         numbers[name] = float(value)
@@ -101,7 +101,7 @@ def criteria_of(arms: Sequence[ArmSummary], contrasts: Sequence[Contrast], targe
 
 
 def _fair(contrast: Contrast, open_ends: Sequence[str]) -> Contrast:
-    """Without the ratios of quality where a run is not finished: what it lacks is training, whatever the method."""
+    """Without the ratios of quality if a run did not finish: what it lacks is training, whatever the method."""
     if not open_ends:
         return contrast
     missing = Estimate(None, None, None, 0, "; ".join(open_ends))
@@ -139,7 +139,7 @@ def _success(contrast: Contrast, arm: ArmSummary, targets: Targets) -> list[Crit
 
 
 def _performance(contrast: Contrast, limit: float) -> Criterion:
-    """By perplexity where the loss is a language model's, else by a measured accuracy, else by the loss itself."""
+    """By perplexity if the loss is a language model's, or else by a measured accuracy, or else by the loss itself."""
     ratios, measure = contrast.ratios, contrast.accuracy
     found, by = _less_one(ratios["perplexity"]), ""
     if found.value is None and measure is not None and ratios["accuracy"].value is not None:
@@ -184,7 +184,7 @@ def _above(name: str, group: CriterionGroup, arm: str, found: Estimate, limit: f
 def _criterion(
     name: str, group: CriterionGroup, arm: str, wanted: str, found: Estimate, met: Sequence[bool | None]
 ) -> Criterion:
-    """``met``: by the worse limit of the interval, and by the value."""
+    """``met`` says whether the worse limit of the interval meets it, and whether the value does."""
     good, value_good = met
     status: CriterionStatus = "not measured" if good is None else "met" if good else "not met"
     why = ""
@@ -200,7 +200,7 @@ def _criterion(
 
 
 def _convergence(arm: ArmSummary) -> Criterion:
-    """Every run is finite to its end, its gradients are stable and its loss does not rise at the end."""
+    """Every run stays finite, its gradients are stable, and its loss does not rise at the end."""
     faults = []
     for run in arm.runs:
         if run.diverged_at is not None:

@@ -29,7 +29,7 @@ _TO_SIGMA = 1.4826  # the median absolute deviation of normal values, as a stand
 
 
 class Plateau(msgspec.Struct, frozen=True):
-    """Whether the training loss has come to rest over the last part of the run."""
+    """Whether the training loss has levelled off over the last part of the run."""
 
     verdict: PlateauVerdict
     change: Estimate  # nats, over the steps below
@@ -40,7 +40,7 @@ class Plateau(msgspec.Struct, frozen=True):
 class Overfitting(msgspec.Struct, frozen=True):
     """Validation rises while training falls, over the second half of the validation points or over all of them.
 
-    Seen but not tested: validation rose at every evaluation, too few to show it by an interval.
+    "Seen but not tested": validation rose at every evaluation, but they are too few for an interval to show it.
     """
 
     verdict: OverfittingVerdict
@@ -53,7 +53,7 @@ class Overfitting(msgspec.Struct, frozen=True):
 
 
 class Gradients(msgspec.Struct, frozen=True):
-    """Norms of the gradient."""
+    """The norms of the gradient."""
 
     verdict: Literal["stable", "unstable", "not measured"]
     why: str
@@ -65,7 +65,7 @@ class Gradients(msgspec.Struct, frozen=True):
 
 
 class RunSummary(msgspec.Struct, frozen=True):
-    """One training run: convergence and gradients (T5)."""
+    """One training run: convergence and gradients."""
 
     label: str
     kind: str
@@ -79,7 +79,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     window: int  # logged points in a smoothed loss
     final_loss: Estimate  # training loss, mean of the last window
     stability: float | None  # 1 / (1 + variance of the last window)
-    steps_to_95: int | None  # steps to 95 % of the final improvement
+    steps_to_95: int | None  # the first step with 95 % of the final improvement
     convergence_step: int | None  # from here on the smoothed loss stays within 1 % of its last value
     plateau: Plateau
     overfitting: Overfitting
@@ -98,7 +98,7 @@ class StepCurve(msgspec.Struct, frozen=True):
 
 
 def summary_of(log: TrainingLog, validation_loss: float | None, level: float) -> RunSummary:
-    """Everything that one log says."""
+    """The summary of one log."""
     diverged = log.diverged_at
     loss = log.loss.finite if diverged is None else before(log.loss, diverged)
     window = window_of(len(loss))
@@ -148,7 +148,7 @@ def _steps_to(steps: Floats, calm: Floats, part: float) -> int | None:
 
 
 def _settled(steps: Floats, calm: Floats) -> int | None:
-    """The step from which on the smoothed loss stays near its last value."""
+    """The step from which the smoothed loss stays near its last value."""
     if not len(calm):
         return None
     far = np.abs(calm - calm[-1]) > _WITHIN * abs(calm[-1])
@@ -183,9 +183,9 @@ def _resting(change: Estimate, tolerance: float) -> PlateauVerdict:
 def overfitting_of(loss: StepSeries, valid: StepSeries, level: float) -> Overfitting:
     """Validation up and training down, over the second half of the validation points or over all of them.
 
-    Neither stretch is chosen by looking at the losses; each has half of the error. Validation that rises at every point
-    from the first on, by more than 5 % in all, is said where no interval shows it: few points cannot, on a curve. That
-    describes these points and is no test: three points of noise alone are in rising order in one log of six.
+    Neither stretch is chosen by looking at the losses; each gets half of the error. Validation that rises at every
+    point from the first, by more than 5 % in all, is reported even if no interval shows it, as few points on a curve
+    cannot. That is a description, not a test: three points of pure noise are in rising order in one log of six.
     """
     each = 1 - (1 - level) / 2
     half = StepSeries(valid.steps[len(valid) // 2 :], valid.values[len(valid) // 2 :])
@@ -231,7 +231,7 @@ def _overfits(rising: Estimate, falling: Estimate) -> OverfittingVerdict:
 
 
 def gradients_of(norms: StepSeries) -> Gradients:
-    """Stable: every norm is finite, few are spikes, and in the last half they vary by less than their mean."""
+    """Gradients are stable if every norm is finite, few are spikes, and the last half varies by less than its mean."""
     n = len(norms)
     if n < 8:
         return Gradients("not measured", "fewer than eight gradient norms in the log", n, None, None, None, ())
@@ -253,10 +253,10 @@ def gradients_of(norms: StepSeries) -> Gradients:
 
 
 def spikes_of(norms: StepSeries, window: int = 50) -> list[int]:
-    """Steps whose norm is far above the median of those before it, at most ``window`` and at least eight."""
+    """Steps whose norm is far above the median of the norms before it (at least eight, at most ``window``)."""
     if len(norms) <= 8:
         return []
-    # A window that is not full yet has NaN, which no median counts.
+    # Windows that are not full yet are padded with NaN, which nanmedian ignores.
     padded = np.concatenate([np.full(window, np.nan), norms.values])
     past = np.lib.stride_tricks.sliding_window_view(padded, window)[8 : len(norms)]
     middle = np.nanmedian(past, axis=1)
@@ -266,7 +266,7 @@ def spikes_of(norms: StepSeries, window: int = 50) -> list[int]:
 
 
 def curve_of(series: Sequence[StepSeries], level: float, *, smooth: bool) -> StepCurve | None:
-    """The mean of runs at the steps they share, with Student's interval over seeds; of one run, over its window."""
+    """The mean of runs at the steps they share, with Student's interval over seeds, or over the window of one run."""
     runs = [part.finite for part in series if len(part.finite)]
     if not runs:
         return None
@@ -297,7 +297,7 @@ def _band(runs: Sequence[StepSeries], rows: Floats, level: float, *, smooth: boo
     if not smooth:
         return np.zeros(rows.shape[1])
     window, values = window_of(len(runs[0])), levelled(runs[0].values)
-    values = values - values.mean()  # squares of small numbers: their rounding is small, too
+    values = values - values.mean()  # so that squares, and their rounding, are small
     squares = smoothed(values**2, window) - smoothed(values, window) ** 2
     count = np.minimum(np.arange(1, rows.shape[1] + 1), window)
     reach = np.sqrt(np.maximum(squares, 0) / np.maximum(count - 1, 1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from assay.analyses.tune.arms import ArmSummary, Sensitivity
 from assay.analyses.tune.contrasts import Contrast, ContrastVerdict
 from assay.analyses.tune.criteria import Criterion, Targets
-from assay.analyses.tune.curves import RunSummary, StepCurve
+from assay.analyses.tune.curves import StepCurve
 from assay.analyses.tune.sentences import Recommendation, in_line
 from assay.design import Design
 from assay.results import words
@@ -68,7 +68,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
 
     @property
     def gauge(self) -> Gauge | None:
-        """The first arm against the baseline: the ratio of perplexities that the verdict gives."""
+        """The first arm against the baseline: the ratio of perplexities behind the verdict."""
         if not self.contrasts:
             return None
         contrast = self.contrasts[0]
@@ -95,8 +95,10 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
         return tuple(section for section in found if section.said or section.figures or section.tables)
 
     def _tables(self) -> Iterator[ResultTable]:
-        """Those for which there is something to show."""
-        found = [*_cost_tables(self.arms), _quality_table(self.arms), _convergence_table(self.arms)]
+        """The tables that have something to show."""
+        qualities = list(dict.fromkeys(name for arm in self.arms for name in arm.quality))
+        found = [*_cost_tables(self.arms), _by_arm("quality", "quantity", qualities, self.arms)]
+        found.append(_convergence_table(self.arms))
         found += map(_gain_table, self.contrasts)
         found += [_significance_table(contrast, self.design.level) for contrast in self.contrasts]
         found += map(_rate_table, self.sensitivity)
@@ -107,12 +109,12 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
         return cautions_of(self.notes)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Everything that was measured, a row for each arm and quantity (pandas must be installed)."""
+        """Everything measured, a row per arm and quantity (pandas must be installed)."""
         return _measured(self).to_frame()
 
 
 def _measured(report: TuningReport) -> ResultTable:
-    """One number in each row."""
+    """Everything measured, one number per row."""
     rows: list[tuple[str, str, str, Value]] = []
     for arm in report.arms:
         counted = {"total": arm.total, "trainable": arm.trainable, "share": arm.share}
@@ -152,18 +154,16 @@ def _by_arm(
 
 def _cost_tables(arms: Sequence[ArmSummary]) -> list[ResultTable]:
     counted = [arm for arm in arms if arm.total is not None or arm.trainable is not None]
+    shares = [arm.share for arm in counted]
+    written = ["–" if share is None else f"{100 * share:.3g} %" for share in shares]
     columns = (
         Column("arm", [arm.name for arm in counted]),
         Column("parameters", [arm.total for arm in counted]),
         Column("trainable", [arm.trainable for arm in counted]),
-        Column("share", [arm.share for arm in counted], _share, right=True),
+        Column("share", shares, right=True, written=written),
     )
     parameters = ResultTable("parameters", "parameters", columns, explained=_EXPLAINED)
     return [parameters, _by_arm("memory", "part", _MEMORY, arms, _bytes), _by_arm("time", "quantity", _TIME, arms)]
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.3g} %"
 
 
 def _bytes(value: Value) -> str:
@@ -173,26 +173,23 @@ def _bytes(value: Value) -> str:
     return f"{value.value / size:.2f} {unit}"
 
 
-def _quality_table(arms: Sequence[ArmSummary]) -> ResultTable:
-    return _by_arm("quality", "quantity", list(dict.fromkeys(name for arm in arms for name in arm.quality)), arms)
-
-
 def _convergence_table(arms: Sequence[ArmSummary]) -> ResultTable:
-    runs = [(_run_name(arm, run, place), run) for arm in arms for place, run in enumerate(arm.runs, start=1)]
+    names = [
+        f"{arm.name}, {f'run {place}' if run.seed is None else f'seed {run.seed}'}"
+        for arm in arms
+        for place, run in enumerate(arm.runs, start=1)
+    ]
+    runs = [run for arm in arms for run in arm.runs]
     columns = (
-        Column("run", [name for name, _ in runs]),
-        Column("final loss", [run.final_loss for _, run in runs], _final),
-        Column("95 % at", [run.steps_to_95 for _, run in runs]),
-        Column("settled at", [run.convergence_step for _, run in runs]),
-        Column("end", [run.plateau.verdict for _, run in runs]),
-        Column("overfitting", [run.overfitting.verdict for _, run in runs]),
-        Column("gradients", [run.gradients.verdict for _, run in runs]),
+        Column("run", names),
+        Column("final loss", [run.final_loss for run in runs], _final),
+        Column("95 % at", [run.steps_to_95 for run in runs]),
+        Column("settled at", [run.convergence_step for run in runs]),
+        Column("end", [run.plateau.verdict for run in runs]),
+        Column("overfitting", [run.overfitting.verdict for run in runs]),
+        Column("gradients", [run.gradients.verdict for run in runs]),
     )
     return ResultTable("convergence", "convergence", columns, explained=_EXPLAINED)
-
-
-def _run_name(arm: ArmSummary, run: RunSummary, place: int) -> str:
-    return f"{arm.name}, {f'run {place}' if run.seed is None else f'seed {run.seed}'}"
 
 
 def _final(loss: Estimate) -> str:
@@ -223,23 +220,13 @@ def _significance_table(contrast: Contrast, level: float) -> ResultTable:
     over, differences, p_values, sizes = ([row[i] for row in rows] for i in range(4))
     columns = (
         Column("over", over),
-        Column("difference", differences, _difference),
-        Column("p", p_values, _p_value),
+        Column("difference", differences, _cell),
+        Column("p", p_values, words.p_alone),
         Column("effect size", sizes, _cell),
     )
     unit = "validation loss" if "validation_loss" in contrast.ratios else "nats per token"
     about = f"{contrast.arm} − {contrast.baseline}, {unit}"
     return ResultTable(f"significance of {contrast.arm}", "significance", columns, about, _EXPLAINED)
-
-
-def _difference(value: Value) -> str:
-    if isinstance(value, Interval):
-        return f"[{words.number(value.low)} to {words.number(value.high)}]"
-    return _cell(value)
-
-
-def _p_value(p: float | None) -> str:
-    return "–" if p is None else words.number(p, 2)
 
 
 def _rate_table(found: Sensitivity) -> ResultTable:
@@ -254,7 +241,7 @@ def _rate_table(found: Sensitivity) -> ResultTable:
 
 
 def _criteria_table(criteria: Sequence[Criterion]) -> ResultTable:
-    """A line for each that was measured, and one for all of an arm that were not."""
+    """A row per criterion that was measured, and one per arm for those that were not."""
     rows: list[tuple[str, str, str, Value, str]] = [
         (_readable(c.name), c.arm, c.wanted, c.estimate, f"{c.status} ({c.why})" if c.why else c.status)
         for c in criteria
@@ -279,7 +266,7 @@ def _criteria_table(criteria: Sequence[Criterion]) -> ResultTable:
 
 
 def _figures(report: TuningReport) -> Iterator[Figure]:
-    """What there is to draw. Every figure names all arms, so that each has the same colour on all of them."""
+    """The charts that have data. Every figure names all arms, so that each keeps its colour."""
     level = words.percent(report.design.level)
     about = (f"Bands and bars: {level} intervals over seeds; of a single run, of its smoothed loss.",)
     losses = [(arm.name, arm.loss_curve) for arm in report.arms]
@@ -321,7 +308,7 @@ def _rate_line(found: Sensitivity) -> Series:
 
 
 def _costs(report: TuningReport, about: tuple[str, ...]) -> Iterator[Points]:
-    """Quality against the first cost that an arm has."""
+    """Quality against memory, or else against time."""
     for axis, cost in (("memory of training (MiB)", _mebibytes), ("seconds of training", _seconds)):
         found = [(arm.name, cost(arm), arm.quality.get("perplexity")) for arm in report.arms]
         points = [_cost_point(name, x, y) for name, x, y in found if x is not None and y is not None]
@@ -348,5 +335,5 @@ def _seconds(arm: ArmSummary) -> float | None:
 
 
 def _beats(a: Point, b: Point) -> bool:
-    """At least as good in both, and better in one."""
+    """Whether a is at least as good in both, and better in one."""
     return a.x <= b.x and a.y <= b.y and (a.x, a.y) != (b.x, b.y)

@@ -32,7 +32,7 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 
 def sentence_of(arms: Sequence[ArmSummary], found: Sequence[str]) -> str:
-    """What was found of each arm and of the learning rates, and which runs diverged; of a single arm, how it went."""
+    """What was found about each arm and the learning rates, and which runs diverged; for a single arm, how it went."""
     lost = [f"{said}." for arm in arms for said in divergences(arm)]
     if found or lost:
         return "\n".join([*found, *lost])
@@ -112,13 +112,13 @@ def rates_sentence(found: Sensitivity) -> str:
 
 
 def notes_of(arms: Sequence[ArmSummary], logs: Sequence[TrainingLog]) -> tuple[str, ...]:
-    """What a reader must know of the logs."""
+    """What a reader must know about the logs."""
     notes = [f"{log.label}: {note}" for log in logs for note in (*log.notes, note_of(log)) if note]
     alone = [arm.name for arm in arms if len(arm.runs) == 1]
-    if alone and len(arms) > 1:  # of one arm there is no difference
+    if alone and len(arms) > 1:  # one arm has no difference to explain
         have = "has one seed" if len(alone) == 1 else "have one seed each"
         notes.append(
-            f"{words.listed(alone, len(alone))} {have}: another seed might give something else, "
+            f"{words.listed(alone, len(alone))} {have}: another seed might give another result, "
             "so a difference is between these models, not between the ways to train"
         )
     notes += [f"{arm.name}: {arm.quality_reason}" for arm in arms if arm.quality_reason]
@@ -126,7 +126,7 @@ def notes_of(arms: Sequence[ArmSummary], logs: Sequence[TrainingLog]) -> tuple[s
 
 
 def _conditions(logs: Sequence[TrainingLog]) -> Iterator[str]:
-    """Under which runs compare: the same validation text, rates that were not chosen by it, one kind of device."""
+    """Doubts about comparing the runs: unknown validation text, rates chosen on it, several kinds of device."""
     if len(logs) > 1 and any(log.validation is None and len(log.valid) for log in logs):
         yield "the logs do not say whether all runs have the same validation text; losses are compared as they are"
     judged = {log.validation for log in logs if not log.sweep and log.validation is not None}
@@ -160,7 +160,7 @@ def advice_of(
 
 
 def _choice(contrast: Contrast, criteria: Sequence[Criterion], faults: Sequence[str]) -> Iterator[Recommendation]:
-    """Which of the two; ``faults`` say why neither can be chosen yet."""
+    """Which of the two to use; ``faults`` say why neither can be chosen yet."""
     mine = [c for c in criteria if c.arm == contrast.arm and c.group == "primary"]
     numbers = "; ".join(f"{_name(c)} {in_line(c.estimate)} ({_judged(c)}wanted {c.wanted}: {c.status})" for c in mine)
     if faults:
@@ -171,7 +171,7 @@ def _choice(contrast: Contrast, criteria: Sequence[Criterion], faults: Sequence[
 
 
 def _advised(contrast: Contrast, mine: Sequence[Criterion]) -> str:
-    """What an arm is worth is asked first: one that performs as well and saves less than wanted still saves."""
+    """Performance is asked first: an arm that performs as well but saves less than wanted still saves."""
     arm, baseline = contrast.arm, contrast.baseline
     failed = [_name(c) for c in mine if c.status == "not met"]
     missing = [_name(c) for c in mine if c.status == "not measured"]
@@ -190,12 +190,12 @@ def _advised(contrast: Contrast, mine: Sequence[Criterion]) -> str:
 
 
 def _name(criterion: Criterion) -> str:
-    """As the tables have it."""
+    """The name as the tables have it."""
     return criterion.name.replace("_", " ")
 
 
 def _judged(criterion: Criterion) -> str:
-    """By what performance was judged, where it is not perplexity."""
+    """What performance was judged by, unless it is perplexity."""
     by = criterion.why.partition(";")[0]
     return f"{by}; " if by.startswith("by ") and criterion.status != "not measured" else ""
 
@@ -230,7 +230,7 @@ def _share(found: int, runs: int) -> str:
 
 
 def _divergence(run: RunSummary) -> str | None:
-    return None if run.diverged_at is None else f"its loss is not a number at step {run.diverged_at:,}"
+    return None if run.diverged_at is None else f"its loss is not finite at step {run.diverged_at:,}"
 
 
 def _falling(run: RunSummary) -> str | None:
