@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import walk_packages
 from signal import SIG_DFL, SIG_IGN, SIGCHLD, signal
@@ -31,6 +32,7 @@ LEFT_OUT = re.compile(r"assay\.(scoring|training|models)\b|.*\.__main__")
 BESIDE = [
     *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "msgspec", "rich.markdown"),
     *("scipy.stats", "typer.rich_utils", "vl_convert"),
+    "typer._adapters",  # not in every version; brings pydantic, when the first option is parsed
 ]
 
 CLIENT = """#!{python} -IS
@@ -74,7 +76,8 @@ def prepare(*, left_out: re.Pattern[str] = LEFT_OUT, beside: Sequence[str] = (),
     """Import what verbs need and, if they make pages, the script that pages carry: a fork then need not."""
     names = [module.name for module in walk_packages(assay.__path__, "assay.")]
     for name in (*BESIDE, *beside, *(name for name in names if not left_out.match(name))):
-        import_module(name)
+        if find_spec(name):
+            import_module(name)
     if pages:
         keep_script()
     gc.collect()

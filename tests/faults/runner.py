@@ -3,6 +3,7 @@
 Requests and answers are lines of JSON: what `run` takes, and what it gives.
 """
 
+import gc
 import json
 import os
 import re
@@ -63,6 +64,16 @@ def _called() -> int:
     return 0
 
 
+def load_once() -> None:
+    """Load a model: what the libraries work out for the first one is there for every fork."""
+    from assay import models
+    from assay.scoring.loading import load_model
+    from assay.scoring.specs import ModelSpec
+
+    load_model(ModelSpec(str(models.path("base"))))
+    gc.freeze()
+
+
 def serve(*, models: bool) -> None:
     """Answer requests until there are no more."""
     if models:
@@ -70,6 +81,7 @@ def serve(*, models: bool) -> None:
 
         torch.set_num_threads(1)  # threads do not survive a fork
         prepare(left_out=re.compile(r".*\.__main__"), beside=_MODELS)
+        load_once()
     else:
         prepare()
     for function, _, _ in unseen():
