@@ -45,7 +45,7 @@ def _child(folder: str, vocabulary: int, width: int, layers: int) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig
 
     from assay.scoring import hf
-    from assay.scoring.specs import ModelSpec
+    from assay.scoring.models_and_texts import ModelSpec
     from tests.scoring.conftest import save_tokenizer
 
     build: Any = AutoModelForCausalLM.from_config  # has no types
@@ -63,7 +63,7 @@ def _child(folder: str, vocabulary: int, width: int, layers: int) -> None:
     build(tiny)(input_ids=torch.arange(64)[None])  # what the libraries load at their first use is not the model's
     AutoTokenizer.from_pretrained(folder)
     before = _resident()
-    scorer = hf.Scorer(ModelSpec(folder, dtype="float32", device="cpu"))
+    scorer = hf.ModelScorer(ModelSpec(folder, dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak from here on: loading is transformers'
     tokens = scorer.batch_tokens(None)
     rows = [[i % 250 for i in range(1024)]] * (tokens // 1024)

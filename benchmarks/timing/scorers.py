@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from assay.scoring.hf import Scorer
-from assay.scoring.specs import ModelSpec
+from assay.scoring.hf import ModelScorer
+from assay.scoring.models_and_texts import ModelSpec
 from assay.scoring.windows import Layout, batches_of, windows_of
 from benchmarks.timing.clock import Contender
 
@@ -59,7 +59,7 @@ class Scoring:
 def scorers(task: Task) -> tuple[list[Scoring], list[str]]:
     """The contenders that can run here, and why the others cannot."""
     torch.set_num_threads(task.threads)
-    scorer = Scorer(ModelSpec(str(task.model), dtype="float32", device="cpu"))
+    scorer = ModelScorer(ModelSpec(str(task.model), dtype="float32", device="cpu"))
     found = [
         Scoring(OURS, lambda: _ours(scorer, task)),
         Scoring(BARE, lambda: _bare(scorer, task)),
@@ -72,7 +72,7 @@ def scorers(task: Task) -> tuple[list[Scoring], list[str]]:
     return [*found, Scoring(LM_EVAL, lambda: _rolling(harness, task))], []
 
 
-def _batches(scorer: Scorer, task: Task) -> list[tuple[list[list[int]], list[int]]]:
+def _batches(scorer: ModelScorer, task: Task) -> list[tuple[list[list[int]], list[int]]]:
     """Rows of token ids, and how many tokens of each count: what `assay score` feeds the model with."""
     ids = [scorer.tokenizer(text, add_special_tokens=False)["input_ids"] for text in task.documents]
     layout = Layout(task.context, bos=scorer.start is not None)
@@ -82,13 +82,13 @@ def _batches(scorer: Scorer, task: Task) -> list[tuple[list[list[int]], list[int
     return [([cut[i] for i in batch], [windows[i].tokens for i in batch]) for batch in batches]
 
 
-def _ours(scorer: Scorer, task: Task) -> int:
+def _ours(scorer: ModelScorer, task: Task) -> int:
     return sum(len(losses) for rows, counted in _batches(scorer, task) for losses in scorer.losses(rows, counted))
 
 
 def log_likelihoods(task: Task) -> tuple[float, float, int]:
     """The log-likelihood of all documents: ours and lm-eval's, and how many tokens are predicted."""
-    scorer, harness = Scorer(ModelSpec(str(task.model), dtype="float32", device="cpu")), _harness(task)
+    scorer, harness = ModelScorer(ModelSpec(str(task.model), dtype="float32", device="cpu")), _harness(task)
     losses = [loss for rows, counted in _batches(scorer, task) for loss in scorer.losses(rows, counted)]
     requests = [SimpleNamespace(args=(text,)) for text in task.documents]
     theirs = sum(harness.loglikelihood_rolling(requests, disable_tqdm=True))
@@ -97,7 +97,7 @@ def log_likelihoods(task: Task) -> tuple[float, float, int]:
 
 
 @torch.inference_mode()
-def _bare(scorer: Scorer, task: Task) -> int:
+def _bare(scorer: ModelScorer, task: Task) -> int:
     """The same batches through the model's own forward; nothing is done with the logits."""
     total = 0
     for whole, counted in _batches(scorer, task):
@@ -110,7 +110,7 @@ def _bare(scorer: Scorer, task: Task) -> int:
     return total
 
 
-def _evaluate_recipe(scorer: Scorer, task: Task) -> int:
+def _evaluate_recipe(scorer: ModelScorer, task: Task) -> int:
     """What `evaluate`'s perplexity does: texts cut to the context, padded in their order, all logits, shifted loss."""
     tokenizer, model = scorer.tokenizer, scorer.model
     lost = torch.nn.CrossEntropyLoss(reduction="none")

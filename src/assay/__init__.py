@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from assay.report.files import write_report
     from assay.scoring import score
     from assay.scoring.characters import characters
-    from assay.scoring.run import Plan
-    from assay.scoring.specs import EndpointSpec, ModelSpec
-    from assay.scoring.texts import Document
+    from assay.scoring.models_and_texts import Document, EndpointSpec, ModelSpec
+    from assay.scoring.windows import Plan
     from assay.stats.planning.plans import Goal, Shares, Spread, Structure
     from assay.stats.records import Estimate, Fallback, Interval, Test
     from assay.training.run import tune_run
@@ -85,10 +84,10 @@ _HOMES = {
     "Spread": "assay.stats.planning.plans",
     "Structure": "assay.stats.planning.plans",
     "score": "assay.scoring",
-    "Plan": "assay.scoring.run",
-    "ModelSpec": "assay.scoring.specs",
-    "EndpointSpec": "assay.scoring.specs",
-    "Document": "assay.scoring.texts",
+    "Plan": "assay.scoring.windows",
+    "ModelSpec": "assay.scoring.models_and_texts",
+    "EndpointSpec": "assay.scoring.models_and_texts",
+    "Document": "assay.scoring.models_and_texts",
     "tune_run": "assay.training.run",
     "write_report": "assay.report.files",
     "Comparison": "assay.analyses.compare.result",

@@ -84,9 +84,9 @@ def _pair_of_keys(public: Path) -> Any:
 
 def short_shards() -> None:
     """Several shards of a short text."""
-    import assay.scoring.run
+    import assay.scoring.windows
 
-    assay.scoring.run.SHARD_TOKENS = 200
+    assay.scoring.windows.SHARD_TOKENS = 200
 
 
 def careless_writer() -> None:

@@ -68,7 +68,7 @@ def load_once() -> None:
     """Load a model: what the libraries work out for the first one is there for every fork."""
     from assay import models
     from assay.scoring.loading import load_model
-    from assay.scoring.specs import ModelSpec
+    from assay.scoring.models_and_texts import ModelSpec
 
     load_model(ModelSpec(str(models.path("base"))))
     gc.freeze()

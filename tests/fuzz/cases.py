@@ -224,7 +224,7 @@ def _code(command: Sequence[str]) -> int:
 
 def _texts(name: str, field: str | None = None) -> None:
     """What `assay score` reads before it needs a model."""
-    from assay.scoring.texts import read_documents, texts_digest
+    from assay.scoring.models_and_texts import read_documents, texts_digest
 
     found = read_documents([Path(name)], field=field)
     print(json.dumps({"digest": texts_digest(found), "documents": len(found)}))  # noqa: T201 - a command

@@ -14,10 +14,10 @@ transformers = pytest.importorskip("transformers", reason="the extra hf is not i
 from assay import models  # noqa: E402 - after the check that the extra is there
 from assay.data.writing_systems import codes_of, scripts_of  # noqa: E402 - likewise
 from assay.errors import InputError, UsageError  # noqa: E402 - likewise
+from assay.scoring import Encoded  # noqa: E402 - likewise
 from assay.scoring.characters import Prediction, characters, characters_of  # noqa: E402 - likewise
-from assay.scoring.run import Encoded, Plan  # noqa: E402 - likewise
-from assay.scoring.specs import ModelSpec  # noqa: E402 - likewise
-from assay.scoring.texts import Document  # noqa: E402 - likewise
+from assay.scoring.models_and_texts import Document, ModelSpec  # noqa: E402 - likewise
+from assay.scoring.windows import Plan  # noqa: E402 - likewise
 
 TEXTS = ["キクオン島はノケー川の河口の港です。𝄞と龘。", "今日はabcの日です。\n家は白い市場の家です。"]
 
@@ -185,10 +185,10 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["llama", "gemma2"])
 def test_greedy_tokens_against_a_plain_forward_pass(tiny_model: Callable[..., Path], kind: str) -> None:
     """Also of a model whose forward caps its logits, and with the head in chunks."""
-    from assay.scoring.hf import Scorer
+    from assay.scoring.hf import ModelScorer
 
     folder = tiny_model(kind)
-    scorer = Scorer(spec(folder))
+    scorer = ModelScorer(spec(folder))
     scorer._chunk = 7
     rows = [np.random.default_rng(i).integers(2, 300, size=size).tolist() for i, size in enumerate((40, 33, 12))]
     counted = [39, 20, 11]

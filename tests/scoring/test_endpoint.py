@@ -23,11 +23,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError, UsageError
-from assay.scoring.dialects import WAYS, OtherTokensError, ReplyError, Way
+from assay.scoring import Encoded, score_encoded
+from assay.scoring.completions_api import WAYS, OtherTokensError, ReplyError, Way
 from assay.scoring.endpoint import EndpointScorer
-from assay.scoring.run import Encoded, Plan, layout_for, score_encoded
-from assay.scoring.texts import Document
-from assay.scoring.transport import ApiKey, Patience, Server
+from assay.scoring.models_and_texts import Document
+from assay.scoring.server import ApiKey, Patience, Server
+from assay.scoring.windows import Plan, layout_for
 
 pytest.importorskip("torch")
 
@@ -106,10 +107,10 @@ def windows_scored(scorer: EndpointScorer) -> None:
 
 
 def local_losses(folder: Path, rows: list[list[int]]) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
-    from assay.scoring.hf import Scorer
-    from assay.scoring.specs import ModelSpec
+    from assay.scoring.hf import ModelScorer
+    from assay.scoring.models_and_texts import ModelSpec
 
-    return Scorer(ModelSpec(str(folder))).losses(rows)
+    return ModelScorer(ModelSpec(str(folder))).losses(rows)
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
@@ -529,7 +530,7 @@ def test_a_key_not_named_for_the_server_never_travels_in_the_clear(monkeypatch: 
 
 
 def encoded(scorer: EndpointScorer, n: int = 6) -> list[Encoded]:
-    from assay.scoring.tokens import tokenized
+    from assay.scoring.loading import tokenized
 
     documents = [Document(f"d{i}", f"{TEXT} Document {i}, {'again ' * i}") for i in range(n)]
     pairs = zip(documents, tokenized(scorer.tokenizer, [document.text for document in documents]), strict=True)
@@ -553,12 +554,12 @@ def scored(scorer: Any, folder: Path, losses: Any = None) -> Path:
 
 
 def test_run_against_the_local_model(loopback: Loopback, tmp_path: Path) -> None:
-    from assay.scoring.hf import Scorer
-    from assay.scoring.specs import ModelSpec
+    from assay.scoring.hf import ModelScorer
+    from assay.scoring.models_and_texts import ModelSpec
 
     served, local = tmp_path / "served", tmp_path / "local"
     scored(loopback.scorer(), served)
-    scored(Scorer(ModelSpec(str(loopback.with_bos))), local)
+    scored(ModelScorer(ModelSpec(str(loopback.with_bos))), local)
     for kind, key in (("windows", "document, start"), ("tokens", "document, token")):
         query = f"SELECT * FROM read_parquet(?) ORDER BY {key}"  # noqa: S608 - ours
         columns = [duckdb.execute(query, [f"{folder}/{kind}-*.parquet"]).fetchnumpy() for folder in (served, local)]
@@ -570,7 +571,7 @@ def test_run_against_the_local_model(loopback: Loopback, tmp_path: Path) -> None
 def test_a_run_that_the_server_ended_goes_on_to_the_same_bytes(
     loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.scoring.run.SHARD_TOKENS", 200)
+    monkeypatch.setattr("assay.scoring.windows.SHARD_TOKENS", 200)
     whole, resumed = tmp_path / "whole", tmp_path / "resumed"
     scored(loopback.scorer(), whole)
     hasty = Patience(attempts=2, first_pause=0.01)

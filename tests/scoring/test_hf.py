@@ -10,9 +10,10 @@ torch = pytest.importorskip("torch", reason="the extra hf is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 from assay.errors import InputError, UsageError  # noqa: E402 - after the check that the extra is there
-from assay.scoring.hf import Scorer  # noqa: E402 - likewise
-from assay.scoring.specs import ModelSpec  # noqa: E402 - likewise
-from assay.scoring.tokens import model_digests, tokenized  # noqa: E402 - likewise
+from assay.scoring.checkpoint import model_digests  # noqa: E402 - likewise
+from assay.scoring.hf import ModelScorer  # noqa: E402 - likewise
+from assay.scoring.loading import tokenized  # noqa: E402 - likewise
+from assay.scoring.models_and_texts import ModelSpec  # noqa: E402 - likewise
 
 ROWS = [list(np.random.default_rng(i).integers(2, 300, size=size)) for i, size in enumerate((50, 50, 47, 9, 2, 64))]
 
@@ -27,7 +28,7 @@ def plain_losses(model: object, row: list[int]) -> float:
 @pytest.mark.parametrize("kind", ["llama", "gemma2"])
 def test_losses_against_a_plain_forward_loop(tiny_model: Callable[..., Path], kind: str) -> None:
     folder = tiny_model(kind)
-    scorer = Scorer(ModelSpec(str(folder), dtype="float32", device="cpu"))
+    scorer = ModelScorer(ModelSpec(str(folder), dtype="float32", device="cpu"))
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     for row, losses in zip(ROWS, scorer.losses(ROWS), strict=True):
         assert losses.dtype == np.float64
@@ -36,7 +37,7 @@ def test_losses_against_a_plain_forward_loop(tiny_model: Callable[..., Path], ki
 
 
 def test_the_batch_changes_no_loss_by_more_than_rounding(tiny_model: Callable[..., Path]) -> None:
-    scorer = Scorer(ModelSpec(str(tiny_model()), dtype="float32", device="cpu"))
+    scorer = ModelScorer(ModelSpec(str(tiny_model()), dtype="float32", device="cpu"))
     together = scorer.losses(ROWS)
     alone = [scorer.losses([row])[0] for row in ROWS]
     for a, b in zip(together, alone, strict=True):
@@ -44,7 +45,7 @@ def test_the_batch_changes_no_loss_by_more_than_rounding(tiny_model: Callable[..
 
 
 def test_a_head_in_chunks_gives_the_same_losses(tiny_model: Callable[..., Path]) -> None:
-    scorer = Scorer(ModelSpec(str(tiny_model()), dtype="float32", device="cpu"))
+    scorer = ModelScorer(ModelSpec(str(tiny_model()), dtype="float32", device="cpu"))
     whole = scorer.losses(ROWS)
     scorer._chunk = 7
     for a, b in zip(whole, scorer.losses(ROWS), strict=True):
@@ -52,18 +53,18 @@ def test_a_head_in_chunks_gives_the_same_losses(tiny_model: Callable[..., Path])
 
 
 def test_a_model_that_caps_its_logits_is_not_split(tiny_model: Callable[..., Path]) -> None:
-    assert Scorer(ModelSpec(str(tiny_model("llama"))))._split
-    assert not Scorer(ModelSpec(str(tiny_model("gemma2"))))._split
+    assert ModelScorer(ModelSpec(str(tiny_model("llama"))))._split
+    assert not ModelScorer(ModelSpec(str(tiny_model("gemma2"))))._split
 
 
 @pytest.mark.parametrize("bos", [True, False])
 def test_bos_is_what_the_tokenizer_does_by_itself(tiny_model: Callable[..., Path], bos: bool) -> None:
-    scorer = Scorer(ModelSpec(str(tiny_model(bos=bos, seed=int(bos)))))
+    scorer = ModelScorer(ModelSpec(str(tiny_model(bos=bos, seed=int(bos)))))
     assert scorer.bos == (0 if bos else None)
 
 
 def test_characters_are_shared_out_among_tokens_against_the_text(tiny_model: Callable[..., Path]) -> None:
-    scorer = Scorer(ModelSpec(str(tiny_model())))
+    scorer = ModelScorer(ModelSpec(str(tiny_model())))
     text = "naïve 日本語 𝄞 text"  # characters of one to four bytes, which the tokenizer cuts
     ids, ends = next(iter(tokenized(scorer.tokenizer, [text])))
     assert len(ids) == len(ends)
@@ -79,8 +80,8 @@ def test_an_adapter_changes_the_losses_as_peft_does(tiny_model: Callable[..., Pa
     config = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
     adapted = peft.get_peft_model(base, config).eval()
     adapted.save_pretrained(tmp_path)
-    scorer = Scorer(ModelSpec(str(folder), adapter=str(tmp_path), dtype="float32", device="cpu"))
-    bare = Scorer(ModelSpec(str(folder), dtype="float32", device="cpu"))
+    scorer = ModelScorer(ModelSpec(str(folder), adapter=str(tmp_path), dtype="float32", device="cpu"))
+    bare = ModelScorer(ModelSpec(str(folder), dtype="float32", device="cpu"))
     losses = scorer.losses(ROWS[:1])[0]
     assert losses.mean() == pytest.approx(plain_losses(adapted, ROWS[0]), abs=1e-5)
     assert abs(losses.mean() - bare.losses(ROWS[:1])[0].mean()) > 1e-3
@@ -93,16 +94,16 @@ def test_pickled_weights_are_refused_unless_allowed(tiny_model: Callable[..., Pa
     model = transformers.AutoModelForCausalLM.from_pretrained(folder)
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
     with pytest.raises(InputError, match=r"pickle.*`allow_pickle=True`"):
-        Scorer(ModelSpec(str(tmp_path)))
-    assert Scorer(ModelSpec(str(tmp_path), allow_pickle=True)).losses([[1, 2, 3]])[0].shape == (2,)
+        ModelScorer(ModelSpec(str(tmp_path)))
+    assert ModelScorer(ModelSpec(str(tmp_path), allow_pickle=True)).losses([[1, 2, 3]])[0].shape == (2,)
 
 
 def test_what_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be loaded") as refused:
-        Scorer(ModelSpec(str(tmp_path / "nothing-here")))
+        ModelScorer(ModelSpec(str(tmp_path / "nothing-here")))
     assert "\n" not in str(refused.value)
     with pytest.raises(UsageError, match="device must be"):
-        Scorer(ModelSpec(str(tmp_path), device="abacus"))
+        ModelScorer(ModelSpec(str(tmp_path), device="abacus"))
 
 
 def test_digests_follow_the_files(tiny_model: Callable[..., Path]) -> None:

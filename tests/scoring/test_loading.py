@@ -18,10 +18,10 @@ from typer.testing import CliRunner  # noqa: E402 - after the check that the ext
 from assay.cli.arguments import as_options  # noqa: E402 - likewise
 from assay.cli.main import command_line  # noqa: E402 - likewise
 from assay.errors import InputError, UsageError  # noqa: E402 - likewise
-from assay.scoring.hf import Scorer  # noqa: E402 - likewise
+from assay.scoring.checkpoint import check_causal  # noqa: E402 - likewise
+from assay.scoring.hf import ModelScorer  # noqa: E402 - likewise
 from assay.scoring.loading import load_tokenizer, refusing  # noqa: E402 - likewise
-from assay.scoring.probes import check_causal  # noqa: E402 - likewise
-from assay.scoring.specs import ModelSpec  # noqa: E402 - likewise
+from assay.scoring.models_and_texts import ModelSpec  # noqa: E402 - likewise
 from tests.scoring.conftest import save_tokenizer  # noqa: E402 - likewise
 
 Weights = dict[str, Any]
@@ -55,7 +55,7 @@ def with_config(folder: Path, **changes: object) -> None:
 
 def refusal(folder: Path, **how: Any) -> str:
     with pytest.raises(InputError) as refused:
-        Scorer(ModelSpec(str(folder), device="cpu", **how))
+        ModelScorer(ModelSpec(str(folder), device="cpu", **how))
     said = str(refused.value)
     assert "\n" not in said
     assert str(folder) in said
@@ -132,7 +132,7 @@ def test_tied_weights_and_old_buffers_are_no_fault(tmp_path: Path) -> None:
     ids = torch.tensor([[5, 6, 7, 8]])
     with torch.inference_mode():
         plain = float(model(input_ids=ids, labels=ids).loss)
-    (losses,) = Scorer(ModelSpec(str(tmp_path), device="cpu")).losses([[5, 6, 7, 8]])
+    (losses,) = ModelScorer(ModelSpec(str(tmp_path), device="cpu")).losses([[5, 6, 7, 8]])
     assert losses.mean() == pytest.approx(plain, abs=1e-5)
 
 
@@ -217,12 +217,12 @@ def test_a_pointer_of_git_lfs_is_named_as_such(broken: Path) -> None:
 @pytest.mark.parametrize("name", ["a" * 5000, "a/" * 2500 + "b", "a\0b", "", "\x1b[2J"], ids=range(5))
 def test_names_that_no_folder_can_have_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="cannot be loaded") as refused:
-        Scorer(ModelSpec(name, device="cpu"))
+        ModelScorer(ModelSpec(name, device="cpu"))
     assert str(refused.value).isprintable()
 
 
 def test_a_tokenizer_of_another_model_is_refused(broken: Path) -> None:
-    scorer = Scorer(ModelSpec(str(broken), device="cpu"))
+    scorer = ModelScorer(ModelSpec(str(broken), device="cpu"))
     with pytest.raises(InputError, match="gives token 300, but the model knows 300 tokens"):
         scorer.losses([[1, 2, 300]])
 
@@ -234,13 +234,13 @@ def test_an_absent_device_is_refused(broken: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
     with pytest.raises(InputError, match=r"no device cuda here .*; use `device='cpu'`"):
-        Scorer(ModelSpec(str(broken), device="cuda"))
+        ModelScorer(ModelSpec(str(broken), device="cuda"))
 
 
 @pytest.mark.parametrize("wrong", [{"device": "meta"}, {"device": "abacus"}, {"dtype": "int8"}, {"dtype": "nn"}])
 def test_options_that_make_no_sense_are_usage_errors(broken: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="must be auto"):
-        Scorer(ModelSpec(str(broken), **{"device": "cpu"} | wrong))
+        ModelScorer(ModelSpec(str(broken), **{"device": "cpu"} | wrong))
 
 
 # ------------------------------------------------------------------------------------------------------------- adapters
@@ -261,7 +261,7 @@ def adapter(tiny_model: Callable[..., Path], tmp_path: Path) -> Path:
 
 def refused_adapter(base: Path, adapter: Path) -> str:
     with pytest.raises(InputError) as refused:
-        Scorer(ModelSpec(str(base), adapter=str(adapter), device="cpu"))
+        ModelScorer(ModelSpec(str(base), adapter=str(adapter), device="cpu"))
     assert str(adapter) in str(refused.value)
     return str(refused.value)
 
@@ -319,7 +319,7 @@ def test_every_verb_refuses_a_checkpoint_with_a_hole(broken: Path, tmp_path: Pat
 
 
 def test_the_loss_of_a_whole_model_is_the_same_each_time(broken: Path) -> None:
-    first, second = (Scorer(ModelSpec(str(broken), device="cpu")).losses([[1, 2, 3, 4]])[0] for _ in range(2))
+    first, second = (ModelScorer(ModelSpec(str(broken), device="cpu")).losses([[1, 2, 3, 4]])[0] for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
@@ -353,7 +353,7 @@ def test_a_model_type_that_is_not_the_architectures_is_refused(broken: Path) -> 
     with_config(broken, architectures=["GemmaForCausalLM"])
     assert "architecture GemmaForCausalLM is of the type 'gemma'; correct config.json" in refusal(broken)
     with_config(broken, architectures=["OfNobodyForCausalLM"])
-    Scorer(ModelSpec(str(broken), device="cpu"))
+    ModelScorer(ModelSpec(str(broken), device="cpu"))
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from assay.data.runs.positions import check_plans, open_tokens
 from assay.data.runs.rates import rates_of_tables
 from assay.errors import InputError, UsageError
 from assay.scoring import score
-from assay.scoring.hf import Scorer
-from assay.scoring.run import Plan
-from assay.scoring.specs import ModelSpec
+from assay.scoring.hf import ModelScorer
+from assay.scoring.models_and_texts import ModelSpec
+from assay.scoring.windows import Plan
 from tests.scoring.conftest import TEXT
 from tests.scoring.lm_eval_windows import get_rolling_token_windows
 
@@ -48,7 +48,7 @@ def test_a_run_of_windows_that_begin_anew_against_losses_by_hand(
     plan = Plan(context=32, stride=16, cut="fresh")
     run = score({"m": spec}, [text], tmp_path / "run", plan=plan, split_on="\n\n")["m"]
     table = read_table(run.folder)
-    scorer = Scorer(spec)
+    scorer = ModelScorer(spec)
     documents = text.read_text(encoding="utf-8").split("\n\n")
     total = 0.0
     for number, document in enumerate(documents):
@@ -287,7 +287,7 @@ LOADED_BY_SCORING = [
 
 def _score_slowly(model: str, text: str, folder: str) -> None:
     """In a process of its own, forked after torch was imported: many small shards, many moments to be killed in."""
-    import assay.scoring.run as core
+    import assay.scoring.windows as core
 
     core.SHARD_TOKENS = 200
     score({"m": ModelSpec(model)}, [text], folder, plan=Plan(context=24, keep_tokens=True))
@@ -323,8 +323,8 @@ def test_twenty_kills_change_no_byte_against_an_undisturbed_run(
 
 
 def test_a_loss_that_is_not_finite_is_refused_with_its_token(tmp_path: Path) -> None:
-    from assay.scoring.run import Encoded, score_encoded
-    from assay.scoring.texts import Document
+    from assay.scoring import Encoded, score_encoded
+    from assay.scoring.models_and_texts import Document
     from assay.scoring.windows import Layout
 
     encoded = [Encoded(Document("d", "abcdef"), np.arange(6), np.arange(1, 7))]

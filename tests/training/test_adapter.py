@@ -13,8 +13,8 @@ peft = pytest.importorskip("peft")
 
 from assay import models  # noqa: E402
 from assay.errors import InputError, UsageError  # noqa: E402
-from assay.scoring.hf import Scorer  # noqa: E402
-from assay.scoring.specs import ModelSpec  # noqa: E402
+from assay.scoring.hf import ModelScorer  # noqa: E402
+from assay.scoring.models_and_texts import ModelSpec  # noqa: E402
 from assay.training.fitting import (  # noqa: E402
     Settings,
     batches_of_rows,
@@ -83,7 +83,7 @@ def test_what_is_read_back_scores_exactly_as_what_was_trained(tmp_path: Path) ->
     model = transformers.AutoModelForCausalLM.from_pretrained(models.path("base"))
     assert model.config.tie_word_embeddings
     _, found = trained(tmp_path / "run", model, settings(train_embeddings=True, learning_rate=1e-3))
-    scorer = Scorer(ModelSpec(str(models.path("base")), adapter=str(tmp_path / "run" / "trained")))
+    scorer = ModelScorer(ModelSpec(str(models.path("base")), adapter=str(tmp_path / "run" / "trained")))
     read = weights(scorer.model)
     assert read[0] is read[1]
     assert torch.equal(read[0], weights(found)[0])
@@ -98,7 +98,7 @@ def test_what_is_read_back_scores_exactly_as_what_was_trained(tmp_path: Path) ->
 
 
 def base_losses() -> Any:
-    return Scorer(ModelSpec(str(models.path("base")))).losses(VALID)
+    return ModelScorer(ModelSpec(str(models.path("base")))).losses(VALID)
 
 
 @pytest.mark.parametrize("tied", [True, False])

@@ -65,7 +65,7 @@ def japanese(
     compared with the first.
     """
     from assay.analyses.japanese import japanese as run  # late: --help and errors of usage need none of it
-    from assay.scoring.specs import names_model
+    from assay.scoring.models_and_texts import names_model
 
     output.check_outputs([chart, save], sources)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
@@ -79,8 +79,8 @@ def japanese(
     }
     if names_model(sources[0]):
         from assay.scoring.characters import characters
-        from assay.scoring.run import Plan
-        from assay.scoring.specs import ModelSpec
+        from assay.scoring.models_and_texts import ModelSpec
+        from assay.scoring.windows import Plan
 
         _refuse(f"{sources[0]} is a model", {"columns": columns, "allow_empty": allow_empty})
         if len(sources) < 2:

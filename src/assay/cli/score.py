@@ -86,8 +86,9 @@ def score(
     same arguments, it goes on where it was.
     """
     from assay.scoring import score as run  # late: --help and errors of usage need none of it
-    from assay.scoring.run import Plan, summary_of
-    from assay.scoring.specs import spec_of
+    from assay.scoring import summary_of
+    from assay.scoring.models_and_texts import spec_of
+    from assay.scoring.windows import Plan
 
     plan = Plan(
         context=context,

@@ -1,22 +1,59 @@
 """Models on text: `score` measures their loss (perplexity, bits per byte), and writes it as runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
+from math import exp
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.data.runs import Run
-from assay.errors import UsageError
-from assay.scoring.run import Encoded, Plan, Progress, layout_for, score_encoded, start_token
-from assay.scoring.specs import EndpointSpec, Model, Spec, specs_of
-from assay.scoring.texts import Document, Text, read_documents
-from assay.scoring.tokens import model_digests, tokenized
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data import Panel, read_table
+from assay.data.runs import Run, create_or_resume, finish
+from assay.errors import InputError, UsageError
+from assay.results.words import count
+from assay.scoring.checkpoint import model_digests
+from assay.scoring.loading import tokenized
+from assay.scoring.models_and_texts import (
+    Document,
+    EndpointSpec,
+    Model,
+    ModelSpec,
+    Spec,
+    Text,
+    read_documents,
+    specs_of,
+    texts_digest,
+)
+from assay.scoring.windows import Layout, Plan, Window, chosen_windows, layout_for, shards_of, start_token
+from assay.version import VERSION
 
 if TYPE_CHECKING:
     from assay.scoring.endpoint import EndpointScorer
-    from assay.scoring.hf import Scorer
+    from assay.scoring.hf import ModelScorer
+
+
+TokenProgress = Callable[[int, int], None]  # tokens done, tokens in all
+#: Rows of token ids, and how many of the last tokens of each count; the losses of those.
+Losses = Callable[[Sequence[Sequence[int]], Sequence[int]], list[NDArray[np.float64]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A document as tokens; ``ends`` says where, in characters, each token ends."""
+
+    document: Document
+    ids: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def size(self, first: int, stop: int) -> tuple[int, int]:
+        """Bytes and characters of the tokens first … stop − 1."""
+        low = int(self.ends[first - 1]) if first else 0
+        text = self.document.text[low : int(self.ends[stop - 1])]
+        return len(text.encode()), len(text)
 
 
 def score(
@@ -28,7 +65,7 @@ def score(
     field: str | None = None,
     split_on: str | None = None,
     overwrite: bool = False,
-    progress: Callable[[str], Progress] | None = None,
+    progress: Callable[[str], TokenProgress] | None = None,
 ) -> dict[str, Run]:
     """Score text with one or several models and write a run for each.
 
@@ -74,10 +111,10 @@ def score(
     return runs
 
 
-def _loaded(spec: Spec) -> "Scorer | EndpointScorer":
+def _loaded(spec: Spec) -> "ModelScorer | EndpointScorer":
     if isinstance(spec, EndpointSpec):
         from assay.scoring.endpoint import EndpointScorer
-        from assay.scoring.transport import Patience
+        from assay.scoring.server import Patience
 
         return EndpointScorer(
             spec.url,
@@ -88,13 +125,21 @@ def _loaded(spec: Spec) -> "Scorer | EndpointScorer":
             patience=None if spec.timeout is None else Patience(answer=spec.timeout),
             api_key_env=spec.api_key_env,
         )
-    from assay.scoring.hf import Scorer  # late: torch
+    return local_scorer(spec)
 
-    return Scorer(spec)
+
+def local_scorer(spec: ModelSpec) -> "ModelScorer":
+    """A model loaded here, which needs the extra hf."""
+    try:
+        from assay.scoring.hf import ModelScorer  # late: torch
+    except ImportError as error:
+        what = f"models need the extra hf ({error.name} is missing): pip install 'assay-eval[hf]'."
+        raise UsageError(what) from error
+    return ModelScorer(spec)
 
 
 def _encoded(
-    scorer: "Scorer | EndpointScorer",
+    scorer: "ModelScorer | EndpointScorer",
     digest: str | None,
     documents: Sequence[Document],
     known: dict[str, list[Encoded]],
@@ -110,10 +155,137 @@ def _encoded(
     return encoded
 
 
-def _about(name: str, spec: Spec, scorer: "Scorer | EndpointScorer", digests: dict[str, str | None]) -> dict[str, Any]:
+def _about(
+    name: str, spec: Spec, scorer: "ModelScorer | EndpointScorer", digests: dict[str, str | None]
+) -> dict[str, Any]:
     """The manifest's part about the model: digests instead of paths, so that a moved folder is the same model."""
     used = ["transformers"] if isinstance(spec, EndpointSpec) else ["torch", "transformers"]
     return {
         "model": {"name": name, **scorer.about, "digests": digests},
         "versions": {package: version(package) for package in used},
+    }
+
+
+def summary_of(run: Run) -> str:
+    """The loss of a run in one line."""
+    panel = Panel.from_tables([read_table(run)], cluster="document")
+    loss, tokens = panel.estimate(0), int(panel.denominators.sum())
+    counts = f"{count(panel.n, 'window')} of {count(panel.n_clusters or 0, 'document')}, {count(tokens, 'token')}"
+    return f"loss {loss:.4f} nats per token, perplexity {exp(loss):.4f} ({counts})"
+
+
+# -------------------------------------------------------------------------------------------------- one run
+
+
+def manifest_of(about: dict[str, Any], documents: Sequence[Document], layout: Layout, plan: Plan) -> dict[str, Any]:
+    """Everything that decides a number of the run."""
+    return {
+        **about,
+        "assay": VERSION,
+        "text": {"documents": len(documents), "sha256": texts_digest(documents)},
+        "layout": asdict(layout) | {"stride": layout.step},
+        "draw": None if plan.draw is None else {"preview": plan.draw[0], "final": plan.draw[1], "seed": plan.seed},
+        "batch_tokens": plan.batch_tokens,
+        "keep_tokens": plan.keep_tokens,
+    }
+
+
+def score_encoded(
+    encoded: Sequence[Encoded],
+    losses: Losses,
+    folder: Path,
+    *,
+    about: dict[str, Any],
+    layout: Layout,
+    plan: Plan,
+    bos: int | None,
+    overwrite: bool = False,
+    progress: TokenProgress | None = None,
+) -> Run:
+    """Score what is missing of a run, shard by shard."""
+    windows = chosen_windows([len(document.ids) for document in encoded], layout, plan)
+    assert plan.batch_tokens is not None  # chosen by whoever knows the model
+    shards = shards_of(windows, plan.batch_tokens)
+    manifest = manifest_of(about, [e.document for e in encoded], layout, plan) | {"shards": len(shards)}
+    run = create_or_resume(folder, manifest, overwrite=overwrite)
+    missing = set(run.missing())
+    total = sum(window.tokens for window in windows)
+    done = sum(windows[i].tokens for n, shard in enumerate(shards) if n not in missing for b in shard for i in b)
+    for number in sorted(missing):
+        found: dict[int, NDArray[np.float64]] = {}
+        for batch in shards[number]:
+            rows = [layout.row(encoded[windows[i].document].ids, windows[i], bos) for i in batch]
+            for i, values in zip(batch, losses(rows, [windows[i].tokens for i in batch]), strict=True):
+                found[i] = _finite(values, encoded, windows[i], layout)
+            done += sum(windows[i].tokens for i in batch)
+            if progress is not None:
+                progress(done, total)
+        _write(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
+    return finish(run)
+
+
+def _finite(
+    losses: NDArray[np.float64], encoded: Sequence[Encoded], window: Window, layout: Layout
+) -> NDArray[np.float64]:
+    """The losses, unless one is infinite or not a number: such a token is never averaged."""
+    good = np.isfinite(losses)
+    if not good.all():
+        token = window.first + int(np.argmin(good))
+        raise InputError(
+            f"{_window_id(encoded, window, layout)}: token {token} has the loss {losses[token - window.first]}; "
+            "score with `dtype='float32'`, or find out why the model gives it no probability."
+        )
+    return losses
+
+
+def _write(
+    run: Run,
+    number: int,
+    encoded: Sequence[Encoded],
+    windows: Sequence[Window],
+    found: dict[int, NDArray[np.float64]],
+    *,
+    layout: Layout,
+    keep_tokens: bool,
+) -> None:
+    scored = [(windows[i], encoded[windows[i].document], found[i]) for i in sorted(found)]
+    ids = [_window_id(encoded, window, layout) for window, _, _ in scored]
+    if keep_tokens:  # first, so that a shard of windows is never without its tokens
+        run.write_shard(number, _token_columns(ids, scored), "tokens")
+    run.write_shard(number, _window_columns(ids, scored, layout))
+
+
+def _window_id(encoded: Sequence[Encoded], window: Window, layout: Layout) -> str:
+    return f"{encoded[window.document].document.name}:{layout.mark(window)}"
+
+
+_Scored = Sequence[tuple[Window, Encoded, NDArray[np.float64]]]
+
+
+def _window_columns(ids: Sequence[str], scored: _Scored, layout: Layout) -> dict[str, NDArray[Any]]:
+    sizes = [document.size(w.first, w.stop) for w, document, _ in scored]
+    columns: dict[str, NDArray[Any]] = {
+        "window": np.array(ids, dtype=object),
+        "document": np.array([document.document.name for _, document, _ in scored], dtype=object),
+        "start": np.array([layout.begin(w) for w, _, _ in scored], dtype=np.int64),
+        "stop": np.array([w.stop for w, _, _ in scored], dtype=np.int64),
+        "tokens": np.array([w.tokens for w, _, _ in scored], dtype=np.int64),
+        "bytes": np.array([size[0] for size in sizes], dtype=np.int64),
+        "chars": np.array([size[1] for size in sizes], dtype=np.int64),
+        "loss": np.array([float(losses.sum()) / w.tokens for w, _, losses in scored]),
+    }
+    if scored and scored[0][0].split is not None:
+        columns["split"] = np.array([w.split for w, _, _ in scored], dtype=object)
+    return columns
+
+
+def _token_columns(ids: Sequence[str], scored: _Scored) -> dict[str, NDArray[Any]]:
+    names = [document.document.name for _, document, _ in scored]
+    counts = [w.tokens for w, _, _ in scored]
+    return {
+        "window": np.repeat(np.array(ids, dtype=object), counts),
+        "document": np.repeat(np.array(names, dtype=object), counts),
+        "token": np.concatenate([np.arange(w.first, w.stop) for w, _, _ in scored]),
+        "position": np.concatenate([np.arange(w.first, w.stop) - w.start for w, _, _ in scored]),
+        "loss": np.concatenate([losses for _, _, losses in scored]),
     }

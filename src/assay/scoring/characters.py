@@ -9,10 +9,13 @@ the rest wrong, for what the model would have gone on to write is not known.
 The bits of a token are shared out among its bytes. A character counts if all its tokens were predicted.
 """
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +32,26 @@ from assay.data.writing_systems import (
     scripts_of,
 )
 from assay.errors import InputError, UsageError
-from assay.scoring.run import Encoded, Plan, Progress, layout_for, start_token
-from assay.scoring.specs import Model, ModelSpec, Spec, specs_of
-from assay.scoring.texts import Document, Text, read_documents, texts_digest
-from assay.scoring.tokens import TokenBytes, model_digests, tokenized
-from assay.scoring.windows import Layout, Window, batches_of, windows_of
+from assay.scoring import Encoded, TokenProgress, local_scorer
+from assay.scoring.checkpoint import model_digests
+from assay.scoring.loading import tokenized
+from assay.scoring.models_and_texts import (
+    Document,
+    Model,
+    ModelSpec,
+    Text,
+    read_documents,
+    specs_of,
+    texts_digest,
+)
+from assay.scoring.windows import Layout, Plan, Window, batches_of, layout_for, start_token, windows_of
 from assay.stats.units import Floats
 
 if TYPE_CHECKING:
-    from assay.scoring.hf import Scorer
+    from assay.scoring.hf import ModelScorer
+
+_SPACE = "\u2581"  # SentencePiece's sign for a space
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 def characters(
@@ -49,7 +63,7 @@ def characters(
     plan: Plan | None = None,
     field: str | None = None,
     split_on: str | None = None,
-    progress: Callable[[str], Progress] | None = None,
+    progress: Callable[[str], TokenProgress] | None = None,
 ) -> list[CharacterCounts]:
     """Count, for one or several models, the characters of a text that they would have written, and their bits.
 
@@ -73,7 +87,9 @@ def characters(
     digest = texts_digest(documents)
     found = []
     for name, spec in specs.items():
-        scorer = _loaded(spec)
+        if not isinstance(spec, ModelSpec):
+            raise UsageError("characters needs a model that is loaded here: a server does not say what it would write.")
+        scorer = local_scorer(spec)
         predicted = _predicted(scorer, name, documents, plan, None if progress is None else progress(name))
         counts = _counted(predicted, name, scripts)
         tokens = model_digests(spec)["tokenizer"]
@@ -81,16 +97,95 @@ def characters(
     return found
 
 
-def _loaded(spec: Spec) -> "Scorer":
-    if not isinstance(spec, ModelSpec):
-        raise UsageError("characters needs a model that is loaded here: a server does not say what it would write.")
-    try:
-        from assay.scoring.hf import Scorer  # late: torch
-    except ImportError as error:
-        raise UsageError(
-            f"models need the extra hf ({error.name} is missing): pip install 'assay-eval[hf]'."
-        ) from error
-    return Scorer(spec)
+@dataclass(frozen=True)
+class TokenBytes:
+    """What each token stands for in a text, and which of them are special: those write nothing."""
+
+    name: str  # of the model, for messages
+    texts: Sequence[bytes]  # by token id
+    special: frozenset[int]
+
+    @classmethod
+    def of(cls, tokenizer: Any, name: str) -> "TokenBytes":
+        """Read from the tokenizer's own file; byte-level and SentencePiece tokenizers say what their tokens are."""
+        kinds = _decoders(json.loads(tokenizer.backend_tokenizer.to_str())["decoder"])
+        added = tokenizer.added_tokens_decoder
+        tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+        texts = []
+        for index, token in enumerate(tokens):
+            literal = index in added or token is None
+            texts.append((token or "").encode() if literal else _bytes_of(token, kinds, name))
+        return cls(name, texts, frozenset(index for index, token in added.items() if token.special))
+
+    def spans(self, ids: NDArray[np.int64], text: str, label: str) -> tuple[NDArray[np.int64], bool]:
+        """(tokens + 1,) Where each token starts among the bytes, and whether the tokenizer put a space before them.
+
+        A tokenizer that rewrites the text is refused: its tokens are not of this text.
+        """
+        written = b"".join([self.texts[i] for i in ids.tolist()])
+        wanted = text.encode()
+        spaced = written != wanted and written == b" " + wanted
+        if written != wanted and not spaced:
+            raise InputError(
+                f"{label}: the tokenizer of {self.name} rewrites this text{_where(written, wanted)}, so its tokens "
+                "cannot be matched with characters; try `normalize='nfkc'`, which many tokenizers do themselves."
+            )
+        lengths = [len(self.texts[i]) for i in ids.tolist()]
+        return np.concatenate([[0], np.cumsum(lengths)]), spaced
+
+    def agreement(self, greedy: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(tokens,) How many bytes of each token the greedy one in its place begins with."""
+        agreed = np.array([len(self.texts[i]) for i in ids.tolist()], dtype=np.int64)
+        for at in np.flatnonzero(greedy != ids).tolist():
+            agreed[at] = self._reproduced(int(greedy[at]), int(ids[at]))
+        return agreed
+
+    def _reproduced(self, written: int, wanted: int) -> int:
+        if written in self.special or written >= len(self.texts):  # also what pads a vocabulary
+            return 0
+        return _common(self.texts[written], self.texts[wanted])
+
+
+def _decoders(decoder: dict[str, Any] | None) -> frozenset[str]:
+    """The kinds of decoders; ``Replace`` counts as SentencePiece's where it makes spaces."""
+    if decoder is None:
+        return frozenset()
+    if decoder["type"] == "Sequence":
+        return frozenset().union(*map(_decoders, decoder["decoders"]))
+    if decoder["type"] == "Replace":
+        return frozenset({"Metaspace"} if decoder["pattern"].get("String") == _SPACE else ())
+    return frozenset({decoder["type"]})
+
+
+def _bytes_of(token: str, kinds: frozenset[str], name: str) -> bytes:
+    if "ByteLevel" in kinds:
+        table = _byte_level()
+        return bytes(table[c] for c in token) if all(c in table for c in token) else token.encode()
+    if "Metaspace" not in kinds:
+        raise InputError(
+            f"{name}: its tokenizer is neither byte-level nor SentencePiece, so the characters that its tokens write "
+            "cannot be told; use a model with such a tokenizer."
+        )
+    found = _BYTE.fullmatch(token) if "ByteFallback" in kinds else None
+    return bytes([int(found[1], 16)]) if found else token.replace(_SPACE, " ").encode()
+
+
+@cache
+def _byte_level() -> dict[str, int]:
+    """GPT-2's signs for bytes: printable ones stand for themselves, the others follow from U+0100 on."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(b): b for b in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
+
+
+def _common(a: bytes, b: bytes) -> int:
+    """How many bytes both begin with."""
+    return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _where(written: bytes, wanted: bytes) -> str:
+    same = wanted[: _common(written, wanted)].decode(errors="ignore")
+    return f" after {same[-10:]!r}" if same else " from its first character on"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +208,7 @@ class _Predicted:
 
 
 def _predicted(
-    scorer: "Scorer", name: str, documents: Sequence[Document], plan: Plan, progress: Progress | None
+    scorer: "ModelScorer", name: str, documents: Sequence[Document], plan: Plan, progress: TokenProgress | None
 ) -> _Predicted:
     table = TokenBytes.of(scorer.tokenizer, name)
     pairs = zip(documents, tokenized(scorer.tokenizer, [document.text for document in documents]), strict=True)

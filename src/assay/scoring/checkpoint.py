@@ -1,14 +1,23 @@
-"""Does a checkpoint fit its model? Every weight comes from it, and every tensor of it has a place."""
+"""Checks of a checkpoint: digests of its files, every tensor in its place, a model that reads from left to right."""
 
+import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.files.reading import read_json
 from assay.names import listed, one_line
+from assay.scoring.models_and_texts import EndpointSpec, ModelSpec, Spec
 
+if TYPE_CHECKING:
+    import torch
+
+_WEIGHTS = ("*.safetensors", "*.bin")
+_TOKENIZER = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "vocab.txt", "tokenizer_config.json")
+_TOKENS = 12  # of a probe
 _SIZES = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
 # Masks and angles that older versions saved with the weights and newer ones compute.
 _OLD_BUFFER = re.compile(
@@ -146,3 +155,97 @@ def refuse_misfits(
 
 def _counted(things: Collection[Any], one: str, many: str) -> str:
     return f"{len(things):,} {one if len(things) == 1 else many}"
+
+
+def check_causal(model: Any, name: str) -> None:
+    """Refuse a model that sees what it predicts: change the last token, and no earlier log-probability may move."""
+    size = model.get_input_embeddings().weight.shape[0]
+    row = [(7 * place + 3) % size for place in range(_TOKENS)]
+    other = [*row[:-1], (row[-1] + max(1, size // 2)) % size]
+    first, second = (_log_probabilities(model, ids) for ids in (row, other))
+    moved = float((first[:-1] - second[:-1]).abs().max())
+    if not moved <= _rounding(model.dtype) * max(1.0, float(first.abs().max())):
+        raise InputError(_not_causal(model, name, moved))
+
+
+def _log_probabilities(model: Any, ids: list[int]) -> "torch.Tensor":
+    """(tokens, vocabulary)"""
+    import torch  # late, here and below: a checkpoint is checked before it is loaded
+
+    with torch.no_grad():  # not inference_mode: buffers made on the way may be trained with
+        logits = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0]
+    return torch.log_softmax(logits.double().cpu(), dim=-1)
+
+
+def _rounding(dtype: "torch.dtype") -> float:
+    """How far a causal model may move, relative to its numbers.
+
+    A dense model does not move at all. Mixtures of experts and 8-bit kernels do, by rounding: what stands later
+    changes which rows are multiplied together.
+    """
+    import torch
+
+    return 1e-5 if dtype in (torch.float32, torch.float64) else 2 * torch.finfo(dtype).eps
+
+
+def _not_causal(model: Any, name: str, moved: float) -> str:
+    if isnan(moved):
+        return f"{one_line(name)}: the model gives no numbers (NaN); {_no_numbers(model)}"
+    made = ", ".join(map(str, getattr(model.config, "architectures", None) or ())) or type(model).__name__
+    return (
+        f"{one_line(name)}: {one_line(made)} is not a causal language model: another last token moves the "
+        f"log-probabilities before it by up to {moved:.2g}, so it has seen what it predicts; score a model that reads "
+        "from left to right."
+    )
+
+
+def _no_numbers(model: Any) -> str:
+    """Why a model gives NaN, and what to do."""
+    import torch
+
+    bad = [key for key, value in model.named_parameters() if not bool(torch.isfinite(value).all())]
+    if bad:
+        return f"its weights are not finite ({listed(bad)}): download or save it again."
+    if model.dtype in (torch.float32, torch.float64):
+        return "its weights are finite, but too large to compute with: download or save it again."
+    return "load it with `dtype='float32'`."
+
+
+def files_digest(folder: Path, patterns: Sequence[str]) -> str | None:
+    """The sha256 of the files of a folder that match, by name; ``None`` if there are none."""
+    files = sorted({file for pattern in patterns for file in folder.glob(pattern)})
+    if not files:
+        return None
+    hashed = hashlib.sha256()
+    for file in files:
+        hashed.update(file.name.encode() + b"\0")
+        with file.open("rb") as opened:
+            while block := opened.read(1 << 22):
+                hashed.update(block)
+    return "sha256:" + hashed.hexdigest()
+
+
+def model_digests(spec: Spec) -> dict[str, str | None]:
+    """Digests of the weights, the tokenizer and the adapter, as far as their files are on this machine."""
+    if isinstance(spec, EndpointSpec):
+        folder = _local_folder(ModelSpec(spec.tokenizer))
+        tokenizer = None if folder is None else files_digest(folder, _TOKENIZER)
+        return {"model": None, "tokenizer": tokenizer, "adapter": None}
+    folder = _local_folder(spec)
+    adapter = None if spec.adapter is None else files_digest(Path(spec.adapter), (*_WEIGHTS, "adapter_config.json"))
+    if folder is None:
+        return {"model": None, "tokenizer": None, "adapter": adapter}
+    return {
+        "model": files_digest(folder, (*_WEIGHTS, "config.json")),
+        "tokenizer": files_digest(folder, _TOKENIZER),
+        "adapter": adapter,
+    }
+
+
+def _local_folder(spec: ModelSpec) -> Path | None:
+    if Path(spec.name).is_dir():
+        return Path(spec.name)
+    from transformers.utils.hub import cached_file
+
+    found = cached_file(spec.name, "config.json", revision=spec.revision, _raise_exceptions_for_missing_entries=False)
+    return None if found is None else Path(found).parent

@@ -23,11 +23,19 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError, UsageError
 from assay.names import listed
-from assay.scoring.dialects import WAYS, Dialect, OtherTokensError, Reply, ReplyError, Spellings, Way, prompt_tokens
-from assay.scoring.loading import load_tokenizer
-from assay.scoring.specs import ModelSpec
-from assay.scoring.tokens import own_bos, start_of
-from assay.scoring.transport import Patience, RefusalError, Server
+from assay.scoring.completions_api import (
+    WAYS,
+    Dialect,
+    OtherTokensError,
+    Reply,
+    ReplyError,
+    Spellings,
+    Way,
+    prompt_tokens,
+)
+from assay.scoring.loading import load_tokenizer, own_bos, start_of
+from assay.scoring.models_and_texts import ModelSpec
+from assay.scoring.server import Patience, RefusalError, Server
 
 IMPOSSIBLE = -9999.0
 _UNKNOWN_CONTEXT = 1 << 24

@@ -14,10 +14,8 @@ import torch
 from numpy.typing import NDArray
 
 from assay.errors import InputError
-from assay.scoring.loading import find_device, load_config, load_model, load_tokenizer, refusing
-from assay.scoring.probes import splits_into_body_and_head
-from assay.scoring.specs import ModelSpec
-from assay.scoring.tokens import own_bos, start_of
+from assay.scoring.loading import find_device, load_config, load_model, load_tokenizer, own_bos, refusing, start_of
+from assay.scoring.models_and_texts import ModelSpec
 
 CHUNK_BYTES = 16 << 20  # float32 logits at a time: more leaves the cache, less does not keep the threads busy
 
@@ -35,7 +33,7 @@ def longest_input(model: Any) -> int:
     return 2048
 
 
-class Scorer:
+class ModelScorer:
     """A causal language model that gives the loss of every token of a batch."""
 
     def __init__(self, spec: ModelSpec) -> None:
@@ -185,3 +183,17 @@ def _losses_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """Cross-entropy without a copy of the logits, which are lost."""
     chosen, most = logits.gather(1, targets[:, None])[:, 0], logits.amax(1, keepdim=True)
     return logits.sub_(most).exp_().sum(1).log_() + (most[:, 0] - chosen)
+
+
+@torch.inference_mode()
+def splits_into_body_and_head(model: Any) -> bool:
+    """Is the model's forward nothing but its head after its body?"""
+    head = model.get_output_embeddings()
+    if head is None or not hasattr(model, "base_model") or model.base_model is model:
+        return False
+    size = min(model.config.get_text_config().vocab_size, 97)
+    probe = torch.arange(8, device=model.device).remainder(size)[None]
+    whole = model(input_ids=probe, use_cache=False).logits
+    body = model.base_model(input_ids=probe, use_cache=False)
+    states = getattr(body, "last_hidden_state", None)
+    return states is not None and torch.allclose(head(states).float(), whole.float(), rtol=1e-3, atol=1e-4)

@@ -7,23 +7,27 @@ place in the model. Whatever a broken file makes the libraries raise becomes one
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import AssayError, InputError, UsageError
 from assay.files.reading import DOCUMENT, Limit, check_file, check_link
 from assay.names import one_line
 from assay.scoring.checkpoint import (
     check_architecture,
+    check_causal,
     check_loaded,
     check_shapes,
     check_sizes,
     check_tensors,
     refuse_misfits,
 )
-from assay.scoring.specs import ModelSpec
+from assay.scoring.models_and_texts import ModelSpec
 
 if TYPE_CHECKING:
     import torch
@@ -125,6 +129,28 @@ def load_tokenizer(spec: ModelSpec) -> Any:
     return tokenizer
 
 
+def own_bos(tokenizer: Any) -> int | None:
+    """The token that starts a text, if this tokenizer puts one there by itself."""
+    started, bos = tokenizer("a")["input_ids"], tokenizer.bos_token_id
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
+
+
+def start_of(tokenizer: Any) -> int | None:
+    """The token that stands before a text for lm-eval: BOS, or EOS where there is none."""
+    bos: int | None = tokenizer.bos_token_id
+    eos: int | None = tokenizer.eos_token_id
+    return eos if bos is None else bos
+
+
+def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Token ids of each text and where, in characters, each token ends; no character belongs to two tokens."""
+    for text in texts:
+        found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        ends = np.array([stop for _, stop in found["offset_mapping"]], dtype=np.int64)
+        yield np.array(found["input_ids"], dtype=np.int64), np.maximum.accumulate(ends) if len(ends) else ends
+
+
 def load_config(spec: ModelSpec) -> Any:
     """The configuration of a model, with sizes that a model can have."""
     with refusing(spec.name, "its configuration cannot be loaded"):
@@ -144,8 +170,6 @@ def load_model(spec: ModelSpec) -> Any:
     _refuse_pickle(spec)
     with refusing(spec.name, "the model cannot be loaded"):
         from transformers import AutoModelForCausalLM
-
-        from assay.scoring.probes import check_causal  # late: torch
 
         check_tensors(folder_of(spec.name), config)
         try:

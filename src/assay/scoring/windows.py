@@ -1,4 +1,4 @@
-"""What is scored: which tokens are fed together, and which of them count. Pure code, no model.
+"""What is scored: a plan, and the windows of it: which tokens are fed together, and which of them count. No model here.
 
 ``rolling``, the default, is lm-eval's rule (`get_rolling_token_windows`): every token of a document is predicted once.
 The model is fed up to ``context`` tokens and predicts the token after each. A window goes on where the one before it
@@ -13,7 +13,7 @@ the end of the one before as context.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,11 @@ from numpy.typing import NDArray
 from assay.errors import InputError, UsageError
 from assay.stats.streams import stream_key, words
 
-Split = Literal["preview", "final"]
+SHARD_TOKENS = 1 << 16  # about a minute of a small model on a CPU, a second of a large one on a GPU
+LONGEST_DEFAULT = 2048  # tokens of context, where the model allows more
+
+DrawnSplit = Literal["preview", "final"]
+Prefix = Literal["auto", "none"]
 Cut = Literal["rolling", "fresh"]
 
 
@@ -33,7 +37,7 @@ class Window:
     start: int
     stop: int
     first: int
-    split: Split | None = None
+    split: DrawnSplit | None = None
 
     @property
     def length(self) -> int:
@@ -162,3 +166,66 @@ def batches_of(windows: Sequence[Window], budget: int) -> list[list[int]]:
         else:
             batches.append([index])
     return batches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to score of a text, and in which portions."""
+
+    context: int | None = None
+    stride: int | None = None
+    cut: Cut = "rolling"  # how documents become windows
+    prefix: Prefix = "auto"  # the start token before a document
+    draw: tuple[int, int] | None = None  # preview and final windows to draw
+    seed: int = 0
+    batch_tokens: int | None = None  # tokens in a forward pass; None: as the model's size allows
+    keep_tokens: bool = False
+
+
+class Starts(Protocol):
+    """What a scorer knows of tokens before a text."""
+
+    @property
+    def bos(self) -> int | None: ...  # the token that its tokenizer puts before a text by itself
+    @property
+    def start(self) -> int | None: ...  # the tokenizer's BOS token, or else its EOS token
+
+
+def start_token(plan: Plan, scorer: Starts) -> int | None:
+    """The token before a document, or under the older rule before every window."""
+    if plan.prefix not in get_args(Prefix):
+        raise UsageError(f"prefix must be one of {', '.join(get_args(Prefix))}, but got {plan.prefix!r}.")
+    if plan.prefix == "none":
+        return None
+    return scorer.start if plan.cut == "rolling" else scorer.bos
+
+
+def layout_for(plan: Plan, model_context: int, *, bos: bool) -> Layout:
+    """The layout that the plan and the model's context allow."""
+    context = min(model_context, LONGEST_DEFAULT) if plan.context is None else plan.context
+    if context > model_context:
+        raise UsageError(f"context must be at most the model's {model_context} tokens, but got {context}.")
+    return Layout(context, plan.stride, bos, plan.cut)
+
+
+def chosen_windows(lengths: Sequence[int], layout: Layout, plan: Plan) -> list[Window]:
+    """The windows to score of documents of these lengths, in the order of the text."""
+    windows = windows_of(lengths, layout)
+    if not windows:
+        raise InputError("the text has no token that can be predicted; give longer documents.")
+    if plan.draw is None:
+        return windows
+    return drawn_windows(windows, layout, *plan.draw, plan.seed)
+
+
+def shards_of(windows: Sequence[Window], budget: int) -> list[list[list[int]]]:
+    """Batches gathered into shards: the unit that is written whole and resumed."""
+    shards: list[list[list[int]]] = []
+    size = SHARD_TOKENS
+    for batch in batches_of(windows, budget):
+        if size >= SHARD_TOKENS:
+            shards.append([])
+            size = 0
+        shards[-1].append(batch)
+        size += sum(windows[i].length for i in batch)
+    return shards

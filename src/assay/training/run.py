@@ -15,12 +15,9 @@ from assay.files.places import check_begun, check_replaceable, discard, recover,
 from assay.files.writing import remove_parts
 from assay.scoring import score
 from assay.scoring.characters import characters
-from assay.scoring.loading import load_model, load_tokenizer
-from assay.scoring.run import Plan
-from assay.scoring.specs import ModelSpec
-from assay.scoring.texts import Document, Text, read_documents, texts_digest
-from assay.scoring.tokens import tokenized
-from assay.scoring.windows import Layout, windows_of
+from assay.scoring.loading import load_model, load_tokenizer, tokenized
+from assay.scoring.models_and_texts import Document, ModelSpec, Text, read_documents, texts_digest
+from assay.scoring.windows import Layout, Plan, windows_of
 from assay.training.fitting import Settings, batches_of_rows, fit, remove_checkpoints
 from assay.training.recorder import OWNER, TRAINED, Schedule, refuse_another, remove_scratch, scratch
 

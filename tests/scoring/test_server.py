@@ -7,7 +7,7 @@ from threading import Event, Timer
 import pytest
 
 from assay.errors import InputError
-from assay.scoring.transport import Patience, RefusalError, Server
+from assay.scoring.server import Patience, RefusalError, Server
 from tests.scoring import hostile_server as habits
 from tests.scoring.hostile_server import Send, hostile
 
@@ -69,7 +69,7 @@ def test_floods_are_refused(habit: Callable[[Send], None], said: str) -> None:
 
 
 def test_an_endless_answer_ends_at_its_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.scoring.exchange.LARGEST_ANSWER", 1 << 22)
+    monkeypatch.setattr("assay.scoring.http_client.LARGEST_ANSWER", 1 << 22)
     with hostile(habits.endless_body) as port:
         said = refused_within(server_at(port, answer=20.0), 20)
     assert "larger than 4,194,304 bytes" in said

@@ -5,8 +5,16 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, UsageError
-from assay.scoring.specs import EndpointSpec, Model, ModelSpec, names_model, spec_of, specs_of
-from assay.scoring.texts import Document, read_documents
+from assay.scoring.models_and_texts import (
+    Document,
+    EndpointSpec,
+    Model,
+    ModelSpec,
+    names_model,
+    read_documents,
+    spec_of,
+    specs_of,
+)
 
 SERVER = EndpointSpec("http://localhost:1/v1", "served", "models/base")
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from assay.errors import InputError, UsageError
 from assay.names import one_line
-from assay.scoring.exchange import Broken, Call, Client, HttpAnswer
+from assay.scoring.http_client import Broken, Call, Client, HttpAnswer
 
 DEFAULT_KEY = "OPENAI_API_KEY"
 _PASSING = frozenset({408, 425, 429})  # and all of 5xx: worth another attempt
