@@ -18,11 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 
 from assay.analyses.survey.baseline_tests import Against, against
-from assay.analyses.survey.cells import means_by, overall
-from assay.analyses.survey.context_levels import levels_within
-from assay.analyses.survey.denoised import beyond_ceiling, corrected, divergence_of, overall_weights, parts_of
-from assay.analyses.survey.evidence import Survey
-from assay.analyses.survey.propagated import segment_noise, slope_noise
+from assay.analyses.survey.context_levels import levels_within, slope_noise
+from assay.analyses.survey.evidence import Survey, means_by, overall
+from assay.analyses.survey.fairness import segment_noise
+from assay.analyses.survey.intervals import beyond_ceiling, corrected, divergence_of, overall_weights, parts_of
 from assay.data.survey.predictions import OK, Answer, predictions_of
 from assay.design import Design
 from assay.stats.records import Estimate, Interval

@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from assay.analyses.survey import report_of
-from assay.analyses.survey.advice import advice_on
 from assay.analyses.survey.noise import NoiseCeiling
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import Scores
@@ -20,7 +19,7 @@ def report() -> SurveyReport:
 
 def test_advice_is_part_of_the_result(report: SurveyReport) -> None:
     """The same on the terminal, in the JSON and in the first section of a page."""
-    found = list(advice_on(report.analyses))
+    found = [one for analysis in report.analyses.values() for one in analysis.advice()]
     assert found
     assert report.advice == tuple(found)
     assert report.to_dict()["advice"] == [{"do": one.do, "because": one.because} for one in found]
@@ -45,7 +44,7 @@ def test_no_weakness_is_said() -> None:
 
 
 def test_advice_follows_from_the_numbers(report: SurveyReport) -> None:
-    found = {one.do: one.because for one in advice_on(report.analyses)}
+    found = {one.do: one.because for one in report.advice or ()}
     pairs = report.to_dict()["sections"]["pairs"]["leaderboard"]["pairs"]
     open_pairs = pairs["verdict"].count("not told apart")
     tiers = [because for do, because in found.items() if "tiers instead of ranks" in do]
@@ -57,7 +56,7 @@ def test_advice_on_answers_that_could_not_be_read(report: SurveyReport) -> None:
     scores = report.analyses["scores"]
     assert isinstance(scores, Scores)
     model = replace(scores.models[0], unparseable=20, answers=100, no_answer=0, wrong_length=0)
-    found = advice_on({"scores": replace(scores, models=(model, *scores.models[1:]))})
+    found = replace(scores, models=(model, *scores.models[1:])).advice()
     assert [one.because for one in found] == [f"1 model failed in 1 % of the answers or more, {model.model} in 20.0 %."]
 
 
@@ -71,6 +70,6 @@ def test_advice_on_small_segments(report: SurveyReport) -> None:
     noise = report.analyses["noise"]
     assert isinstance(noise, NoiseCeiling)
     small = tuple(replace(part, respondents=12.0, ceiling=0.6) for part in noise.segments[:3])
-    found = list(advice_on({"noise": replace(noise, segments=(*small, *noise.segments[3:]))}))
+    found = list(replace(noise, segments=(*small, *noise.segments[3:])).advice())
     assert "Raise the minimum number of respondents" in found[0].do
     assert "3 of 5 segments have fewer than 30 respondents, and in 3 even a perfect prediction" in found[0].because

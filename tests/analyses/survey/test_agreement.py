@@ -11,10 +11,9 @@ from assay.analyses.survey import report_of
 from assay.analyses.survey.baseline_tests import Against, against, placed
 from assay.analyses.survey.baselines import baselines
 from assay.analyses.survey.context_levels import context
-from assay.analyses.survey.denoised import KNOWS_THE_SAMPLE, beyond_ceiling
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.fairness import fairness
-from assay.analyses.survey.intervals import intervals
+from assay.analyses.survey.intervals import KNOWS_THE_SAMPLE, beyond_ceiling, intervals
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.order import pairs
 from assay.data.survey.predictions import OK, Answer, predictions_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.analyses.survey.cells import means_by, overall, panel_of_cells, segments_alike, shared_cells
+from assay.analyses.survey.evidence import means_by, overall, panel_of_cells, segments_alike, shared_cells
 from assay.data.survey import read_truth
 from assay.data.survey.truth import Truth
 

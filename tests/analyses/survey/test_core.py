@@ -8,16 +8,15 @@ from scipy.spatial.distance import jensenshannon
 from scipy.special import rel_entr
 
 from assay.analyses.rank import rank
-from assay.analyses.survey import report_of, survey
+from assay.analyses.survey import load, report_of, survey
+from assay.analyses.survey.baseline_tests import nulls
 from assay.analyses.survey.baselines import Baselines, baselines
-from assay.analyses.survey.cells import overall
-from assay.analyses.survey.evidence import Survey, load
+from assay.analyses.survey.evidence import Survey, overall
 from assay.analyses.survey.intervals import intervals
 from assay.analyses.survey.noise import noise
 from assay.analyses.survey.order import pairs
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import scores
-from assay.analyses.survey.shuffled import nulls
 from assay.data.survey.predictions import ERROR, OK, UNPARSEABLE, WRONG_LENGTH, Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, truth_of
 from assay.design import Design

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.analyses.survey import report_of
-from assay.analyses.survey.cells import overall
-from assay.analyses.survey.evidence import Survey, load, on_shared_cells
+from assay.analyses.survey import load, on_shared_cells, report_of
+from assay.analyses.survey.evidence import Survey, overall
 from assay.analyses.survey.result import SurveyReport
 from assay.analyses.survey.scores import Scores
 from assay.data.survey.predictions import ERROR, OK, Answer, Predictions, predictions_of

@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from statsmodels.stats.multitest import multipletests
 
-from assay.analyses.survey.category_gaps import CategoryGap
+from assay.analyses.survey.category_gaps import CategoryGap, Fairness
 from assay.analyses.survey.evidence import Survey
-from assay.analyses.survey.fairness import Fairness, fairness
+from assay.analyses.survey.fairness import fairness
 from assay.data.survey.predictions import SCORE_ONLY
 from assay.data.survey.truth import Cell, truth_of
 from assay.design import Design

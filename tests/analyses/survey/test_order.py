@@ -9,8 +9,7 @@ import pingouin as pg
 import pytest
 from scipy.stats import kendalltau
 
-from assay.analyses.survey.cells import means_by
-from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.evidence import Survey, means_by
 from assay.analyses.survey.order import repeats, weighting
 from assay.design import Design
 from tests.analyses.survey.surveys import made, read_again

@@ -7,12 +7,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from assay.analyses.survey.context_levels import context, levels_within
-from assay.analyses.survey.denoised import corrected, overall_weights, parts_of
+from assay.analyses.survey.context_levels import context, levels_within, slope_noise
 from assay.analyses.survey.evidence import Survey
-from assay.analyses.survey.fairness import fairness
-from assay.analyses.survey.intervals import intervals
-from assay.analyses.survey.propagated import NOTHING_READ, SCORES_ONLY, segment_noise, slope_noise
+from assay.analyses.survey.fairness import fairness, segment_noise
+from assay.analyses.survey.intervals import NOTHING_READ, SCORES_ONLY, corrected, intervals, overall_weights, parts_of
 from assay.analyses.survey.respondents import resample_sums
 from assay.data.survey.predictions import SCORE_ONLY, UNPARSEABLE
 from assay.design import Design

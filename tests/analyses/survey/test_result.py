@@ -8,8 +8,8 @@ import pytest
 
 from assay.analyses.survey import chosen, report_of
 from assay.analyses.survey.baselines import Baselines
+from assay.analyses.survey.category_gaps import Fairness
 from assay.analyses.survey.evidence import Survey
-from assay.analyses.survey.fairness import Fairness
 from assay.analyses.survey.intervals import ScoreIntervals
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport, analysis_type
 from assay.analyses.survey.sentences import READING, TITLES

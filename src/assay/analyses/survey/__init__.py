@@ -1,16 +1,15 @@
-"""Is a survey benchmark signal or noise? The verb, and what its analyses share: one file each, all on the same data.
+"""Is a survey benchmark signal or noise? The verb, and what its analyses share.
 
 What an analysis is
 -------------------
 A function ``(survey: Survey, design: Design) -> SurveyAnalysis``, listed by name in
-`assay.analyses.survey.result.ANALYSES` as ``"module:function:record"``; it is imported when it is asked for.
-``assay survey --only NAME`` runs it alone, and without ``--only`` all run in that order. To plug in another one: write
-the file, add a line there, and say how to read it in `assay.analyses.survey.sentences`.
+`assay.analyses.survey.result.ANALYSES` as ``"module:function:record"``, and imported when asked for.
+``assay survey --only NAME`` runs it alone; without ``--only`` all run in that order. To add one, write the function
+and its record, add a line there, and say how to read it in `assay.analyses.survey.sentences`.
 
 What it is given
 ----------------
-`Survey` (`assay.analyses.survey.evidence`) is frozen; what is expensive is a cached property, so analyses feed
-each other:
+A `Survey` (`assay.analyses.survey.evidence`), frozen; expensive parts are cached properties that analyses share:
 
 - ``truth``: `assay.data.survey.truth.Truth`. Cells (question × segment), sorted by segment, then question: ``question``
   (C,), ``segment`` (C,) codes into ``questions`` and ``segments``; ``shares`` (C, K), rows sum to 1, padded with 0;
@@ -27,11 +26,11 @@ each other:
 - ``weights`` (C,) of a cell in the overall score, which is the mean over segments of the mean over questions.
 - ``panel``: the scores as a `Panel`, cells by question, a system for each model and then for each baseline;
   ``of_models`` and ``of_baseline(name)`` are parts of it, and ``panel_of(values)`` has other values of the same cells.
-  `assay.analyses.survey.cells` has its means: ``overall(panel)``, ``means_by(panel, "segment")``.
+  Its means are ``overall(panel)`` and ``means_by(panel, "segment")``.
 - ``baselines``: name -> (C, K) predicted shares ("uniform", "marginal", "marginal, left out", "marginal, pooled",
   "prior round"; NaN rows where there is none) and ``baseline_scores``: name -> (C,). ``reference`` is the name of the
   population marginal that models are read against.
-- In a report all models have a score in every cell of ``truth``; ``everyone`` and ``whole`` have the others.
+- In a report all models have a score in every cell of ``truth``; ``everyone`` and ``whole`` hold the other cells.
 - ``ceiling`` (C,) the expected score of a perfect predictor, ``source_ceiling`` (C,) by the benchmark's formula.
 - ``resampled(design)``: scores of every model under multinomial resampling of the respondents, drawn once for all:
   ``by_segment`` (S, M, B), ``by_question`` (Q, M, B), ``overall`` (M, B). With ``by="context"`` the columns are models
@@ -41,28 +40,35 @@ Of the design an analysis uses ``level``, ``resamples`` (None: its own default),
 
 What it gives
 -------------
-A frozen record that is a `assay.analyses.survey.result.SurveyAnalysis`; it becomes ``sections[name]`` of the JSON, and
-is read back by its ``kind``. Its fields are numbers and records of numbers; the last, ``statements``, is filled from
-the others by ``sentences()``: what a paper may say, each true, or withheld (``holds`` False) with the reason in the
-text; a warning says that a number must not be taken for what it seems to be. ``tables`` and ``figures`` are what is
-shown.
+A frozen `assay.analyses.survey.result.SurveyAnalysis`: ``sections[name]`` of the JSON, read back by its ``kind``. Its
+fields are numbers and records of numbers; the last, ``statements``, is filled from the others by ``sentences()``: what
+a paper may say, each true, or withheld (``holds`` False) with the reason in the text; a warning says that a number is
+not what it seems to be. ``advice()`` is what to do, ``tables`` and ``figures`` are what is shown.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
 
-from assay.analyses.survey.advice import advice_on
-from assay.analyses.survey.cells import overall
-from assay.analyses.survey.evidence import MIN_RESPONDENTS, THRESHOLD, Population, Survey, load, on_shared_cells
+from assay.analyses.survey.evidence import (
+    MIN_RESPONDENTS,
+    THRESHOLD,
+    OwnScore,
+    Population,
+    Survey,
+    overall,
+    panel_of_cells,
+)
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
-from assay.data.survey import Progress, SurveySource, Variants
+from assay.data.survey import Progress, SurveySource, Variants, read_predictions, read_truth
+from assay.data.survey.survey_json import read_summary
 from assay.design import Design, signature
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
 
 Analysis = Callable[[Survey, Design], SurveyAnalysis]
 
@@ -80,12 +86,12 @@ def survey(
     marginal: Population = "left-out",
     progress: Progress | None = None,
 ) -> SurveyReport:
-    """Is a survey benchmark signal or noise?
+    """Find out whether a survey benchmark is signal or noise.
 
-    ``truth`` is the survey, ``results`` are the benchmark's result files, folders of them, or tables of predictions.
-    ``prior`` is another round, ``summary`` the published one, ``only`` the analyses to run (all of them without it).
-    Answers of fewer than ``min_n`` respondents are left out. ``marginal`` is what predicts a segment from the others:
-    "left-out" has none of its people, "pooled" has all other rows, in which the same people come back.
+    ``truth`` is the survey; ``results`` are the benchmark's result files, folders of them, or tables of predictions.
+    ``prior`` is an earlier or later round, ``summary`` the published summary, ``only`` the analyses to run (by default
+    all). Answers of fewer than ``min_n`` respondents are left out. ``marginal`` is how a segment is predicted from the
+    others: "left-out" leaves out its people, "pooled" only its row, so that the same people come back in other rows.
 
     >>> answers = {"question": ["q1", "q1", "q2", "q2"], "segment": ["a", "b"] * 2, "n": [80, 60, 80, 60]}
     >>> answers |= {"yes": [60, 30, 45, 80], "no": [40, 70, 55, 20]}
@@ -124,8 +130,65 @@ def _check(design: Design, min_n: int, threshold: float, marginal: str) -> None:
         raise UsageError(f"threshold must be between 0 and 1, but got {threshold}.")
 
 
+def load(
+    truth: SurveySource,
+    results: Sequence[SurveySource],
+    *,
+    prior: SurveySource | None = None,
+    summary: str | PathLike[str] | None = None,
+    min_n: int = MIN_RESPONDENTS,
+    threshold: float = THRESHOLD,
+    variants: Variants = "apart",
+    population: Population = "left-out",
+    progress: Progress | None = None,
+) -> Survey:
+    """Read a survey and what was predicted of it."""
+    whole = read_truth(truth)
+    kept, few = whole.at_least(min_n), whole.n < min_n
+    predictions = read_predictions(results, whole, left_out=few, variants=variants, progress=progress).only(~few)
+    published = None if summary is None else read_summary(Path(summary))
+    both = published is not None and None not in (published.survey_id, kept.survey_id)
+    if both and published is not None and published.survey_id != kept.survey_id:
+        raise InputError(f"{published.source}: about {published.survey_id!r}, but the survey is {kept.survey_id!r}.")
+    other = None if prior is None else read_truth(prior)
+    return Survey(kept, predictions, other, published, threshold, whole, population)
+
+
+def on_shared_cells(survey: Survey) -> Survey:
+    """The survey without the cells that some model has no score for, so that all numbers are over the same cells.
+
+    Models without any score are ignored.
+    """
+    there = ~np.isnan(survey.scores)  # (C, M)
+    scored = np.asarray(there.any(axis=0))
+    shared = np.asarray(there[:, scored].all(axis=1))
+    if not scored.any() or shared.all():
+        return survey
+    means, counts = overall(panel_of_cells(survey.truth, survey.scores, survey.models)), there.sum(axis=0)
+    own = tuple(OwnScore(name, float(means[m]), int(counts[m])) for m, name in enumerate(survey.models) if scored[m])
+    fewest = min(own, key=lambda one: one.cells)
+    if not shared.any():
+        raise InputError(
+            f"no question × segment has an answer of every model ({fewest.model} has {fewest.cells:,} of "
+            f"{len(survey.truth):,}), so that nothing can be compared; leave models out, or look at them one by one."
+        )
+    who = "every model" if len(own) > 1 else own[0].model
+    note = f"every number is over the {shared.sum():,} of {len(shared):,} questions × segments that {who} answered"
+    if len(own) > 1 and fewest.cells < max(one.cells for one in own):
+        note += f"; {fewest.model} answered the fewest, {fewest.cells:,}"
+    return replace(
+        survey,
+        truth=survey.truth.only(shared),
+        predictions=replace(survey.predictions.only(shared), notes=(*survey.predictions.notes, note)),
+        own=own if len({one.cells for one in own}) > 1 else (),
+        whole=survey,
+        shared=shared,
+        _resampled={},
+    )
+
+
 def chosen(only: Sequence[str] | None) -> tuple[str, ...]:
-    """The names that were asked for, in the order in which they run; all of them if none were."""
+    """The analyses asked for, in the order in which they run; all if none were."""
     if not only:
         return tuple(ANALYSES)
     unknown = [name for name in only if name not in ANALYSES]
@@ -141,7 +204,7 @@ def _analysis(name: str) -> Analysis:
 
 
 def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALYSES)) -> SurveyReport:
-    """The report on a survey that has been read, over the cells that every model has."""
+    """The report on a survey that has been read, over the cells that every model answered."""
     data = f"{loaded.truth.digest[:8]}{loaded.predictions.digest[:8]}"
     loaded = on_shared_cells(loaded)
     analyses = {name: _analysis(name)(loaded, design) for name in names}
@@ -155,7 +218,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
         n_cells=len(truth),
         models=loaded.models,
         analyses=analyses,
-        advice=tuple(advice_on(analyses)),
+        advice=tuple(one for analysis in analyses.values() for one in analysis.advice()),
         notes=loaded.notes,
         design=design,
         signature=signature(
@@ -177,7 +240,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
 
 
 def _sentence(loaded: Survey, analyses: dict[str, SurveyAnalysis]) -> str:
-    """The best model between what needs no knowledge and what can be had, over the same cells."""
+    """The best model between the population marginal and the ceiling, over the same cells."""
     marginal = loaded.of_baseline(loaded.reference)
     known = marginal.answered[:, 0]
     cells = known if known.any() else np.ones(len(known), dtype=bool)

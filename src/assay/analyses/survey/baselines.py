@@ -6,14 +6,12 @@ from math import ceil
 import msgspec
 import numpy as np
 
-from assay.analyses.survey.baseline_tests import MARGIN, Against, Position, against_baselines, placed
-from assay.analyses.survey.cells import overall
-from assay.analyses.survey.evidence import LEFT_OUT, NOBODY_ELSE, POOLED, Survey
-from assay.analyses.survey.population import categories_of_two, has_everyone
+from assay.analyses.survey.baseline_tests import MARGIN, Against, Nulls, Position, against_baselines, nulls, placed
+from assay.analyses.survey.evidence import LEFT_OUT, NOBODY_ELSE, POOLED, Survey, overall
+from assay.analyses.survey.respondents import categories_of_two, has_everyone
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR, number
-from assay.analyses.survey.sentences import Statement
-from assay.analyses.survey.shuffled import Nulls, nulls
+from assay.analyses.survey.sentences import Advice, Statement
 from assay.data.survey.truth import matched
 from assay.design import Design
 from assay.results import words
@@ -155,6 +153,16 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
     def best_against_marginal(self) -> Against | None:
         found = [one for one in self.against if one.baseline in _MARGINALS and one.difference.value is not None]
         return max(found, key=lambda one: one.difference.value or 0.0, default=None)
+
+    def advice(self) -> Iterator[Advice]:
+        tested = [null for null in self.shuffled[1:] if null.p_adjusted is not None]
+        lacking = [null for null in tested if null.p_adjusted is not None and null.p_adjusted > 1 - self.level]
+        if lacking:
+            yield Advice(
+                "Ask questions on which segments differ, or use coarser segments.",
+                f"{len(lacking)} of {len(tested)} models score no better with their predictions on the right segments "
+                "than with them shuffled.",
+            )
 
     def sentences(self) -> Iterator[Statement]:
         for one in self.baselines:

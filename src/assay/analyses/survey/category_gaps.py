@@ -1,18 +1,21 @@
 """The gaps between the segments of a category: a record for each model, as a table, a line of a chart and sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import msgspec
 
-from assay.analyses.survey.sentences import Statement
+from assay.analyses.survey.result import SurveyAnalysis
+from assay.analyses.survey.sentences import Advice, Statement
 from assay.results import words
-from assay.results.figures import Line, SecondMark
+from assay.results.figures import Forest, Line, SecondMark
 from assay.results.parts import Column, ResultTable
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.survey.gaps import Expected
 
 _THREE = words.fixed(3)
+WIDE_GAP = 0.05  # a gap from sample size alone that would be read as unfair
 GROUPS = ("not shown", "shown")
 
 
@@ -139,3 +142,56 @@ def _not_shown(category: CategoryGaps, gaps: Sequence[CategoryGap]) -> str:
         f"would give {largest.expected.mean:.3f} on average at these numbers of respondents (smallest adjusted "
         f"p = {least:.2g}). This does not show equality either."
     )
+
+
+class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
+    """Every model's gaps, tested against what equal accuracy gives."""
+
+    page: ClassVar[str] = "survey-fairness.md"
+
+    level: float
+    resamples: int
+    categories: tuple[CategoryGaps, ...]
+    notes: tuple[str, ...]
+    statements: tuple[Statement, ...] = ()
+
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        return tuple(gap_table(category, self.level) for category in self.categories)
+
+    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:  # noqa: ARG002
+        """The true gaps with their intervals, beside the published ones and what equality would show."""
+        lines = tuple(
+            line_of(category.name, gap, self.level)
+            for category in self.categories
+            for gap in category.gaps
+            if gap.simultaneous.interval is not None
+        )
+        if not lines:
+            return ()
+        level, for_all = words.percent(self.level), " for all at once"
+        about = (
+            f"Points and lines: the true gap at equal numbers of respondents, with its {level} interval{for_all}.",
+            "Orange squares: unequal accuracy is shown (adjusted for all); blue circles: it is not.",
+            "Black ticks: gaps as published. Open triangles: what equal accuracy would show at these sample sizes.",
+        )
+        title, axis = "Fairness gaps, and what sample size makes of them", "gap between the best and the worst segment"
+        return (Forest("gaps", title, about, axis, lines, groups=GROUPS, legend=False, zero=True),)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(f"Note: {note}." for note in self.notes)
+
+    def advice(self) -> Iterator[Advice]:
+        wide = [category for category in self.categories if category.perfect_gap >= WIDE_GAP]
+        if wide:
+            named = ", ".join(f"{category.name} {category.perfect_gap:.2f}" for category in wide)
+            yield Advice(
+                "Do not publish max − min gaps; compare segments at equal numbers of respondents, or use coarser "
+                "segments.",
+                f"A perfect model would show these gaps by sample size alone: {named}.",
+            )
+
+    def sentences(self) -> Iterator[Statement]:
+        for category in self.categories:
+            yield from gap_statements(category, self.level)

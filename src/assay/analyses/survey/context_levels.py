@@ -1,14 +1,16 @@
-"""Do models predict better when they are told more about a segment (S9)? The slope in the number of questions told."""
+"""Do models predict better when told more about a segment (S9)? The slope in the number of context questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import exp, sqrt
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.survey.evidence import Survey
-from assay.analyses.survey.propagated import SlopeNoise, slope_noise
+from assay.analyses.survey.intervals import KNOWS_THE_SAMPLE, beyond_ceiling, not_corrected
+from assay.analyses.survey.respondents import NoisyAnswers, categories_of, resample_sums
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import Statement
 from assay.data.survey.predictions import UNKNOWN_CONTEXT
@@ -17,9 +19,13 @@ from assay.results import words
 from assay.results.figures import Axes, Curve, Series
 from assay.results.parts import Column, ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
+from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
 from assay.stats.regression import Slope, slope, slope_limits, within_items
-from assay.stats.units import Floats
+from assay.stats.survey.denoised import GRID
+from assay.stats.units import Floats, Integers
+
+METHOD = "respondents, bias-corrected"
 
 
 class ContextSlope(msgspec.Struct, frozen=True):
@@ -83,79 +89,6 @@ class ContextSlopes(SurveyAnalysis, frozen=True, tag="context"):
         yield from _about_categories(self.slopes, self.level)
 
 
-def context(survey: Survey, design: Design) -> ContextSlopes:
-    """The slope of every model, over all segments and within each category."""
-    known = survey.predictions.context != UNKNOWN_CONTEXT
-    if len(np.unique(survey.predictions.context[known])) < 2:
-        return ContextSlopes(design.level, (), "all answers were given with the same number of context questions")
-    noise = slope_noise(survey, levels_within(survey), design)
-    everywhere = [_slope(survey, m, None, noise, design.level) for m in range(len(survey.models))]
-    within = [
-        _slope(survey, m, category, noise, design.level)
-        for category in survey.truth.categories
-        for m in range(len(survey.models))
-        if len(survey.truth.categories) > 1
-    ]
-    return ContextSlopes(design.level, (*_adjusted(everywhere, design.level), *_adjusted(within, design.level)), None)
-
-
-def _slope(survey: Survey, model: int, category: str | None, noise: SlopeNoise, level: float) -> ContextSlope:
-    predictions, truth, names = survey.predictions, survey.truth, list(survey.truth.categories)
-    rows = _rows(survey) & (predictions.model == model)
-    if category is not None:
-        own = np.zeros(len(truth.segments), dtype=bool)
-        own[truth.categories[category]] = True
-        rows &= own[truth.segment[predictions.cell]]
-    at, score, cell = predictions.context[rows], survey.row_scores[rows], predictions.cell[rows]
-    levels = np.unique(at)
-    means = tuple(float(score[at == number].mean()) for number in levels)
-    found = slope(at.astype(np.float64), score, cell, truth.question[cell], confidence_level=level)
-    drawn = noise.slope(model, range(len(names)) if category is None else [names.index(category)], level)
-    return ContextSlope(survey.models[model], category, tuple(levels.tolist()), means, found, None, None, drawn, None)
-
-
-def _rows(survey: Survey) -> NDArray[np.bool_]:
-    """(R,) Answers with a score and a level, about a question and segment that the model was asked at several."""
-    predictions = survey.predictions
-    rows = (predictions.context != UNKNOWN_CONTEXT) & ~np.isnan(survey.row_scores)
-    return np.asarray(rows & _seen_at_several(_items(survey), predictions.context, rows))
-
-
-def _items(survey: Survey) -> NDArray[np.int64]:
-    """(R,) A model asked about a cell."""
-    return np.asarray(survey.predictions.cell * len(survey.models) + survey.predictions.model)
-
-
-def levels_within(survey: Survey) -> Floats:
-    """(R,) The level less its mean over the answers of the model about the cell; 0 of answers that do not count."""
-    rows, within = _rows(survey), np.zeros(len(survey.predictions))
-    within[rows] = within_items(survey.predictions.context[rows].astype(np.float64), _items(survey)[rows])
-    return within
-
-
-def _seen_at_several(cell: NDArray[np.int64], level: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(R,) Whether the item of a row has rows at another level as well."""
-    least = np.full(int(cell.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    most = np.full(len(least), np.iinfo(np.int64).min)
-    np.minimum.at(least, cell[rows], level[rows])
-    np.maximum.at(most, cell[rows], level[rows])
-    return np.asarray((least < most)[cell])
-
-
-def _adjusted(slopes: Sequence[ContextSlope], level: float) -> list[ContextSlope]:
-    """With p-values and limits that allow for as many slopes as there are."""
-    known = [i for i, found in enumerate(slopes) if found.slope.test.p_value is not None]
-    p = np.array([slopes[i].slope.test.p_value for i in known], dtype=np.float64)
-    out, adjusted = list(slopes), np.minimum(1.0, len(p) * p)
-    for i, first, second in zip(known, adjusted.tolist(), benjamini_hochberg(p).tolist(), strict=True):
-        together = slope_limits(out[i].slope, first, confidence_level=level, family=len(p))
-        out[i] = msgspec.structs.replace(out[i], p_adjusted=first, benjamini_hochberg=second, together=together)
-    return out
-
-
-# ------------------------------------------------------------------------------------------ for people
-
-
 def _table(category: str | None, slopes: Sequence[ContextSlope], level: float) -> ResultTable:
     about = "all segments" if category is None else category
     percent = words.percent(level)
@@ -205,3 +138,192 @@ def _about_categories(slopes: Sequence[ContextSlope], level: float) -> Iterator[
             "(adjusted for the number of models and categories).",
             holds=True,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class SlopeNoise:
+    """Slopes in the number of context questions without the noise of who was asked, on these questions.
+
+    A slope is a sum over levels of context, each with its own limits, which are combined with the correlations of the
+    replicates (Zou 2007, *Toward using confidence intervals to compare correlations*): answers of a model at two
+    levels are compared with the same respondents.
+    """
+
+    survey: Survey
+    within: Floats  # (R,) context less its mean over the answers of the model about the cell; 0 where it says nothing
+    drawn: Floats  # (G, B, M, L) Σ within · score, by category, model and level
+    beyond: Sequence[bool]  # (M,) models whose noise cannot be taken off
+
+    def slope(self, model: int, categories: Sequence[int], level: float) -> Estimate:
+        """The slope of a model in these categories against the true shares."""
+        survey, predictions = self.survey, self.survey.predictions
+        rows = np.flatnonzero((predictions.model == model) & self._of(categories))
+        spread = float((self.within[rows] ** 2).sum())
+        reason = not_corrected(survey, model) or (None if spread > 0 else "no question was asked at two levels")
+        reason = KNOWS_THE_SAMPLE if reason is None and self.beyond[model] else reason
+        if reason is not None:
+            return Estimate(None, None, None, len(rows), reason)
+        value = float(self.within[rows] @ np.nan_to_num(survey.row_scores[rows]))
+        levels = list(self._levels(model, rows, categories, level))
+        value += sum(found.off for found, _ in levels)
+        together = _correlations([drawn for _, drawn in levels])
+        shape = normal_quantile(0.5 + level / 2) * sum(found.shape for found, _ in levels)
+        down, up = (
+            sqrt(max(float(reach @ together @ reach), 0.0) + shape**2)
+            for reach in (np.array([found.down for found, _ in levels]), np.array([found.up for found, _ in levels]))
+        )
+        limits = Interval((value - down) / spread, (value + up) / spread, level, METHOD)
+        error = (limits.high - limits.low) / (2 * normal_quantile(0.5 + level / 2))
+        return Estimate(value / spread, limits, error, len(rows))
+
+    def _levels(
+        self, model: int, rows: Integers, categories: Sequence[int], level: float
+    ) -> Iterator[tuple["_LevelNoise", Floats]]:
+        """For every number of context questions: what is known of it, and its replicates."""
+        answers, context = self.survey.noisy[model], self.survey.predictions.context
+        used = np.isin(answers.rows, rows) & (self.within[answers.rows] != 0)
+        for place, number in enumerate(self.survey.predictions.contexts):
+            own = used & (context[answers.rows] == number)
+            if own.any():
+                drawn = self.drawn[list(categories), :, model, place].sum(axis=0)
+                yield _level(_chosen(answers, own), self.within[answers.rows[own]], level), drawn
+
+    def _of(self, categories: Sequence[int]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+        """(R,) Which answers are about segments of these categories."""
+        return np.isin(categories_of(self.survey.truth)[self.survey.predictions.cell], categories)
+
+
+def slope_noise(survey: Survey, within: Floats, design: Design) -> SlopeNoise:
+    drawn = resample_sums(survey.truth, survey.predictions, within, design)
+    return SlopeNoise(survey, within, drawn, beyond_ceiling(survey, design.level))
+
+
+@dataclass(frozen=True, slots=True)
+class _LevelNoise:
+    """At one number of context questions, of Σ within · score:"""
+
+    off: float  # what noise takes from it
+    down: float  # how far the limits of what is left are below and above it
+    up: float
+    shape: float  # how that changes with one standard error of how divergences are spread
+
+
+def _level(answers: NoisyAnswers, within: Floats, level: float) -> _LevelNoise:
+    spread = answers.spread
+    off, down, up = _corrected(answers, within, spread.shape, level)
+    less, more = (
+        _corrected(answers, within, spread.shape * exp(sign * spread.log_error), level)[0] for sign in (-1, 1)
+    )
+    return _LevelNoise(off, down, up, (more - less) / 2)
+
+
+def _corrected(answers: NoisyAnswers, within: Floats, shape: float, level: float) -> tuple[float, float, float]:
+    weights = np.full((len(answers.cells), 1), 1 / len(answers.cells))
+    found = mean, deviation, ratio = answers.expected(shape)
+    curve, measured = answers.curves_of(found, weights)[0], answers.measured_roots(weights)[0]
+    at, z = curve.root_of(measured), normal_quantile(0.5 + level / 2)
+    expected, spread = (_between(part, at) for part in (mean, deviation))
+    off = expected - ratio * np.sqrt(answers.spread.relative) * at
+    per_cell = np.add.reduceat(np.abs(within) * spread, answers.starts)
+    many = float(np.sqrt((per_cell**2).sum())) / max(curve.error_at(measured), 1e-300)  # mean roots in Σ within · root
+    better, worse = (many * abs(curve.solved(measured) - curve.solved(measured, reach)) for reach in (z, -z))
+    return float(within @ off), *((worse, better) if within.sum() >= 0 else (better, worse))
+
+
+def _correlations(replicates: Sequence[Floats]) -> Floats:
+    """(L, L) Of the parts of a slope: what goes together because the same respondents were drawn."""
+    off = np.array([part - part.mean() for part in replicates])
+    sizes = np.sqrt((off**2).sum(axis=1))
+    scaled = np.divide(off, sizes[:, None], out=np.zeros(off.shape), where=sizes[:, None] > 0)
+    found = scaled @ scaled.T
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(found)
+
+
+def _between(values: Floats, at: float) -> Floats:
+    """(r,) Of (grid, r), at a place between two of the grid."""
+    low = int(np.clip(np.searchsorted(GRID, at, side="right") - 1, 0, len(GRID) - 2))
+    share = (at - GRID[low]) / (GRID[low + 1] - GRID[low])
+    return np.asarray(values[low] + share * (values[low + 1] - values[low]))
+
+
+def _chosen(answers: NoisyAnswers, own: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> NoisyAnswers:
+    """Some of the answers, each cell of them counting the same."""
+    noise, cell = answers.noise, answers.cell[own]
+    parts = {name: getattr(noise, name)[own] for name in ("excess", "variance", "scale", "freedom", "doubt")}
+    per_cell = np.bincount(cell)
+    return NoisyAnswers(
+        answers.rows[own],
+        cell,
+        1 / per_cell[cell],
+        answers.measured[own],
+        replace(noise, **parts),
+        replace(answers.spread, relative=answers.spread.relative[own]),
+    )
+
+
+def context(survey: Survey, design: Design) -> ContextSlopes:
+    """The slope of every model, over all segments and within each category."""
+    known = survey.predictions.context != UNKNOWN_CONTEXT
+    if len(np.unique(survey.predictions.context[known])) < 2:
+        return ContextSlopes(design.level, (), "all answers were given with the same number of context questions")
+    noise = slope_noise(survey, levels_within(survey), design)
+    everywhere = [_slope(survey, m, None, noise, design.level) for m in range(len(survey.models))]
+    within = [
+        _slope(survey, m, category, noise, design.level)
+        for category in survey.truth.categories
+        for m in range(len(survey.models))
+        if len(survey.truth.categories) > 1
+    ]
+    return ContextSlopes(design.level, (*_adjusted(everywhere, design.level), *_adjusted(within, design.level)), None)
+
+
+def _slope(survey: Survey, model: int, category: str | None, noise: SlopeNoise, level: float) -> ContextSlope:
+    predictions, truth, names = survey.predictions, survey.truth, list(survey.truth.categories)
+    chosen = range(len(names)) if category is None else [names.index(category)]
+    rows = _rows(survey) & (predictions.model == model) & np.isin(categories_of(truth)[predictions.cell], chosen)
+    at, score, cell = predictions.context[rows], survey.row_scores[rows], predictions.cell[rows]
+    levels = np.unique(at)
+    means = tuple(float(score[at == number].mean()) for number in levels)
+    found = slope(at.astype(np.float64), score, cell, truth.question[cell], confidence_level=level)
+    drawn = noise.slope(model, chosen, level)
+    return ContextSlope(survey.models[model], category, tuple(levels.tolist()), means, found, None, None, drawn, None)
+
+
+def _rows(survey: Survey) -> NDArray[np.bool_]:
+    """(R,) Answers with a score and a level, about a question and segment that the model was asked at several."""
+    predictions = survey.predictions
+    rows = (predictions.context != UNKNOWN_CONTEXT) & ~np.isnan(survey.row_scores)
+    return np.asarray(rows & _seen_at_several(_items(survey), predictions.context, rows))
+
+
+def _items(survey: Survey) -> NDArray[np.int64]:
+    """(R,) A model asked about a cell."""
+    return np.asarray(survey.predictions.cell * len(survey.models) + survey.predictions.model)
+
+
+def levels_within(survey: Survey) -> Floats:
+    """(R,) The level less its mean over the answers of the model about the cell; 0 of answers that do not count."""
+    rows, within = _rows(survey), np.zeros(len(survey.predictions))
+    within[rows] = within_items(survey.predictions.context[rows].astype(np.float64), _items(survey)[rows])
+    return within
+
+
+def _seen_at_several(cell: NDArray[np.int64], level: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(R,) Whether the item of a row has rows at another level as well."""
+    least = np.full(int(cell.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    most = np.full(len(least), np.iinfo(np.int64).min)
+    np.minimum.at(least, cell[rows], level[rows])
+    np.maximum.at(most, cell[rows], level[rows])
+    return np.asarray((least < most)[cell])
+
+
+def _adjusted(slopes: Sequence[ContextSlope], level: float) -> list[ContextSlope]:
+    """With p-values and limits that allow for as many slopes as there are."""
+    known = [i for i, found in enumerate(slopes) if found.slope.test.p_value is not None]
+    p = np.array([slopes[i].slope.test.p_value for i in known], dtype=np.float64)
+    out, adjusted = list(slopes), np.minimum(1.0, len(p) * p)
+    for i, first, second in zip(known, adjusted.tolist(), benjamini_hochberg(p).tolist(), strict=True):
+        together = slope_limits(out[i].slope, first, confidence_level=level, family=len(p))
+        out[i] = msgspec.structs.replace(out[i], p_adjusted=first, benjamini_hochberg=second, together=together)
+    return out

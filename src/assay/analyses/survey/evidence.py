@@ -1,24 +1,32 @@
-"""A survey with the predictions of models: what all analyses start from, each expensive part computed once."""
+"""A survey with the predictions of models: what all analyses start from, each expensive part computed once.
+
+Scores of cells (question × segment) are a panel. Questions are clusters: one that was asked of 49 segments is one
+question. The overall score is the mean over segments of the mean over questions; under `segments_alike` it is the
+panel's own estimate.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from assay.analyses.survey.cells import order_of, overall, panel_of_cells, segment_weights
-from assay.analyses.survey.population import left_out, pooled
-from assay.analyses.survey.respondents import NoisyAnswers, Resampled, noisy_answers, resample
-from assay.data import Panel
-from assay.data.survey import Progress, SurveySource, Variants, read_predictions, read_truth
+from assay.analyses.survey.respondents import (
+    NoisyAnswers,
+    Resampled,
+    left_out,
+    means_of_known,
+    noisy_answers,
+    pooled,
+    resample,
+)
+from assay.data import Metric, Panel
 from assay.data.survey.predictions import OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH, Predictions
-from assay.data.survey.survey_json import PublishedSummary, read_summary
+from assay.data.survey.survey_json import PublishedSummary
 from assay.data.survey.truth import Truth, prior_shares
+from assay.data.tables import Labels
 from assay.design import Design
-from assay.errors import InputError
 from assay.stats.survey import (
     UNPARSEABLE_SCORE,
     WRONG_LENGTH_SCORE,
@@ -30,7 +38,7 @@ from assay.stats.survey import (
     source_noise,
 )
 from assay.stats.survey.respondents import Respondents, perfect_noise
-from assay.stats.units import Floats, Truths
+from assay.stats.units import Floats, Integers, Truths
 
 Population = Literal["left-out", "pooled"]
 LEFT_OUT, POOLED = "marginal, left out", "marginal, pooled"
@@ -165,7 +173,7 @@ class Survey:
     def marginal(self) -> Floats:
         """(C, K) The answers of all segments to the question, weighted by their respondents, as the benchmark has it.
 
-        The source adds percentages as they are written, whether they sum to 100 or to 99.8.
+        The benchmark adds percentages as they are written, whether they sum to 100 or to 99.8.
         """
         if self.whole is not None:
             return np.asarray(self.whole.marginal[self.shared])
@@ -247,58 +255,61 @@ class Survey:
         return self._resampled[key]
 
 
-def load(
-    truth: SurveySource,
-    results: Sequence[SurveySource],
-    *,
-    prior: SurveySource | None = None,
-    summary: str | PathLike[str] | None = None,
-    min_n: int = MIN_RESPONDENTS,
-    threshold: float = THRESHOLD,
-    variants: Variants = "apart",
-    population: Population = "left-out",
-    progress: Progress | None = None,
-) -> Survey:
-    """Read a survey and what was predicted of it."""
-    whole = read_truth(truth)
-    kept, few = whole.at_least(min_n), whole.n < min_n
-    predictions = read_predictions(results, whole, left_out=few, variants=variants, progress=progress).only(~few)
-    published = None if summary is None else read_summary(Path(summary))
-    both = published is not None and None not in (published.survey_id, kept.survey_id)
-    if both and published is not None and published.survey_id != kept.survey_id:
-        raise InputError(f"{published.source}: about {published.survey_id!r}, but the survey is {kept.survey_id!r}.")
-    other = None if prior is None else read_truth(prior)
-    return Survey(kept, predictions, other, published, threshold, whole, population)
+def order_of(truth: Truth) -> Integers:
+    """(C,) The cells by question, because a panel numbers its clusters as they appear."""
+    return np.argsort(truth.question, kind="stable")
 
 
-def on_shared_cells(survey: Survey) -> Survey:
-    """The survey without the cells that a model has no score for, so that every number is over the same ones.
-
-    Models without any score have no part in that.
-    """
-    there = ~np.isnan(survey.scores)  # (C, M)
-    scored = np.asarray(there.any(axis=0))
-    shared = np.asarray(there[:, scored].all(axis=1))
-    if not scored.any() or shared.all():
-        return survey
-    means, counts = overall(panel_of_cells(survey.truth, survey.scores, survey.models)), there.sum(axis=0)
-    own = tuple(OwnScore(name, float(means[m]), int(counts[m])) for m, name in enumerate(survey.models) if scored[m])
-    fewest = min(own, key=lambda one: one.cells)
-    if not shared.any():
-        raise InputError(
-            f"no question × segment has an answer of every model ({fewest.model} has {fewest.cells:,} of "
-            f"{len(survey.truth):,}), so that nothing can be compared; leave models out, or look at them one by one."
-        )
-    who = "every model" if len(own) > 1 else own[0].model
-    note = f"every number is over the {shared.sum():,} of {len(shared):,} questions × segments that {who} answered"
-    if len(own) > 1 and fewest.cells < max(one.cells for one in own):
-        note += f"; {fewest.model} answered the fewest, {fewest.cells:,}"
-    return replace(
-        survey,
-        truth=survey.truth.only(shared),
-        predictions=replace(survey.predictions.only(shared), notes=(*survey.predictions.notes, note)),
-        own=own if len({one.cells for one in own}) > 1 else (),
-        whole=survey,
-        shared=shared,
-        _resampled={},
+def panel_of_cells(truth: Truth, values: Floats, systems: Sequence[str]) -> Panel:
+    """The panel of values (C, k), NaN where there are none; every cell weighs 1."""
+    order = order_of(truth)
+    question, segment = truth.question[order], truth.segment[order]
+    units = np.empty(len(order), dtype=object)
+    units[:] = [
+        f"{truth.questions[q].id} × {truth.segments[s].id}"
+        for q, s in zip(question.tolist(), segment.tolist(), strict=True)
+    ]
+    return Panel(
+        tuple(systems),
+        units,
+        {"score": np.asfortranarray(values[order]), "weight": np.ones((len(order), 1))},
+        (Metric.of("scores"),),
+        labels={
+            "question": Labels(tuple(one.id for one in truth.questions), question),
+            "segment": Labels(tuple(one.id for one in truth.segments), segment),
+        },
+        cluster="question",
     )
+
+
+def shared_cells(panel: Panel) -> Panel | None:
+    """The cells that every system has; ``None`` where there are none."""
+    there = np.asarray(panel.answered.all(axis=1))
+    return panel.rows(there) if there.any() else None
+
+
+def segments_alike(panel: Panel) -> Panel:
+    """The same with weights under which every segment counts the same, however many of its questions are there."""
+    weights = segment_weights(panel.label("segment").codes)
+    return panel.weighted(lambda _: weights)
+
+
+def segment_weights(segment: Integers) -> Floats:
+    """(c,) Weights of cells of these segments in the mean over segments of means over questions; they sum to c."""
+    _, codes, counts = np.unique(segment, return_inverse=True, return_counts=True)
+    return np.asarray(len(segment) / (len(counts) * counts[codes]), dtype=np.float64)
+
+
+def means_by(panel: Panel, label: str) -> Floats:
+    """(labels, k) Means of the units with each label over those that a system has; NaN where it has none."""
+    labels, there = panel.label(label), panel.answered
+    values = np.where(there, panel.values, 0.0)
+    count = len(labels.names)
+    sums = np.column_stack([np.bincount(labels.codes, column, count) for column in values.T])
+    counts = np.column_stack([np.bincount(labels.codes, column, count) for column in there.T])
+    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
+
+
+def overall(panel: Panel) -> Floats:
+    """(k,) The mean over segments of the mean over questions."""
+    return means_of_known(means_by(panel, "segment"))

@@ -1,79 +1,80 @@
 """Are some segments predicted worse than others (S8, C2)? Gaps within a category, at equal numbers of respondents."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import ClassVar
 
 import numpy as np
 from msgspec.structs import replace as changed
 
-from assay.analyses.survey.category_gaps import GROUPS, CategoryGap, CategoryGaps, gap_statements, gap_table, line_of
-from assay.analyses.survey.denoised import KNOWS_THE_SAMPLE, beyond_ceiling
+from assay.analyses.survey.category_gaps import CategoryGap, CategoryGaps, Fairness
 from assay.analyses.survey.evidence import Survey
-from assay.analyses.survey.propagated import SegmentNoise, segment_noise
-from assay.analyses.survey.result import SurveyAnalysis
-from assay.analyses.survey.sentences import Statement
+from assay.analyses.survey.intervals import KNOWS_THE_SAMPLE, beyond_ceiling, not_corrected, parts_of, weights_within
+from assay.analyses.survey.respondents import categories_of, means_of_known
 from assay.data.survey.predictions import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
-from assay.results.figures import Forest
-from assay.results.parts import ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.records import Estimate
 from assay.stats.survey import thinned_scores
-from assay.stats.survey.gaps import Expected, Gap, expected_gap, segment_gap
+from assay.stats.survey.gaps import Expected, Gap, NoisySegment, expected_gap, sampling_gap, segment_gap
 from assay.stats.survey.respondents import DRAWS, counts_of, thinned
 from assay.stats.units import Floats, Integers
 
 _SCORES_ONLY = "the results have scores without distributions, which cannot be compared at equal numbers of respondents"
 
 
-class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
-    """Every model's gaps, tested against what equal accuracy gives."""
+@dataclass(frozen=True, eq=False)
+class SegmentNoise:
+    """Every segment, without the questions that define it, as measured, and with replicates of its error.
 
-    page: ClassVar[str] = "survey-fairness.md"
+    A replicate is drawn from shares that are noisy already, so its mean is too low and it varies too much. What is used
+    is its deviation from the mean of the replicates, scaled to the standard error that sampling has. As all models
+    share the draws, what varies together stays together. This is the noise of who was asked, on these questions.
+    """
 
-    level: float
-    resamples: int
-    categories: tuple[CategoryGaps, ...]
-    notes: tuple[str, ...]
-    statements: tuple[Statement, ...] = ()
+    segments: Sequence[Sequence[NoisySegment | None]]  # [model][segment]
+    reasons: Sequence[str | None]  # [model] why nothing can be said
 
-    @property
-    def tables(self) -> tuple[ResultTable, ...]:
-        return tuple(gap_table(category, self.level) for category in self.categories)
+    def gap(self, chosen: Sequence[int], model: int, level: float) -> Estimate:
+        """The true gap of a model between some segments."""
+        own = [one for one in (self.segments[model][s] for s in chosen) if one is not None]
+        reason = self.reasons[model] or (None if len(own) > 1 else "fewer than two segments have answers")
+        if reason is not None:
+            return Estimate(None, None, None, len(own), reason)
+        return sampling_gap(own, confidence_level=level)
 
-    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:  # noqa: ARG002
-        """The true gaps with their intervals, beside the published ones and what equality would show."""
-        lines = tuple(
-            line_of(category.name, gap, self.level)
-            for category in self.categories
-            for gap in category.gaps
-            if gap.simultaneous.interval is not None
-        )
-        if not lines:
-            return ()
-        level, for_all = words.percent(self.level), " for all at once"
-        about = (
-            f"Points and lines: the true gap at equal numbers of respondents, with its {level} interval{for_all}.",
-            "Orange squares: unequal accuracy is shown (adjusted for all); blue circles: it is not.",
-            "Black ticks: gaps as published. Open triangles: what equal accuracy would show at these sample sizes.",
-        )
-        title, axis = "Fairness gaps, and what sample size makes of them", "gap between the best and the worst segment"
-        return (Forest("gaps", title, about, axis, lines, groups=GROUPS, legend=False, zero=True),)
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        return tuple(f"Note: {note}." for note in self.notes)
+def segment_noise(survey: Survey, design: Design) -> SegmentNoise:
+    """The segments of every model, from the same replicates as the scores."""
+    models = range(len(survey.models))
+    drawn = survey.resampled(design).compared
+    beyond = beyond_ceiling(survey, design.level)
+    reasons = [KNOWS_THE_SAMPLE if beyond[m] else not_corrected(survey, m) for m in models]
+    return SegmentNoise([_segments(survey, m, drawn[:, m]) for m in models], reasons)
 
-    def sentences(self) -> Iterator[Statement]:
-        for category in self.categories:
-            yield from gap_statements(category, self.level)
+
+def _segments(survey: Survey, model: int, drawn: Floats) -> list[NoisySegment | None]:
+    codes = np.where(survey.truth.defining, -1, survey.truth.segment)
+    parts = parts_of(survey, model, weights_within(survey, model, codes, len(drawn)))
+    if not len(parts.answers.rows):
+        return [None] * len(drawn)
+    curves, measured = parts.answers.curves(parts.weights), parts.measured
+    return [
+        NoisySegment(float(parts.whole[s]), measured[s], curves[s], _scaled(drawn[s], 1.0)) if parts.read[s] else None
+        for s in range(len(drawn))
+    ]
+
+
+def _scaled(replicates: Floats, error: float) -> Floats:
+    """Deviations from their mean, with this standard deviation."""
+    off = replicates - replicates.mean()
+    deviation = float(off.std())
+    return np.asarray(off * (error / deviation) if deviation > 0 else 0 * off)
 
 
 @dataclass(frozen=True, slots=True)
-class _Family:
+class _Tested:
     """All gaps that are tested together."""
 
     beyond: Sequence[bool]  # (M,) models that are not: they know the sample
@@ -92,9 +93,10 @@ def fairness(survey: Survey, design: Design) -> Fairness:
         if len(segments) < 2:
             notes.append(f"category {name!r} has one segment: nothing to compare")
             continue
-        one = _Family(beyond, count, replace(design, resamples=resamples))
+        one = _Tested(beyond, count, replace(design, resamples=resamples))
         category = _category(survey, (name, segments), (equal, sizes), one)
-        found.append(_with_sampling(category, segments, noise, design.level))
+        gaps = [changed(gap, sampling=noise.gap(segments, m, design.level)) for m, gap in enumerate(category.gaps)]
+        found.append(changed(category, gaps=tuple(gaps)))
     return Fairness(design.level, resamples, _adjusted(found), (*notes, *_attainable(count, resamples, design.level)))
 
 
@@ -109,16 +111,10 @@ def _attainable(count: int, resamples: int, level: float) -> list[str]:
     return [f"{found} {adjusted} at {words.number(1 - level)}; take at least {needed:,} (`resamples`)"]
 
 
-def _with_sampling(category: CategoryGaps, segments: Sequence[int], noise: SegmentNoise, level: float) -> CategoryGaps:
-    gaps = [changed(gap, sampling=noise.gap(segments, m, level)) for m, gap in enumerate(category.gaps)]
-    return changed(category, gaps=tuple(gaps))
-
-
 def _at_equal_n(survey: Survey, seed: int) -> tuple[Floats, Integers]:
     """(C, M) Scores with every answer thinned to the smallest segment of its question and category; (C,) to what."""
     truth, predictions = survey.truth, survey.predictions
-    category = np.array([list(truth.categories).index(s.category) for s in truth.segments])[truth.segment]
-    _, group = np.unique(np.stack([category, truth.question]), axis=1, return_inverse=True)
+    _, group = np.unique(np.stack([categories_of(truth), truth.question]), axis=1, return_inverse=True)
     least = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
     np.minimum.at(least, group.ravel(), truth.n)
     sizes = least[group.ravel()]
@@ -138,7 +134,7 @@ def _category(
     survey: Survey,
     named: tuple[str, Sequence[int]],
     equal: tuple[Floats, Integers],
-    family: _Family,
+    family: _Tested,
 ) -> CategoryGaps:
     name, segments = named
     truth, (scores, sizes) = survey.truth, equal
@@ -152,7 +148,7 @@ def _category(
         for m in range(len(survey.models))
     ]
     gaps = [_withheld(gap) if beyond else gap for gap, beyond in zip(gaps, family.beyond, strict=True)]
-    perfect = _means(_table(survey.ceiling, cells))
+    perfect = means_of_known(_table(survey.ceiling, cells))
     return CategoryGaps(
         name,
         ids,
@@ -182,16 +178,9 @@ def _table(values: Floats, cells: Integers) -> Floats:
     return np.where(cells >= 0, values[cells], np.nan)
 
 
-def _means(table: Floats) -> Floats:
-    """(S,) Means over questions; NaN where a segment has none."""
-    count = (~np.isnan(table)).sum(axis=0)
-    nothing = np.full(table.shape[1], np.nan)
-    return np.asarray(np.divide(np.nansum(table, axis=0), count, out=nothing, where=count > 0))
-
-
-def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], family: _Family) -> CategoryGap:
+def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], family: _Tested) -> CategoryGap:
     raw, equal = scores
-    means, design = _means(raw), family.design
+    means, design = means_of_known(raw), family.design
     assert design.resamples is not None
     found = segment_gap(
         equal,

@@ -8,12 +8,12 @@ import numpy as np
 
 from assay.analyses.contrast import moved_limits
 from assay.analyses.survey.baseline_tests import against_baselines
-from assay.analyses.survey.cells import overall, segments_alike, shared_cells
-from assay.analyses.survey.denoised import beyond_ceiling
-from assay.analyses.survey.evidence import LEFT_OUT, Survey
+from assay.analyses.survey.evidence import FEW_RESPONDENTS, LEFT_OUT, Survey, overall, segments_alike, shared_cells
+from assay.analyses.survey.intervals import beyond_ceiling
+from assay.analyses.survey.respondents import categories_of
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR, number
-from assay.analyses.survey.sentences import Statement
+from assay.analyses.survey.sentences import Advice, Statement
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Mark
@@ -23,6 +23,9 @@ from assay.stats.records import Estimate
 from assay.stats.units import Floats, Units, standard_error
 
 _PERCENT = words.fixed(1, percent=True)
+HIGH_ENOUGH = 0.9  # of the cells should be able to reach the threshold
+MANY_SMALL = 0.25  # of the segments: more than that should not be small
+CLOSE = 0.5  # of the range: a model in the lower half adds little to the marginal
 LEAST_RANGE = 0.01  # between marginal and ceiling: a share of less is a share of nothing
 
 
@@ -104,6 +107,24 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         reasons = {one.fraction.reason for one in self.models if one.fraction.value is None}
         return f": {reasons.pop()}" if len(reasons) == 1 and all(m.fraction.value is None for m in self.models) else ""
 
+    def advice(self) -> Iterator[Advice]:
+        low = [part for part in self.segments if part.ceiling < self.threshold]
+        few = sum(part.respondents < FEW_RESPONDENTS for part in self.segments)
+        if self.overall.above < HIGH_ENOUGH or few > MANY_SMALL * len(self.segments):
+            yield Advice(
+                f"Raise the minimum number of respondents (`min_n={FEW_RESPONDENTS}`), or merge small segments.",
+                f"{100 * self.overall.above:.0f} % of the questions × segments can reach {self.threshold:g} at all; "
+                f"{few} of {len(self.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
+                + (f", and in {len(low)} even a perfect prediction stays below it on average." if low else "."),
+            )
+        shares = [m.fraction.value for m in self.models if m.fraction.value is not None]
+        if shares and max(shares) < CLOSE:
+            yield Advice(
+                "Report how much of the reachable range a model covers beside its score.",
+                f"No model covers more than {100 * max(shares):.0f} % of the range between the population marginal and "
+                "a perfect prediction, whatever its score.",
+            )
+
     def sentences(self) -> Iterator[Statement]:
         o = self.overall
         yield Statement(
@@ -153,7 +174,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
 def noise(survey: Survey, design: Design) -> NoiseCeiling:
     """The ceilings of cells, and where the models are below them."""
     truth = survey.truth
-    category = np.array([list(truth.categories).index(s.category) for s in truth.segments])[truth.segment]
+    category = categories_of(truth)
     beyond = beyond_ceiling(survey, design.level)
     models = [msgspec.structs.replace(_reach(survey, m, design), beyond=beyond[m]) for m in range(len(survey.models))]
     models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))

@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.rank.records import Move, Reweighting, Standing
+from assay.analyses.rank.records import Move, Reweighting
 from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.weights import place_of
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
-from assay.analyses.survey.cells import means_by, segments_alike
-from assay.analyses.survey.evidence import Survey
+from assay.analyses.survey.evidence import Survey, means_by, segments_alike
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR
-from assay.analyses.survey.sentences import Statement
+from assay.analyses.survey.sentences import Advice, Statement
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
@@ -50,7 +49,12 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
             Column("tier", [m.tier for m in models]),
             Column("letters", ["".join(m.letters) for m in models]),
             Column("score", [m.estimate.value for m in models], FOUR),
-            Column("ranks", [m.ranks[0] for m in models], key="ranks_low", written=[_ranks(m) for m in models]),
+            Column(
+                "ranks",
+                [m.ranks[0] for m in models],
+                key="ranks_low",
+                written=["–".join(map(str, m.ranks)) for m in models],
+            ),
             Column("ranks_high", [m.ranks[1] for m in models], hidden=True),
         )
         about = f"{board.pairs.told_apart} of {len(board.pairs)} pairs told apart (Holm, questions as clusters)"
@@ -59,6 +63,16 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
     @property
     def remarks(self) -> tuple[str, ...]:
         return () if self.reason is None else (f"Nothing is said of pairs: {self.reason}.",)
+
+    def advice(self) -> Iterator[Advice]:
+        board = self.leaderboard
+        open_pairs = 0 if board is None else len(board.pairs) - board.pairs.told_apart
+        if board is not None and open_pairs:
+            yield Advice(
+                "Publish tiers instead of ranks.",
+                f"{open_pairs} of {len(board.pairs)} pairs of models are not told apart; {len(board.models)} models "
+                f"form {words.count(len(board.tiers), 'tier')}.",
+            )
 
     def sentences(self) -> Iterator[Statement]:
         board = self.leaderboard
@@ -72,11 +86,6 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
             holds=True,
         )
         yield Statement(board.sentence, holds=len(board.tiers) > 1)
-
-
-def _ranks(model: Standing) -> str:
-    low, high = model.ranks
-    return f"{low}–{high}"
 
 
 @lru_cache(maxsize=1)
@@ -134,6 +143,23 @@ class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
             ResultTable("weighting", "weighting", columns, "the ranking against that with equal weights"),
             ResultTable("weighting scores", "weighting", scores, "scores"),
         )
+
+    def advice(self) -> Iterator[Advice]:
+        moved = [other for other in self.others if other.moves]
+        if not moved:
+            return
+        numbers = f"{len(moved)} of {len(self.others)} other weightings of segments change the ranking"
+        reversed_pairs = max(other.reversed for other in moved)
+        if reversed_pairs:
+            yield Advice(
+                "Weight segments by √n or n, and say how; small segments are mostly noise.",
+                f"{numbers}, and reverse up to {words.count(reversed_pairs, 'pair')} of models that are told apart.",
+            )
+        else:
+            yield Advice(
+                "Say how segments are weighted, and do not rank models that trade places.",
+                f"{numbers}, though only among models that are not told apart.",
+            )
 
     def sentences(self) -> Iterator[Statement]:
         if len(self.models) < 2:
@@ -236,6 +262,18 @@ class RepeatedRuns(SurveyAnalysis, frozen=True, tag="repeats"):
     def tables(self) -> tuple[ResultTable, ...]:
         own = () if self.found is None else self.found.tables
         return tuple(replace(table, key=f"repeats {table.key}", title=f"repeats: {table.title}") for table in own)
+
+    def advice(self) -> Iterator[Advice]:
+        if self.found is None:
+            do = "Ask at temperature 0, or several times, and report the noise between runs."
+            yield Advice(do, f"Here {str(self.reason).partition(';')[0]}.")
+            return
+        pairs = () if self.found.across is None else self.found.across.pairs
+        detectable = self.found.detectable.one_run or 0.0
+        close = sum(abs(pair.difference) < detectable for pair in pairs)
+        if close:
+            differ = f"{close} of {len(pairs)} pairs of models differ by less than single runs can show"
+            yield Advice("Average several runs of every model.", f"{differ} ({detectable:.4f}).")
 
     def sentences(self) -> Iterator[Statement]:
         if self.found is None:

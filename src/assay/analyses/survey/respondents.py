@@ -1,7 +1,7 @@
-"""What sampling does to scores: the noise of single answers, and the respondents drawn again (S3, C3).
+"""The people who were asked: the noise of so few, drawing them again, those outside a segment (S3, C3, C9).
 
 `NoisyAnswers` says what scores would be without the noise of who was asked; `Resampled` are scores of every model from
-the same multinomial draws.
+the same multinomial draws. `left_out` is what everybody outside a segment answered.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,19 @@ from assay.errors import InputError
 from assay.stats.survey.denoised import GRID, ExpectedRoots, SamplingNoise, TrueSpread, noise_of, root_table, spread_of
 from assay.stats.survey.respondents import Predicted, Respondents, resampled_scores
 from assay.stats.units import Floats, Integers
+
+
+def categories_of(truth: Truth) -> Integers:
+    """(C,) The category of each cell's segment, as a place among ``truth.categories``."""
+    names = list(truth.categories)
+    return np.array([names.index(segment.category) for segment in truth.segments], dtype=np.int64)[truth.segment]
+
+
+def means_of_known(values: Floats) -> Floats:
+    """Means over the first axis that leave out NaN; NaN where nothing is known."""
+    counts = (~np.isnan(values)).sum(axis=0)
+    nothing = np.full(counts.shape, np.nan)
+    return np.asarray(np.divide(np.nansum(values, axis=0), counts, out=nothing, where=counts > 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +134,7 @@ class Resampled:
     @property
     def overall(self) -> Floats:
         """(L, B) The mean over segments."""
-        there = ~np.isnan(self.by_segment)
-        counts = there.sum(axis=0)
-        sums = np.where(there, self.by_segment, 0.0).sum(axis=0)
-        return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
+        return means_of_known(self.by_segment)
 
 
 def resample(truth: Truth, predictions: Predictions, row_scores: Floats, design: Design, *, by: str) -> Resampled:
@@ -218,12 +228,11 @@ def resample_sums(truth: Truth, predictions: Predictions, weights: Floats, desig
     """
     rows = np.flatnonzero((weights != 0) & (predictions.status == OK))
     column, columns = _columns(predictions, rows, by="context")
-    names = list(truth.categories)
-    category = np.array([names.index(segment.category) for segment in truth.segments], dtype=np.int64)[truth.segment]
-    out = np.zeros((len(names), design.resamples or DEFAULT_RESPONDENT_RESAMPLES, len(columns)))
+    categories = len(truth.categories)
+    out = np.zeros((categories, design.resamples or DEFAULT_RESPONDENT_RESAMPLES, len(columns)))
     answers = predictions.cell[rows], column, weights[rows], predictions.shares[rows]
-    _add(out, truth, category[:, None], answers, design.seed)
-    return out.reshape(len(names), out.shape[1], len(predictions.models), -1)
+    _add(out, truth, categories_of(truth)[:, None], answers, design.seed)
+    return out.reshape(categories, out.shape[1], len(predictions.models), -1)
 
 
 def _numbered(cell: Integers, column: Integers) -> Integers:
@@ -234,3 +243,96 @@ def _numbered(cell: Integers, column: Integers) -> Integers:
     found = np.empty(len(cell), dtype=np.int64)
     found[order] = np.arange(len(cell)) - np.repeat(starts, np.diff(np.append(starts, len(cell))))
     return found
+
+
+#: Names of a row of all respondents, as a segment's id or as the value in attribute:value.
+EVERYONE = frozenset(
+    ("all", "everyone", "everybody", "overall", "total", "population", "all respondents", "all participants")
+)
+_ROUNDING = 0.005  # of the respondents: percentages may be whole numbers
+
+
+def pooled(truth: Truth, sizes: Floats) -> Floats:
+    """(C, K) All other rows of the question, weighted by ``sizes`` (C,): the people themselves are still among them."""
+    sums, mass = _group_sums(truth.shares * sizes[:, None], truth.question), _group_sums(sizes[:, None], truth.question)
+    left, rest = sums - truth.shares * sizes[:, None], mass - sizes[:, None]
+    return _shares(left, rest)
+
+
+def left_out(truth: Truth, everyone: Truth) -> Floats:
+    """(C, K) What the people outside the segment answered; NaN if nobody else was asked.
+
+    Leaving out the segment's own row is not enough: everybody is in one segment of *every* category, so the people of
+    `party:left` come back through the ages, the places, the incomes. They are left out only if the pool is **one**
+    partition of the people: the other segments of the segment's own category, or all respondents less the segment if
+    the survey has a row for them. ``everyone`` is the survey with the small answers that ``truth`` leaves out: their
+    people belong to the population.
+    """
+    cells = zip(truth.question.tolist(), truth.segment.tolist(), strict=True)
+    places = [everyone.place[truth.questions[q].id, truth.segments[s].id] for q, s in cells]
+    return np.asarray(_complement(everyone)[places])
+
+
+def categories_of_two(truth: Truth) -> tuple[str, ...]:
+    """The categories in which the complement of a segment is the one other group; none where a row has everybody."""
+    if has_everyone(truth):
+        return ()
+    return tuple(name for name, codes in truth.categories.items() if len(codes) == 2)
+
+
+def has_everyone(truth: Truth) -> bool:
+    """Whether the survey has a row of all respondents."""
+    return bool(_named(truth))
+
+
+def _complement(truth: Truth) -> Floats:
+    mass = truth.n[:, None] * truth.shares
+    named = np.isin(truth.segment, _named(truth))
+    _, group = np.unique(np.stack([categories_of(truth), truth.question]), axis=1, return_inverse=True)
+    own = np.where(named[:, None], 0.0, mass)  # a row of everybody is not one group among the others
+    count = np.where(named, 0, truth.n)[:, None].astype(np.float64)
+    found = _shares(_group_sums(own, group.ravel()) - own, _group_sums(count, group.ravel()) - count)
+    found[named] = np.nan
+    for cell, whole in _whole_rows(truth).items():
+        rest = mass[whole] - mass[cell]
+        if truth.n[whole] > truth.n[cell] and rest.min() >= -_ROUNDING * (truth.n[whole] + truth.n[cell]):
+            found[cell] = np.maximum(rest, 0.0) / np.maximum(rest, 0.0).sum()
+    return found
+
+
+def _named(truth: Truth) -> list[int]:
+    """Segments that are called all respondents."""
+    return [
+        code
+        for code, segment in enumerate(truth.segments)
+        if {_plain(segment.id), _plain(segment.id.partition(":")[2]), _plain(segment.label)} & EVERYONE
+    ]
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.replace("-", " ").replace("_", " ").split()).casefold()
+
+
+def _whole_rows(truth: Truth) -> dict[int, int]:
+    """Cell → the row of all respondents to its question: of its own category if there is one, else the largest."""
+    rows: list[int] = np.flatnonzero(np.isin(truth.segment, _named(truth))).tolist()
+    if not rows:
+        return {}
+    category, found = categories_of(truth), {}
+    for cell in range(len(truth)):
+        same = [row for row in rows if truth.question[row] == truth.question[cell]]
+        if same and cell not in same:
+            found[cell] = max(same, key=lambda row: (category[row] == category[cell], truth.n[row]))
+    return found
+
+
+def _group_sums(values: Floats, groups: Integers) -> Floats:
+    """(C, ·) For each row the sum over its group."""
+    sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(sums, groups, values)
+    return np.asarray(sums[groups])
+
+
+def _shares(left: Floats, rest: Floats) -> Floats:
+    out = np.full(left.shape, np.nan)
+    return np.asarray(np.divide(np.maximum(left, 0.0), rest, out=out, where=rest > 0))

@@ -48,6 +48,10 @@ class SurveyAnalysis(msgspec.Struct, frozen=True, tag_field="kind"):
         """What follows from it: what a paper may say, and what is withheld."""
         raise NotImplementedError
 
+    def advice(self) -> Iterator[Advice]:
+        """What to do if it shows a weak signal (S11), with the numbers that say so."""
+        yield from ()
+
     @property
     def kind(self) -> str:
         """Its name among the analyses."""

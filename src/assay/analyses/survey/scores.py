@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 import numpy as np
 
-from assay.analyses.survey.cells import means_by, overall
-from assay.analyses.survey.evidence import OwnScore, Survey
+from assay.analyses.survey.evidence import OwnScore, Survey, means_by, overall
 from assay.analyses.survey.result import SurveyAnalysis
-from assay.analyses.survey.sentences import NOTABLE, Statement
+from assay.analyses.survey.sentences import NOTABLE, Advice, Statement
 from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
 from assay.design import Design
 from assay.results import words
@@ -110,6 +109,16 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
                 tuple(marks),
             ),
         )
+
+    def advice(self) -> Iterator[Advice]:
+        bad = [model for model in self.models if model.failed >= NOTABLE]
+        if bad:
+            worst = max(bad, key=lambda model: model.failed)
+            yield Advice(
+                "Repair the answers that could not be read before models are compared, or report the honest score.",
+                f"{words.count(len(bad), 'model')} failed in 1 % of the answers or more, {worst.model} in "
+                f"{100 * worst.failed:.1f} %.",
+            )
 
     def sentences(self) -> Iterator[Statement]:
         yield from self._about_failures()

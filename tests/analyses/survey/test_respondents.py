@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.analyses.survey import report_of, survey
+from assay.analyses.survey import load, report_of, survey
 from assay.analyses.survey.baselines import baselines
-from assay.analyses.survey.cells import overall
-from assay.analyses.survey.evidence import Survey, load
+from assay.analyses.survey.evidence import Survey, overall
 from assay.analyses.survey.noise import noise
-from assay.analyses.survey.population import categories_of_two
+from assay.analyses.survey.respondents import categories_of_two
 from assay.data.survey.predictions import OK, Answer, predictions_of
 from assay.data.survey.truth import Cell, Question, Segment, Truth, truth_of
 from assay.design import Design
