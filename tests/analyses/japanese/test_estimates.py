@@ -88,7 +88,7 @@ def test_swapping_the_systems_turns_every_difference_round() -> None:
 def test_a_unit_alone_has_no_interval_and_says_why() -> None:
     made = estimates(text_panel(counts(n=1), counts("n", n=1, seed=2)))
     for system in made.systems():
-        assert {value.estimate.reason for value in system.values} == {"only one document has a part in it"}
+        assert {value.estimate.reason for value in system.values} == {"only one document counts in it"}
     assert all(gap.difference.interval is None for gap in made.gaps(1))
 
 

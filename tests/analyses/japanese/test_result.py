@@ -119,8 +119,8 @@ def test_a_score_is_shown_as_it_is() -> None:
 def test_what_is_undefined_has_its_reason() -> None:
     nothing = Estimate(None, None, None, 0, "no kanji characters in the text")
     assert (SHARE.text(nothing), SHARE.cell(nothing)) == ("undefined", "undefined: no kanji characters in the text")
-    single = Estimate(0.5, None, None, 1, "only one sentence has a part in it")
-    assert SHARE.cell(single) == "50 % (no interval: only one sentence has a part in it)"
+    single = Estimate(0.5, None, None, 1, "only one sentence counts in it")
+    assert SHARE.cell(single) == "50 % (no interval: only one sentence counts in it)"
     assert SHARE.scaled(nothing) == nothing
 
 

@@ -50,7 +50,7 @@ def test_what_a_model_would_have_written() -> None:
 
 
 def test_without_an_interval_and_with_few_documents() -> None:
-    one = Estimate(0.7, None, None, 1, "only one document has a part in it")
+    one = Estimate(0.7, None, None, 1, "only one document counts in it")
     assert system_sentence(read(accuracy=one), "document", 1) == (
         "m would have written 70 % of the characters (kanji 50 %; 1,200 characters in 1 document), "
         "at 1.500 bits per character, too few to rely on."

@@ -84,7 +84,7 @@ def test_comparisons_are_said() -> None:
 
 def test_what_items_cannot_detect_is_said() -> None:
     found = power(Shares(discordant=0.1), items=20)
-    assert found.sentence == "20 items do not detect any difference that is possible with 80 % power."
+    assert found.sentence == "20 items cannot detect any possible difference with 80 % power."
     assert (found.difference, found.power, found.answer.value) == (None, None, None)
     assert "not even the largest" in str(found.answer.reason)
     json.dumps(found.to_dict(), allow_nan=False)
@@ -170,7 +170,7 @@ def test_a_pilot_with_fewer_differing_items_than_the_difference_takes_says_so() 
     items = list(range(40))
     found = power({"item": items, "score": [0] * 40}, {"item": items, "score": [1, 1] + [0] * 38}, difference=0.1)
     assert found.items == items_for(Shares(discordant=0.1 * (1 + 1e-9)), 0.1, Goal())
-    assert found.notes == ("5 % of the pilot's items differ, fewer than the difference takes; the plan assumes 10 %",)
+    assert found.notes == ("5 % of the pilot's items differ, fewer than the difference needs; the plan assumes 10 %",)
 
 
 def test_repeats_take_away_the_noise_of_runs() -> None:
@@ -216,7 +216,7 @@ def test_coverage_of_the_intervals_of_pilots(pilot: PilotData) -> None:
         ({}, "power needs a difference"),
         ({"items": 1}, "items must be at least 2"),
         ({"difference": float("nan")}, "difference must be finite"),
-        ({"difference": 0.1, "repeats": 3}, "leave out the second file and repeats"),
+        ({"difference": 0.1, "repeats": 3}, "neither a second file nor repeats"),
         (
             {"difference": 0.1, "cluster": "c", "models": ("a", None)},
             "`models`, `cluster`: of a pilot, but",

@@ -53,7 +53,7 @@ def test_losses_are_also_said_as_a_ratio_of_perplexities() -> None:
 
 def test_no_difference_is_detected() -> None:
     found = power(Shares(discordant=0.01), items=20)
-    assert found.sentence == "20 items do not detect any difference that is possible with 80 % power."
+    assert found.sentence == "20 items cannot detect any possible difference with 80 % power."
 
 
 def test_a_note_names_both_shares() -> None:
@@ -64,5 +64,5 @@ def test_a_note_names_both_shares() -> None:
     assert notes_of(Means(1.0), pilot) == ()
     assert notes_of(Shares(discordant=0.2), None) == ()
     assert notes_of(Shares(discordant=0.2), pilot) == (
-        "5 % of the pilot's items differ, fewer than the difference takes; the plan assumes 20 %",
+        "5 % of the pilot's items differ, fewer than the difference needs; the plan assumes 20 %",
     )

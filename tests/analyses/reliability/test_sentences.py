@@ -41,9 +41,9 @@ def test_two_runs_do_not_say_how_often_an_order_repeats(swapped: bool) -> None:
     assert found.across is not None
     repeats = found.across.pairs[0].repeats
     assert (repeats.value, repeats.interval, repeats.n) == (None, None, 2)
-    assert "three or more are needed" in str(repeats.reason)
+    assert "at least three are needed" in str(repeats.reason)
     said = "not the same in both" if swapped else "the same in both"
-    assert f"two runs do not tell how often the order repeats: it is {said}." in found.sentence
+    assert f"two runs cannot tell how often the order repeats: it is {said}." in found.sentence
     assert f"it is {said}" in str(found)
     assert "0 %" not in str(found).partition("order repeats?")[2].partition("detectable")[0]
 

@@ -79,7 +79,7 @@ def test_a_model_at_one_level_beside_others() -> None:
     found = context(Survey(survey.truth, replace(rows, **{n: getattr(rows, n)[kept] for n in names})), Design())
     lacking = next(s for s in found.slopes if (s.model, s.category) == ("perfect", None))
     assert (lacking.levels, lacking.slope.estimate.value, lacking.p_adjusted) == ((), None, None)
-    assert any("Nothing is said of context for perfect" in said.text for said in found.statements)
+    assert any("The effect of context cannot be measured for perfect" in said.text for said in found.statements)
 
 
 def test_answers_without_a_level_are_left_out() -> None:

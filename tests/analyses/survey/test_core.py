@@ -212,7 +212,7 @@ def test_pairs_are_those_of_rank_with_questions_as_clusters() -> None:
 def test_one_model_has_no_pair() -> None:
     found = made()
     only = predictions_of([Answer("m", 0, 0, [0.5, 0.5], OK)], 5)
-    assert pairs(Survey(found.truth, only), Design()).reason == "one model: there is no pair"
+    assert pairs(Survey(found.truth, only), Design()).reason == "there is only one model"
 
 
 def test_a_report_survives_json_exactly() -> None:

@@ -116,7 +116,7 @@ def test_a_question_that_defines_the_segments_is_left_out() -> None:
     assert age == fairness(plain, QUICK).categories[0] or age.gaps[0].gap == pytest.approx(
         fairness(plain, QUICK).categories[0].gaps[0].gap
     )
-    assert "without 1 question that defines them" in changed.tables[1].about
+    assert "without the 1 question used to define them" in changed.tables[1].about
 
 
 def test_scores_without_distributions_are_not_tested() -> None:
@@ -173,6 +173,6 @@ def test_too_few_resamples_for_so_many_gaps_are_noted() -> None:
     few, enough = (fairness(survey, Design(level=level, resamples=199)).notes for level in (0.99, 0.95))
     gaps = sum(gap.test.p_value is not None for one in fairness(survey, QUICK).categories for gap in one.gaps)
     assert len(few) == 1
-    assert f"no p-value of 199 resamples can be below {gaps / 200:g} when adjusted for {gaps} gaps" in few[0]
+    assert f"with 199 resamples, no p-value adjusted for {gaps} gaps can be below {gaps / 200:g}," in few[0]
     assert f"shown at 0.01; take at least {100 * gaps} (`resamples`)" in few[0]
     assert enough == ()

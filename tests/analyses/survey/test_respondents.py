@@ -130,7 +130,7 @@ def test_two_segments_are_said() -> None:
     assert categories_of_two(_truth()) == ("sex",)
     assert categories_of_two(_truth(everyone="all")) == ()
     note = next(b.note for b in baselines(_survey(_truth()), Design()).baselines if b.name == "marginal, left out")
-    assert note == "the rest of the segment's category; of sex, which has two segments, the other one"
+    assert note == "the rest of the segment's category; in categories of two segments (sex) that is the other one"
 
 
 def test_the_shipped_survey_without_the_people_and_without_the_row() -> None:

@@ -67,5 +67,5 @@ def test_every_section_says_its_statements(report: SurveyReport) -> None:
 
 def test_one_model_has_no_pairs_and_that_is_said() -> None:
     report = report_of(made(questions=8, models={"a": 0.3}), Design(), ["pairs"])
-    assert report.sections[1].said == ("Nothing is said of pairs: one model: there is no pair.",)
+    assert report.sections[1].said == ("No pairs were tested: there is only one model.",)
     assert report.analyses["pairs"].statements == ()

@@ -190,12 +190,12 @@ def _notes(panel: Panel, drawn: Panel, systems: Sequence[SystemScores], headline
         notes.append(f"{panel.n:,} {panel.unit}s in {drawn.n:,} clusters, which are drawn whole")
     scripts = [systems[0].value(f"accuracy/{script}") for script in JAPANESE]
     if not any(value.characters for value in scripts):
-        notes.append("there is no Japanese character in the text: no hiragana, katakana or kanji")
+        notes.append("the text has no Japanese characters: no hiragana, katakana or kanji")
     if drawn.n < FEW:
         notes.append(f"{count(drawn.n, drawn.unit)}: too few to rely on an interval")
     if headline is not None:
         chosen = f"{headline.label} was chosen beforehand"
-        notes.append(f"p-values are of single quantities, not adjusted for their number; {chosen}")
+        notes.append(f"p-values are for single quantities, not adjusted for their number; {chosen}")
     return tuple(notes)
 
 
@@ -240,7 +240,7 @@ class Estimates:
         if units.n == 0:
             return Estimate(None, None, None, 0, self._undefined(metric)), None
         if units.n < 2:
-            return Estimate(units.estimate, None, None, 1, f"only one {self.panel.unit} has a part in it"), None
+            return Estimate(units.estimate, None, None, 1, f"only one {self.panel.unit} counts in it"), None
         found = self.design.interval(units, own_p=True)
         self._fallbacks += found.fallbacks
         return Estimate(units.estimate, found.interval, standard_error(units), units.n), found.own_p

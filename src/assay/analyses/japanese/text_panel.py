@@ -101,8 +101,8 @@ def _check_same_characters(first: CharacterCounts, other: CharacterCounts) -> No
     same = first.tokenizer == other.tokenizer and (first.context, first.stride) == (other.context, other.stride)
     if not same or not np.array_equal(first.characters, other.characters):
         raise InputError(
-            f"{both} have different tokenizers or windows, so that different characters are predicted; look at each by "
-            "itself, and compare their losses with `per='character'` of compare."
+            f"{both} have different tokenizers or windows, so they predict different characters; look at each on its "
+            "own, and compare their losses with `per='character'` of compare."
         )
 
 

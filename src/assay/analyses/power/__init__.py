@@ -61,7 +61,7 @@ def power(
     asked = _Question.of(difference, items, goal)
     if isinstance(plan, Spread | Shares):
         if b is not None or repeats is not None:
-            raise UsageError("numbers hold all there is to know: leave out the second file and repeats.")
+            raise UsageError("a plan from numbers takes neither a second file nor repeats: leave them out.")
         _check_no_pilot(selection, models=models, columns=columns, cluster=cluster, split=split)
         likely = plan if isinstance(plan, Shares) else plan.means()
         return _answered(asked, Planned(likely, likely, likely), None, _given(plan, difference))
@@ -153,7 +153,7 @@ class _Question:
         if difference is None:
             raise UsageError(
                 "power needs a difference, to find the items for it, or items, to find the difference they detect; the "
-                "difference that a pilot shows is no plan."
+                "difference that a pilot shows is not a plan."
             )
         return cls("items", difference, None, goal)
 

@@ -51,7 +51,7 @@ def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) ->
     drawn = Units(sums.numerators[:, 1] - sums.numerators[:, 0], sums.denominators)
     if drawn.n < 2 or drawn.degenerate:
         what = "one unit" if drawn.n < 2 else "the same difference everywhere"
-        raise InputError(f"the pilot has {what}, which says nothing of the spread; take more items, or give `sd`.")
+        raise InputError(f"the pilot has {what}, which says nothing about the spread; take more items, or give `sd`.")
     noise = _noises(runs, repeats)
     pilot = _pilot(panel, drawn, noise, level)
     if _binary(panel) and noise is None:

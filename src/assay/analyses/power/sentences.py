@@ -16,7 +16,7 @@ def sentence_of(found: Power) -> str:
     if found.solved_for == "items":
         power = words.percent(found.goal.power)
     if found.difference is None:
-        return f"{items} do not detect any difference that is possible with {power} power{_beside(found)}."
+        return f"{items} cannot detect any possible difference with {power} power{_beside(found)}."
     if found.goal.margin is not None:
         inside = f"±{words.number(found.goal.margin)}{found.scale}"
         true = f"if the true difference is {words.number(found.difference)}"
@@ -58,4 +58,4 @@ def notes_of(plan: StudyPlan, pilot: Pilot | None) -> tuple[str, ...]:
     if plan.discordant == pilot.discordant:
         return ()
     seen, least = f"{100 * pilot.discordant:.3g} %", f"{100 * plan.discordant:.3g} %"
-    return (f"{seen} of the pilot's items differ, fewer than the difference takes; the plan assumes {least}",)
+    return (f"{seen} of the pilot's items differ, fewer than the difference needs; the plan assumes {least}",)

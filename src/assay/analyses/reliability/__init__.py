@@ -284,7 +284,7 @@ def _order_repeats(scores: Floats, level: float) -> Estimate:
     """
     found = order_repeats(scores[0], scores[1], level)
     if found.value is None or found.n < FEWEST_ORDERED:
-        reason = found.reason if found.value is None else "two runs are one pair of runs: three or more are needed"
+        reason = found.reason if found.value is None else "two runs make one pair of runs; at least three are needed"
         return Estimate(None, None, None, found.n, reason)
     least = 0.5 if found.interval is None else found.interval.low
     return replace(found, value=max(found.value, least))

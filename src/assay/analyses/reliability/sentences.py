@@ -1,4 +1,4 @@
-"""What repeated runs allow one to say: the sentence, and the notes beside the numbers."""
+"""What a result about repeated runs says: its sentence, and the notes beside the numbers."""
 
 from assay.analyses.reliability.result import AcrossModels, Reliability
 from assay.results import words
@@ -34,7 +34,7 @@ def _noise(found: Reliability) -> str:
 def _order(across: AcrossModels) -> str:
     pairs = [pair for pair in across.neighbours if pair.repeats.value is not None]
     if not pairs:
-        return f"two runs do not tell how often the order repeats: {across.whole_order}"
+        return f"two runs cannot tell how often the order repeats: {across.whole_order}"
     least = min(pairs, key=lambda pair: (pair.repeats.value or 0.0, abs(pair.difference)))
     named = f"the order of {least.ahead} and {least.behind}"
     repeats = f"repeats in {words.share(least.repeats.value or 0.0)} of pairs of runs"

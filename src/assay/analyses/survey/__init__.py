@@ -170,7 +170,7 @@ def on_shared_cells(survey: Survey) -> Survey:
     if not shared.any():
         raise InputError(
             f"no question × segment has an answer of every model ({fewest.model} has {fewest.cells:,} of "
-            f"{len(survey.truth):,}), so that nothing can be compared; leave models out, or look at them one by one."
+            f"{len(survey.truth):,}), so nothing can be compared; leave models out, or look at them one by one."
         )
     who = "every model" if len(own) > 1 else own[0].model
     note = f"every number is over the {shared.sum():,} of {len(shared):,} questions × segments that {who} answered"
@@ -260,5 +260,5 @@ def _sentence(loaded: Survey, analyses: dict[str, SurveyAnalysis]) -> str:
     count = int(cells.sum())
     over = "" if count == asked else f" These are over {count:,} of {asked:,} questions × segments."
     beyond = any(best in analysis.above_ceiling for analysis in analyses.values())
-    warned = f" {best} knows the sample: see the warnings." if beyond else ""
+    warned = f" {best} must have seen the sample: see the warnings." if beyond else ""
     return "; ".join(parts) + "." + over + warned

@@ -1,4 +1,4 @@
-"""What predictors that know nothing, or little, would score (S2, C9)."""
+"""What predictors with little or no knowledge score, and how models compare with them (S2, C9)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
@@ -24,6 +24,7 @@ DEFAULT_PERMUTATIONS = 2_000
 LEAST_PERMUTATIONS = 1_000
 _BINS = 40
 _MOST_SHOWN = 12  # histograms
+_MOST_NAMED = 13  # models in a sentence
 _NO_SPREAD = 1e-9
 _MARGINALS = (LEFT_OUT, POOLED)  # the one that was asked for is tested
 _TIE = 1e-12
@@ -38,32 +39,32 @@ class Beside(msgspec.Struct, frozen=True):
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """A predictor that knows nothing of the segment."""
+    """A predictor that knows nothing about the segment."""
 
     name: str
     score: float | None
-    cells: int  # that it says something about
+    cells: int  # that it predicts
     note: str | None = None
-    beside: tuple[Beside, ...] = ()  # where it lacks cells: what all baselines score on those it has
+    beside: tuple[Beside, ...] = ()  # if it lacks cells: what all baselines score on those it has
 
 
 class ShuffledScores(msgspec.Struct, frozen=True):
     """Scores under permutation of the segments within questions."""
 
-    model: str | None  # None: of the true answers
+    model: str | None  # None: the true answers
     observed: float | None
     mean: float | None
     standard_deviation: float | None
     low: float | None  # the central share of the null
     high: float | None
-    p_value: float | None  # of as high a score; (1 + #) / (1 + B)
+    p_value: float | None  # of so high a score: (1 + #) / (1 + B)
     p_adjusted: float | None  # Holm, over the models
     edges: tuple[float, ...]  # of a histogram
     counts: tuple[int, ...]
 
 
 class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
-    """Predictors without knowledge of the segment, and every model against them."""
+    """Predictors that know nothing about the segment, and every model against them."""
 
     baselines: tuple[Baseline, ...]
     against: tuple[Against, ...]
@@ -75,7 +76,7 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
 
     @property
     def tables(self) -> tuple[ResultTable, ...]:
-        """Numbers over the same cells are in one table: a baseline that lacks some has its own."""
+        """A table holds numbers over the same cells, so a baseline that lacks some has its own."""
         whole = [b.name for b in self.baselines if not b.beside]
         parts = [b for b in self.baselines if b.beside]
         return (
@@ -94,7 +95,7 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
             Column("cells", [*(b.cells for b in whole), self.n_cells]),
             Column("predicts", [*(b.note or "" for b in whole), spread]),
         )
-        return ResultTable("baselines", "baselines", columns, "predictors without knowledge of the segment")
+        return ResultTable("baselines", "baselines", columns, "predictors that know nothing about the segment")
 
     def _against_table(self, baselines: Sequence[str]) -> ResultTable:
         found = [one for one in self.against if one.baseline in baselines]
@@ -127,7 +128,7 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
         return ResultTable("shuffled", "shuffled", columns, about)
 
     def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Distribution, ...]:  # noqa: ARG002
-        """For each model the histogram of scores with its predictions shuffled, and the score itself."""
+        """For each model, the histogram of its scores with predictions shuffled, and the score itself."""
         known = [one for one in self.shuffled[1:] if one.counts and one.observed is not None]
         shown = sorted(known, key=lambda one: -(one.observed or 0.0))[:_MOST_SHOWN]
         if not shown:
@@ -179,19 +180,21 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
             if places[place]:
                 how = f"within ±{margin:g}, or the same to a percentage point" if place == "equal" else paired
                 what = f"{phrase} the baseline “{baseline}” ({how})"
-                who = f"{len(places[place])} of {words.count(total, 'model')}, {_names(places[place])}"
+                who = (
+                    f"{len(places[place])} of {words.count(total, 'model')}, {words.listed(places[place], _MOST_NAMED)}"
+                )
                 more = self._too_few(baseline) if place == "not told apart" else ""
                 yield Statement(f"{what}: {who}{more}.", holds=place != "not told apart")
 
     def _too_few(self, baseline: str) -> str:
-        """What so few questions could not show of any model: the signs of n questions have 2ⁿ orders."""
+        """Why so few questions can tell no model apart: n questions have 2ⁿ arrangements of signs."""
         own = [one for one in self.against if one.baseline == baseline and one.test.name == "sign-flip"]
         questions = max((one.n_questions for one in own), default=0)
         family = sum(one.p_adjusted is not None for one in self.against)
         least = min(1.0, family * 2.0 ** (1 - questions))
         if not own or least <= 1 - self.level:
             return ""
-        return f"; {words.count(questions, 'question')} cannot tell any, as the smallest adjusted p is {least:.2g}"
+        return f"; with {words.count(questions, 'question')} the smallest possible adjusted p is {least:.2g}"
 
     def _about_shuffled(self) -> list[Statement]:
         tested = [n for n in self.shuffled[1:] if n.p_adjusted is not None]
@@ -203,16 +206,19 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
             said.append(
                 Statement(
                     f"{len(known)} of {len(tested)} models score higher with their predictions on the right segments "
-                    f"than with them shuffled within questions {how}: {_names(known)}.",
+                    f"than with them shuffled within questions {how}: {words.listed(known, _MOST_NAMED)}.",
                     holds=True,
                 )
             )
         least = len(tested) / (1 + self.permutations)
         if lacking and least > 1 - self.level:
-            lacking_how = f"so few permutations cannot show any, as the smallest adjusted p is {least:.2g}"
-            how = f"{how[:-1]}; {lacking_how})"
+            how = f"{how[:-1]}; with so few, the smallest possible adjusted p is {least:.2g})"
         if lacking:
-            said.append(Statement(f"No knowledge of segments is shown for {_names(lacking)} {how}.", holds=False))
+            said.append(
+                Statement(
+                    f"No knowledge of segments is shown for {words.listed(lacking, _MOST_NAMED)} {how}.", holds=False
+                )
+            )
         return said
 
 
@@ -222,11 +228,6 @@ _PLACES: dict[Position, str] = {
     "equal": "Equal to",
     "not told apart": "Not told apart from",
 }
-
-
-def _names(models: Sequence[str], most: int = 12) -> str:
-    more = len(models) - most
-    return ", ".join(models[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _part_table(baseline: Baseline, count: int) -> ResultTable:
@@ -239,7 +240,7 @@ def _part_table(baseline: Baseline, count: int) -> ResultTable:
 
 
 def _histogram(one: ShuffledScores) -> Histogram:
-    """The same predictions for all segments give one score, however they are shuffled: a bin without width."""
+    """If predictions are the same for all segments, no shuffle changes the score: a bin without width."""
     p = "" if one.p_adjusted is None else f", {words.p_value(one.p_adjusted)} adjusted"
     marks = () if one.observed is None else (Mark(one.observed, "score", dashed=False),)
     label, heights = f"{one.model}{p}", tuple(map(float, one.counts))
@@ -263,7 +264,7 @@ def baselines(survey: Survey, design: Design) -> Baselines:
 
 
 def _permutations(models: int, level: float) -> int:
-    """As many as can show something of that many models at the level, twice over."""
+    """Twice as many as it takes to show anything about so many models at the level."""
     return max(DEFAULT_PERMUTATIONS, ceil(2 * models / (1 - level)))
 
 
@@ -294,8 +295,8 @@ def _note(survey: Survey, name: str) -> str | None:
 
 _PREDICTS = {
     "uniform": "the same share for every option",
-    "marginal": "all segments, the scored one among them",
-    POOLED: "all other segments, in which the same people come back",
+    "marginal": "all segments, including the scored one",
+    POOLED: "all other segments, which contain the same people",
 }
 
 
@@ -304,9 +305,9 @@ def _about_left_out(survey: Survey) -> str:
         return NOBODY_ELSE
     if has_everyone(survey.people):
         return "all respondents less the segment"
-    two = categories_of_two(survey.people)
+    two = ", ".join(categories_of_two(survey.people))
     said = "the rest of the segment's category"
-    return f"{said}; of {', '.join(two)}, which has two segments, the other one" if two else said
+    return f"{said}; in categories of two segments ({two}) that is the other one" if two else said
 
 
 def _nulls(survey: Survey, found: Nulls, design: Design) -> tuple[ShuffledScores, ...]:

@@ -66,7 +66,7 @@ def gap_table(category: CategoryGaps, level: float) -> ResultTable:
     thin = "–".join(str(n) for n in dict.fromkeys(category.equal_n))
     about = f"{category.name}: {len(category.segments)} segments of {least} to {most}, thinned to {thin} respondents"
     if category.left_out:
-        about += f", without {words.count(category.left_out, 'question')} that defines them"
+        about += f", without the {words.count(category.left_out, 'question')} used to define them"
     percent, gaps, estimated = words.percent(level), category.gaps, words.fixed(3, undefined="undefined")
     equal, expected = "at equal n", "expected if equal"
     published = [None if gap.expected is None else gap.expected.mean for gap in gaps]
@@ -109,7 +109,7 @@ def gap_statements(category: CategoryGaps, level: float) -> Iterator[Statement]:
     for reason in dict.fromkeys(gap.test.reason for gap in category.gaps if gap.p_adjusted is None):
         own = [gap.model for gap in category.gaps if gap.p_adjusted is None and gap.test.reason == reason]
         who = own[0] if len(own) == 1 else words.count(len(own), "model")
-        yield Statement(f"Nothing is said of the gap in {category.name} of {who}: {reason}.", holds=False)
+        yield Statement(f"No gap in {category.name} is tested for {who}: {reason}.", holds=False)
     if category.perfect_gap >= 0.005:
         least, most = category.respondents
         yield Statement(
@@ -125,7 +125,7 @@ def _unequal(category: CategoryGaps, gap: CategoryGap, level: float) -> str:
     assert gap.p_adjusted is not None
     return (
         f"{gap.model} predicts segments of {category.name} unequally well: at equal numbers of respondents "
-        f"{gap.equal_worst} scores {_THREE(gap.equal_gap)} below {gap.equal_best}, the true gap being "
+        f"{gap.equal_worst} scores {_THREE(gap.equal_gap)} below {gap.equal_best}, with a true gap of "
         f"{_THREE(limits.low)} to {_THREE(limits.high)} ({words.percent(level)} simultaneous interval; adjusted "
         f"{words.p_value(gap.p_adjusted)})."
     )

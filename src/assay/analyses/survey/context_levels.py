@@ -83,7 +83,7 @@ class ContextSlopes(SurveyAnalysis, frozen=True, tag="context"):
 
     def sentences(self) -> Iterator[Statement]:
         if self.reason is not None:
-            yield Statement(f"Nothing is said of the use of context: {self.reason}.", holds=False)
+            yield Statement(f"The effect of context cannot be measured: {self.reason}.", holds=False)
             return
         yield from _about_all(self.slopes, self.level)
         yield from _about_categories(self.slopes, self.level)
@@ -113,7 +113,9 @@ def _about_all(slopes: Sequence[ContextSlope], level: float) -> Iterator[Stateme
         estimate = found.slope.estimate
         within = found.simultaneous.interval
         if found.p_adjusted is None or within is None or estimate.value is None:
-            yield Statement(f"Nothing is said of context for {found.model}: {found.slope.test.reason}.", holds=False)
+            yield Statement(
+                f"The effect of context cannot be measured for {found.model}: {found.slope.test.reason}.", holds=False
+            )
             continue
         limits = words.interval(within, sign=True)
         numbers = f"{words.percent(level)} simultaneous interval {limits}, adjusted {words.p_value(found.p_adjusted)}"

@@ -82,7 +82,7 @@ class Survey:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         few, total = int((self.truth.n < FEW_RESPONDENTS).sum()), len(self.truth)
-        warned = f"{few:,} of {total:,} answers (question × segment) are of fewer than {FEW_RESPONDENTS} respondents"
+        warned = f"{few:,} of {total:,} answers (question × segment) come from fewer than {FEW_RESPONDENTS} respondents"
         alone = self.population == "left-out" and bool(np.isnan(self.baseline_scores[LEFT_OUT]).all())
         missing = "there is no population marginal: every segment is alone in its category; give segments categories"
         said = [*([missing] if alone else []), *([warned] if few else [])]

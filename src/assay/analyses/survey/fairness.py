@@ -106,9 +106,9 @@ def _attainable(count: int, resamples: int, level: float) -> list[str]:
     if least <= 1 - level:
         return []
     needed = ceil(count / (1 - level) - 1e-9)
-    found = f"no p-value of {resamples:,} resamples can be below {words.number(least, 2)}"
-    adjusted = f"when adjusted for {words.count(count, 'gap')}, so that none can be shown"
-    return [f"{found} {adjusted} at {words.number(1 - level)}; take at least {needed:,} (`resamples`)"]
+    found = f"with {resamples:,} resamples, no p-value adjusted for {words.count(count, 'gap')} can be below"
+    none = f"{words.number(least, 2)}, so none can be shown at {words.number(1 - level)}"
+    return [f"{found} {none}; take at least {needed:,} (`resamples`)"]
 
 
 def _at_equal_n(survey: Survey, seed: int) -> tuple[Floats, Integers]:

@@ -250,7 +250,9 @@ def divergence_of(parts: CellSets, level: float) -> Estimate:
     return Estimate(max(mean, 0.0), limits, error, int(parts.read[0]))
 
 
-KNOWS_THE_SAMPLE = "a score above that of a perfect prediction knows the sample, so that noise cannot be taken off"
+KNOWS_THE_SAMPLE = (
+    "the model scores above a perfect prediction: it must have seen the sample, so noise cannot be removed"
+)
 
 
 def beyond_ceiling(survey: Survey, level: float) -> tuple[bool, ...]:
@@ -267,7 +269,7 @@ def _beyond(survey: Survey, m: int, level: float) -> bool:
     return found.n > 1 and interval(found, method="t", confidence_level=level).interval.low > 0
 
 
-SCORES_ONLY = "the results have scores without distributions, whose noise is not known"
+SCORES_ONLY = "the results have scores but no distributions, so their noise is unknown"
 NOTHING_READ = "no answer has a distribution"
 
 

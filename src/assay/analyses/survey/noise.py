@@ -1,4 +1,4 @@
-"""How much of a score can be had at all: the ceiling that sampling noise puts on any predictor (S6, C1)."""
+"""How high a score can get: the ceiling that sampling noise puts on any predictor (S6, C1)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ _PERCENT = words.fixed(1, percent=True)
 HIGH_ENOUGH = 0.9  # of the cells should be able to reach the threshold
 MANY_SMALL = 0.25  # of the segments: more than that should not be small
 CLOSE = 0.5  # of the range: a model in the lower half adds little to the marginal
-LEAST_RANGE = 0.01  # between marginal and ceiling: a share of less is a share of nothing
+LEAST_RANGE = 0.01  # between marginal and ceiling: a share of less means nothing
 
 
 class CeilingOf(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         return tuple(one.model for one in self.models if one.beyond)
 
     def _why(self) -> str:
-        """Why there is no range, where no model has one."""
+        """Why there is no range, if no model has one."""
         reasons = {one.fraction.reason for one in self.models if one.fraction.value is None}
         return f": {reasons.pop()}" if len(reasons) == 1 and all(m.fraction.value is None for m in self.models) else ""
 
@@ -129,7 +129,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         o = self.overall
         yield Statement(
             f"With these numbers of respondents a perfect prediction would score {o.ceiling:.3f} on average "
-            f"(the benchmark's own formula says {o.source_ceiling:.3f}, which is not that of the JSD).",
+            f"(the benchmark's own formula, which is not the JSD's, says {o.source_ceiling:.3f}).",
             holds=True,
         )
         yield Statement(
@@ -145,13 +145,13 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
             if m.beyond:
                 yield Statement(
                     f"{m.model} scores {FOUR(m.score)}, more than the {FOUR(m.ceiling)} of a perfect prediction: it "
-                    "knows the answers of these respondents, so that its score is no forecast.",
+                    "must have seen the answers of these respondents, so its score is not a forecast.",
                     holds=True,
                     warning=True,
                 )
 
     def _about_range(self) -> Iterator[Statement]:
-        """How far the best model gets; nothing of models that know the sample."""
+        """How far the best model gets, leaving out models that must have seen the sample."""
         fair = [m for m in self.models if not m.beyond and m.score is not None]
         if not fair:
             return
@@ -159,7 +159,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         value, limits = best.fraction.value, best.fraction.interval
         between = "the range between the population marginal and a perfect prediction"
         if value is None or limits is None:
-            yield Statement(f"What {best.model} covers of {between} is not said: {best.fraction.reason}.", holds=False)
+            yield Statement(f"No share of {between} is given for {best.model}: {best.fraction.reason}.", holds=False)
             return
         inside = f"{words.percent(limits.level)} interval {_PERCENT(limits.low)} to {_PERCENT(limits.high)}"
         found = f"{_PERCENT(value)} of {between} ({inside})"
@@ -168,7 +168,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         elif limits.high < 0:
             yield Statement(f"{who.capitalize()}, {best.model}, is below the population marginal: {found}.", holds=True)
         else:
-            yield Statement(f"That {who}, {best.model}, covers any of the range is not shown: {found}.", holds=False)
+            yield Statement(f"It is not shown that {who}, {best.model}, covers any of the range: {found}.", holds=False)
 
 
 def noise(survey: Survey, design: Design) -> NoiseCeiling:
@@ -227,7 +227,7 @@ def _reach(survey: Survey, m: int, design: Design) -> ReachedRange:
 
 
 def _agreeing(survey: Survey, model: str, share: Estimate, design: Design) -> Estimate:
-    """A share that leaves out 0 exactly where the model is told from the marginal, among all models and baselines."""
+    """A share whose interval excludes 0 exactly if the model is told apart from the marginal, adjusted for all."""
     if share.value is None or share.interval is None:
         return share
     found = against_baselines(survey, design)
@@ -236,17 +236,17 @@ def _agreeing(survey: Survey, model: str, share: Estimate, design: Design) -> Es
 
 
 def _no_range(ranges: Units, level: float) -> str | None:
-    """Why nothing can be divided by the range: it is none, or the questions do not even show that there is one."""
+    """Why the range is no denominator: it is too small, or the questions do not show that it is above 0."""
     size = ranges.estimate
     if size < LEAST_RANGE:
-        return f"the marginal scores within {LEAST_RANGE:g} of a perfect prediction, so that no range is left"
+        return f"the marginal scores within {LEAST_RANGE:g} of a perfect prediction, so no range is left"
     if ranges.n > 1 and interval(ranges, method="t", confidence_level=level).interval.low <= 0:
         return f"the range is {size:.4f} on average, but differs so much between questions that it may be 0"
     return None
 
 
 def _ratio(units: Units, mass: Floats, design: Design, n: int) -> Estimate:
-    """A ratio of sums over questions; where some have no range at all, by linearisation."""
+    """A ratio of sums over questions; by linearisation if some have no range at all."""
     reason = _no_range(Units(units.denominators, mass), design.level)
     if reason is not None:
         return Estimate(None, None, None, n, reason)

@@ -62,7 +62,7 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return () if self.reason is None else (f"Nothing is said of pairs: {self.reason}.",)
+        return () if self.reason is None else (f"No pairs were tested: {self.reason}.",)
 
     def advice(self) -> Iterator[Advice]:
         board = self.leaderboard
@@ -96,7 +96,7 @@ def pairs(survey: Survey, design: Design) -> ModelPairs:
     panel = survey.of_models
     panel = panel.of_systems(np.flatnonzero(panel.answered.any(axis=0)).tolist())
     if panel.k < 2:
-        return ModelPairs(None, (), "one model: there is no pair")
+        return ModelPairs(None, (), "there is only one model")
     panel = panel.rows(np.asarray(panel.answered.any(axis=1)))
     board = rank_panel(segments_alike(panel), design, "holm")
     p = np.array(board.pairs.test.p_value, dtype=np.float64)  # NaN where there is none
@@ -163,7 +163,7 @@ class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
 
     def sentences(self) -> Iterator[Statement]:
         if len(self.models) < 2:
-            yield Statement("Nothing is said of weights: fewer than two models have all segments.", holds=False)
+            yield Statement("Weights were not varied: fewer than two models have all segments.", holds=False)
             return
         moved = [other for other in self.others if other.moves]
         if not moved:
@@ -174,7 +174,7 @@ class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
         tau = "undefined" if least.tau is None else f"{least.tau:.3f}"
         text = (
             f"The ranking is not the same under every weighting of segments: {len(moved)} of {len(self.others)} change "
-            f"it, most {_label(least)} (Kendall's τ = {tau}; {_moves(least)})"
+            f"it, most of all {_label(least)} (Kendall's τ = {tau}; {_moves(least)})"
         )
         flipped = max(other.reversed for other in self.others)
         if flipped:
@@ -277,7 +277,7 @@ class RepeatedRuns(SurveyAnalysis, frozen=True, tag="repeats"):
 
     def sentences(self) -> Iterator[Statement]:
         if self.found is None:
-            yield Statement(f"Nothing is said of noise between runs: {self.reason}.", holds=False)
+            yield Statement(f"The noise between runs is unknown: {self.reason}.", holds=False)
             return
         yield Statement(self.found.sentence, holds=True)
         least = self.found.detectable.one_run

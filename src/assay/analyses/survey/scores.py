@@ -82,7 +82,12 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
                 Column("score", [one.score for one in self.own], FOUR),
                 Column("cells", [one.cells for one in self.own]),
             )
-            yield ResultTable("own cells", "own cells", columns, "each model on all it answered: not to be compared")
+            yield ResultTable(
+                "own cells",
+                "own cells",
+                columns,
+                "each model on everything it answered; these scores cannot be compared",
+            )
 
     def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:
         """Every model's score, with what predictors without knowledge and a perfect one would score as lines."""

@@ -60,12 +60,12 @@ READING = {
         "questions. “Honest” leaves out answers that could not be read, which the benchmark scores 0 or 0.1."
     ),
     "baselines": (
-        "A model has to beat predictors that know nothing of the segment. The population marginal is what people "
-        "answered who are not in the segment. “Shuffled” mixes up a model's own predictions within each question: a "
+        "A model has to beat predictors that know nothing about the segment. The population marginal is what people "
+        "outside the segment answered. “Shuffled” mixes up a model's own predictions within each question: a "
         "model that does not know which segment is which scores as well then."
     ),
     "noise": (
-        "So few people were asked that their shares are not those of the population. The “ceiling” is what a "
+        "So few people were asked that their shares differ from the population's. The “ceiling” is what a "
         "perfect prediction would score on average; the benchmark's own formula is shown beside it. A score is to be "
         "read within the range from the marginal to the ceiling."
     ),
@@ -79,7 +79,7 @@ READING = {
     ),
     "weighting": (
         "Segments count the same in the benchmark, whatever their size. If the ranking changes when larger "
-        "segments count more, it hangs on segments that are mostly noise."
+        "segments count more, it depends on segments that are mostly noise."
     ),
     "fairness": (
         "A gap is the best segment's score less the worst's. It is never negative, and small segments score "
@@ -94,7 +94,7 @@ READING = {
         "against the true shares: only who was asked varies. R² is of the changes within question and segment."
     ),
     "repeats": (
-        "How far the same model scores the same again: intraclass correlations, the spread between runs, and "
+        "How closely a model repeats its scores: intraclass correlations, the spread between runs, and "
         "the smallest difference that single runs can show."
     ),
 }
