@@ -94,7 +94,7 @@ def test_chart_is_written_beside_the_text(shell: Shell, name: str, magic: bytes)
         (f"{A} {B} {A} --difference 0.1", ["one file or two, but got 3"]),
         (f"{A} {B} --sd 1 --difference 0.1", ["--sd is a number that the pilot gives"]),
         (f"{A} --difference 0.1", ["two files"]),
-        (f"{A} {B}", ["no plan"]),
+        (f"{A} {B}", ["not a plan"]),
     ],
 )
 def test_misuse_is_refused(shell: Shell, options: str, parts: list[str]) -> None:
