@@ -121,7 +121,7 @@ BAD: dict[str, tuple[Panel, dict[str, Any], type[AssayError], str]] = {
         InputError,
         (
             "profile ci refuses: pairing: 30 of 31 items pair, 1 does not. Nothing was written; score the missing "
-            "windows, or use --profile dev, which reports instead."
+            "windows, or use `profile='dev'`, which reports instead."
         ),
     ),
     "nothing in common": (
@@ -176,7 +176,7 @@ BAD: dict[str, tuple[Panel, dict[str, Any], type[AssayError], str]] = {
         Panel.from_arrays([[1.0, 1.0]], systems=["A", "B"]),
         {"columns": {"score": "acc"}},
         UsageError,
-        "columns says how files are read, but a panel has been; leave it out.",
+        "columns is about reading files, which a panel does not need; leave it out.",
     ),
     "no such clusters": (
         Panel.from_arrays([[1.0, 1.0]], systems=["A", "B"]),

@@ -52,7 +52,7 @@ def test_a_frame_in_memory_may_be_wide_too() -> None:
 
 
 def test_a_pattern_that_no_column_is_like_is_refused(wide: Path) -> None:
-    with pytest.raises(InputError, match=r"no column is like score=huge\* among id, topic, small, large, medium"):
+    with pytest.raises(InputError, match=r"no column matches score=huge\* among id, topic, small, large, medium"):
         read_tables([wide], columns={"item": "id", "score": "huge*"})
 
 

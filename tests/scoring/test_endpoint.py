@@ -505,7 +505,7 @@ def test_no_error_shows_the_key(loopback: Loopback, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("key", ["two words", "line\nfeed", "schlüssel"])
 def test_a_key_that_is_none_is_refused_without_showing_it(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv("MY_KEY", key)
-    with pytest.raises(UsageError, match="the environment variable MY_KEY holds no key") as caught:
+    with pytest.raises(UsageError, match="the environment variable MY_KEY does not look like an API key") as caught:
         ApiKey("MY_KEY")
     assert key not in str(caught.value)
 

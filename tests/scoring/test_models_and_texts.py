@@ -86,7 +86,7 @@ def test_what_names_a_model_and_what_a_table(tmp_path: Path) -> None:
     assert not names_model(str(tmp_path / "t.csv"))
     assert not names_model("nowhere.parquet")
     assert not names_model("name=nowhere")
-    with pytest.raises(UsageError, match=r"a folder without config\.json is no model"):
+    with pytest.raises(UsageError, match=r"a folder without config\.json is not a model"):
         names_model(str(tmp_path / "model"))
     (tmp_path / "model" / "config.json").write_text("{}", encoding="utf-8")
     assert names_model(str(tmp_path / "model"))

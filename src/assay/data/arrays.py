@@ -1,4 +1,4 @@
-"""Arrays and names as callers pass them, checked: finite, of the right shape, positive where they are divided by."""
+"""Validate arrays and names from callers: finite values, the right shape, positive denominators."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -63,12 +63,12 @@ def shared(denominators: Floats) -> Floats:
 
 
 def columnwise(values: Floats) -> Floats:
-    """(n, k) with columns contiguous in memory, so that no sum over one depends on how many stand beside it."""
+    """(n, k) with contiguous columns, so that the sum of a column does not depend on the number of columns."""
     return np.asfortranarray(values)
 
 
 def summable(name: str, values: Floats) -> Floats:
-    """The values, refused where they are too large to add up."""
+    """Return the values, or refuse them if their sum overflows."""
     with np.errstate(over="ignore"):
         totals = np.nansum(np.abs(values), axis=0)
     if not bool(np.isfinite(totals).all()):
@@ -77,7 +77,7 @@ def summable(name: str, values: Floats) -> Floats:
 
 
 def unit_ids(ids: Sequence[Any] | NDArray[Any] | None, n: int) -> Texts:
-    """(n,) What the units are called; without names, numbers that sort as text in the order of the rows."""
+    """(n,) Names of the units; by default zero-padded numbers, which sort as text in row order."""
     found = [f"{i:0{len(str(n - 1))}d}" for i in range(n)] if ids is None else [str(one) for one in ids]
     if len(found) != n:
         raise InputError(f"ids must name all {n} rows of the values, but got {len(found)} ids.")
@@ -100,7 +100,7 @@ def check_names(systems: tuple[str, ...], k: int) -> None:
 
 
 def labels_of(name: str, values: Sequence[Any] | NDArray[Any], order: Integers) -> Labels:
-    """Labels of units in another order; they may be of any kind, and are shown as text."""
+    """Labels of the units, reordered; values of any type are shown as text."""
     array = np.asarray(values)
     if array.shape != order.shape:
         raise InputError(f"{name} must have the shape {order.shape}, one label per unit, but got {array.shape}.")
@@ -134,7 +134,7 @@ def columns_named(
 
 
 def check_largest(what: str, values: Floats) -> None:
-    """Refuse values of which the largest, 0 apart, is beyond 1e60 or below 1e-60; NaN is no value."""
+    """Refuse values whose largest magnitude is nonzero and outside 1e-60 to 1e60; NaN is ignored."""
     most = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
     if most == 0 or SMALLEST <= most <= LARGEST:
         return
@@ -143,7 +143,7 @@ def check_largest(what: str, values: Floats) -> None:
 
 
 def check_differences(names: Sequence[str], values: Floats) -> None:
-    """Refuse (n, k) values of which two columns differ, but nowhere by 1e-60: their variance would be 0."""
+    """Refuse (n, k) values in which two columns differ by less than 1e-60 everywhere: the variance would be 0."""
     small = (values != 0) & (np.abs(values) < SMALLEST / TOLERANCE)  # others are equal, or differ by more
     for column in np.flatnonzero(small.any(axis=0)).tolist():
         gaps = np.fmax.reduce(np.abs(values - values[:, [column]]), axis=0, initial=0.0)

@@ -29,7 +29,7 @@ _WHOLE = ("item", "cluster", "weight", "run", "model", "doc_hash")  # columns th
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """Which of our columns a table has, under which name, and what it has besides."""
+    """Which of our columns a table has, what the file calls them, and which columns are unused."""
 
     kind: Kind
     columns: dict[str, str]  # our name → the file's
@@ -40,7 +40,7 @@ class ColumnLayout:
 def layout_of(
     label: str, columns: tuple[str, ...], mapping: Mapping[str, str], kind: Kind | None, cluster: str | None
 ) -> ColumnLayout:
-    """Find our columns among a file's, or say what is missing, doubtful or misspelt."""
+    """Find our columns among a file's; name what is missing, ambiguous or misspelt."""
     check_keys(mapping)
     _check_mapped(label, columns, mapping)
     found = _found(columns, mapping)
@@ -57,14 +57,14 @@ def layout_of(
 
 
 def check_once(label: str, columns: tuple[str, ...], taken: Iterable[str]) -> None:
-    """Refuse two columns of one name: which of them is meant?"""
+    """Refuse duplicate column names among the columns used."""
     for name in taken:
         if columns.count(name) > 1:
             raise InputError(f"{label}: {columns.count(name)} columns are called {name!r}; rename all but one.")
 
 
 def check_keys(mapping: Mapping[str, str], names: Sequence[str] = OURS) -> None:
-    """Refuse a mapping of names that are not ours."""
+    """Refuse a mapping with a name that is not one of our columns."""
     for ours in mapping:
         if ours not in names:
             close = nearest(ours, names)
@@ -157,7 +157,7 @@ def _check_spelling(label: str, unused: tuple[str, ...], absent: list[str]) -> N
 def columns_by_model(
     label: str, columns: Sequence[str], mapping: Mapping[str, str], cluster: str | None
 ) -> dict[str, dict[str, str]] | None:
-    """For each column that the pattern of ``score`` means, the mapping that reads it; ``None`` where it is no pattern.
+    """The column mapping of each model when ``score`` is a pattern; ``None`` when it is not one.
 
     >>> columns_by_model("table", ["id", "topic", "m1", "m2"], {"item": "id", "score": "m*"}, None)
     {'m1': {'item': 'id', 'score': 'm1'}, 'm2': {'item': 'id', 'score': 'm2'}}
@@ -168,7 +168,7 @@ def columns_by_model(
     taken = {theirs for ours, theirs in mapping.items() if ours != "score"} | {cluster} | set(_WHOLE)
     models = [name for name in columns if fnmatchcase(name, pattern) and name not in taken]
     if not models:
-        raise InputError(f"{label}: no column is like score={pattern} among {listed(columns)}; name another pattern.")
+        raise InputError(f"{label}: no column matches score={pattern} among {listed(columns)}; name another pattern.")
     return {model: {**mapping, "score": model} for model in models}
 
 
@@ -215,7 +215,7 @@ RULES: dict[str, NumberRule] = {
 
 
 def check_number(source: RowSource, name: str, column: str, values: Floats) -> None:
-    """Refuse what is missing, not a number, not finite or outside the rule of our column ``name``."""
+    """Refuse values that are missing, not numbers, not finite, or break the rule of our column ``name``."""
     rule = RULES[name]
     good = np.isfinite(values) & rule.holds(values)
     if good.all():
@@ -232,14 +232,14 @@ def check_number(source: RowSource, name: str, column: str, values: Floats) -> N
 
 
 def check_texts(source: RowSource, column: str, values: Texts) -> None:
-    """Refuse what is missing or blank."""
+    """Refuse missing or blank cells."""
     if not all(map(str.strip, values)):
         row = next(row for row, text in enumerate(values, start=1) if not text.strip())
         raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
 
 
 def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: Integers) -> None:
-    """Refuse a split that is neither preview nor final."""
+    """Refuse split labels other than preview and final."""
     known = np.array([name in SPLITS for name in names])[codes]
     if not known.all():
         row = int(np.argmin(known)) + 1
@@ -248,7 +248,7 @@ def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: I
 
 
 def check_unique(source: RowSource, column: str, ids: Texts, groups: Mapping[str, Labels | None]) -> None:
-    """Refuse ids that are there twice within the same model, split and run (``None``: not in the file)."""
+    """Refuse duplicate ids within a model, split and run (``None``: the file has no such column)."""
     if len(set(ids)) == len(ids):
         return
     numbers = {text: number for number, text in enumerate(dict.fromkeys(ids))}
@@ -274,7 +274,7 @@ def _repeated(
     pairs: list[tuple[int, int]],
     many: int,
 ) -> InputError:
-    """Name the first few rows that repeat an id, each with the row that has it already."""
+    """Name the first few rows that repeat an id, each with the row that had it first."""
     places = iter(source.places([row + 1 for pair in pairs for row in pair]))
     found = [(f"{shown(ids[later])}{_within(groups, later)}", next(places), next(places)) for later, _ in pairs]
     (name, here, there), *more = found

@@ -1,4 +1,4 @@
-"""Generated text: tables of item, prediction and reference, or what a model would have written by character."""
+"""Generated text: tables of item, prediction and reference, and counts of correctly predicted characters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,10 +43,10 @@ def read_generations(
     columns: Mapping[str, str] | None = None,
     allow_empty: bool = False,
 ) -> list[Generations]:
-    """The systems of several tables, which must have the same items and references.
+    """Read the systems in several tables; all must have the same items and references.
 
-    Paths may be NAME=PATH. ``columns`` maps our names to the file's; ``allow_empty`` takes an empty prediction for a
-    system that wrote nothing, instead of refusing it as missing.
+    Paths may be NAME=PATH. ``columns`` maps our names to the file's; with ``allow_empty`` an empty prediction means
+    that the system wrote nothing, instead of being refused as missing.
     """
     check_keys(columns or {}, OURS)
     systems = [system for source in sources for system in _systems(source, columns or {}, allow_empty=allow_empty)]
@@ -56,7 +56,7 @@ def read_generations(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         where = listed(system.label for system in systems if system.name == twice)
-        raise InputError(f"{where}: several systems are called {twice!r}; name them apart, as in new=FILE.")
+        raise InputError(f"{where}: several systems are called {twice!r}; give them different names, as in new=FILE.")
     for other in systems[1:]:
         _check_pairs(systems[0], other)
     return systems
@@ -104,7 +104,7 @@ def _system(
 
 
 def _places(source: RowSource, columns: Mapping[str, str]) -> dict[str, str]:
-    """Our name → the file's; model and cluster need not be there, and an empty name leaves them out."""
+    """Our name → the file's; model and cluster are optional, and an empty name leaves them out."""
     places = {ours: columns.get(ours, ours) for ours in OURS}
     for ours, theirs in places.items():
         if theirs in source.columns or (ours in OPTIONAL and not columns.get(ours)):
@@ -141,7 +141,7 @@ def _check_cells(source: RowSource, ours: str, column: str, texts: Texts, *, all
         if lone is not None:
             raise InputError(
                 f"{_cell(source, row, column)}: character {lone + 1} is an unpaired surrogate "
-                f"(U+{ord(text[lone]):04X}), which is no character; decode the text again, as UTF-8."
+                f"(U+{ord(text[lone]):04X}), not a character; decode the text again, as UTF-8."
             )
 
 
@@ -150,7 +150,7 @@ def _cell(source: RowSource, row: int, column: str) -> str:
 
 
 def _unpaired(text: str) -> int | None:
-    """Where a text cannot be written as UTF-8."""
+    """Position of the first character that cannot be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -159,7 +159,7 @@ def _unpaired(text: str) -> int | None:
 
 
 def _check_pairs(first: Generations, other: Generations) -> None:
-    """Refuse systems with other items or references: their scores would not be of the same thing."""
+    """Refuse systems with different items or references: their scores would not measure the same thing."""
     alone = sorted(set(first.items).symmetric_difference(other.items))
     if alone:
         where, lacks = (first, other) if alone[0] in first.items else (other, first)
@@ -169,7 +169,9 @@ def _check_pairs(first: Generations, other: Generations) -> None:
             "same items."
         )
     if first.clusters != other.clusters:
-        raise InputError(f"{first.label} and {other.label}: the same items have other clusters; give both the same.")
+        raise InputError(
+            f"{first.label} and {other.label}: the same items have different clusters; give both the same ones."
+        )
     for item, a, b in zip(first.items, first.references, other.references, strict=True):
         if a != b:
             raise InputError(
@@ -180,7 +182,7 @@ def _check_pairs(first: Generations, other: Generations) -> None:
 
 @dataclass(frozen=True, eq=False)
 class CharacterCounts:
-    """The characters of a text under one model: how many there are, how many are right, and their bits."""
+    """Characters of a text under one model: how many were predicted, how many correctly, and their bits."""
 
     name: str  # of the model
     units: tuple[str, ...]  # (n,) documents, or windows where there is one document

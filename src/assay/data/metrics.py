@@ -87,7 +87,7 @@ def _sum(totals: Floats, columns: list[int]) -> Floats:
 
 
 def _quotient(top: Floats, bottom: Floats) -> Floats:
-    """NaN where there is nothing to divide by."""
+    """The quotient, NaN where the bottom is not positive."""
     return np.asarray(np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), np.nan))
 
 
@@ -125,7 +125,7 @@ BITS = {"bytes": BITS_PER_BYTE, "chars": BITS_PER_CHARACTER}
 
 
 def character_metrics(scripts: Sequence[str]) -> tuple[Metric, ...]:
-    """Of what a model would have written next: accuracy and bits per character, over all and by script."""
+    """Metrics of next-token predictions: accuracy and bits per character, overall and by script."""
     bits: dict[str, Any] = {"lower_is_better": True, "measured_in": "bits per character"}
     return (
         *_by_script("accuracy", "right", scripts, measured_in="share"),
@@ -134,7 +134,7 @@ def character_metrics(scripts: Sequence[str]) -> tuple[Metric, ...]:
 
 
 def generation_metrics(scripts: Sequence[str], tokenizers: Sequence[str]) -> tuple[Metric, ...]:
-    """Of what a model wrote: errors, accuracy by script, BLEU with each tokenizer, chrF."""
+    """Metrics of generated text: character errors, accuracy by script, BLEU with each tokenizer, chrF."""
     characters = _each("characters", scripts)
     return (
         Metric.of_sums("cer", ("edits",), characters, lower_is_better=True, measured_in="share"),
@@ -156,7 +156,7 @@ def _each(part: str, scripts: Sequence[str]) -> Names:
 
 
 def _bleu(tokenizer: str) -> Iterator[Metric]:
-    """BLEU of the corpus, and the mean and standard deviation of the sentences' (T9)."""
+    """Corpus BLEU, and the mean and standard deviation of sentence BLEU (T9)."""
     shown, single = "points of 100", f"sentence_bleu/{tokenizer}"
     spread = (single, f"sentence_bleu_squares/{tokenizer}", "sentences")
     yield Metric(f"bleu/{tokenizer}", bleu_parts(tokenizer), function=bleu_of, measured_in=shown)
@@ -177,7 +177,7 @@ def chrf_parts() -> Names:
 
 
 def _share(totals: Floats) -> Floats:
-    """The first over the second, where systems do not share the second: not a ratio that signs can be flipped of."""
+    """First part over second, for denominators that differ between systems: sign flips do not apply."""
     return _quotient(totals[..., 0], totals[..., 1])
 
 

@@ -1,6 +1,6 @@
-"""Tables to one panel: units are paired by id and by nothing else.
+"""Pair tables into one panel, by unit id and by nothing else.
 
-The panel has every unit that any table has, with holes where others lack it; or only the units that all have. Tables
+The panel has every unit of any table, with holes where a table lacks it, or only the units that all tables have. Tables
 that list the same units, as most do, are not copied.
 """
 
@@ -35,7 +35,7 @@ class Pairing:
 
 
 def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
-    """Pair tables; what belongs to a unit must be the same in all that have it. Runs of a unit are averaged."""
+    """Pair tables. Tokens, weights and clusters of a unit must agree between tables; repeated runs are averaged."""
     check_tables(tables, how.split)
     chosen = [of_split(table, how.split) for table in tables]
     about = chosen[0].about
@@ -73,7 +73,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
 
 @dataclass(frozen=True, eq=False)
 class _Union:
-    """All units of several tables (sides), and where each side has its own among them."""
+    """The union of the units of several tables (sides), and where each side's units are in it."""
 
     sides: Sequence[SortedTable]
     ids: Texts
@@ -92,7 +92,7 @@ class _Union:
         return cls(sides, ids, [np.fromiter(map(at.__getitem__, names), np.int64, len(names)) for names in own])
 
     def common(self, *, strict: bool) -> "_Union":
-        """Only the units that every side has."""
+        """Keep only the units that every side has."""
         if self.places is None:
             return self
         counts = np.bincount(np.concatenate(self.places), minlength=len(self.ids))
@@ -173,7 +173,7 @@ class _Union:
         return found
 
     def check_contents(self) -> None:
-        """Refuse a unit that is something else in another file, where the files tell what it is."""
+        """Refuse units whose contents differ between files, where the files carry a hash of them."""
         told = [i for i, side in enumerate(self.sides) if "doc_hash" in side.table.labels]
         if len(told) > 1:
             sides, places = [self.sides[i] for i in told], self.places
@@ -190,7 +190,7 @@ class _Union:
         return found
 
     def _differing(self, columns: Sequence[Any]) -> tuple[int, int, int, int] | None:
-        """The first unit of which two sides have different values: both sides, and where they have it."""
+        """The first unit on which two sides disagree: each side and its row there."""
         if self.places is None:
             for side, values in enumerate(columns[1:], start=1):
                 same = columns[0] == values
@@ -208,7 +208,7 @@ class _Union:
         return None
 
     def _first_with(self, place: int) -> tuple[int, int]:
-        """The first side that has a unit, and where."""
+        """The first side that has a unit, and its row there."""
         assert self.places is not None
         side = next(side for side, places in enumerate(self.places) if (places == place).any())
         return side, int(np.flatnonzero(self.places[side] == place)[0])
@@ -233,7 +233,7 @@ class _Union:
 
 
 def _codes(labels: Sequence[tuple[Labels, Integers]]) -> tuple[tuple[str, ...], list[Integers]]:
-    """The labels of some rows of several tables as codes of the same names."""
+    """Labels of rows of several tables as codes into one list of names."""
     first = labels[0][0].names
     if all(one.names == first for one, _ in labels):
         return first, [one.codes[rows] for one, rows in labels]
@@ -244,7 +244,7 @@ def _codes(labels: Sequence[tuple[Labels, Integers]]) -> tuple[tuple[str, ...], 
 
 
 def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[str, ...]:
-    """The names given, or those of the models or files; with letters if nothing else tells them apart."""
+    """The given names, or those of the models or files; numbered if nothing else tells them apart."""
     if names is not None:
         if len(names) != len(tables) or len(set(names)) != len(tables):
             raise UsageError(f"names must be {len(tables)} different names, but got {listed(names)}.")
@@ -283,5 +283,5 @@ def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ..
 
 
 def _has_long_documents(side: SortedTable) -> bool:
-    """Whether several windows are of one document."""
+    """Whether any document has several windows."""
     return "document" in side.table.labels and len(set(side.texts("document"))) < len(side)

@@ -42,11 +42,11 @@ class Panel(PanelViews):
         return replace(self, systems=(self.systems[first], self.systems[second]), parts=parts, models=())
 
     def with_numerators(self, numerators: Floats) -> "Panel":
-        """The same units with other sums (n, k) on top, such as those without rounding."""
+        """The same units with other numerators (n, k), such as unrounded ones."""
         return replace(self, parts={**self.parts, ratio_of(self.metric)[0][0]: arrays.columnwise(numerators)})
 
     def rows(self, chosen: NDArray[Any]) -> "Panel":
-        """Some of the units: a mask, or places in their order."""
+        """Select units by a mask or by positions."""
         return replace(
             self,
             ids=self.ids[chosen],
@@ -73,12 +73,12 @@ class Panel(PanelViews):
         return found
 
     def by(self, label: str) -> "Iterator[tuple[str, Panel]]":
-        """The units of each label apart, in the order of the labels."""
+        """One panel per value of a label, in the order of the values."""
         for name in self.label(label).names:
             yield name, self.where(**{label: name})
 
     def clusters_as_units(self) -> "Panel":
-        """The sums of every cluster, in the order of their names; labels and numbers of single units are left out.
+        """Clusters as units, sorted by name; labels and numbers of single units are left out.
 
         >>> panel = Panel.from_arrays([[1, 0], [1, 1], [0, 1]], clusters=["b", "a", "b"])
         >>> found = panel.clusters_as_units()
@@ -111,7 +111,7 @@ class Panel(PanelViews):
         return NoPairsError(f"no {self.unit} has an answer of every system: {sides}; leave out those that lack many.")
 
     def per_unit(self, function: Callable[[Floats], Floats], *, weighted: bool = False) -> "Panel":
-        """A column per model: a function of what its runs have in a unit, (n, runs) → (n,), as scores of weight 1.
+        """Derive one column per model from its runs: a function (n, runs) → (n,), as scores of weight 1.
 
         What is not a function of totals is derived this way: pass@k, means and variances over runs. With ``weighted``
         the units keep their weights.
@@ -129,7 +129,7 @@ class Panel(PanelViews):
         return replace(self, systems=tuple(r.model for r in models), parts=parts, metrics=(metric,), models=())
 
     def of_models(self, names: Sequence[str]) -> "Panel":
-        """The columns of some of the models, or systems where no column is said to be a run."""
+        """The columns of some models (or systems, where no column is a run)."""
         chosen = [next(runs for runs in self.by_model if runs.model == name) for name in names]
         places = [column for runs in chosen for column in runs.columns]
         starts = np.cumsum([0, *(len(runs.columns) for runs in chosen)]).tolist()
@@ -140,13 +140,13 @@ class Panel(PanelViews):
         return replace(self.of_systems(places), models=moved if self.models else ())
 
     def of_systems(self, places: Sequence[int]) -> "Panel":
-        """Some of the columns, in this order."""
+        """Select columns, in this order."""
         chosen = list(places)
         parts = {name: part if part.shape[1] == 1 else part[:, chosen] for name, part in self.parts.items()}
         return replace(self, systems=tuple(self.systems[i] for i in chosen), parts=parts, models=())
 
     def averaged(self) -> "Panel":
-        """A column per model: the mean of its runs in each unit, over those that are there."""
+        """Average the runs of each model, unit by unit, over those that answered."""
         if not self.models:
             return self
         parts = {name: part if part.shape[1] == 1 else self._mean_of_runs(part) for name, part in self.parts.items()}
@@ -158,7 +158,7 @@ class Panel(PanelViews):
         return arrays.columnwise(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
 
     def weighted(self, function: Callable[[Floats], Floats]) -> "Panel":
-        """The same values with other weights: a function of those there are."""
+        """The same values with other weights, a function of the present ones."""
         tops, bottoms = ratio_of(self.metric)
         weights = function(self.denominators)[:, None]
         made = {tops[0]: arrays.columnwise(self.values * weights), bottoms[0]: weights}
@@ -181,7 +181,7 @@ class Panel(PanelViews):
         sizes: Mapping[str, ArrayLike] | None = None,
         holes: bool = False,
     ) -> "Panel":
-        """A panel of arrays, (n,) or (n, k): summed losses over tokens, summed scores over weights (or over 1).
+        """Make a panel from arrays, (n,) or (n, k): summed losses over tokens, or scores over weights (default 1).
 
         With ``weights`` instead of ``denominators`` the first array holds values, which are multiplied by them. A
         column is a system; ``models`` names the model of each column where several are runs of one. With ``holes`` NaN
@@ -201,7 +201,7 @@ class Panel(PanelViews):
         order = np.array(sorted(range(n), key=found.__getitem__), dtype=np.int64)
         arrays.check_ids(found[order])
         if weights is not None and denominators is not None:
-            raise UsageError("weights are denominators of values; give either of them.")
+            raise UsageError("give either weights or denominators, not both.")
         given = weights if denominators is None else denominators
         shapes = ((n,),) if denominators is None else ((n,), (n, k))
         what = "denominators" if weights is None else "weights"
@@ -235,7 +235,7 @@ class Panel(PanelViews):
         complete: bool = False,
         strict: bool = False,
     ) -> "Panel":
-        """The panel of tables that have been read: every unit that any of them has, with holes where others lack it.
+        """Make a panel from tables: every unit that any of them has, with holes where others lack it.
 
         Runs of an item are averaged. Units are kept apart by split where there is one, unless ``split`` picks one of
         them. With ``complete`` only the units that all tables have are taken, as `complete` does; ``strict`` refuses
@@ -246,7 +246,7 @@ class Panel(PanelViews):
 
     @classmethod
     def from_runs(cls, runs: Sequence[RunTable], *, cluster: str | None = None, complete: bool = False) -> "Panel":
-        """The panel of runs that have been read, a column each; ``models`` says which are of one model."""
+        """Make a panel with one column per run; ``models`` says which runs belong to one model."""
         names = [one.name for one in runs]
         panel = cls.from_tables([one.table for one in runs], names=names, cluster=cluster, complete=complete)
         return replace(panel, models=columns_of(runs))
@@ -264,7 +264,7 @@ class Panel(PanelViews):
         split: str | None = None,
         lower_is_better: bool | None = None,
     ) -> "Panel":
-        """The panel of a data frame of any library, or of a mapping of names to columns.
+        """Make a panel from a data frame of any library, or a mapping of names to columns.
 
         A long frame has a row for each unit and model, with the columns ``item``, ``model`` and ``score`` (or
         ``window``, ``model``, ``tokens`` and ``loss``); a wide one has a row for each unit and a column of scores for

@@ -1,4 +1,4 @@
-"""The numbers of a panel as statistics take them: sums, denominators, clusters, units to draw, a digest."""
+"""A panel's fields and what follows from them: sums, denominators, clusters, units to draw, a digest."""
 
 import hashlib
 import math
@@ -20,7 +20,7 @@ _HASHED_AT_ONCE = 65_536  # ids; all at once would double what a large panel tak
 
 
 def without_splits(ids: Texts, splits: Labels) -> Texts:
-    """Ids without the split before them, which two splits need to be told apart and one does not."""
+    """Strip the prefix SPLIT/ from ids; it is needed only while both splits are present."""
     both = list(zip(ids.tolist(), splits.texts.tolist(), strict=True))
     if not all(name.startswith(f"{split}/") for name, split in both):
         return ids
@@ -31,7 +31,7 @@ def without_splits(ids: Texts, splits: Labels) -> Texts:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Units that one system has and another has not: how many, and the first five ids.
+    """Units that only one of the systems has: how many, and the first five ids.
 
     With more than two systems ``only_b`` counts the ids outside the first system that some system lacks.
     """
@@ -55,7 +55,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Substance:
-    """How much evidence a panel holds, whatever it says."""
+    """How much evidence a panel holds, whichever way it points."""
 
     units: int  # that are drawn: clusters, or the units themselves
     effective: float  # Kish's (Σw)² / Σw²: so many units of equal weight would say as much
@@ -73,7 +73,7 @@ class Sums:
 
 
 def digest(tag: bytes, ids: Texts, named: Mapping[str, NDArray[Any]]) -> str:
-    """The sha256 of ids and of named arrays, in this order; ``tag`` says what they are of."""
+    """sha256 of ids and named arrays, in this order; ``tag`` says what they describe."""
     hashed = hashlib.sha256(tag)
     _hash_array(hashed, "units", np.fromiter(map(len, ids), np.int64, len(ids)))
     for start in range(0, len(ids), _HASHED_AT_ONCE):
@@ -138,7 +138,7 @@ class PanelViews:
 
     @property
     def by_model(self) -> tuple[Runs, ...]:
-        """Which columns are of which model; each is a model of its own where nothing is said."""
+        """The columns of each model; without ``models`` every column is a model of its own."""
         return self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
 
     @property
@@ -152,7 +152,7 @@ class PanelViews:
 
     @cached_property
     def numerators(self) -> Floats:
-        """(n, k) What the deciding metric sums on top."""
+        """(n, k) Numerators of the deciding metric."""
         return self._sum(ratio_of(self.metric)[0])
 
     @cached_property
@@ -168,13 +168,13 @@ class PanelViews:
 
     @property
     def values(self) -> Floats:
-        """(n, k) The deciding metric of every unit alone; NaN where there is no answer."""
+        """(n, k) The deciding metric of each single unit; NaN where there is no answer."""
         below = self.denominators
         return np.ascontiguousarray(self.numerators) / (below[:, None] if below.ndim == 1 else below)
 
     @cached_property
     def answered(self) -> Truths:
-        """(n, k) Where there are no holes."""
+        """(n, k) Which system answered which unit."""
         found: Truths = np.ones((self.n, self.k), dtype=bool, order="F")
         for part in self.parts.values():
             found &= ~np.isnan(part)
@@ -197,7 +197,7 @@ class PanelViews:
 
     @property
     def n_clusters(self) -> int | None:
-        """How many clusters; ``None`` where the units stand for themselves."""
+        """Number of clusters; ``None`` without clusters."""
         return None if self.clusters is None else int(self.clusters.max()) + 1
 
     @property
@@ -207,14 +207,14 @@ class PanelViews:
 
     @cached_property
     def binary(self) -> bool:
-        """Whether these are scores, and every one is 0 or 1."""
+        """Whether the values are scores and all are 0 or 1."""
         below = self.denominators if self.denominators.ndim == 2 else self.denominators[:, None]
         right = (self.numerators == 0) | (self.numerators == below) | ~self.answered
         return self.kind == "scores" and bool(right.all())
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of the ids and of every number: the same for any file format, row order and names of systems."""
+        """sha256 of ids and numbers; independent of file format, row order and system names."""
         clusters: dict[str, NDArray[Any]] = {} if self.clusters is None else {"clusters": self.clusters}
         if not set(self.parts) <= {*self.metric.parts, *SIZES} or len(self.metric.parts) != 2:
             return digest(b"assay panel 2", self.ids, dict(sorted(self.parts.items())) | clusters)
@@ -226,7 +226,7 @@ class PanelViews:
         return self.denominators if self.denominators.ndim == 1 else self.denominators[:, system]
 
     def estimate(self, system: int) -> float:
-        """The deciding metric of one system over the units it answered; of a ratio both sums are correctly rounded."""
+        """The deciding metric of one system over the units it answered; sums of ratios are correctly rounded."""
         if self.metric.ratio is None:
             rows = self.sums(self.metric.name, system)
             return float(self.metric.value(rows[~np.isnan(rows).any(axis=1)].sum(axis=0)))
@@ -237,7 +237,7 @@ class PanelViews:
         return math.fsum(top.tolist()) / math.fsum(below.tolist())
 
     def units(self, metric: str, system: int) -> Units:
-        """What is drawn to judge one system by one of the metrics: clusters, or units.
+        """The units (or clusters) to resample when one system is judged by one metric.
 
         Units without an answer, and those that have no part in the metric, are left out.
         """
@@ -260,25 +260,25 @@ class PanelViews:
         return found
 
     def sums(self, metric: str, system: int) -> Floats:
-        """(n, m) The parts of a metric in one system, for one that is no ratio."""
+        """(n, m) The parts of a metric for one system; for metrics that are not ratios."""
         return np.column_stack([self.column(part, system) for part in self.metric_named(metric).parts])
 
     @cached_property
     def grid(self) -> Grid:
-        """All systems by unit with their weights, for tests of all pairs."""
+        """All systems by unit, with weights, for tests of all pairs."""
         if self.denominators.ndim != 1:
             raise InputError("all systems must have the same denominators (tokens, weights); these differ.")
         return Grid.of_sums(np.ascontiguousarray(self.numerators), self.denominators, self.clusters)
 
     def cluster_sums(self) -> Sums:
-        """Numerators, denominators and sizes added up within clusters; the units themselves where there are none."""
+        """Numerators, denominators and sizes summed within clusters; per unit where there are none."""
         if self.clusters is None:
             return Sums(self.numerators, self.denominators, self.sizes)
         sizes = {name: grouped(values, self.clusters) for name, values in self.sizes.items()}
         return Sums(grouped(self.numerators, self.clusters), grouped(self.denominators, self.clusters), sizes)
 
     def substance(self) -> Substance:
-        """How much evidence there is: the units drawn, how unequal their weights are, and how many differ at all."""
+        """Count the evidence: units drawn, their effective number, and on how many the systems differ."""
         weights = self.units(self.metric.name, 0).denominators
         both = self.answered[:, :2].all(axis=1)
         differ = None if self.k < 2 else int((self.values[both, 0] != self.values[both, 1]).sum())
@@ -303,12 +303,12 @@ class PanelViews:
         return found[:, 0 if found.shape[1] == 1 else system]
 
     def column(self, part: str, system: int) -> Floats:
-        """(n,) A part of one system, or what all share."""
+        """(n,) One part for one system, or the part that all share."""
         return self._column((part,), system)
 
 
 def ratio_of(metric: Metric) -> tuple[Names, Names]:
-    """The parts that a metric divides, and those it divides by."""
+    """Numerator and denominator parts of a metric that is a ratio of sums."""
     if metric.ratio is None:
         raise UsageError(f"{metric.name} is not a ratio of sums.")
     return metric.ratio

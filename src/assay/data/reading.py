@@ -58,7 +58,7 @@ def read_table(
 
 
 def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
-    """Read what `write_tables` wrote: Parquet of one kind, whatever the file is called; nothing is guessed."""
+    """Read Parquet that `write_tables` wrote, whatever the file is called; nothing is guessed."""
     return _table(Parquet(path, one_line(str(path))), {}, kind, cluster)
 
 
@@ -70,9 +70,9 @@ def read_tables(
     cluster: str | None = None,
     selection: Selection | None = None,
 ) -> list[Table]:
-    """A table for each model in several files, folders, mappings, data frames or tables.
+    """Read a table for each model in several files, folders, mappings, data frames or tables.
 
-    Paths may be NAME=PATH. The logs of a harness are put together by model, whichever path they come from.
+    Paths may be NAME=PATH. Harness logs are joined by model, whichever path they come from.
 
     >>> rows = {"model": ["a", "a", "b", "b"], "item": ["q1", "q2", "q1", "q2"], "score": [1, 0, 1, 1]}
     >>> [table.name for table in read_tables([rows])]
@@ -95,7 +95,7 @@ def read_tables(
 def read_wide(
     frame: Any, systems: Sequence[str], *, columns: Mapping[str, str] | None = None, cluster: str | None = None
 ) -> list[Table]:
-    """A table for each of the columns that hold the scores of a system; units without a score are left out."""
+    """Read one table per score column of a wide frame; units without a score are left out."""
     source, tables = open_source(frame), []
     if not isinstance(source, MemorySource):
         raise UsageError(f"a frame must be a mapping of columns or a data frame, but got {type(frame).__name__}.")
@@ -119,9 +119,9 @@ def read_models(
     selection: Selection | None = None,
     models: Sequence[str] = (),
 ) -> list[Table]:
-    """What one argument holds: a table, of whichever models, or a table for each model of a harness's output.
+    """Read one argument: a single table (of any number of models), or a table for each model of a harness's output.
 
-    Of a harness's output only the ``models`` are read, if there are any of them.
+    Of a harness's output only the logs of ``models`` are read, if it has any.
     """
     if isinstance(source, Table):
         return [source]
@@ -130,7 +130,7 @@ def read_models(
 
 
 def one_model(tables: Sequence[Table], model: str | None) -> Table:
-    """The table of one of the models that an argument holds; the only one if none is named."""
+    """Pick the table of a model; without a name, the only table."""
     if len(tables) == 1:
         return tables[0] if model is None else tables[0].select(model)
     names = [table.name for table in tables]
@@ -143,7 +143,7 @@ def one_model(tables: Sequence[Table], model: str | None) -> Table:
 
 
 def check_used(selection: Selection | None, tables: Sequence[Table]) -> None:
-    """Refuse to pick among the results of a harness where there are none, rather than to ignore it."""
+    """Refuse a selection among harness results where there are none, rather than ignore it."""
     if selection is not None and selection.picks and not any("measure" in table.about for table in tables):
         labels = listed(table.label for table in tables)
         raise UsageError(
@@ -160,7 +160,7 @@ def _open(
 
 
 def _tables(opened: RowSource, columns: Mapping[str, str], kind: Kind | None, cluster: str | None) -> list[Table]:
-    """The table of a source, or of each of its models where they are columns."""
+    """The table of a source, or one per model where models are columns."""
     models = columns_by_model(opened.label, opened.columns, columns, cluster)
     if models is None:
         return [_table(opened, columns, kind, cluster)]
@@ -199,9 +199,9 @@ def _table(
 
 
 def _wanted(layout: ColumnLayout, cluster: str | None) -> dict[str, tuple[str, Reading]]:
-    """What to read, by our name; a cluster column that is not one of ours goes by its own name.
+    """What to read, by our name; a cluster column that is not one of ours keeps its own name.
 
-    Labels come first: their texts are gone before those of the ids, which stay, take their place in memory.
+    Labels come first: their texts are freed before the ids, which are kept, are loaded.
     """
     readings: dict[str, Reading] = {ours: "number" if ours in _NUMBERS else "text" for ours in layout.columns}
     readings.update({"score": "score"} if "score" in layout.columns else {})
@@ -248,7 +248,7 @@ def _labels(source: RowSource, ours: str, theirs: str, values: Texts) -> Labels:
 
 
 def _of_one_line(names: Texts) -> Texts:
-    """Names of models go into sentences and tables: none may break the line or hide. Two names stay two."""
+    """Make model names printable on one line, unless two names would become one."""
     plain = {name: one_line(name) for name in set(names)}
     if all(name == shown for name, shown in plain.items()) or len(set(plain.values())) < len(plain):
         return names

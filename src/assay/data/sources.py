@@ -1,4 +1,4 @@
-"""What users pass to a verb: files, logs of a harness, mappings of columns, data frames, tables, or a panel."""
+"""Turn what users pass to a verb (files, logs, mappings, data frames, tables, a panel) into tables or panels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ def tables_of(
     *,
     must_pick: bool = True,
 ) -> tuple[Table, Table]:
-    """The two tables; ``must_pick``: a selection makes no sense where there is nothing to select from."""
+    """Read the two tables to compare; with ``must_pick`` a selection that selects nothing is refused."""
     if b is None and None in models:
         raise UsageError(
             "compare needs two files, or one file and the names of two of its models (`models=('NAME', 'NAME')`)."
@@ -54,10 +54,10 @@ def panel_as_asked(
     lower_is_better: bool | None = None,
     **not_for_panels: object,
 ) -> Panel:
-    """A panel under the options of a verb; those that only say how files are read are refused."""
+    """Apply a verb's options to a panel; options about reading files are refused."""
     for name, value in not_for_panels.items():
         if value is not None:
-            raise UsageError(f"{name} says how files are read, but a panel has been; leave it out.")
+            raise UsageError(f"{name} is about reading files, which a panel does not need; leave it out.")
     if split is not None:
         panel = panel.where(split=split)
     if cluster is not None:
@@ -71,7 +71,7 @@ def panel_as_asked(
 
 
 def two_systems(panel: Panel, models: Models, *, strict: bool = False, verb: str = "compare") -> Panel:
-    """Two systems of a panel on the units that both have; runs of a model are averaged."""
+    """Reduce a panel to two systems and the units both answered; runs of a model are averaged."""
     names = two_names(panel, models, verb)
     panel = panel.averaged()
     if models != (None, None):
@@ -84,7 +84,7 @@ def two_systems(panel: Panel, models: Models, *, strict: bool = False, verb: str
 
 
 def two_names(panel: Panel, models: Models, verb: str) -> tuple[str, str]:
-    """The two systems of a panel, or those that are named; columns that are runs of a model go by its name."""
+    """Names of the two systems to compare; columns that are runs of a model go by its name."""
     names = tuple(runs.model for runs in panel.by_model)
     if models != (None, None):
         return _known(models[0], names), _known(models[1], names)
@@ -107,9 +107,9 @@ def _known(name: str | None, systems: Sequence[str]) -> str:
 
 
 def tables_of_panel(panel: Panel) -> list[Table]:
-    """A table for each model of a panel, checked as those of files are; scores have a row for each run.
+    """One table per model of a panel, validated like those from files; scores have a row for each run.
 
-    A panel holds sums and a table values, so what the tables pair to may differ from the panel in the last bit.
+    Panels hold sums and tables hold values, so pairing these tables again may differ in the last bit.
     """
     if panel.kind == "losses":
         panel = panel.averaged()
@@ -135,7 +135,7 @@ def _table_of(panel: Panel, runs: Runs) -> Table:
 
 
 def _columns_of_units(panel: Panel) -> dict[str, NDArray[Any]]:
-    """What belongs to units whatever the system, under the names that tables of losses or scores have."""
+    """Columns that belong to units whatever the system, under the names that tables use."""
     losses = panel.kind == "losses"
     wanted = dict.fromkeys(name for name in (*(("split", "document") if losses else ()), panel.cluster) if name)
     columns: dict[str, NDArray[Any]] = {UNITS[panel.kind]: panel.ids}
@@ -160,7 +160,7 @@ def pair(
     lower_is_better: bool | None = None,
     split: str | None = None,
 ) -> Panel:
-    """The panel of two tables: the units that both have, in the order of their ids.
+    """Pair two tables: the units that both have, sorted by id.
 
     >>> from assay.data import read_table
     >>> a = read_table({"window": ["x", "y"], "tokens": [512, 256], "loss": [3.689, 5.394]}, name="A")

@@ -1,5 +1,6 @@
-"""A table of losses or scores, and which tables can be compared: of one kind, measure, tokenizer and cut, with splits
-and clusters in all or in none.
+"""A table of losses or scores, and checks that tables can be compared.
+
+Comparable tables have the same kind, measure, tokenizer and cut, and splits and clusters in all of them or in none.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ SPLITS = ("preview", "final")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Labels:
-    """A column of repeated texts: each once, sorted, and which one every row has."""
+    """A categorical column: its distinct texts, sorted, and a code per row."""
 
     names: tuple[str, ...]
     codes: Integers  # (rows,)
@@ -32,7 +33,7 @@ class Labels:
         return cls(tuple(names), np.fromiter(map(codes.__getitem__, texts), np.int64, len(texts)))
 
     def where(self, rows: NDArray[Any]) -> "Labels":
-        """The labels of some of the rows, without those that no row has any more."""
+        """Labels of some rows; names that no row uses any more are dropped."""
         kept, codes = np.unique(self.codes[rows], return_inverse=True)
         return Labels(tuple(self.names[code] for code in kept.tolist()), codes.astype(np.int64, copy=False))
 
@@ -45,7 +46,7 @@ class Labels:
 
     @property
     def by_appearance(self) -> Integers:
-        """(rows,) Codes 0, 1, … in the order in which the labels first appear."""
+        """(rows,) Codes 0, 1, … in order of first appearance."""
         _, first, codes = np.unique(self.codes, return_index=True, return_inverse=True)
         places = np.empty(len(first), dtype=np.int64)
         places[np.argsort(first)] = np.arange(len(first))
@@ -53,7 +54,7 @@ class Labels:
 
 
 def numbered(labels: Iterable[Any], n: int) -> Integers:
-    """Codes 0, 1, … of n labels in the order in which they first appear."""
+    """Number n labels 0, 1, … in order of first appearance."""
     seen = list(labels)
     codes = {label: code for code, label in enumerate(dict.fromkeys(seen))}
     return np.fromiter(map(codes.__getitem__, seen), np.int64, n)
@@ -61,7 +62,7 @@ def numbered(labels: Iterable[Any], n: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows of one file, in its order, with our names for the columns."""
+    """The rows of one file, in file order, under our column names."""
 
     label: str  # what messages call it: the path as it was given
     name: str  # what a result calls its system: the model, or the file without its extension
@@ -82,7 +83,7 @@ class Table:
         return len(self.ids)
 
     def place(self, at: int) -> str:
-        """Where one of its rows stands, for a message."""
+        """Location of a row, for messages."""
         return f"{self.label}, {self.places([int(self.rows[at])])[0]}"
 
     @property
@@ -109,11 +110,11 @@ class Table:
         return replace(chosen, label=label, name=model)
 
     def by_model(self) -> list["Table"]:
-        """A table for each of its models; itself where it has one or does not say."""
+        """One table per model; the table itself if it has one model or no model column."""
         return [self.select(model) for model in self.models] if len(self.models) > 1 else [self]
 
     def where(self, chosen: NDArray[np.bool_]) -> "Table":
-        """Some of the rows; they keep the numbers they have in the file."""
+        """Select rows; they keep their row numbers in the file."""
         return replace(
             self,
             ids=self.ids[chosen],
@@ -162,7 +163,7 @@ def _check_alike(a: Table, b: Table) -> None:
 
 
 def check_cuts(a: Table, b: Table) -> None:
-    """Refuse runs whose windows were cut by different rules, and so predict different tokens."""
+    """Refuse runs whose windows were cut by different rules: they predict different tokens."""
     first, second = (table.about.get("layout", {}) for table in (a, b))
     if not first or not second:
         return
@@ -184,7 +185,7 @@ def _check_starts(a: Table, b: Table) -> None:
 
 
 def _check_measures(a: Table, b: Table) -> None:
-    """Refuse the results of harnesses that do not measure the same."""
+    """Refuse harness results with different metrics, filters, scorers or tasks."""
     first, second = (table.about.get("measure") for table in (a, b))
     if first is None or second is None or first["format"] != second["format"]:
         return
@@ -210,7 +211,7 @@ def _tokenizer(table: Table) -> str | None:
 
 
 def direction_of(tables: Sequence[Table], *, asked: bool | None) -> bool | None:
-    """Whether less is better: as asked, or as the harness says of its metric."""
+    """Whether lower is better: as requested, or as the harness says of its metric."""
     told = {table.about.get("lower_is_better") for table in tables} - {None}
     if asked is not None or tables[0].kind == "losses" or not told:
         return asked

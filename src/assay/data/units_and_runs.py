@@ -1,4 +1,4 @@
-"""The systems of a panel: their rows sorted by unit, and which rows are of which run of which model."""
+"""The rows of a table by unit, and by repeated run: averaged, or one table per run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ _NO_NAME = "the model"  # what the runs of a model without a name are called
 
 @dataclass(frozen=True, eq=False)
 class SortedTable:
-    """One row per unit, sorted by unit."""
+    """A table with one row per unit, sorted by unit."""
 
     table: Table
     rows: Integers  # (n,) where the table has the unit first
@@ -40,7 +40,7 @@ class SortedTable:
         return replace(self, rows=self.rows[chosen], values=self.values[chosen])
 
     def units(self, chosen: slice = slice(None)) -> Texts:
-        """What the units are called: the id, after the split where both are there."""
+        """Names of the units: the id, prefixed with the split where both splits are present."""
         ids = self.table.ids[self.rows[chosen]]
         if not self.pooled:
             return ids
@@ -49,7 +49,7 @@ class SortedTable:
         return named
 
     def same_units(self, other: "SortedTable") -> bool:
-        """Whether the other has the same units; compared without naming them, which takes memory."""
+        """Whether the other has the same units; compared without building their names, which takes memory."""
         if self.pooled and not np.array_equal(self.texts("split"), other.texts("split")):
             return False
         return np.array_equal(self.table.ids[self.rows], other.table.ids[other.rows])
@@ -66,11 +66,11 @@ class SortedTable:
         return names[labels.codes[self.rows]]
 
     def place(self, at: int) -> str:
-        """Where a unit is, for a message."""
+        """Location of a unit, for messages."""
         return self.table.place(int(self.rows[at]))
 
     def shown(self, name: str, at: int) -> str:
-        """What a unit has in a column, for a message."""
+        """The value of a unit in a column, for messages."""
         if name not in self.table.numbers:
             return repr(self.texts(name)[at])
         value = float(self.numbers(name)[at])
@@ -105,13 +105,13 @@ def _sorted(table: Table, order: Integers, *, pooled: bool) -> SortedTable:
 
 
 def _places(sorted_ids: Texts) -> Integers:
-    """0, 1, … for the different ids among sorted ones."""
+    """Number the distinct ids among sorted ones 0, 1, …"""
     places: Integers = np.cumsum(np.concatenate(([False], sorted_ids[1:] != sorted_ids[:-1])), dtype=np.int64)
     return places
 
 
 def _averaged(side: SortedTable) -> SortedTable:
-    """One row for the runs of a unit."""
+    """Average the runs of each unit into one row."""
     table, order = side.table, side.rows
     counts = np.bincount(_places(table.ids[order]))
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
@@ -126,7 +126,7 @@ def _averaged(side: SortedTable) -> SortedTable:
 
 
 def _check_runs(table: Table, rows: Integers, first: Integers) -> None:
-    """Refuse a weight or a cluster that changes between the runs of an item."""
+    """Refuse a weight or cluster that changes between runs of an item."""
     columns: dict[str, NDArray[np.int64] | Floats] = {
         name: table.numbers[name] for name in SHARED if name in table.numbers
     }
@@ -159,7 +159,7 @@ class RunTable:
 
 
 def runs_of(tables: Sequence[Table], *, files_are_runs: bool = False) -> list[RunTable]:
-    """The runs of every model, in order: by the column ``run``, or with ``files_are_runs`` a table each."""
+    """Split tables into runs by the column ``run``, or with ``files_are_runs`` one per table; sorted per model."""
     parts = _parts(tables, files_are_runs=files_are_runs)
     ordered = {model: dict(sorted(runs.items(), key=lambda item: _natural(item[0]))) for model, runs in parts.items()}
     return [RunTable(model, run, table) for model, runs in ordered.items() for run, table in runs.items()]
@@ -174,12 +174,12 @@ def columns_of(runs: Sequence[RunTable]) -> tuple[Runs, ...]:
 
 
 def check_repeated(runs: Sequence[RunTable]) -> None:
-    """Refuse a model that has one run, and runs that have no item in common."""
+    """Refuse models with a single run, and runs without a common item."""
     for found in columns_of(runs):
         if len(found.columns) < 2:
             label = runs[found.columns[0]].table.label
             raise InputError(
-                f"{label}: model {found.model!r} has one run, and how far runs agree takes two; add a column 'run' "
+                f"{label}: model {found.model!r} has one run, and agreement between runs needs two; add a column 'run' "
                 "that numbers them, or name one file per run with `files_are_runs=True`."
             )
     _check_common(runs)
@@ -214,7 +214,7 @@ def _twice(model: str, run: str, first: Table, second: Table) -> InputError:
     if "run" not in second.labels:
         what = f"a run of model {one_line(model)!r}, without a column 'run' that names it,"
     return InputError(
-        f"{second.label}: {what} is in {first.label} as well; name the runs apart in the column 'run', or take each "
+        f"{second.label}: {what} is in {first.label} as well; distinguish the runs in the column 'run', or take each "
         "file as a run with `files_are_runs=True`."
     )
 
@@ -239,7 +239,7 @@ def _by_run(table: Table) -> Iterator[tuple[str, Table]]:
 
 
 def _natural(run: str) -> tuple[bool, float, str]:
-    """Runs that are numbers in their order, before those that are not."""
+    """Sort key: numbers in numeric order, then other names."""
     try:
         return False, float(run), run
     except ValueError:
@@ -247,7 +247,7 @@ def _natural(run: str) -> tuple[bool, float, str]:
 
 
 def _check_common(runs: Sequence[RunTable]) -> None:
-    """Refuse runs that have no item in common, and name the first that has none of what all before it have."""
+    """Refuse runs without a common item; name the first run that shares none with all before it."""
     common = set(runs[0].table.ids)
     for one in runs[1:]:
         table = one.table
@@ -263,7 +263,7 @@ def _check_common(runs: Sequence[RunTable]) -> None:
 
 
 def left_out(runs: Sequence[RunTable], dropped: Dropped, unit: str) -> tuple[str, ...]:
-    """A note on the units that not every run has."""
+    """A note on units missing from some run."""
     count = dropped.only_a + dropped.only_b
     if not count:
         return ()

@@ -1,4 +1,4 @@
-"""The writing systems of Japanese, by ranges of Unicode, and text as it is compared."""
+"""Japanese writing systems by Unicode range, and text normalization."""
 
 import unicodedata
 from functools import cache
@@ -70,7 +70,7 @@ def check_normalization(normalize: str) -> None:
 
 
 def script_names(ranges: Ranges) -> tuple[str, ...]:
-    """The scripts that are told apart; the last is "other".
+    """Names of the scripts; the last is "other".
 
     >>> script_names("basic")
     ('hiragana', 'katakana', 'kanji', 'other')
@@ -79,7 +79,7 @@ def script_names(ranges: Ranges) -> tuple[str, ...]:
 
 
 def normalized(text: str, normalize: Normalization) -> str:
-    """The text as it is compared.
+    """Normalize a text for comparison.
 
     >>> normalized("ｶﾞﾗｽ１", "nfkc")
     'ガラス1'
@@ -93,7 +93,7 @@ def codes_of(text: str) -> Codes:
 
 
 def scripts_of(codes: Codes, ranges: Ranges) -> NDArray[np.int64]:
-    """(characters,) Which of `script_names` each character is of.
+    """(characters,) Index into `script_names` for each character.
 
     >>> scripts_of(codes_of("かなカナ漢字ab"), "basic").tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
@@ -105,7 +105,7 @@ def scripts_of(codes: Codes, ranges: Ranges) -> NDArray[np.int64]:
 
 @cache
 def _table(ranges: Ranges) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the script changes, and to which."""
+    """Code points where the script changes, and the script from there on."""
     other = len(_RANGES[ranges])
     spans = sorted((low, high, script) for script, part in enumerate(_RANGES[ranges].values()) for low, high in part)
     starts, scripts = [0], [other]

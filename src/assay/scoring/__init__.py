@@ -1,4 +1,4 @@
-"""Models on text: `score` measures their loss (perplexity, bits per byte), and writes it as runs."""
+"""Measure the loss of models on text (perplexity, bits per byte): `score` writes it as runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -43,14 +43,14 @@ Losses = Callable[[Sequence[Sequence[int]], Sequence[int]], list[NDArray[np.floa
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A document as tokens; ``ends`` says where, in characters, each token ends."""
+    """A tokenized document; ``ends`` is where each token ends, in characters."""
 
     document: Document
     ids: NDArray[np.int64]
     ends: NDArray[np.int64]
 
     def size(self, first: int, stop: int) -> tuple[int, int]:
-        """Bytes and characters of the tokens first … stop − 1."""
+        """Number of bytes and characters of the tokens first … stop − 1."""
         low = int(self.ends[first - 1]) if first else 0
         text = self.document.text[low : int(self.ends[stop - 1])]
         return len(text.encode()), len(text)
@@ -129,7 +129,7 @@ def _loaded(spec: Spec) -> "ModelScorer | EndpointScorer":
 
 
 def local_scorer(spec: ModelSpec) -> "ModelScorer":
-    """A model loaded here, which needs the extra hf."""
+    """Load a model in this process, which needs the extra hf."""
     try:
         from assay.scoring.hf import ModelScorer  # late: torch
     except ImportError as error:
@@ -144,7 +144,7 @@ def _encoded(
     documents: Sequence[Document],
     known: dict[str, list[Encoded]],
 ) -> list[Encoded]:
-    """The documents as tokens, taken over from a model with the same tokenizer."""
+    """Tokenize the documents, once per tokenizer."""
     if digest is not None and digest in known:
         return known[digest]
     texts = [document.text for document in documents]
@@ -158,7 +158,7 @@ def _encoded(
 def _about(
     name: str, spec: Spec, scorer: "ModelScorer | EndpointScorer", digests: dict[str, str | None]
 ) -> dict[str, Any]:
-    """The manifest's part about the model: digests instead of paths, so that a moved folder is the same model."""
+    """The manifest's entry for the model: digests instead of paths, so that a moved folder is the same model."""
     used = ["transformers"] if isinstance(spec, EndpointSpec) else ["torch", "transformers"]
     return {
         "model": {"name": name, **scorer.about, "digests": digests},
@@ -178,7 +178,7 @@ def summary_of(run: Run) -> str:
 
 
 def manifest_of(about: dict[str, Any], documents: Sequence[Document], layout: Layout, plan: Plan) -> dict[str, Any]:
-    """Everything that decides a number of the run."""
+    """The manifest: everything that determines the numbers of the run."""
     return {
         **about,
         "assay": VERSION,
@@ -202,7 +202,7 @@ def score_encoded(
     overwrite: bool = False,
     progress: TokenProgress | None = None,
 ) -> Run:
-    """Score what is missing of a run, shard by shard."""
+    """Score the missing shards of a run."""
     windows = chosen_windows([len(document.ids) for document in encoded], layout, plan)
     assert plan.batch_tokens is not None  # chosen by whoever knows the model
     shards = shards_of(windows, plan.batch_tokens)
@@ -227,7 +227,7 @@ def score_encoded(
 def _finite(
     losses: NDArray[np.float64], encoded: Sequence[Encoded], window: Window, layout: Layout
 ) -> NDArray[np.float64]:
-    """The losses, unless one is infinite or not a number: such a token is never averaged."""
+    """Refuse losses that are infinite or NaN: such a token is never averaged."""
     good = np.isfinite(losses)
     if not good.all():
         token = window.first + int(np.argmin(good))

@@ -1,12 +1,12 @@
-"""What would the model have written? Characters that are right under teacher forcing, and their bits, by script.
+"""Character accuracy under teacher forcing, and bits per character, by script.
 
-At every place the model sees the true text before it and writes the token it finds most probable. A character is right
-if every one of these greedy tokens in whose place it has bytes begins with the bytes of the true token up to the end
-of the character. So of a token of several characters those are right that the greedy token begins with, and a character
-that is cut into several tokens is right if all its parts are. A greedy token that is shorter than the true one leaves
-the rest wrong, for what the model would have gone on to write is not known.
+At every position the model sees the true text so far and predicts its most probable (greedy) token. A character is
+correct if, at every token that holds bytes of it, the greedy token begins with the bytes of the true token up to the
+end of the character. So of a token with several characters, those that the greedy token begins with are correct, and a
+character split over several tokens is correct if all its parts are. A greedy token shorter than the true one leaves the
+rest wrong, since what the model would have written next is unknown.
 
-The bits of a token are shared out among its bytes. A character counts if all its tokens were predicted.
+The bits of a token are spread evenly over its bytes. A character counts if all its tokens were predicted.
 """
 
 import json
@@ -99,7 +99,7 @@ def characters(
 
 @dataclass(frozen=True)
 class TokenBytes:
-    """What each token stands for in a text, and which of them are special: those write nothing."""
+    """The bytes of each token, and which tokens are special and stand for no text."""
 
     name: str  # of the model, for messages
     texts: Sequence[bytes]  # by token id
@@ -107,7 +107,7 @@ class TokenBytes:
 
     @classmethod
     def of(cls, tokenizer: Any, name: str) -> "TokenBytes":
-        """Read from the tokenizer's own file; byte-level and SentencePiece tokenizers say what their tokens are."""
+        """Read from the tokenizer's own file, which byte-level and SentencePiece tokenizers make possible."""
         kinds = _decoders(json.loads(tokenizer.backend_tokenizer.to_str())["decoder"])
         added = tokenizer.added_tokens_decoder
         tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
@@ -118,9 +118,9 @@ class TokenBytes:
         return cls(name, texts, frozenset(index for index, token in added.items() if token.special))
 
     def spans(self, ids: NDArray[np.int64], text: str, label: str) -> tuple[NDArray[np.int64], bool]:
-        """(tokens + 1,) Where each token starts among the bytes, and whether the tokenizer put a space before them.
+        """(tokens + 1,) Byte offset of each token, and whether the tokenizer put a space before the text.
 
-        A tokenizer that rewrites the text is refused: its tokens are not of this text.
+        A tokenizer that rewrites the text is refused: its tokens would not match it.
         """
         written = b"".join([self.texts[i] for i in ids.tolist()])
         wanted = text.encode()
@@ -134,7 +134,7 @@ class TokenBytes:
         return np.concatenate([[0], np.cumsum(lengths)]), spaced
 
     def agreement(self, greedy: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(tokens,) How many bytes of each token the greedy one in its place begins with."""
+        """(tokens,) How many leading bytes of each token the greedy token reproduces."""
         agreed = np.array([len(self.texts[i]) for i in ids.tolist()], dtype=np.int64)
         for at in np.flatnonzero(greedy != ids).tolist():
             agreed[at] = self._reproduced(int(greedy[at]), int(ids[at]))
@@ -147,7 +147,7 @@ class TokenBytes:
 
 
 def _decoders(decoder: dict[str, Any] | None) -> frozenset[str]:
-    """The kinds of decoders; ``Replace`` counts as SentencePiece's where it makes spaces."""
+    """The decoder types; a ``Replace`` that produces spaces counts as SentencePiece's."""
     if decoder is None:
         return frozenset()
     if decoder["type"] == "Sequence":
@@ -172,14 +172,14 @@ def _bytes_of(token: str, kinds: frozenset[str], name: str) -> bytes:
 
 @cache
 def _byte_level() -> dict[str, int]:
-    """GPT-2's signs for bytes: printable ones stand for themselves, the others follow from U+0100 on."""
+    """GPT-2's characters for bytes: printable ones stand for themselves, the others are mapped from U+0100 on."""
     printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(b): b for b in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
 
 
 def _common(a: bytes, b: bytes) -> int:
-    """How many bytes both begin with."""
+    """Length of the common prefix."""
     return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
@@ -190,7 +190,7 @@ def _where(written: bytes, wanted: bytes) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """A document as tokens, and what was found of each."""
+    """A tokenized document, and the prediction of each token."""
 
     encoded: Encoded
     starts: NDArray[np.int64]  # (tokens + 1,) in bytes
@@ -264,7 +264,7 @@ class Characters:
 
 
 def characters_of(part: Prediction, ranges: Ranges) -> Characters:
-    """Carry what was found of tokens over to bytes, and from bytes to characters."""
+    """Carry the results over from tokens to bytes, and from bytes to characters."""
     codes = codes_of(part.encoded.document.text)
     scripts, lengths = scripts_of(codes, ranges), np.diff(part.starts)
     token = np.repeat(np.arange(len(lengths)), lengths)  # (bytes,)
@@ -285,7 +285,7 @@ def characters_of(part: Prediction, ranges: Ranges) -> Characters:
 
 
 def _first_bytes(codes: NDArray[np.int32], *, spaced: bool) -> NDArray[np.int64]:
-    """(characters,) Where each character begins in UTF-8; a space that was put before the text is the first's."""
+    """(characters,) Byte offset of each character in UTF-8; a space before the text belongs to the first one."""
     sizes = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
     sizes[0] += spaced
     return np.concatenate([[0], np.cumsum(sizes)[:-1]])

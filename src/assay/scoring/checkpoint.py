@@ -39,7 +39,7 @@ def check_sizes(name: str, config: Any) -> None:
 
 
 def check_architecture(name: str, config: Any) -> None:
-    """Refuse a config whose model type is not that of the architecture it names: the weights fit one of them only."""
+    """Refuse a config whose model type and architecture disagree: the weights fit only one of them."""
     import transformers
 
     known = [getattr(transformers, str(made), None) for made in getattr(config, "architectures", None) or ()]
@@ -53,7 +53,7 @@ def check_architecture(name: str, config: Any) -> None:
 
 
 def _tensors(folder: Path) -> dict[str, dict[str, tuple[int, ...]]]:
-    """The shapes of the tensors in each of the safetensors of a folder, from their headers."""
+    """Tensor shapes by safetensors file and name, from the file headers."""
     from safetensors import safe_open
 
     found = {}
@@ -65,7 +65,7 @@ def _tensors(folder: Path) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def _promised(index: Path) -> dict[str, str]:
-    """Which file an index says that each tensor is in."""
+    """The file that the index names for each tensor."""
     found = read_json(index, advice="download or save it again")
     promised = found.get("weight_map") if isinstance(found, dict) else None
     if not isinstance(promised, dict) or not all(isinstance(file, str) for file in promised.values()):
@@ -76,7 +76,7 @@ def _promised(index: Path) -> dict[str, str]:
 
 
 def check_tensors(folder: Path | None, config: Any) -> None:
-    """Refuse an index that promises what its files do not hold, and more layers than there are tensors."""
+    """Refuse an index that names tensors missing from its files, and a config with more layers than tensors."""
     if folder is None:
         return
     held, index = _tensors(folder), folder / "model.safetensors.index.json"
@@ -97,7 +97,7 @@ def check_tensors(folder: Path | None, config: Any) -> None:
 
 
 def check_shapes(folder: Path | None, config: Any) -> None:
-    """Refuse tensors of another shape than the model's, by name; called where loading has already failed."""
+    """Refuse, by name, tensors of another shape than the model's; called after loading failed."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -121,7 +121,7 @@ def _by(shape: tuple[int, ...]) -> str:
 
 
 def check_loaded(name: str, model: Any, info: Mapping[str, Any]) -> None:
-    """Refuse a model that is not the checkpoint's: weights made up, or tensors left over."""
+    """Refuse a model that does not match the checkpoint: randomly initialised weights, or tensors left over."""
     config, kind = model.config, type(model).__name__
     quantised = getattr(config, "quantization_config", None)
     if quantised and getattr(model, "hf_quantizer", None) is None:
@@ -158,7 +158,7 @@ def _counted(things: Collection[Any], one: str, many: str) -> str:
 
 
 def check_causal(model: Any, name: str) -> None:
-    """Refuse a model that sees what it predicts: change the last token, and no earlier log-probability may move."""
+    """Refuse a model that sees what it predicts: changing the last token must not move earlier log-probabilities."""
     size = model.get_input_embeddings().weight.shape[0]
     row = [(7 * place + 3) % size for place in range(_TOKENS)]
     other = [*row[:-1], (row[-1] + max(1, size // 2)) % size]
@@ -178,10 +178,10 @@ def _log_probabilities(model: Any, ids: list[int]) -> "torch.Tensor":
 
 
 def _rounding(dtype: "torch.dtype") -> float:
-    """How far a causal model may move, relative to its numbers.
+    """Tolerance for a causal model, relative to its log-probabilities.
 
-    A dense model does not move at all. Mixtures of experts and 8-bit kernels do, by rounding: what stands later
-    changes which rows are multiplied together.
+    A dense model does not move at all. Mixtures of experts and 8-bit kernels do, by rounding: later tokens change
+    which rows are multiplied together.
     """
     import torch
 
@@ -212,7 +212,7 @@ def _no_numbers(model: Any) -> str:
 
 
 def files_digest(folder: Path, patterns: Sequence[str]) -> str | None:
-    """The sha256 of the files of a folder that match, by name; ``None`` if there are none."""
+    """sha256 of the matching files in a folder, sorted by name; ``None`` if there are none."""
     files = sorted({file for pattern in patterns for file in folder.glob(pattern)})
     if not files:
         return None
@@ -226,7 +226,7 @@ def files_digest(folder: Path, patterns: Sequence[str]) -> str | None:
 
 
 def model_digests(spec: Spec) -> dict[str, str | None]:
-    """Digests of the weights, the tokenizer and the adapter, as far as their files are on this machine."""
+    """Digests of the weights, the tokenizer and the adapter, for files on this machine."""
     if isinstance(spec, EndpointSpec):
         folder = _local_folder(ModelSpec(spec.tokenizer))
         tokenizer = None if folder is None else files_digest(folder, _TOKENIZER)

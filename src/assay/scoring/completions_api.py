@@ -1,6 +1,6 @@
-"""How completions servers are asked for the log-probabilities of a prompt, and what they answer, read strictly.
+"""The completions API: requests for the log-probabilities of a prompt, and strict parsing of the replies.
 
-A reply holds the numbers of exactly the tokens of a row, or reading it is an error.
+A reply must hold the values of exactly the tokens of a row; anything else is an error.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,16 +13,16 @@ Dialect = Literal["prompt_logprobs", "echo"]
 
 
 class ReplyError(InputError):
-    """An answer without the log-probabilities of this prompt. The message is a reason, to be put into a sentence."""
+    """A reply without the log-probabilities of this prompt; the message is a clause for a longer sentence."""
 
 
 class OtherTokensError(ReplyError):
-    """An answer about other tokens than those of the row."""
+    """A reply about other tokens than those of the row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """For each token of a row, the first included: its log-probability, the highest at its place, and its text."""
+    """Per token of a row, including the first: its log-probability, the highest at its position, and its text."""
 
     logprobs: list[float | None]
     tops: list[float | None]
@@ -32,19 +32,19 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A dialect, and the prompt as token ids or as text."""
+    """How to ask: a dialect, and the prompt as token ids or as text."""
 
     dialect: Dialect
     prompt: Literal["ids", "text"]
 
     def request(self, prompt: list[int] | str) -> dict[str, Any]:
-        """One token more is asked for, since servers refuse to write none, or take 0 for no limit."""
+        """The request body. It asks for one new token, since servers refuse 0 or take it as unlimited."""
         asked = {"echo": True, "logprobs": 1} if self.dialect == "echo" else {"prompt_logprobs": 1}
         # The temperature of 1 leaves the distribution alone where a server applies it before it takes logarithms.
         return {"prompt": prompt, "max_tokens": 1, "temperature": 1.0, **asked}
 
     def read(self, answer: dict[str, Any], row: Sequence[int]) -> Reply:
-        """The reply about this row of token ids."""
+        """Parse the reply for this row of token ids."""
         choices = answer.get("choices")
         if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
             raise ReplyError("the answer does not have one choice")
@@ -59,14 +59,14 @@ WAYS = (Way("prompt_logprobs", "ids"), Way("echo", "ids"), Way("prompt_logprobs"
 
 
 class Spellings:
-    """Whether a server's tokens are those of our tokenizer, by their texts."""
+    """Compares a server's tokens with those of our tokenizer, by their texts."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self._known: dict[int, frozenset[str]] = {}
 
     def difference(self, reply: Reply, row: Sequence[int], *, sent_as_ids: bool) -> str | None:
-        """Where the tokens are not the row's. Those that the server does not name are the row's if it got their ids."""
+        """The first difference from the row's tokens, in words. Unnamed tokens match if their ids were sent."""
         for place, (said, token) in enumerate(zip(reply.texts, row, strict=True)):
             if said is None and (reply.by_id or sent_as_ids):
                 continue
@@ -82,7 +82,7 @@ class Spellings:
         return said in known or (said.strip() or None) in known or "\ufffd" in self._tokenizer.decode([token])
 
     def _spelled(self, token: int) -> Iterator[str]:
-        """As its text, as its piece, with and without the space before it, by its number; a special one maybe not."""
+        """Accepted spellings: text, piece, with and without leading space, number; for special tokens also nothing."""
         text, piece = self._tokenizer.decode([token]), self._tokenizer.convert_ids_to_tokens(token)
         yield from (text, text.strip() or text, piece, piece.replace("▁", " "), piece.replace("Ġ", " "))
         yield f"token_id:{token}"
@@ -91,7 +91,7 @@ class Spellings:
 
 
 def _prompt_logprobs(choice: dict[str, Any], row: Sequence[int]) -> Reply:
-    """vLLM's: a list, first null, then {"token id": {logprob, rank, decoded_token}} of the token and the likeliest."""
+    """Parse vLLM's: a list of null, then {"token id": {logprob, rank, decoded_token}} of the token and the top ones."""
     entries = _list(choice, "prompt_logprobs", len(row), spare=0)
     own = [None, *(_entry(entries[place], row[place], place) for place in range(1, len(row)))]
     return Reply(
@@ -103,7 +103,7 @@ def _prompt_logprobs(choice: dict[str, Any], row: Sequence[int]) -> Reply:
 
 
 def _echo(choice: dict[str, Any], row: Sequence[int]) -> Reply:
-    """OpenAI's: tokens, token_logprobs (first null) and top_logprobs, of the prompt and then of what was written."""
+    """Parse OpenAI's: tokens, token_logprobs (first null) and top_logprobs, of the prompt and the completion."""
     found, size = choice.get("logprobs"), len(row)
     if not isinstance(found, dict):
         raise ReplyError("the answer has no logprobs")
@@ -121,7 +121,7 @@ def _echo(choice: dict[str, Any], row: Sequence[int]) -> Reply:
 
 
 def prompt_tokens(answer: dict[str, Any]) -> int | None:
-    """How many tokens the server counts in the prompt, if it says so."""
+    """The server's count of prompt tokens, if it reports one."""
     usage = answer.get("usage")
     seen = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     return seen if isinstance(seen, int) else None
@@ -144,7 +144,7 @@ def _list(found: dict[str, Any], name: str, size: int, *, spare: int) -> list[An
 
 
 def _entry(entries: object, token: int, place: int) -> dict[str, Any] | None:
-    """The token's own entry among those of its place; a place without entries is flagged later."""
+    """The token's own entry at its position; positions without entries are flagged later."""
     if entries is None:
         return None
     own = entries.get(str(token)) if isinstance(entries, dict) else None

@@ -1,13 +1,12 @@
 """Losses from an OpenAI-compatible completions server.
 
-Windows are sent as token ids, so a tokenizer is needed here. Two dialects give log-probabilities of a prompt: vLLM's
-``prompt_logprobs``, and ``echo`` with ``logprobs``. Where a server takes only text, its tokens must be the ones that
-were meant. A probe finds out which it is, and makes sure that the numbers are what they seem: the same tokenizer on
-both sides, and at each place the distribution before its token (llama-cpp-python without a BOS token gives
-the one after).
+Windows are sent as token ids, so a tokenizer is needed here. Two dialects return log-probabilities of a prompt: vLLM's
+``prompt_logprobs``, and ``echo`` with ``logprobs``. If a server accepts only text, its tokens must turn out to be the
+intended ones. A probe determines the dialect and verifies the numbers: the same tokenizer on both sides, and at each
+position the distribution before its token (llama-cpp-python without a BOS token returns the one after it).
 
 A token whose log-probability is null, infinite or −9999 (how servers write −∞) has no loss. Leaving it out would
-flatter the model that found it impossible, and no average with it means anything: it is refused or, if asked, NaN.
+flatter the model that found it impossible, and an average that includes it is meaningless: it is refused, or NaN.
 """
 
 from collections.abc import Sequence
@@ -48,7 +47,7 @@ _TOO_LONG = ("context length", "context_length", "context size", "context window
 
 
 class EndpointScorer:
-    """A model behind a completions server that gives the loss of every token of a batch.
+    """A model behind a completions server that returns the loss of every token of a batch.
 
     ``url`` is that of the API (http://HOST:PORT/v1), ``tokenizer`` a folder or hub name, ``api_key_env`` the
     environment variable that holds the key (by default OPENAI_API_KEY, then sent only encrypted or to this machine).
@@ -87,12 +86,12 @@ class EndpointScorer:
 
     @property
     def start(self) -> int | None:
-        """The token to put before a text: BOS, or else EOS; for a server that takes only text, what it adds itself."""
+        """The token before a text: BOS, else EOS; for a server that accepts only text, the one it adds itself."""
         return self.bos if self._way.prompt == "text" else start_of(self.tokenizer)
 
     @property
     def about(self) -> dict[str, Any]:
-        """What decides the numbers, for the run; never the key."""
+        """What determines the numbers, for the manifest; never the key."""
         folder = Path(self._tokenizer_name)
         return {
             "source": f"endpoint:{self.url}",
@@ -106,20 +105,20 @@ class EndpointScorer:
 
     @cached_property
     def context(self) -> int:
-        """The longest context: what the server says, else the tokenizer; less two.
+        """The longest context according to the server, or else the tokenizer; minus two.
 
-        One is the last token of a row, which is predicted only but sent; the other is written by the server.
+        One is for the last token of a row, which is sent although only predicted; one for the token that is generated.
         """
         served = next((entry.get("max_model_len") for entry in self._models() if entry.get("id") == self.model), None)
         length = served if isinstance(served, int) else self.tokenizer.model_max_length
         return int(min(length, _UNKNOWN_CONTEXT)) - 2
 
     def batch_tokens(self, asked: int | None) -> int:  # noqa: ARG002 - a server makes its own batches
-        """Tokens handed over at once: many, so that all connections have work."""
+        """Tokens per batch: many, to keep all connections busy."""
         return _TOKENS_AT_ONCE
 
     def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
-        """For each row of token ids the losses of its last tokens, as many as count (default: all but the first)."""
+        """The losses of the last tokens of each row, as many as ``counted`` says (default: all but the first)."""
         found = self._served(rows)
         if counted is None:
             return found
@@ -173,7 +172,7 @@ class EndpointScorer:
         answer = self._server.ask("/completions", body, stopping, probing=probing)
         served = answer.get("model")
         if served is not None and not isinstance(served, str):
-            raise InputError(f"{self.url}: the server calls its model {str(served)[:60]!r}, which is no name.")
+            raise InputError(f"{self.url}: the server calls its model {str(served)[:60]!r}, which is not a name.")
         self._served_as = self._served_as or served
         if served != self._served_as:  # a router that falls back to another model
             raise InputError(
@@ -182,7 +181,7 @@ class EndpointScorer:
         return answer
 
     def _prompt(self, row: list[int]) -> list[int] | str:
-        """What to send for the server to see this row. To a text it adds the BOS token itself."""
+        """The prompt for this row. The server adds a BOS token to text itself."""
         if self._way.prompt == "ids":
             return row
         if self.bos is not None and row[:1] != [self.bos]:
@@ -209,7 +208,7 @@ class EndpointScorer:
     # ------------------------------------------------------------------------------------------------------- the probe
 
     def _found_way(self, ways: Sequence[Way]) -> Way:
-        """The first way that gives log-probabilities of the prompt."""
+        """The first way in which the server returns log-probabilities of the prompt."""
         reasons: list[str] = []
         for way in ways:
             try:
@@ -239,7 +238,7 @@ class EndpointScorer:
         )
 
     def _try(self, way: Way) -> None:
-        """Ask one question this way. To a text the server may add a BOS token, and show it or not."""
+        """Try one probe in this way. The server may add a BOS token to text, visibly or not."""
         ids = self._ids(_PROBES[0])
         answer = self._answer(way, _started(self.bos, ids) if way.prompt == "ids" else _PROBES[0], probing=True)
         if way.prompt == "text":
@@ -257,7 +256,7 @@ class EndpointScorer:
             return None
 
     def _check_alignment(self) -> None:
-        """The likeliest token of a place is the same whatever stands there, else the numbers are another place's."""
+        """Check that the top log-probability at a position does not depend on the token there (an off-by-one error)."""
         rows = [_started(self.bos, self._ids(text)) for text in _PROBES]
         different = (place for place, tokens in enumerate(zip(*rows, strict=False)) if len(set(tokens)) > 1)
         if not (place := next(different, 0)):

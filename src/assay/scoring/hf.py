@@ -1,8 +1,8 @@
 """Log-probabilities from a `transformers` model.
 
-The full float32 logits never exist: the model's body gives hidden states, and its head is applied to a chunk of
-positions at a time. Where head(body(x)) is not what the model computes (logit scaling or soft caps in its forward),
-a probe finds out and the model's own forward is used instead, row by row.
+The full float32 logits are never materialised: the model's body gives hidden states, and its head is applied to a chunk
+of positions at a time. If head(body(x)) is not what the model computes (logit scaling or soft caps in its forward), a
+probe detects it, and the model's own forward is used instead, row by row.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def longest_input(model: Any) -> int:
 
 
 class ModelScorer:
-    """A causal language model that gives the loss of every token of a batch."""
+    """A causal language model that returns the loss of every token of a batch."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
@@ -51,17 +51,17 @@ class ModelScorer:
 
     @property
     def bos(self) -> int | None:
-        """The token that starts a text, if this tokenizer puts one there by itself."""
+        """The BOS token, if the tokenizer adds one by itself."""
         return own_bos(self.tokenizer)
 
     @property
     def start(self) -> int | None:
-        """The token that stands before a document: BOS, or else EOS."""
+        """The token before a document: BOS, or else EOS."""
         return start_of(self.tokenizer)
 
     @property
     def about(self) -> dict[str, Any]:
-        """What decides the numbers besides the files of the model, for the run."""
+        """What determines the numbers besides the model's files, for the manifest."""
         folder = Path(self.spec.name)
         return {
             "source": folder.name if folder.is_dir() else self.spec.name,
@@ -75,7 +75,7 @@ class ModelScorer:
         return longest_input(self.model)
 
     def batch_tokens(self, asked: int | None) -> int:
-        """Tokens in a forward pass: what was asked for, or as many as need little memory beside the weights."""
+        """Tokens per forward pass: as requested, or as many as need little memory beside the weights."""
         if asked is not None:
             return asked
         weights = sum(parameter.numel() * parameter.element_size() for parameter in self.model.parameters())
@@ -84,14 +84,14 @@ class ModelScorer:
 
     @torch.inference_mode()
     def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
-        """For each row of token ids the losses of its last tokens, as many as count (default: all but the first)."""
+        """The losses of the last tokens of each row, as many as ``counted`` says (default: all but the first)."""
         return self._by_row(rows, [len(row) - 1 for row in rows] if counted is None else counted)
 
     @torch.inference_mode()
     def losses_and_greedy(
         self, rows: Sequence[Sequence[int]], counted: Sequence[int]
     ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.int64]]]:
-        """The same losses, and the token that the model would have written in the place of each that counts."""
+        """The same losses, and the greedy token at each counted position."""
         greedy: list[torch.Tensor] = []
         losses = self._by_row(rows, counted, greedy)
         return losses, np.split(torch.cat(greedy).cpu().numpy(), np.cumsum(counted)[:-1])
@@ -133,7 +133,7 @@ class ModelScorer:
         return torch.cat(parts)
 
     def _states(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Hidden states before the head; rows are padded at the end, where nothing that counts can see it."""
+        """Hidden states before the head; rows are padded at the end, which counted tokens cannot see."""
         fed = [_fed(row) for row in rows]
         longest = max(len(row) for row in fed)
         ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in fed], device=self.device)
@@ -148,7 +148,7 @@ class ModelScorer:
     def _chunked(
         self, states: torch.Tensor, targets: torch.Tensor, head: Any, greedy: list[torch.Tensor] | None
     ) -> torch.Tensor:
-        """The losses of states before the head, or of logits where there is no head to apply; ``greedy`` collects."""
+        """Losses of hidden states, or of logits if ``head`` is None; ``greedy`` collects the top tokens."""
         losses = torch.empty(len(states), device=states.device)
         for low in range(0, len(states), self._chunk):
             some = slice(low, low + self._chunk)
@@ -159,7 +159,7 @@ class ModelScorer:
         return losses
 
     def _logits(self, states: torch.Tensor, head: Any) -> torch.Tensor:
-        """Logits in float32 that may be overwritten; of a plain head in one buffer, since freed ones pile up."""
+        """Float32 logits that may be overwritten; plain heads share one buffer, since freed ones pile up."""
         if head is None:
             return states.float()
         if not _plain(head) or states.dtype != torch.float32:
@@ -170,24 +170,24 @@ class ModelScorer:
 
 
 def _fed(row: Sequence[int]) -> Sequence[int]:
-    """What the model gets to see: the last token is only predicted."""
+    """The model's input: the last token is only predicted."""
     return row[:-1] or row
 
 
 def _plain(head: Any) -> bool:
-    """Is the head a product with its weight, which is where the states are?"""
+    """Whether the head is a plain matrix product on the same device as the states."""
     return type(head) is torch.nn.Linear and getattr(head, "bias", None) is None and not hasattr(head, "_hf_hook")
 
 
 def _losses_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy without a copy of the logits, which are lost."""
+    """Cross-entropy computed in place; the logits are overwritten."""
     chosen, most = logits.gather(1, targets[:, None])[:, 0], logits.amax(1, keepdim=True)
     return logits.sub_(most).exp_().sum(1).log_() + (most[:, 0] - chosen)
 
 
 @torch.inference_mode()
 def splits_into_body_and_head(model: Any) -> bool:
-    """Is the model's forward nothing but its head after its body?"""
+    """Whether the model's forward is just its head applied to its body."""
     head = model.get_output_embeddings()
     if head is None or not hasattr(model, "base_model") or model.base_model is model:
         return False

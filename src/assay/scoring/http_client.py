@@ -1,8 +1,8 @@
-"""One HTTP exchange, with one deadline for all of it.
+"""HTTP exchanges, each with one deadline for all of it.
 
-The time-outs of HTTP clients are for single reads and writes, so a server that sends a byte now and then is never late.
-Here `asyncio.timeout` ends an exchange wherever it is: name, handshake, request, headers, chunks or trailers. The event
-loop runs in a thread of its own, since the caller may be inside of another one (a notebook).
+HTTP clients time out single reads and writes, so a server that sends a byte now and then is never late. Here
+`asyncio.timeout` ends an exchange wherever it is: name lookup, handshake, request, headers, chunks or trailers. The
+event loop runs in a thread of its own, since the caller may be inside another loop (a notebook).
 """
 
 import asyncio
@@ -25,7 +25,7 @@ BreakKind = Literal["tls", "connect", "deadline", "closed", "cut", "protocol", "
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What the server answered, whole."""
+    """A complete response."""
 
     status: int
     headers: Mapping[str, str]  # whatever the case of their names
@@ -34,7 +34,7 @@ class HttpAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Why there is no whole answer. A value, not an error: an error would carry the request, and with it the key."""
+    """Why there is no complete response. A value, not an exception, which would carry the request and the key."""
 
     kind: BreakKind
     why: str = ""
@@ -42,7 +42,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What to send, and for how long to wait in all."""
+    """A request and its time limits."""
 
     url: str
     payload: bytes | None
@@ -52,14 +52,14 @@ class Call:
 
 
 class Client:
-    """Sends calls, each over a connection of its own."""
+    """Sends calls, each over its own connection."""
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
         self._tls = tls
         self._made: dict[int, httpx.AsyncClient] = {}  # by process, like the loops
 
     def exchanged(self, call: Call, stopping: Event) -> HttpAnswer | Broken:
-        """Send and receive, until the deadline or until it is to stop."""
+        """Send and receive, until the deadline or until ``stopping`` is set."""
         future = _in_the_loop(self._within_the_deadline(call))
         try:
             while True:
@@ -97,7 +97,7 @@ class Client:
             return _broken(error, answering=answering)
 
     def _new(self) -> "httpx.AsyncClient":
-        """No proxies and no passwords from the environment; a redirect is for the user to judge."""
+        """A client without proxies or passwords from the environment; redirects are left for the user to judge."""
         import httpx
 
         return httpx.AsyncClient(
@@ -122,7 +122,7 @@ async def _received(response: "httpx.Response") -> HttpAnswer | Broken:
 
 
 def _broken(error: "httpx.TransportError", *, answering: bool) -> Broken:
-    """The kind of a fault, and of what lies under it only words that are not the request's."""
+    """Classify a transport error; the description never quotes the request."""
     import httpx
 
     if isinstance(error, httpx.ConnectTimeout):
@@ -143,7 +143,7 @@ def _broken(error: "httpx.TransportError", *, answering: bool) -> Broken:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it came from; those of several addresses, too."""
+    """The error and its causes, including those of grouped exceptions."""
     while error is not None:
         yield error
         for part in getattr(error, "exceptions", ()):

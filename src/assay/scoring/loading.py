@@ -1,8 +1,8 @@
-"""Load a model and its tokenizer: whole, or not at all.
+"""Load a model and its tokenizer completely, or not at all.
 
-`transformers` fills weights that a checkpoint lacks with random numbers and goes on, so a loss would be another one
-each time. Here every weight of the model must come from the checkpoint, and every tensor of the checkpoint must have a
-place in the model. Whatever a broken file makes the libraries raise becomes one refusal that names the model.
+`transformers` fills weights that a checkpoint lacks with random numbers and carries on, so the loss would differ each
+time. Here every weight of the model must come from the checkpoint, and every tensor of the checkpoint must have a place
+in the model. Whatever the libraries raise about a broken file becomes one error that names the model.
 """
 
 import re
@@ -79,7 +79,7 @@ def _advice(name: str, error: BaseException) -> str:
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder of this name, if it is one; a name that no folder can have is a hub's, or nobody's."""
+    """The folder of this name, or ``None``: then it is a hub's name, if anything."""
     try:
         return Path(name) if Path(name).is_dir() else None
     except (OSError, ValueError):
@@ -87,7 +87,7 @@ def folder_of(name: str) -> Path | None:
 
 
 def _check_files(name: str) -> None:
-    """Refuse pipes, pointers of Git LFS and files beyond all sizes before a library opens them."""
+    """Refuse pipes, Git LFS pointers and absurdly large files before a library opens them."""
     folder = folder_of(name)
     if folder is None:
         _check_place(name)
@@ -98,7 +98,7 @@ def _check_files(name: str) -> None:
 
 
 def _check_place(name: str) -> None:
-    """Refuse what is there and is no folder; a name that nothing here has is a hub's."""
+    """Refuse an existing path that is not a folder; any other name is a hub's."""
     path = Path(name)
     try:
         there = path.is_symlink() or path.exists()
@@ -111,7 +111,7 @@ def _check_place(name: str) -> None:
 
 
 def load_tokenizer(spec: ModelSpec) -> Any:
-    """The tokenizer of a model, which must say where in the text its tokens are."""
+    """Load the tokenizer of a model; it must report character offsets."""
     with refusing(spec.name, "the tokenizer cannot be loaded"):
         from transformers import AutoTokenizer
 
@@ -130,21 +130,21 @@ def load_tokenizer(spec: ModelSpec) -> Any:
 
 
 def own_bos(tokenizer: Any) -> int | None:
-    """The token that starts a text, if this tokenizer puts one there by itself."""
+    """The BOS token, if the tokenizer adds one by itself."""
     started, bos = tokenizer("a")["input_ids"], tokenizer.bos_token_id
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     return bos if bos is not None and started[:1] == [bos] and bare[:1] != [bos] else None
 
 
 def start_of(tokenizer: Any) -> int | None:
-    """The token that stands before a text for lm-eval: BOS, or EOS where there is none."""
+    """The token that lm-eval puts before a text: BOS, or EOS if there is none."""
     bos: int | None = tokenizer.bos_token_id
     eos: int | None = tokenizer.eos_token_id
     return eos if bos is None else bos
 
 
 def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Token ids of each text and where, in characters, each token ends; no character belongs to two tokens."""
+    """Yield the token ids of each text, and where each token ends, in characters; tokens do not overlap."""
     for text in texts:
         found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         ends = np.array([stop for _, stop in found["offset_mapping"]], dtype=np.int64)
@@ -152,7 +152,7 @@ def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[tuple[NDArray[np
 
 
 def load_config(spec: ModelSpec) -> Any:
-    """The configuration of a model, with sizes that a model can have."""
+    """Load and check the configuration of a model."""
     with refusing(spec.name, "its configuration cannot be loaded"):
         from transformers import AutoConfig
 
@@ -165,7 +165,7 @@ def load_config(spec: ModelSpec) -> Any:
 
 
 def load_model(spec: ModelSpec) -> Any:
-    """A causal language model with all its weights, and its adapter if it has one, on the CPU."""
+    """Load a causal language model with all its weights, and its adapter if any, on the CPU."""
     config = load_config(spec)
     _refuse_pickle(spec)
     with refusing(spec.name, "the model cannot be loaded"):
@@ -192,7 +192,7 @@ def load_model(spec: ModelSpec) -> Any:
 
 
 def find_device(asked: str) -> "torch.device":
-    """The device by name, if it is there; auto takes a GPU where there is one."""
+    """The device of this name, if available; auto takes a GPU if there is one."""
     import torch
 
     if asked == "auto":
@@ -215,7 +215,7 @@ def find_device(asked: str) -> "torch.device":
 
 
 def _quiet() -> None:
-    """Nothing but ours on the terminal: what matters of the libraries' remarks becomes a refusal."""
+    """Silence the libraries on the terminal; what matters of their remarks becomes an error."""
     from transformers.utils import logging
 
     logging.set_verbosity_error()
@@ -235,7 +235,7 @@ def _dtype(name: str) -> dict[str, Any]:
 
 
 def _refuse_pickle(spec: ModelSpec) -> None:
-    """Weights as pickle can run any code when they are loaded."""
+    """Refuse pickled weights, which can run code when loaded."""
     folder = folder_of(spec.name)
     if spec.allow_pickle or folder is None or any(folder.glob("*.safetensors")):
         return

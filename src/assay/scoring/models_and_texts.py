@@ -17,7 +17,7 @@ TABLES = frozenset({".jsonl", ".ndjson", ".parquet", ".pq", ".csv", ".tsv"})
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text and what it is called; documents are the clusters of a comparison."""
+    """A named text; documents are the clusters of a comparison."""
 
     name: str
     text: str
@@ -30,7 +30,7 @@ Text = str | PathLike[str] | Document
 def read_documents(
     texts: Text | Sequence[Text], *, field: str | None = None, split_on: str | None = None
 ) -> list[Document]:
-    """The documents of text files (split at ``split_on``), of a column of tables, and of all such files in folders."""
+    """Read documents from text files (split at ``split_on``), from a column of tables, and from folders of either."""
     given = [texts] if isinstance(texts, str | PathLike | Document) else list(texts)
     found = [document for text in given for document in _of_text(text, field, split_on)]
     if not found:
@@ -148,7 +148,7 @@ def spec_of(
     api_key_env: str | None = None,
     **loading: Any,
 ) -> Spec:
-    """A model by its name on a command line: endpoint:URL is one behind a server, of which the keywords above are.
+    """The spec of a model named on the command line: endpoint:URL is a server, which the first keywords describe.
 
     >>> spec_of("models/base", dtype="float32").dtype
     'float32'
@@ -162,11 +162,11 @@ def spec_of(
 
 
 def names_model(first: str) -> bool:
-    """Whether a name is a model's and not a table's: a folder, or what is no file and not called like one."""
+    """Whether a name is a model's rather than a table's: a folder, or a name unlike that of any file."""
     path = named(first)[1]
     if path.is_dir():
         if not (path / "config.json").is_file():
-            raise UsageError(f"{first}: a folder without config.json is no model; name a model, or tables.")
+            raise UsageError(f"{first}: a folder without config.json is not a model; name a model, or tables.")
         return True
     if not exists(path):
         return path.suffix.lower() not in TABLES and "=" not in first
@@ -176,9 +176,9 @@ def names_model(first: str) -> bool:
 
 
 def specs_of(models: Model | Sequence[Model] | Mapping[str, Model], *, whole_names: bool = False) -> dict[str, Spec]:
-    """Models by name: the names given, or else the last part of a path and what a server calls its model.
+    """Models by name: the given names, or the last part of the path, or the server's name for the model.
 
-    ``whole_names``: where two would be called the same, all are called by their whole path.
+    With ``whole_names`` models go by their whole path where two would get the same name.
 
     >>> list(specs_of(["models/base", "models/int4"]))
     ['base', 'int4']

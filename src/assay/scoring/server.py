@@ -1,7 +1,7 @@
 """JSON over HTTP to a server that may be busy, slow, gone or hostile: deadlines, bounded retries, a hidden key.
 
-Whatever goes wrong with a request becomes a value (`Fault`) where it happens and an error only afterwards, so that no
-error carries the frames of the request, and with them its headers and the key.
+Failures become values (`ServerFault`) where they happen and exceptions only afterwards, so that no traceback carries
+the frames of the request, with its headers and the key.
 """
 
 import json
@@ -26,7 +26,7 @@ _PASSING = frozenset({408, 425, 429})  # and all of 5xx: worth another attempt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long to wait, in seconds, and how often to try."""
+    """Time limits, in seconds, and the number of attempts."""
 
     connect: float = 10.0
     answer: float = 300.0  # for a whole exchange, from the name of the server to the last byte
@@ -40,13 +40,13 @@ class Patience:
             raise UsageError("attempts must be at least 1, and time-outs above 0 seconds and finite.")
 
     def pause(self, attempt: int) -> float:
-        """Seconds before the next attempt; drawn, so that requests that failed together do not come back together."""
+        """Seconds before the next attempt, with jitter, so that requests that failed together are spread out."""
         longest: float = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads requests, guards nothing
 
 
 class ApiKey:
-    """A secret from an environment variable. Printed, it is the name of the variable."""
+    """A secret from an environment variable; its repr shows the name of the variable only."""
 
     __slots__ = ("_secret", "variable")
 
@@ -54,7 +54,8 @@ class ApiKey:
         self.variable = variable
         self._secret = os.environ.get(variable, "").strip()
         if not self._secret.isascii() or not self._secret.isprintable() or " " in self._secret:
-            raise UsageError(f"the environment variable {variable} holds no key: it has spaces or signs of no key.")
+            what = "does not look like an API key: it contains spaces or unexpected characters"
+            raise UsageError(f"the environment variable {variable} {what}.")
 
     def __repr__(self) -> str:
         return f"ApiKey({self.variable})"
@@ -66,12 +67,12 @@ class ApiKey:
         return {"Authorization": f"Bearer {self._secret}"} if self else {}
 
     def hidden(self, text: str) -> str:
-        """The text without the key, which servers like to repeat."""
+        """Remove the key from a text; servers like to echo it."""
         return text.replace(self._secret, f"[{self.variable}]") if self else text
 
 
 class RefusalError(InputError):
-    """The server answered that it will not do what was asked."""
+    """The server refused the request."""
 
     def __init__(self, message: str, status: int, said: str) -> None:
         super().__init__(message)
@@ -81,7 +82,7 @@ class RefusalError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class ServerFault:
-    """Why a request failed, and whether it may succeed when it is sent again."""
+    """Why a request failed, and whether a retry may succeed."""
 
     reason: str
     passing: bool
@@ -90,7 +91,7 @@ class ServerFault:
 
 
 class Server:
-    """One server: where it is, the key, and how patient to be with it."""
+    """One server: its address, the key, and the time limits."""
 
     def __init__(self, url: str, *, key_variable: str | None, patience: Patience) -> None:
         self.url = _checked(url)
@@ -110,9 +111,9 @@ class Server:
     def ask(
         self, path: str, body: dict[str, Any] | None = None, stopping: Event | None = None, *, probing: bool = False
     ) -> dict[str, Any]:
-        """The JSON object that the server answers: to a POST of the body, or to a GET where there is none.
+        """The JSON object that the server returns for a POST of the body, or for a GET without one.
 
-        In a probe a 500 is tried once more and then taken for a refusal, which it is with llama-cpp-python.
+        In a probe, a status of 500 is retried once and then taken as a refusal, as llama-cpp-python means it.
         """
         payload = None if body is None else json.dumps(body).encode()
         stopping, attempt = stopping or Event(), 1
@@ -169,7 +170,7 @@ class Server:
         return plain | {"Accept-Encoding": "identity"} | (self._key.headers() if self._keyed else {})
 
     def _fault(self, broken: Broken) -> ServerFault:
-        """Until the server has answered once, it is not tried again: the URL may be wrong, the time too short."""
+        """Until the server has answered once, faults are final: the URL may be wrong, or the time too short."""
         why = one_line(broken.why)
         deadline = f"no whole answer within {self._patience.answer:g} s; allow more time"
         faults = {
@@ -191,7 +192,7 @@ class Server:
 
 
 def _checked(url: str) -> str:
-    """The URL without what may not be in it; never repeated in a message, for it may hold a password."""
+    """Validate the URL; it is never quoted in messages, since it may contain a password."""
     rule = "an endpoint must look like http://HOST:PORT/v1 or https://HOST/v1"
     try:
         parts = urlsplit(url)
@@ -220,11 +221,11 @@ def _decoded(answer: HttpAnswer) -> dict[str, Any] | ServerFault:
         found = json.loads(answer.body)
     except (ValueError, RecursionError):
         return ServerFault(f"the answer breaks off or is not JSON ({len(answer.body):,} bytes)", passing=True)
-    return found if isinstance(found, dict) else ServerFault("the answer is no JSON object", passing=False)
+    return found if isinstance(found, dict) else ServerFault("the answer is not a JSON object", passing=False)
 
 
 def _said(answer: HttpAnswer) -> str:
-    """What the server says went wrong, in one line."""
+    """The server's error message, on one line."""
     try:
         found = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -237,7 +238,7 @@ def _said(answer: HttpAnswer) -> str:
 
 
 def _retry_after(answer: HttpAnswer) -> float | None:
-    """Seconds that the server asks to wait: a number or a date."""
+    """Seconds the server asks to wait, given as a number or a date."""
     asked = str(answer.headers.get("Retry-After", "")).strip()
     if asked.isascii() and asked.isdigit():
         return float(asked)

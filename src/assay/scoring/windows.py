@@ -1,4 +1,4 @@
-"""What is scored: a plan, and the windows of it: which tokens are fed together, and which of them count. No model here.
+"""Cut text into windows: which tokens are fed together, and which of them count. Pure code, no model.
 
 ``rolling``, the default, is lm-eval's rule (`get_rolling_token_windows`): every token of a document is predicted once.
 The model is fed up to ``context`` tokens and predicts the token after each. A window goes on where the one before it
@@ -51,7 +51,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Context, stride, start token and rule: everything that decides which tokens count."""
+    """Context, stride, start token and rule: everything that determines which tokens count."""
 
     context: int
     stride: int | None = None  # None: as long as the room, so that windows do not overlap
@@ -69,12 +69,12 @@ class Layout:
 
     @property
     def room(self) -> int:
-        """Tokens of a full window: those that it predicts (rolling), or its text (fresh)."""
+        """Tokens of a full window: the predicted ones (rolling), or all of its text (fresh)."""
         return self.context if self.cut == "rolling" else self.context - self.bos
 
     @property
     def step(self) -> int:
-        """Tokens from a window to the next."""
+        """Tokens from one window to the next."""
         return min(self.stride or self.room, self.room)
 
     @property
@@ -85,15 +85,15 @@ class Layout:
         return (window.tokens if self.cut == "rolling" else window.length) == self.room
 
     def mark(self, window: Window) -> int:
-        """The token that a window is named after: its first predicted one, or where it begins (fresh)."""
+        """The token a window is named after: its first predicted one, or its first one (fresh)."""
         return window.first if self.cut == "rolling" else window.start
 
     def begin(self, window: Window) -> int:
-        """Where the tokens begin that a window has to itself; what it repeats as context is not its own."""
+        """Where a window's own tokens begin, after those repeated as context."""
         return window.first if self.cut == "rolling" or self.overlaps else window.start
 
     def row(self, ids: NDArray[np.int64], window: Window, start_token: int | None) -> list[int]:
-        """The tokens of a window as a model gets them: the last ones are predicted, the very last is not fed."""
+        """The token ids of a window; the last ones are predicted, and the very last is not fed to the model."""
         row: list[int] = ids[window.start : window.stop].tolist()
         starts = self.cut == "fresh" or window.first == 0
         return [start_token, *row] if start_token is not None and starts else row
@@ -131,7 +131,7 @@ def _fresh(document: int, length: int, layout: Layout) -> Iterator[Window]:
 
 
 def drawn_windows(windows: Sequence[Window], layout: Layout, preview: int, final: int, seed: int) -> list[Window]:
-    """Preview and final windows drawn without replacement, full ones where there are enough.
+    """Draw preview and final windows without replacement, full ones if there are enough.
 
     They share no predicted token.
     """
@@ -154,7 +154,7 @@ def drawn_windows(windows: Sequence[Window], layout: Layout, preview: int, final
 
 
 def batches_of(windows: Sequence[Window], budget: int) -> list[list[int]]:
-    """Indices of windows by length, longest first: a batch of at most ``budget`` tokens hardly needs padding."""
+    """Batches of window indices, longest first, with at most ``budget`` tokens and little padding."""
     order = sorted(range(len(windows)), key=lambda i: (-windows[i].length, i))
     batches: list[list[int]] = []
     for index in order:
@@ -170,7 +170,7 @@ def batches_of(windows: Sequence[Window], budget: int) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to score of a text, and in which portions."""
+    """What to score of a text, and in what portions."""
 
     context: int | None = None
     stride: int | None = None
@@ -183,7 +183,7 @@ class Plan:
 
 
 class Starts(Protocol):
-    """What a scorer knows of tokens before a text."""
+    """The start tokens that a scorer knows."""
 
     @property
     def bos(self) -> int | None: ...  # the token that its tokenizer puts before a text by itself
@@ -192,7 +192,7 @@ class Starts(Protocol):
 
 
 def start_token(plan: Plan, scorer: Starts) -> int | None:
-    """The token before a document, or under the older rule before every window."""
+    """The token before a document, or before every window under the older rule."""
     if plan.prefix not in get_args(Prefix):
         raise UsageError(f"prefix must be one of {', '.join(get_args(Prefix))}, but got {plan.prefix!r}.")
     if plan.prefix == "none":
@@ -219,7 +219,7 @@ def chosen_windows(lengths: Sequence[int], layout: Layout, plan: Plan) -> list[W
 
 
 def shards_of(windows: Sequence[Window], budget: int) -> list[list[list[int]]]:
-    """Batches gathered into shards: the unit that is written whole and resumed."""
+    """Group batches into shards, the unit that is written at once and resumed."""
     shards: list[list[list[int]]] = []
     size = SHARD_TOKENS
     for batch in batches_of(windows, budget):

@@ -1,4 +1,4 @@
-"""The callback that records a training run as it happens, and the memory of its parts (T2)."""
+"""The callback that records a training run, and its memory use by part (T2)."""
 
 # ruff: noqa: ARG002  # what the Trainer passes to an event is not ours to choose
 
@@ -23,15 +23,15 @@ Suite = Callable[[Any], Mapping[str, float]]
 
 
 class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not look into transformers
-    """Records a run of `transformers.Trainer`, or of a trainer of trl, into a folder that `assay tune` reads.
+    """Records a run of `transformers.Trainer`, or of a trl trainer, in a folder that `assay tune` reads.
 
         trainer.add_callback(AssayCallback("runs/lora-0", validation=trainer.get_eval_dataloader(), arm="lora"))
 
-    ``validation`` is gone through every time a validation loss is due: batches with input_ids and, where some tokens do
-    not count, labels or an attention mask. ``suite`` measures what a loss does not say, such as character accuracy,
-    every ``schedule.quality`` steps and at the end. ``about`` goes into the manifest. Only the first process writes.
+    ``validation`` is iterated over whenever a validation loss is due: batches with input_ids and, if some tokens do not
+    count, labels or an attention mask. ``suite`` measures what a loss does not show, such as character accuracy, every
+    ``schedule.quality`` steps and at the end. ``about`` is added to the manifest. Only the first process writes.
 
-    The Trainer is made to log every ``schedule.step`` steps, and to log a loss that is not a number as what it is.
+    The Trainer is made to log every ``schedule.step`` steps, and to log NaN losses as such.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
         self.close()
 
     def close(self) -> None:
-        """Let go of the file, also where the training was broken off."""
+        """Close the file, also when training was interrupted."""
         if self._recorder is not None:
             self._recorder.close()
             self._recorder = None
@@ -146,7 +146,7 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
         self._busy, self._steps = 0.0, 0
 
     def _count(self, model: Any, positional: Any, inputs: Mapping[str, Any]) -> None:
-        """Tokens that a training step learns from: those with a label, after the first of a row."""
+        """Count the tokens that a training step learns from: those with a label, after the first of a row."""
         if model.training and isinstance(inputs.get("input_ids"), torch.Tensor):
             with self._timed():
                 self._tokens = self._tokens + (targets_of(inputs) != IGNORED).sum()
@@ -194,7 +194,7 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
 
 
 def _same_randomness(device: torch.device) -> AbstractContextManager[None]:
-    """What is measured shall not change the training, whose dropout goes on where it was."""
+    """Keep measurements from disturbing the random state of training (dropout)."""
     return torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
 
 
@@ -203,7 +203,7 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 
 def bytes_of(tensors: Iterable[Any]) -> int:
-    """Of tensors, each storage once; anything else counts nothing."""
+    """Bytes of tensors, counting each storage once; other objects count as 0."""
     seen: dict[int, int] = {}
     for tensor in tensors:
         if isinstance(tensor, torch.Tensor) and tensor.device.type != "meta":
@@ -217,18 +217,18 @@ def parameter_bytes(model: Any) -> int:
 
 
 def gradient_bytes(model: Any) -> int:
-    """While the gradients are there, that is before the optimizer's step ends."""
+    """Bytes of the gradients, which exist only until the optimizer's step ends."""
     return bytes_of(parameter.grad for parameter in model.parameters() if parameter.grad is not None)
 
 
 def optimizer_bytes(optimizer: Any) -> int:
-    """Of the optimizer's state, whatever wraps it."""
+    """Bytes of the optimizer's state, whatever wraps it."""
     inner = getattr(optimizer, "optimizer", optimizer)
     return bytes_of(value for state in inner.state.values() for value in state.values()) if inner is not None else 0
 
 
 def count_parameters(model: Any) -> dict[str, int]:
-    """All and trainable; tied weights count once. Quantized weights count as many numbers as they stand for."""
+    """Total and trainable parameters; tied weights count once, packed quantized weights as the numbers they encode."""
     found = {"total": 0, "trainable": 0}
     for parameter in {id(p): p for p in model.parameters()}.values():
         size = parameter.numel() or getattr(parameter, "ds_numel", 0)
@@ -240,7 +240,7 @@ def count_parameters(model: Any) -> dict[str, int]:
 
 
 class Peak:
-    """The peak since it was last reset: of the allocator on a GPU, of the resident set elsewhere."""
+    """Peak memory since the last reset: of the allocator on a GPU, of the resident set elsewhere."""
 
     def __init__(self, device: Any) -> None:
         self.device = torch.device(device)
@@ -261,7 +261,7 @@ class Peak:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What is measured meanwhile is not training's: neither its peak, nor what it leaves behind."""
+        """Exclude a measurement from the accounts: neither its peak nor what it leaves behind counts as training's."""
         _give_back()
         held = self.resident()
         yield
@@ -269,13 +269,13 @@ class Peak:
         self.before += max(self.resident() - held, 0)
 
     def resident(self) -> int:
-        """What the process holds now."""
+        """Memory held now."""
         if self.cuda:
             return int(torch.cuda.memory_allocated(self.device))
         return _status("VmRSS") or _most_resident()
 
     def measured(self, *, parameters: int, gradients: int, optimizer: int) -> dict[str, int]:
-        """The parts, with activations as what of the peak no other part explains."""
+        """Memory by part; activations are what no other part of the peak explains."""
         parts = {"parameters": parameters, "gradients": gradients, "optimizer": optimizer}
         if self.cuda:
             peak = int(torch.cuda.max_memory_allocated(self.device))
@@ -289,14 +289,14 @@ class Peak:
 
 
 def _give_back() -> None:
-    """Freed memory goes back to the system, or it would be taken for memory in use."""
+    """Return freed memory to the system; it would count as memory in use."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:  # the GNU library has it
         trim(0)
 
 
 def _status(name: str) -> int | None:
-    """A line of the kernel's account of this process, in bytes; ``None`` where there is no such account."""
+    """A value in /proc/self/status, in bytes; ``None`` where there is no such file."""
     try:
         lines = _STATUS.read_text().splitlines()
     except OSError:

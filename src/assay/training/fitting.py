@@ -1,4 +1,4 @@
-"""A real training run: a base model, rows of tokens, LoRA or every weight, by `transformers.Trainer`, recorded."""
+"""Train a base model on rows of tokens with `transformers.Trainer`, by LoRA or in full, and record it."""
 
 import shutil
 import warnings
@@ -21,13 +21,13 @@ _DISK_SIGNS = ("inline_container", "PytorchStreamWriter", "I/O error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that decides what is learned, besides the base and the rows."""
+    """Everything that determines the result, besides the base and the rows."""
 
     method: TrainingMethod = "lora"
     rank: int = 16
     alpha: int | None = None  # None becomes twice the rank
     dropout: float = 0.0  # before LoRA
-    modules: str = ALL_LINEAR  # or names with commas between them
+    modules: str = ALL_LINEAR  # or comma-separated names
     train_embeddings: bool = False  # whole; without, LoRA leaves them as they are
     learning_rate: float = 2e-4
     steps: int = 1000
@@ -57,11 +57,11 @@ class Settings:
 
     @property
     def arm(self) -> str:
-        """What runs that differ in their seed only are called."""
+        """The common name of runs that differ only in their seed."""
         return f"lora r={self.rank}{self._choices()}" if self.method == "lora" else "full"
 
     def _choices(self) -> str:
-        """What of LoRA is not the default, besides its rank."""
+        """The LoRA settings, besides the rank, that differ from their defaults."""
         said = [f"alpha={self.alpha}"] * (self.alpha != 2 * self.rank)
         said += [f"dropout={self.dropout:g}"] * (self.dropout > 0)
         said += [f"on {self.modules}"] * (self.modules != ALL_LINEAR)
@@ -70,10 +70,10 @@ class Settings:
 
 
 def _in_order(modules: str) -> str:
-    """Names in one order, each once: runs with the same layers have the same settings."""
+    """Sort and deduplicate module names, so that runs with the same layers have equal settings."""
     names = sorted({name.strip() for name in modules.split(",")})
     if "" in names or (ALL_LINEAR in names and len(names) > 1):
-        raise UsageError(f"modules must be {ALL_LINEAR}, or names with commas between them, but got {modules!r}.")
+        raise UsageError(f"modules must be {ALL_LINEAR}, or comma-separated names, but got {modules!r}.")
     return ",".join(names)
 
 
@@ -88,9 +88,9 @@ def fit(
     schedule: Schedule | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Train a model on rows of tokens and write its log and what was learned; returns the folder of the latter.
+    """Train a model on rows of tokens; write the log and the trained weights, and return the folder of the weights.
 
-    A run that was killed goes on from its last checkpoint, or from the start.
+    A killed run resumes from its last checkpoint, or starts over.
     """
     from transformers import Trainer, set_seed
 
@@ -125,7 +125,7 @@ def fit(
 
 @contextmanager
 def _disk_failures(folder: Path) -> Iterator[None]:
-    """What torch and safetensors say when the disk takes no more, as what it is: their own errors name no file."""
+    """Turn disk errors of torch and safetensors into errors of ours: theirs name no file."""
     try:
         yield
     except OSError as error:
@@ -140,7 +140,7 @@ def _disk_failures(folder: Path) -> Iterator[None]:
 
 
 def _save(model: Any, folder: Path) -> None:
-    """Under another name first: a kill leaves no half of a model that looks like a whole one."""
+    """Save under a temporary name first, so that a kill leaves no partial model that looks complete."""
     part = folder / UNFINISHED
     shutil.rmtree(part, ignore_errors=True)
     try:
@@ -152,7 +152,7 @@ def _save(model: Any, folder: Path) -> None:
 
 
 def remove_checkpoints(folder: Path) -> None:
-    """What a run needs no more once it is trained and saved."""
+    """Remove checkpoints, which a trained and saved run no longer needs."""
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
@@ -183,14 +183,14 @@ def _arguments(folder: Path, settings: Settings, device: str) -> Any:
 
 
 def _quiet(trainer: Any) -> None:
-    """Nothing but results goes to stdout, where the Trainer prints its log."""
+    """Keep the Trainer's log off stdout, which is for results."""
     from transformers.trainer_callback import PrinterCallback
 
     trainer.remove_callback(PrinterCallback)
 
 
 def _no_last_checkpoint() -> Any:
-    """No checkpoint at the last step: the Trainer, resumed from one, would train a step beyond the end."""
+    """Skip the checkpoint at the last step: resumed from it, the Trainer would train one step too many."""
     from transformers import TrainerCallback
 
     class NoLastCheckpoint(TrainerCallback):  # type: ignore[misc]  # mypy does not look into transformers
@@ -202,7 +202,7 @@ def _no_last_checkpoint() -> Any:
 
 
 def _last_checkpoint(folder: Path, steps: int) -> str | None:
-    """The last whole checkpoint before the last step."""
+    """The last complete checkpoint before the last step."""
     found = {_step_of(path): path for path in (folder / CHECKPOINTS).glob("checkpoint-*") if _whole(path)}
     step = max((step for step in found if step < steps), default=None)
     return None if step is None else str(found[step])
@@ -214,7 +214,7 @@ def _step_of(checkpoint: Path) -> int:
 
 
 def _whole(checkpoint: Path) -> bool:
-    """The Trainer writes its state last: a checkpoint in whose midst the run was killed has none, or half of it."""
+    """Whether a checkpoint is complete: the Trainer writes its state last."""
     try:
         read_json(checkpoint / "trainer_state.json")
     except InputError:
@@ -223,7 +223,7 @@ def _whole(checkpoint: Path) -> bool:
 
 
 def batch_of(rows: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Rows padded at their end; padding has no label."""
+    """Pad rows at the end; padding has no label."""
     import torch
 
     longest = max(len(row) for row in rows)
@@ -241,7 +241,7 @@ def batches_of_rows(rows: Sequence[Sequence[int]], size: int = 16) -> list[dict[
 
 
 def with_adapter(model: Any, settings: Settings) -> Any:
-    """The model with LoRA; all else is frozen, but for embeddings that are to be trained."""
+    """Add LoRA to a model; all else is frozen, except embeddings that are to be trained."""
     from peft import LoraConfig, get_peft_model
 
     names = settings.modules.split(",")
@@ -278,7 +278,7 @@ def _check_modules(model: Any, names: list[str]) -> None:
 
 
 def _linear_layers(model: Any) -> Iterator[str]:
-    """Their names, without the head, as peft's all-linear takes them."""
+    """Names of the linear layers except the head, as in peft's all-linear."""
     from torch.nn import Linear
     from transformers.pytorch_utils import Conv1D
 
@@ -287,22 +287,22 @@ def _linear_layers(model: Any) -> Iterator[str]:
 
 
 def _tied(model: Any) -> bool:
-    """Whether the weight that reads tokens is the one that writes them."""
+    """Whether input and output embeddings share their weight."""
     head = model.get_output_embeddings()
     return head is not None and head.weight is model.get_input_embeddings().weight
 
 
 def _embeddings(model: Any, *, tied: bool) -> dict[str, Any]:
-    """For the configuration: which layers are trained as copies of themselves.
+    """LoRA options to train the embeddings in full.
 
-    Of tied ones both are named, since peft looks for a layer with a name that it knows; it makes one copy for both.
+    Tied embeddings are both named, since peft looks for a layer whose name it knows; it makes one copy for both.
     """
     from dataclasses import fields
 
     from peft import LoraConfig
 
     if tied and "ensure_weight_tying" not in {field.name for field in fields(LoraConfig)}:
-        raise UsageError("to train embeddings that are tied needs peft 0.18 or newer: pip install -U peft.")
+        raise UsageError("training tied embeddings needs peft 0.18 or newer: pip install -U peft.")
     wanted = [part for part in (model.get_input_embeddings(), model.get_output_embeddings()) if part is not None]
     names = [name for name, part in model.named_modules() if any(part is one for one in wanted)]
     return {"modules_to_save": names, **({"ensure_weight_tying": True} if tied else {})}

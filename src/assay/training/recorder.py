@@ -41,7 +41,7 @@ _SAVED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """Every how many steps something is recorded (T12); 0 is never."""
+    """Number of steps between records of each kind (T12); 0 means never."""
 
     step: int = 1  # loss, learning rate, gradient norm
     validation: int = 100
@@ -54,13 +54,13 @@ class Schedule:
                 raise UsageError(f"the period of {name} must be positive, but got {getattr(self, name)}.")
 
     def due(self, what: str, step: int) -> bool:
-        """Whether something is recorded at this step."""
+        """Whether a kind of record is due at this step."""
         period: int = getattr(self, what)
         return period > 0 and step % period == 0
 
 
 def refuse_another(folder: Path, changed: Sequence[str]) -> None:
-    """A run that is there must be the one that was asked for."""
+    """Refuse a folder that holds another run."""
     if changed:
         raise InputError(
             f"{folder}: holds another training run ({', '.join(changed)} differ); "
@@ -69,7 +69,7 @@ def refuse_another(folder: Path, changed: Sequence[str]) -> None:
 
 
 class Recorder:
-    """Appends events. Each is one line, written by one call, so that a kill leaves at most one line cut off."""
+    """Appends events, each a line written by one call, so that a kill leaves at most one line cut off."""
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
         self.folder = folder
@@ -95,7 +95,7 @@ class Recorder:
         write_bytes(path, (text + "\n").encode())
 
     def resume(self, step: int) -> int:
-        """Go on after this step, and return how many tokens were learned from up to it."""
+        """Resume after this step; return the number of tokens trained on so far."""
         self.write("resume", step, {})
         events, _ = read_events(self.folder / EVENTS)
         return max((event.get("tokens", 0) for event in events if event["kind"] == "step"), default=0)
@@ -123,7 +123,7 @@ class Recorder:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no NaN: what is not finite becomes its name."""
+    """JSON has no NaN or infinity: they become text."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     return value
@@ -147,7 +147,7 @@ OWNER = Owner("training run", _owned, begun=_PASSING | {EVENTS})
 
 @contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
-    """A folder for a while, inside the run: a kill leaves it where the next start removes it."""
+    """A temporary folder inside the run, where the next start removes it after a kill."""
     place = folder / SCRATCH
     remove_scratch(folder)
     place.mkdir(parents=True)
@@ -165,10 +165,10 @@ def remove_scratch(folder: Path) -> None:
 
 
 def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The loss on held-out batches: the sum over predicted tokens through their number; tokens, rows, and a digest.
+    """The mean loss per predicted token on held-out batches; also the tokens, rows, and a digest.
 
-    The Trainer's own is a mean of batch means weighted by rows, which is something else as soon as rows differ in
-    length. The loss with batches weighted by their length is given, too.
+    The Trainer's own loss is a mean of batch means weighted by rows, which differs as soon as rows differ in length.
+    The loss with batches weighted by their length is returned as well.
     """
     import torch  # late: a run is read without it
 
@@ -197,7 +197,7 @@ def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> dict[st
 
 
 def targets_of(inputs: "Mapping[str, torch.Tensor]") -> "torch.Tensor":
-    """(rows, length − 1) What each position has to predict: the next token, unless it is padding."""
+    """(rows, length − 1) The target of each position: the next token, unless it is padding."""
     labels = inputs.get("labels")
     if labels is None:
         labels = inputs["input_ids"]

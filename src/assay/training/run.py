@@ -1,4 +1,4 @@
-"""Train for real: a base is adapted and saved, every step is recorded, and the result scores the validation windows."""
+"""`tune_run`: train a base model, record every step, save the result, and score the validation windows with it."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ CUT: Literal["fresh"] = "fresh"
 
 @dataclass(frozen=True, slots=True)
 class TrainedRun:
-    """A training run that is complete: `assay.tune` takes it wherever it takes its folder."""
+    """A complete training run; `assay.tune` accepts it like its folder."""
 
     folder: Path
     arm: str
@@ -47,7 +47,7 @@ class TrainedRun:
 
 @dataclass(frozen=True)
 class _Task:
-    """What the runs at all learning rates share."""
+    """What runs at different learning rates share."""
 
     base: str
     train: Sequence[Document]
@@ -73,9 +73,9 @@ def tune_run(
 ) -> list[TrainedRun]:
     """Train a base model with LoRA or in full, record every step, and score the validation text with the result.
 
-    Killed and started again with the same arguments, it goes on from its last checkpoint. With ``learning_rates`` it
-    trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``on_run`` is told of every run
-    when it is complete. `assay.tune` compares runs.
+    Called again with the same arguments after a kill, it resumes from the last checkpoint. With ``learning_rates`` it
+    trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``on_run`` is called with every
+    run when it is complete. `assay.tune` compares runs.
 
     >>> import tempfile
     >>> import assay
@@ -111,9 +111,9 @@ def tune_run(
 
 
 def _complete(task: _Task, settings: Settings, folder: Path, *, overwrite: bool, sweep: bool) -> TrainedRun:
-    """Train what is not there yet, and score it.
+    """Train what is missing, and score it.
 
-    A run that shall be overwritten stays until the new one, which is made beside it, is complete.
+    A run to be overwritten is kept until the new one, which is made beside it, is complete.
     """
     from assay.scoring.hf import longest_input  # late: torch
 
@@ -131,7 +131,7 @@ def _complete(task: _Task, settings: Settings, folder: Path, *, overwrite: bool,
 
 
 def _place(folder: Path, settings: Settings, about: Mapping[str, Any], *, overwrite: bool) -> Path:
-    """Where to train: in the folder, or beside it if something is there that will be replaced."""
+    """Where to train: in the folder, or beside it if it holds a run that will be replaced."""
     remove_parts(folder / MANIFEST)
     if not overwrite or not folder.exists() or not any(folder.iterdir()):
         if (folder / MANIFEST).is_file():
@@ -161,7 +161,7 @@ def _trained(
 
 
 def _finished(folder: Path) -> bool:
-    """Whether a run was trained to its end and saved."""
+    """Whether a run was trained to the end and saved."""
     there = all((folder / name).exists() for name in (MANIFEST, EVENTS, TRAINED))
     return there and (folder / EVENTS).read_bytes().rstrip().rpartition(b"\n")[2].startswith(b'{"kind": "end"')
 
@@ -204,7 +204,7 @@ def _tokens(tokenizer: Any, documents: Sequence[Document]) -> list[list[int]]:
 
 
 def _packed(tokenizer: Any, documents: Sequence[Document], context: int) -> list[list[int]]:
-    """Documents one after the other, with the end token between them, in full rows."""
+    """Concatenate documents, separated by the end token, and cut them into full rows."""
     end = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
     stream = [token for ids in _tokens(tokenizer, documents) for token in (*ids, *end)]
     full = [stream[low : low + context] for low in range(0, len(stream) - context + 1, context)]
@@ -216,7 +216,7 @@ def _tokenizer_digest(tokenizer: Any) -> str:
 
 
 def _save_tokenizer(base: str, tokenizer: Any, folder: Path) -> None:
-    """The files of the base, so that it is seen to be the same tokenizer."""
+    """Copy the base's tokenizer files, so that both have the same digest."""
     names = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "vocab.txt", "tokenizer_config.json")
     found = [Path(base) / name for name in names if (Path(base) / name).is_file()]
     if not found:
@@ -226,7 +226,7 @@ def _save_tokenizer(base: str, tokenizer: Any, folder: Path) -> None:
 
 
 def _suite(task: _Task, settings: Settings, tokenizer: Any, folder: Path) -> Callable[[Any], Mapping[str, float]]:
-    """Character accuracy, overall and by script, of the model as it is: saved, and read back by the scorer."""
+    """Measure character accuracy, overall and by script, of a temporary copy of the model."""
 
     def measure(model: Any) -> dict[str, float]:
         with scratch(folder) as place:
@@ -251,12 +251,12 @@ def _accuracies(task: _Task, settings: Settings, trained: Path) -> dict[str, flo
 
 
 def _validation(task: _Task) -> list[Document]:
-    """The validation documents under the names that windows are paired by: numbers, wherever the files were."""
+    """The validation documents under numbered names, so that windows pair wherever the files were."""
     return [Document(f"valid.jsonl#{number}", one.text) for number, one in enumerate(task.valid, start=1)]
 
 
 def _scored(task: _Task, settings: Settings, folder: Path) -> tuple[float, int]:
-    """The validation windows under the trained model, into the run: what arms are compared on; loss and windows."""
+    """Score the validation windows, which arms are compared on, into the run; return their loss and number."""
     plan = Plan(context=task.context, cut=CUT)
     score({settings.arm: _spec(task, settings, folder / TRAINED)}, _validation(task), folder / WINDOWS, plan=plan)
     table = read_table(folder / WINDOWS)

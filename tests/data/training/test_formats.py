@@ -260,7 +260,7 @@ def test_a_long_table_is_read_in_one_query(tmp_path: Path, name: str) -> None:
 # ------------------------------------------------------------------------------------- fields of a wrong type, or none
 
 WRONG: dict[str, tuple[dict[str, object], list[str]]] = {
-    "no step": ({"step": ...}, ["line 2", "has a step, but there is none"]),
+    "no step": ({"step": ...}, ["line 2", "needs a step, but has none"]),
     "a step that is a list": ({"step": []}, ["line 2", "'step' must be a whole number from 0 on", "'[]'"]),
     "a step that is null": ({"step": None}, ["line 2", "'step'"]),
     "a step that is true": ({"step": True}, ["line 2", "'step'"]),

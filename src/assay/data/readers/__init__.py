@@ -1,4 +1,4 @@
-"""What every reader of tables gives: a source of rows. One file per family of formats; `registry` picks."""
+"""What every reader returns: a source of rows. One file per family of formats; `registry` picks the reader."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,45 +26,45 @@ class RowSource(Protocol):
 
     @property
     def label(self) -> str:
-        """What messages call it: the path as the user wrote it."""
+        """Name in messages: the path as the user wrote it."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, as they are in the file."""
+        """Column names, as in the file."""
 
     @property
     def name(self) -> str | None:
-        """What the user calls its model (NAME=PATH), or the harness; ``None`` where neither does."""
+        """Model name given by the user (NAME=PATH) or the harness; ``None`` without one."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know of how the rows came about."""
+        """Remarks on how the rows were obtained, to show to the user."""
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What it knows of its model: the manifest of a run, the measure of a harness; nothing in other files."""
+        """Metadata: the manifest of a run, or the measure of a harness; empty for other files."""
 
     def read(self, wanted: Sequence[tuple[str, Reading]]) -> Iterator[NDArray[Any]]:
-        """The columns asked for, one after the other to save memory, with the rows in the order of the file."""
+        """Yield the requested columns, one at a time to save memory; rows are in file order."""
 
     def cell(self, column: str, row: int) -> str:
         """The text of one cell, for a message; ``""`` where there is none."""
 
     def places(self, rows: Sequence[int]) -> list[str]:
-        """Where rows stand in the file, for a message: ``line 7`` as an editor counts, ``row 7`` without lines."""
+        """Locations of rows for messages: ``line 7`` as an editor counts, ``row 7`` where there are no lines."""
 
 
 def row_places(rows: Sequence[int]) -> list[str]:
-    """The places of rows where there are no lines: in Parquet, and in memory."""
+    """Locations of rows in files without lines: Parquet, and tables in memory."""
     return [f"row {row}" for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which results are meant. ``None`` means the only one there is: where there are several, reading is an error.
+    """Which results to read. ``None`` means the only one there is; if there are several, reading is an error.
 
-    ``task`` is a task, a group of tasks or a pattern such as ``mmlu_*``, whose tasks are put together. ``format`` says
-    what the files are instead of their content; ``"table"`` means a table of ours, whatever its columns are called.
+    ``task`` is a task, a group of tasks or a pattern such as ``mmlu_*``, whose tasks are pooled. ``format`` overrides
+    what the content of the files suggests; ``"table"`` means a table of ours, whatever its columns are called.
     ``newest`` takes the newest of several runs of a task.
     """
 
@@ -81,7 +81,7 @@ class Selection:
 
     @property
     def picks(self) -> str:
-        """What only the results of a harness give something to pick from, as messages write it; "" for nothing."""
+        """The given options that apply to harness results only, as messages write them; "" for none."""
         named = {"task": self.task, "metric": self.metric, "filter": self.filter, "scorer": self.scorer}
         given = {name: value for name, value in (named | {"newest": self.newest or None}).items() if value is not None}
         return argument("Selection", **given) if given else ""

@@ -20,7 +20,7 @@ _FORMAT = "format='newline_delimited', hive_partitioning=false"
 
 
 class Delimited(DuckSource):
-    """Text with a header. The dialect is settled here and DuckDB guesses nothing: a cell is text until cast."""
+    """Delimited text with a header. The dialect is determined here, not by DuckDB; cells are text until cast."""
 
     def __init__(self, path: Path, label: str, head: bytes) -> None:
         super().__init__(path, label)
@@ -53,7 +53,7 @@ class Delimited(DuckSource):
         return True
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """The header and the rows, each with the line it begins in; a blank line is none."""
+        """Yield the header and the rows with the line each begins on; blank lines are skipped."""
         with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file, _any_length():
             reader = csv.reader(file, delimiter=self._delimiter, skipinitialspace=True, strict=True)
             line = 1
@@ -98,7 +98,7 @@ class Delimited(DuckSource):
 
 
 def _copy_of(source: DuckSource) -> Path:
-    """Where to write a copy of the file that is easier to read; it goes with the object."""
+    """Path for a temporary copy that is easier to read; deleted together with the source."""
     directory = Path(tempfile.mkdtemp(prefix="assay-"))
     weakref.finalize(source, shutil.rmtree, directory, ignore_errors=True)
     return directory / "rows"
@@ -110,7 +110,7 @@ class _QuotingError(Exception):
 
 @contextmanager
 def _any_length() -> Iterator[None]:
-    """Cells of any length: Python's reader refuses long ones, and blames it on the quotation marks."""
+    """Allow cells of any length: Python's reader refuses long ones and blames the quotation marks."""
     before = csv.field_size_limit(1 << 30)
     try:
         yield
@@ -119,13 +119,13 @@ def _any_length() -> Iterator[None]:
 
 
 def _delimiter(text: str, path: Path) -> str:
-    """What cuts the header into the most columns; a comma, or a tab in a .tsv file, when it is a draw."""
+    """The delimiter that gives the header the most columns; on a tie a comma, or a tab in a .tsv file."""
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     return max(_DELIMITERS, key=lambda delimiter: (len(_header(text, delimiter)[1]), delimiter == usual))
 
 
 def _header(text: str, delimiter: str) -> tuple[int, tuple[str, ...]]:
-    """The blank lines above the header, and its names."""
+    """The number of blank lines above the header, and the column names."""
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     with _any_length():
         blank, header = next((blank, record) for blank, record in enumerate(records) if record)

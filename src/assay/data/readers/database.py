@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def private_database() -> "duckdb.DuckDBPyConnection":
-    """A database of its own in memory, which closing frees."""
+    """A private in-memory database; closing it frees the memory."""
     import duckdb  # late: those who bring arrays need none
 
     return duckdb.connect(
@@ -35,7 +35,7 @@ def private_database() -> "duckdb.DuckDBPyConnection":
 
 
 def refusals() -> tuple[type[Exception], ...]:
-    """As what a damaged file can surface."""
+    """The exceptions that a damaged file can raise."""
     from duckdb import Error  # late, likewise
 
     return (Error, RuntimeError, UnicodeError, MemoryError, OverflowError)
@@ -52,7 +52,7 @@ def identifier(name: str) -> str:
 
 
 def literal_path(path: Path) -> str:
-    """The path as an SQL literal that names this one file, even if it holds *, ? or [."""
+    """The path as an SQL literal for exactly this file, even if it contains *, ? or [."""
     # Absolute, so that nothing in the name can be read as the scheme of an address.
     absolute = str(path.absolute())
     if not any(wild in absolute for wild in "*?["):
@@ -61,12 +61,12 @@ def literal_path(path: Path) -> str:
 
 
 def parquet_scan(*files: Path) -> str:
-    """The SQL of the rows of Parquet files, one after the other; a folder called model=x must not become a column."""
+    """SQL for the rows of Parquet files, in order; a folder called model=x must not become a column."""
     return f"read_parquet([{', '.join(map(literal_path, files))}], hive_partitioning=false)"
 
 
 def copy_columns(columns: Mapping[str, NDArray[Any]], part: Path) -> None:
-    """Write columns as Parquet, the same columns always as the same bytes."""
+    """Write columns as Parquet; the same columns always give the same bytes."""
     from duckdb import Error  # late, likewise
 
     with private_database() as database:
@@ -91,12 +91,12 @@ LARGE = 16_000_000
 
 @cache
 def _shared_database(_process: int) -> "duckdb.DuckDBPyConnection":
-    """One per process, as opening it takes longer than reading a small file; never one from before a fork."""
+    """One database per process: opening one takes longer than reading a small file, and none survives a fork."""
     return private_database()
 
 
 class DuckSource(ABC):
-    """A file as DuckDB sees it. A subclass says how it is scanned, and explains what DuckDB could not read."""
+    """A file read through DuckDB. Subclasses say how to scan it, and explain what DuckDB could not read."""
 
     columns: tuple[str, ...]
     name: str | None = None
@@ -121,10 +121,10 @@ class DuckSource(ABC):
 
     @abstractmethod
     def fault(self) -> str | None:
-        """What is wrong with the file, looked for the slow way after DuckDB refused it; ``None`` if nothing is."""
+        """What is wrong with the file, searched for line by line after DuckDB refused it; ``None`` if unknown."""
 
     def number(self, column: str) -> str:
-        """The SQL of a column as a number, null where it is none."""
+        """The SQL of a column as a number, null where it is not one."""
         return f"TRY_CAST({self.text(column)} AS DOUBLE)"
 
     def score(self, column: str) -> str:
@@ -163,11 +163,11 @@ class DuckSource(ABC):
             raise self.refusal(error, fault) from error
 
     def relax(self) -> bool:
-        """Whether there is a more patient way to read a file in which nothing was found to be wrong."""
+        """Switch to a more tolerant way to read a file in which no fault was found; False if there is none."""
         return False
 
     def refusal(self, error: BaseException, fault: str | None) -> InputError:
-        """The error of a person instead of the error of a parser."""
+        """A readable error in place of the parser's."""
         if fault is not None:
             return InputError(f"{self.label}{fault}")
         said = str(error).partition("\n")[0].strip().rstrip(".")

@@ -1,4 +1,4 @@
-"""Tables that are in memory already: a mapping of names to columns, or a data frame of any library."""
+"""Tables in memory: a mapping of names to columns, or a data frame of any library."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _MISSING = frozenset({"NoneType", "NAType", "NaTType"})  # by name, so that pand
 
 
 class MemorySource:
-    """Columns by name; what is not an array yet becomes one."""
+    """Columns by name, converted to arrays when read."""
 
     name: str | None = None
     notes: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class MemorySource:
         return (_converted(column, how) for (_, how), column in zip(wanted, columns, strict=True))
 
     def filled(self, column: str) -> tuple["MemorySource", Truths]:
-        """The same with 0 in the empty cells of a column, and which of its cells are not empty."""
+        """A copy with 0 in the empty cells of a column, and a mask of the cells that are not empty."""
         values = self._column(column).tolist()
         there = np.array([bool(_text(value).strip()) for value in values], dtype=bool)
         if there.all():

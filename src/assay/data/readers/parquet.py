@@ -1,4 +1,4 @@
-"""Parquet files, and the folder of a run that `assay score` wrote."""
+"""Parquet files."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The reader of everything a user names: a table in memory, a file by its content, a run of ours, logs of a harness."""
+"""Pick the reader for whatever a user names: a table in memory, a file by its content, a run folder, harness logs."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -34,7 +34,7 @@ _STARTS = (b"PK\x03\x04", b"PAR1", b"{", b"[")
 
 
 def open_source(source: object, *, name: str | None = None) -> RowSource:
-    """The reader of a path, of a mapping from names to columns, or of a data frame."""
+    """The reader for a path, a mapping of names to columns, or a data frame."""
     if isinstance(source, str | PathLike):
         return open_file(source)
     if isinstance(source, Mapping) or (hasattr(source, "columns") and hasattr(source, "__getitem__")):
@@ -49,11 +49,11 @@ def open_sources(
     cluster: str | None = None,
     models: Sequence[str] = (),
 ) -> list[RowSource]:
-    """The readers of files and folders: one for each table, and one for each model of a harness's output.
+    """The readers for files and folders: one per table, and one per model of a harness's output.
 
-    A path may be NAME=PATH, which says what the model is called. ``cluster`` names what the items of a harness shall be
-    clustered by, a field of their documents or ``task``; it becomes a column of that name. Where there are logs of some
-    of the ``models``, those of others are not looked at. Sources of logs come last.
+    A path may be NAME=PATH, which names the model. ``cluster`` is what harness items are clustered by, a field of their
+    documents or ``task``; it becomes a column of that name. If there are logs of some of the ``models``, other models
+    are skipped. Sources of logs come last.
     """
     chosen, tables = selection or Selection(), [named(path) for path in paths]
     logs = [place for place in tables if _may_hold_logs(place[1], chosen.format)]
@@ -67,7 +67,7 @@ def open_sources(
 
 
 def named(path: str | PathLike[str]) -> tuple[str | None, Path]:
-    """NAME=PATH taken apart; a file that is called so is that file.
+    """Split NAME=PATH; an existing file of that whole name takes precedence.
 
     >>> named("7b=runs/a.csv") == ("7b", Path("runs/a.csv"))
     True
@@ -82,7 +82,7 @@ def named(path: str | PathLike[str]) -> tuple[str | None, Path]:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is such a file; a name that no system allows is none."""
+    """Whether there is such a file; False for names that the system does not allow."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -99,7 +99,7 @@ def open_file(source: str | PathLike[str]) -> DuckSource:
     if head.startswith(b"PAR1"):
         return Parquet(path, label)
     if path.suffix.lower() in _PARQUET:
-        raise InputError(f"{label}: not a Parquet file, for it does not begin with PAR1; write or copy it again.")
+        raise InputError(f"{label}: not a Parquet file: it does not begin with PAR1; write or copy it again.")
     _refuse_binary(head, label)
     return _text_file(path, label, head)
 
@@ -123,7 +123,7 @@ def _text_file(path: Path, label: str, head: bytes) -> DuckSource:
 
 
 def _head(path: Path, label: str) -> bytes:
-    """The first bytes of a file that is there and can be read."""
+    """The first bytes of a file; errors explain a file that is missing or unreadable."""
     try:
         if path.is_dir():
             raise InputError(
@@ -156,7 +156,7 @@ def _refuse_binary(head: bytes, label: str) -> None:
 
 
 def _may_hold_logs(path: Path, asked: Format | None) -> bool:
-    """Whether it is worth a closer look: a table or a run of ours is no log, nor is what cannot be opened."""
+    """Whether to look for logs: not in our own tables and runs, nor in what cannot be opened."""
     if asked == "table" or not exists(path) or not (path.is_dir() or path.is_file()):
         return False
     if asked is not None:

@@ -1,4 +1,4 @@
-"""A run on disk: a manifest and numbered Parquet shards, each written whole. What is there is done.
+"""A run on disk: a manifest and numbered Parquet shards, each written atomically.
 
 The manifest is written once, before the first shard, and says everything that decides a number. A run that was killed
 is resumed by writing the missing shards, so that the folder ends up with the same bytes as without the kill.
@@ -42,7 +42,7 @@ class Run:
     replaces: Path | None = None  # the folder of another run, whose place it takes when it is complete
 
     def __fspath__(self) -> str:
-        """A run may stand wherever its folder may."""
+        """A run can be used wherever its folder can."""
         return str(self.folder)
 
     @property
@@ -72,9 +72,9 @@ class Run:
 
 
 def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool = False) -> Run:
-    """The run with this manifest: new, or the one that is there; another one is refused.
+    """Create the run with this manifest, or resume it; a folder with another run is refused.
 
-    With ``overwrite`` a run that is there stays where it is, and the new one is made beside it until `finish`.
+    With ``overwrite`` the existing run is kept until `finish`; the new one is made beside it.
     """
     manifest = {"schema": SCHEMA, **manifest}
     recover(folder, _OURS)
@@ -99,7 +99,7 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
 
 
 def finish(run: Run) -> Run:
-    """Put a complete run where it belongs, if it was made to replace another."""
+    """Move a complete run into place, if it replaces another."""
     if run.replaces is None:
         return run
     swap(run.replaces, _OURS)
@@ -115,7 +115,7 @@ def _created(folder: Path, manifest: dict[str, Any]) -> Run:
 
 
 def _replacing(folder: Path, manifest: dict[str, Any]) -> Run:
-    """A run beside the one that it will replace, begun or gone on with."""
+    """Start or resume a run beside the one that it will replace."""
     check_replaceable(folder, _OURS)
     beside = replacement(folder)
     remove_parts(beside / MANIFEST)
@@ -131,7 +131,7 @@ def _anything_in(folder: Path) -> bool:
 
 
 def owned_files(folder: Path) -> set[str] | None:
-    """The files of a run that are there and that its manifest accounts for; ``None`` if the manifest is not ours."""
+    """The existing files that a run's manifest accounts for; ``None`` if the manifest is not ours."""
     if not is_run(folder, MANIFEST):
         return None
     shards = json.loads((folder / MANIFEST).read_bytes()).get("shards")
@@ -172,7 +172,7 @@ def open_run(folder: Path) -> Run:
 
 
 def _check(manifest: dict[str, Any], path: Path) -> None:
-    """Refuse a manifest without what every run has, or with a part of another type."""
+    """Refuse a manifest with missing fields or fields of the wrong type."""
     again = "score again with `overwrite=True`"
     shards = manifest.get("shards")
     if not _is_shard_count(shards):

@@ -1,4 +1,4 @@
-"""The losses of single tokens by how much context each had: sums per document and bin of positions.
+"""Token losses by amount of context: sums per document and bin of positions.
 
 DuckDB adds up the shards; Python sees a row per document and bin, never the tokens. Sums are of integers, losses in
 units of 2⁻⁴⁰ nats, so that neither the order of the tokens nor the number of threads changes a bit.
@@ -34,7 +34,7 @@ _LINES = ("tokens", "loss", "x", "xx", "xy")
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The positions low … high: so many tokens stand before a token in its window."""
+    """The positions low … high; a position is the number of tokens before a token in its window."""
 
     low: int
     high: int
@@ -45,7 +45,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class TokenRun:
-    """A complete run that has kept the losses of its tokens."""
+    """A complete run with token-level losses."""
 
     run: Run
     label: str
@@ -99,9 +99,9 @@ class LossInBin(Metric):
 
 
 def positions_panel(edges: Sequence[Bin], sums: Sequence[PositionSums], names: Sequence[str]) -> Panel:
-    """The sums of several runs by bin: a metric for each bin, and a unit for each document that is drawn.
+    """The sums of several runs as a panel: a metric per bin, and documents as units.
 
-    Tokens and positions are those of the text, the same for all runs; losses are of each.
+    Tokens and positions belong to the text and are shared by all runs; each run has its losses.
     """
     first = sums[0]
     parts: dict[str, Floats] = {}
@@ -121,10 +121,10 @@ def positions_panel(edges: Sequence[Bin], sums: Sequence[PositionSums], names: S
 
 
 def open_tokens(folder: Path) -> TokenRun:
-    """The run in a folder, if it is complete and has kept its tokens."""
+    """Open a run; refuse it if it is incomplete or has no token-level losses."""
     run, label = open_run(folder), one_line(str(folder))
     if not run.manifest.get("keep_tokens"):
-        raise InputError(f"{label}: the run has kept no losses of single tokens; score again with `keep_tokens=True`.")
+        raise InputError(f"{label}: the run has no token-level losses; score again with `keep_tokens=True`.")
     files = run.files("tokens")
     lost = next((file for file in files if not file.exists()), None)
     if lost is not None:
@@ -136,7 +136,7 @@ def open_tokens(folder: Path) -> TokenRun:
 
 
 def read_positions(runs: Sequence[TokenRun], bins: int | Literal["log"]) -> tuple[list[Bin], list[PositionSums]]:
-    """The bins that hold all positions of the runs, and the sums of each run in them."""
+    """Bins that cover all positions of the runs, and each run's sums in them."""
     with closing(private_database()) as database:
         counts: dict[int, int] = {}
         for run in runs:
@@ -147,7 +147,7 @@ def read_positions(runs: Sequence[TokenRun], bins: int | Literal["log"]) -> tupl
 
 
 def check_plans(a: TokenRun, b: TokenRun) -> None:
-    """Refuse two runs whose manifests say that their tokens do not pair."""
+    """Refuse two runs whose tokens do not pair, according to their manifests."""
     both = f"{a.label} and {b.label}"
     alone = "their positions do not pair, run `assay context` on each alone"
     first, second = a.run.manifest, b.run.manifest
@@ -183,7 +183,7 @@ def check_tokens(a: PositionSums, b: PositionSums) -> None:
 
 
 def binned(counts: dict[int, int], bins: int | Literal["log"], label: str) -> list[Bin]:
-    """Bins over the positions that occur: doubling (0, 1, 2, 3–4, 5–8, …), or N with about as many tokens each."""
+    """Bins over the positions that occur: doubling (0, 1, 2, 3–4, 5–8, …), or N with about equally many tokens."""
     if len(counts) < 2:
         only = next(iter(counts))
         raise InputError(f"{label}: every token has the same position ({only}); score with a longer `context`.")
@@ -210,7 +210,7 @@ def log_bins(lowest: int, highest: int) -> list[Bin]:
 
 
 def equal_bins(counts: dict[int, int], n: int) -> list[Bin]:
-    """N bins of neighbouring positions, each with its share of the tokens that the bins before have left.
+    """N bins of neighbouring positions, each taking an equal share of the tokens left by the bins before it.
 
     >>> print(*equal_bins({1: 10, 2: 10, 3: 10, 4: 10, 5: 5, 6: 5}, 3))
     1–2 3–4 5–6
@@ -228,7 +228,7 @@ def equal_bins(counts: dict[int, int], n: int) -> list[Bin]:
 
 
 def _counted(database: duckdb.DuckDBPyConnection, run: TokenRun) -> list[tuple[int, int]]:
-    """How many tokens have each position; a loss that is none is refused here."""
+    """Count the tokens at each position, and refuse losses that are not finite numbers."""
     bad = f"loss IS NULL OR NOT isfinite(loss) OR abs(loss) > {_LARGEST_LOSS}"
     query = f"SELECT position, count(*), count_if({bad}) FROM {run.scan} GROUP BY position ORDER BY position"
     rows = _run(database, run, query)
@@ -269,7 +269,7 @@ def _cluster(database: duckdb.DuckDBPyConnection, run: TokenRun) -> ClusterKind:
 
 
 def _tables(database: duckdb.DuckDBPyConnection, n: int, bins: int) -> dict[str, NDArray[Any]]:
-    """(n, K) each: what DuckDB has added up, 0 where a cluster has no token in a bin."""
+    """(n, K) each: DuckDB's sums, 0 where a cluster has no token in a bin."""
     numbers = ", ".join(f"CAST({name} AS DOUBLE) / {1 if name == 'tokens' else _UNIT} AS {name}" for name in _LINES)
     coded = "SELECT unit, row_number() OVER (ORDER BY unit) - 1 AS code FROM units"
     query = f"SELECT code, bin, {numbers}, print FROM sums JOIN ({coded}) USING (unit)"

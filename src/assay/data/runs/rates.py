@@ -1,9 +1,9 @@
-"""Losses of windows as bits per byte or per character of whole documents, for models whose tokens differ.
+"""Bits per byte or per character of whole documents, to compare models with different tokenizers.
 
-Tokens of two tokenizers do not pair, nor do their windows; documents do. A document's rate is Σ nats / (ln 2 · Σ bytes)
-over the tokens that count. Where every token of a document is predicted, as by default, those are all its bytes, the
-same for both models. Where first tokens are left out (no start token, or --cut fresh) their bytes depend on the
-tokenizer; then each document weighs as much as the models count of it on average.
+Tokens and windows of two tokenizers do not pair; documents do. A document's rate is Σ nats / (ln 2 · Σ bytes) over the
+predicted tokens. If every token of a document is predicted, as by default, these are all its bytes, the same for all
+models. If first tokens are left out (no start token, or the cut "fresh"), their bytes depend on the tokenizer, and a
+document is weighted by the average size that the models count.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _Sums = dict[str, tuple[float, float]]  # bits and size of the tokens that count
 def rates_of_tables(
     size: Size, tables: Sequence[Table], *, names: Sequence[str] | None = None, split: str | None = None
 ) -> Panel:
-    """The panel of documents: bits per byte or character, weighted alike in all tables, with holes."""
+    """A panel of documents: bits per byte or character, with common weights, and holes."""
     _check_size(size)
     _check_text(tables)
     for table in tables[1:]:
@@ -42,7 +42,7 @@ def rates_of_tables(
 
 
 def rates_of_panel(size: Size, panel: Panel) -> Panel:
-    """The same of a panel of windows, whose systems have the same tokens."""
+    """The same from a panel of windows, whose systems share their tokens."""
     _check_size(size)
     if panel.kind != "losses":
         raise InputError(f"the panel holds scores; only losses have bits per {size}.")
@@ -73,7 +73,7 @@ def _checked(table: Table, size: Size) -> Table:
 
 
 def _check_text(tables: Sequence[Table]) -> None:
-    """Refuse runs of different text, whose documents may have the same names."""
+    """Refuse runs on different texts, even if their documents have the same names."""
     known = [(table, digest) for table in tables if (digest := table.about.get("text", {}).get("sha256"))]
     for table, digest in known[1:]:
         if digest != known[0][1]:
@@ -88,7 +88,7 @@ def _by_document(documents: Labels, nats: Floats, sizes: Floats) -> _Sums:
 
 
 def _counted(tables: Sequence[Table], sums: Sequence[_Sums], size: Size) -> tuple[str, ...]:
-    """What the tables count of the text, where it is not the same."""
+    """A note on how much of the text each table counts, where that differs."""
     totals = [sum(found[1] for found in one.values()) for one in sums]
     if len(set(totals)) == 1:
         return ()
@@ -97,7 +97,7 @@ def _counted(tables: Sequence[Table], sums: Sequence[_Sums], size: Size) -> tupl
 
 
 def _filled(size: Size, systems: Sequence[str], sums: Sequence[_Sums], notes: tuple[str, ...]) -> Panel:
-    """Rate × weight of every document that any system has; a document weighs as much as they count of it on average."""
+    """Rate × weight of every document; its weight is the mean size that the systems count."""
     documents = sorted(set().union(*sums))
     ids = np.empty(len(documents), dtype=object)
     ids[:] = documents

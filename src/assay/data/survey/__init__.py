@@ -27,7 +27,7 @@ _MOST_NAMED = 3
 
 
 def read_truth(source: SurveySource) -> Truth:
-    """A survey: SURVEY.json, or a table of question, segment, n and a column per option."""
+    """Read a survey: SURVEY.json, or a table of question, segment, n and a column per option."""
     if isinstance(source, str | PathLike) and is_json(Path(source)):
         return read_survey(Path(source))
     return read_truth_table(source)
@@ -41,9 +41,9 @@ def read_predictions(
     variants: Variants = "apart",
     progress: Progress | None = None,
 ) -> Predictions:
-    """Predictions: result files and folders of them, or tables; not both at once.
+    """Read predictions from result files and folders of them, or from tables; not both at once.
 
-    ``left_out`` (C,) are cells of the survey that are not looked at.
+    ``left_out`` (C,) are cells of the survey to ignore.
     """
     if not sources:
         raise UsageError("survey needs predictions; name result files, a folder of them, or a table.")
@@ -66,10 +66,10 @@ def read_results(
     variants: Variants = "apart",
     progress: Progress | None = None,
 ) -> Predictions:
-    """The answers in result files and in folders of them, about the cells of a survey.
+    """Read the answers in result files, or folders of them, about the cells of a survey.
 
-    ``left_out`` (C,) are cells of the survey that are not looked at. Variants of a model (its name with
-    [temp:0.3] or the like) stay models of their own, or are merged as its runs.
+    ``left_out`` (C,) are cells of the survey to ignore. Variants of a model (its name with [temp:0.3] or the
+    like) stay separate models, or are merged as runs of one.
     """
     files = list(_files(paths))
     if not files:
@@ -87,7 +87,7 @@ def read_results(
 
 
 def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
-    """Every JSON file, and whether it was named rather than found in a folder."""
+    """Yield every JSON file, and whether it was named rather than found in a folder."""
     for path in paths:
         if path.is_dir():
             for file in sorted(path.rglob("*.json")):
@@ -101,7 +101,7 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
 
 
 class _Reading:
-    """Files read one after the other, with what is to be said of them in the end."""
+    """Result files read so far, and counts for the notes at the end."""
 
     def __init__(self, truth: Truth, left_out: Truths) -> None:
         self.truth, self.left_out = truth, left_out
@@ -127,7 +127,7 @@ class _Reading:
             self._keep(found, kept)
 
     def _keep(self, found: ResultFile, answers: list[Answer]) -> None:
-        """Of the full and the light form of one run, the full one."""
+        """Keep the file; of the full and the light form of one run, the full one."""
         known = self.files.get(found.identity)
         if known is not None:
             self.twice += 1
@@ -147,7 +147,7 @@ class _Reading:
         return predictions_of(answers, self.truth.shares.shape[1], notes)
 
     def _places(self, kept: Sequence[tuple[ResultFile, list[Answer]]]) -> list[str]:
-        """Answers that were scaled, or scored without being compared."""
+        """Notes on answers that were scaled, or could not be compared."""
         places = Places("prediction")
         for found, answers in kept:
             for answer in answers:
@@ -176,14 +176,14 @@ class _Reading:
 
 
 def _names(ids: set[str], variants: Variants) -> dict[str, str]:
-    """What each model id is called: without suffixes, unless several variants of a model must be told apart."""
+    """Display name per model id: without suffixes, unless several variants of a model must be told apart."""
     bases = Counter(model_name(one) for one in ids)
     merged = variants == "merged"
     return {one: model_name(one) if merged or bases[model_name(one)] == 1 else one for one in ids}
 
 
 def _coverage(kept: Sequence[tuple[ResultFile, list[Answer]]], names: dict[str, str]) -> Iterator[str]:
-    """Models that are not in all files."""
+    """Notes on models that are missing from some files."""
     present = Counter(name for found, _ in kept for name in {names[m] for m in found.models if m in names})
     for name in sorted(present):
         if present[name] < len(kept):

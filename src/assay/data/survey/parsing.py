@@ -1,6 +1,6 @@
-"""What the benchmark's files say: fields of its JSON, and percentages in a model's answer.
+"""Parse the benchmark's files: fields of its JSON, and percentages in a model's answer.
 
-Percentages are found by the benchmark's rules in the benchmark's order.
+Percentages are found by the benchmark's rules, in the benchmark's order.
 """
 
 import json
@@ -23,7 +23,7 @@ _NAMES = {dict: "an object", list: "a list", str: "a text", int: "a number", flo
 
 
 def percentages(text: str) -> list[float] | None:
-    """The numbers of an answer: after DISTRIBUTION:, in the first brackets, in a line of commas, labelled, by letters.
+    """The numbers of an answer: after DISTRIBUTION:, in brackets, comma-separated, labelled, or by letter.
 
     >>> percentages("I would say [30.0, 53.1%, 16.9].")
     [30.0, 53.1, 16.9]
@@ -49,7 +49,7 @@ def _bracketed(text: str) -> list[float] | None:
 
 
 def keyed_percentages(text: str, key: str) -> list[float] | None:
-    """Those of one question in the answer to several, ``{"Q1": [...], "Q2": [...]}``.
+    """The percentages of one question in an answer to several, ``{"Q1": [...], "Q2": [...]}``.
 
     >>> keyed_percentages('{"Q1": [60, 40], "Q2": [10, 90]}', "Q2")
     [10.0, 90.0]
@@ -65,7 +65,7 @@ def keyed_percentages(text: str, key: str) -> list[float] | None:
 
 
 def _by_hand(text: str, key: str) -> list[float] | None:
-    """The list after a key in what is nearly JSON; all of it must be numbers."""
+    """The list after a key in malformed JSON; every entry must be a number."""
     rest = text.partition(f'"{key}"')[2].lstrip()
     if not rest.startswith(":") or not rest[1:].lstrip().startswith("["):
         return None
@@ -80,7 +80,7 @@ def _separated(text: str) -> list[float]:
 
 
 def _in_a_line(text: str) -> list[float] | None:
-    """The first line with two numbers or more that commas or semicolons follow; the last may end the line."""
+    """The numbers of the first line with at least two, separated by commas or semicolons."""
     for line in text.split("\n"):
         *before, last = line.replace(";", ",").split(",")
         found = [_ENDS_IN_FIGURE.search(piece) for piece in before]
@@ -108,7 +108,7 @@ def _by_letters(text: str) -> list[float] | None:
 
 
 def shares_of(numbers: list[float]) -> list[float] | None:
-    """Shares that sum to 1, ``None`` if none can be meant; all zeros are equal shares, as the benchmark has it."""
+    """Normalize to shares that sum to 1; ``None`` if impossible. All zeros become equal shares, as in the benchmark."""
     if not numbers or not all(isfinite(v) and v >= 0 for v in numbers):
         return None
     total = sum(numbers)
@@ -125,7 +125,7 @@ def is_json(path: Path) -> bool:
 
 
 def field(data: Any, name: str, kind: type | tuple[type, ...], where: str) -> Any:
-    """A field that must be there, of the right type."""
+    """A required field of the right type."""
     if not isinstance(data, dict) or name not in data:
         raise InputError(f"{where}: no field {name!r}; check that this is a file of the survey benchmark.")
     value = data[name]
@@ -135,7 +135,7 @@ def field(data: Any, name: str, kind: type | tuple[type, ...], where: str) -> An
 
 
 def optional(data: dict[str, Any], name: str, kind: type, where: str) -> Any:
-    """A field of the right type, or an empty one where there is none."""
+    """An optional field of the right type; empty if absent."""
     value = data.get(name)
     if value is None:
         return kind()

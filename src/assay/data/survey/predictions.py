@@ -1,4 +1,4 @@
-"""What models predicted: a row per answer, with the cell it is about and whether it could be read."""
+"""Model predictions: a row per answer, with its cell and whether it could be parsed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class Predictions:
         return len(self.model)
 
     def only(self, cells: NDArray[np.bool_]) -> "Predictions":
-        """The answers about these cells (C,), which are numbered anew."""
+        """The answers about these cells (C,), which are renumbered."""
         rows, codes = cells[self.cell], np.cumsum(cells) - 1
         parts = {
             name: getattr(self, name)[rows] for name in ("model", "context", "run", "shares", "status", "reported")
@@ -46,12 +46,12 @@ class Predictions:
 
     @cached_property
     def contexts(self) -> tuple[int, ...]:
-        """The context levels that were tried."""
+        """The context levels that occur."""
         return tuple(np.unique(self.context).tolist())
 
     @cached_property
     def runs(self) -> int:
-        """The most runs that any answer has."""
+        """The largest number of runs of any answer."""
         return int(self.run.max(initial=0)) + 1
 
     def counts(self, status: int) -> Integers:
@@ -78,7 +78,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, on the way into `Predictions`."""
+    """One answer, before it becomes a row of `Predictions`."""
 
     model: str
     cell: int
@@ -94,19 +94,19 @@ _WHOLE = ((LEAST_SUM / 100, MOST_SUM / 100), (LEAST_SUM, MOST_SUM))
 
 
 def is_whole(total: float) -> bool:
-    """Whether numbers that sum to this were meant to be shares of 1 or of 100."""
+    """Whether this is a plausible total of shares (1) or percentages (100)."""
     return any(low <= total <= high for low, high in _WHOLE)
 
 
 class Places:
-    """Answers that were not taken as they are: how many there are of each kind, and where the first is."""
+    """Collects answers that were not used as given: how many of each kind, and where the first one is."""
 
     def __init__(self, what: str) -> None:
         self.what = what
         self.found: dict[str, list[str]] = {}
 
     def add(self, answer: Answer, where: str) -> None:
-        """Look at an answer."""
+        """Record an answer if it is one of these."""
         if answer.status == WRONG_LENGTH:
             self._add("not as many percentages as the question has options; scored 0.1", where)
         elif answer.status == UNPARSEABLE:
@@ -118,7 +118,7 @@ class Places:
         self.found.setdefault(kind, []).append(where)
 
     def notes(self) -> list[str]:
-        """What is to be said of them."""
+        """One note per kind."""
         return [self._note(kind, places) for kind, places in self.found.items()]
 
     def _note(self, kind: str, places: list[str]) -> str:
@@ -128,7 +128,7 @@ class Places:
 
 
 def predictions_of(answers: Iterable[Answer], width: int, notes: Sequence[str] = ()) -> Predictions:
-    """Answers in the order of their runs, made into columns."""
+    """Convert answers, in the order of their runs, to columns."""
     columns = _Columns(width)
     for answer in answers:
         columns.add(answer)
@@ -136,7 +136,7 @@ def predictions_of(answers: Iterable[Answer], width: int, notes: Sequence[str] =
 
 
 class _Columns:
-    """Lists that grow; there may be millions of answers."""
+    """Growing lists, compact enough for millions of answers."""
 
     def __init__(self, width: int) -> None:
         self.width = width

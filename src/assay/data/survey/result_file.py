@@ -1,4 +1,4 @@
-"""One result file, full or light: whose answers are in it, to which questions, and what they say."""
+"""Parse one result file, full or light: which models answered which questions, and how."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _BROKEN = re.compile(r"\s*<+\s*error", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question in a prompt: its cell, its key in a batched answer, and which of the prompt's points it is."""
+    """A question in a prompt: its cell, its key in a batched answer, and its index among the prompt's points."""
 
     cell: int
     options: int
@@ -70,7 +70,7 @@ def _about(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def result_file(data: dict[str, Any], label: str, truth: Truth) -> ResultFile:
-    """A file that has been read, checked against the survey."""
+    """Check a parsed file against the survey."""
     about = _about(data)
     assert about is not None  # is_result has looked
     survey, segment = about.get("surveyId"), field(about, "segmentId", str, label)
@@ -101,7 +101,7 @@ def result_file(data: dict[str, Any], label: str, truth: Truth) -> ResultFile:
 
 
 def _by_model(data: dict[str, Any], name: str, label: str) -> dict[str, dict[str, Any]]:
-    """What a part of the file holds of each prompt and each model."""
+    """One part of the file, by prompt and model."""
     found = optional(data, name, dict, label)
     return {prompt: optional(found, prompt, dict, f"{label}, {name}") for prompt in found if prompt != _WEIGHTS}
 
@@ -170,7 +170,7 @@ def _batched(
     where: tuple[str, str],
     truth: Truth,
 ) -> dict[str, list[Asked]]:
-    """Batched prompts name no question: theirs are those of the ground truth, in its order."""
+    """Questions of batched prompts, which name none: those of the ground truth, in order."""
     names = list(expected)
     found: dict[str, list[Asked]] = {}
     for batch in batches:
@@ -222,7 +222,7 @@ def _same(numbers: list[float], truth: Truth, cell: int) -> bool:
 
 
 def answers_in(file: ResultFile, truth: Truth) -> Iterator[Answer]:
-    """Every answer of every model in a file."""
+    """Yield every answer of every model in a file."""
     if file.segment not in truth.segment_codes:
         raise InputError(
             f"{file.label}: the survey has no segment {file.segment!r}; check that it is the right survey."
@@ -250,7 +250,7 @@ def _answer(model: str, asked: Asked, context: int, text: Any, scored: Any, erro
 
 
 def _reported(scored: Any, asked: Asked) -> float:
-    """The score in the file: of the point, for the average of points is rounded to two decimals."""
+    """The file's own score, taken from the point: the average over points is rounded to two decimals."""
     if not isinstance(scored, dict):
         return float("nan")
     points = scored.get("pointAssessments")

@@ -1,4 +1,4 @@
-"""The JSON that the benchmark publishes: the survey (SURVEY.json), and the summary of its scores."""
+"""Read the benchmark's published JSON: the survey (SURVEY.json), and the summary of scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ def read_survey(path: Path) -> Truth:
 
 
 def survey_of(data: Any, label: str) -> Truth:
-    """The survey in an object that has been read."""
+    """The survey in a parsed JSON object."""
     if not isinstance(data, dict) or "questions" not in data or "segments" not in data:
-        raise InputError(f"{label}: not a survey, for it has no 'questions' and 'segments'; name the SURVEY.json.")
+        raise InputError(f"{label}: not a survey: it has no 'questions' and 'segments'; name the SURVEY.json.")
     questions = list(_questions(field(data, "questions", dict, label), label))
     codes = {question.id: code for code, question in enumerate(questions)}
     segments: list[Segment] = []
@@ -111,8 +111,8 @@ def counts_in(answer: Any, options: int, where: str) -> list[float] | None:
 def check_counts(numbers: Sequence[float], shares: Sequence[float], n: int, where: str) -> None:
     """Refuse counts that contradict the respondents ``n`` or the percentages.
 
-    Counts may have been made from rounded percentages. Each may then be off by half a person and by what rounding takes
-    from its percentage, and one of them by as much as all others together, if it was used to make them sum to n.
+    Counts may have been derived from rounded percentages. Each may then be off by half a person plus the rounding of
+    its percentage, and one of them by as much as all others together, if it was adjusted to make them sum to n.
     """
     total = sum(shares)
     scale = 100.0 if total > 2 else 1.0  # percentages, or shares of 1
@@ -128,7 +128,7 @@ def check_counts(numbers: Sequence[float], shares: Sequence[float], n: int, wher
 
 
 def _step(shares: Sequence[float]) -> float:
-    """The last decimal place that the numbers are written with: 0.1 for 33.3."""
+    """The precision the numbers are written with: 0.1 for 33.3."""
     for places in range(_MOST_DECIMALS):
         if all(abs(share - round(share, places)) < 1e-13 * max(1.0, abs(share)) for share in shares):
             return float(10.0**-places)
@@ -137,7 +137,7 @@ def _step(shares: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PublishedSummary:
-    """Published numbers."""
+    """Scores as the benchmark published them."""
 
     source: str
     survey_id: str | None
@@ -154,7 +154,7 @@ def read_summary(path: Path) -> PublishedSummary:
 
 def summary_of(data: Any, label: str) -> PublishedSummary:
     if not isinstance(data, dict) or not isinstance(data.get("aggregation"), dict):
-        raise InputError(f"{label}: not a summary of the survey benchmark, for it has no 'aggregation'.")
+        raise InputError(f"{label}: not a summary of the survey benchmark: it has no 'aggregation'.")
     overall: dict[str, float] = {}
     segments: dict[str, dict[str, float]] = {}
     for entry in field(data["aggregation"], "modelResults", list, label):

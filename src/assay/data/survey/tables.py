@@ -70,7 +70,7 @@ def read_prediction_tables(sources: Sequence[Any], truth: Truth, *, left_out: Tr
     few = np.zeros(len(truth), dtype=bool) if left_out is None else left_out
     answers = [answer for source in sources for answer in _answers(source, truth, few, skipped, places)]
     if not answers:
-        raise InputError("no prediction of an answer that is looked at; check the segments, or lower `min_n`.")
+        raise InputError("no prediction for any answer that counts; check the segments, or lower `min_n`.")
     many = "1 row is" if skipped[0] == 1 else f"{skipped[0]:,} rows are"
     notes = [f"{many} about answers of too few respondents, which are left out"] if skipped[0] else []
     notes += places.notes()
@@ -125,7 +125,7 @@ def _coverage(answers: Sequence[Answer], count: int) -> Iterator[str]:
 
 
 class _Table:
-    """A table with named columns, and the options in those that have no other use."""
+    """A table whose unreserved columns are the answer options."""
 
     def __init__(self, source: RowSource, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
         self.source, self.label, self.columns = source, source.label, source.columns
@@ -161,7 +161,7 @@ class _Table:
         return len(next(iter(self._texts.values())))
 
     def place(self, i: int) -> str:
-        """Where a row stands, for a message or a note."""
+        """Location of a row, for messages and notes."""
         return f"{self.label}, {self._places[i]}"
 
     def texts(self, name: str) -> list[str]:

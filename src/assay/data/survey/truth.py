@@ -1,4 +1,4 @@
-"""What was really answered: the share of each option, by question and segment, and how many people that is."""
+"""The true survey answers: the share of each option by question and segment, and the number of respondents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class Question:
 
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:
-        """What it is known by in another round, where it has another id: text and options, spaces and case apart."""
+        """Identity across survey rounds, where ids differ: text and options, ignoring case and spacing."""
         return _plain(self.text), tuple(map(_plain, self.options))
 
 
@@ -40,7 +40,7 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """A survey: cells of a question asked of a segment, sorted by segment and then question, as in the file."""
+    """A survey: a cell per question and segment, sorted by segment, then question, in file order."""
 
     source: str  # what messages call it
     survey_id: str | None
@@ -90,9 +90,9 @@ class Truth:
 
     @cached_property
     def defining(self) -> Truths:
-        """(C,) Where the question is what the segments of the category are made by, so that nothing is to be predicted.
+        """(C,) Cells whose question defines the segments of their category, so that there is nothing to predict.
 
-        That is where each segment of a category has all its people on one option, and not all on the same.
+        There, every segment of the category has all respondents on one option, and not all segments on the same one.
         """
         found = np.zeros(len(self), dtype=bool)
         single = self.shares.max(axis=1) > 1 - 1e-9
@@ -115,7 +115,7 @@ class Truth:
         return hashed.hexdigest()
 
     def at_least(self, n: int) -> "Truth":
-        """Without the answers of fewer than ``n`` respondents, whatever the size of their segment."""
+        """Leave out answers of fewer than ``n`` respondents, whatever the size of their segment."""
         enough = self.n >= n
         if enough.all():
             return self
@@ -131,7 +131,7 @@ class Truth:
         return replace(kept, notes=(*self.notes, note))
 
     def only(self, cells: Truths) -> "Truth":
-        """Only these cells (C,), without the questions and segments of which nothing is left."""
+        """Keep only these cells (C,); questions and segments without cells are dropped."""
         questions, question = np.unique(self.question[cells], return_inverse=True)
         segments, segment = np.unique(self.segment[cells], return_inverse=True)
         return replace(
@@ -153,7 +153,7 @@ def _some(segments: Sequence[Segment], most: int = 5) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One question asked of one segment, on the way into a `Truth`."""
+    """One question asked of one segment, before it becomes part of a `Truth`."""
 
     question: int
     segment: int
@@ -168,7 +168,7 @@ def truth_of(
     cells: Sequence[Cell],
     notes: Sequence[str] = (),
 ) -> Truth:
-    """Cells that have been checked, sorted and padded."""
+    """Build a survey from validated cells: sorted and padded."""
     questions, segments = asked
     if not cells:
         raise InputError(f"{source}: no segment has an answer; check what wrote it.")
@@ -193,7 +193,7 @@ def truth_of(
 
 
 def check_shares(values: Sequence[float], options: int, where: str) -> None:
-    """Refuse percentages (or shares) that cannot be an answer to a question with so many options."""
+    """Refuse percentages (or shares) that are not a valid answer to a question with this many options."""
     if len(values) != options:
         raise InputError(
             f"{where}: {len(values)} percentages for {options} options; give one per option, 0 where nobody chose it."
@@ -210,7 +210,7 @@ def check_shares(values: Sequence[float], options: int, where: str) -> None:
 
 
 def check_respondents(n: object, where: str) -> int:
-    """A number of respondents of at least 1."""
+    """Validate a number of respondents: at least 1."""
     if n is None:
         raise InputError(
             f"{where}: no number of respondents; without it noise cannot be told from signal. Add 'sampleSize' to the "
@@ -219,15 +219,15 @@ def check_respondents(n: object, where: str) -> int:
     if isinstance(n, bool) or not isinstance(n, int | float) or not 0 <= n < 1e12 or n != int(n):
         raise InputError(f"{where}: the number of respondents must be a whole number, but got {n!r}.")
     if n == 0:
-        raise InputError(f"{where}: 0 respondents; a share of nobody is no number, so take the answer out.")
+        raise InputError(f"{where}: 0 respondents; there are no shares of nobody, so take the answer out.")
     return int(n)
 
 
 def prior_shares(truth: Truth, prior: Truth) -> Floats:
-    """(C, K) What the same segment answered to the same question in another round; rows of NaN where it did not.
+    """(C, K) The same segment's answers to the same question in another round; rows of NaN where there are none.
 
-    A question that a round asks more than once pairs with the other round's in their order, and the last of them with
-    any that are left over.
+    A question that a round asks repeatedly pairs with the other round's in order; surplus ones pair with the last of
+    them.
     """
     found = np.full(truth.shares.shape, np.nan)
     pairs = matched(truth.questions, prior.questions)
@@ -243,7 +243,7 @@ def prior_shares(truth: Truth, prior: Truth) -> Floats:
 
 
 def matched(questions: tuple[Question, ...], others: tuple[Question, ...]) -> dict[int, int]:
-    """Codes of questions → codes of the same questions among others."""
+    """Map codes of questions to codes of the same questions among others."""
     by_key: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for code, question in enumerate(others):
         by_key.setdefault(question.key, []).append(code)

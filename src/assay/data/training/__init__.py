@@ -27,7 +27,7 @@ _NAMED = re.compile(r"(?:eval|valid|validation|val)_(.+)_loss")
 
 @dataclass(frozen=True, eq=False)
 class StepSeries:
-    """A quantity at some steps."""
+    """Values of a quantity at some steps."""
 
     steps: Floats  # (n,)
     values: Floats  # (n,)
@@ -37,7 +37,7 @@ class StepSeries:
 
     @classmethod
     def of(cls, pairs: list[tuple[float, float]]) -> "StepSeries":
-        """In the order of the steps; a step that is there twice counts as it was last."""
+        """Sort by step; the last value of a repeated step counts."""
         last = dict(sorted(dict(pairs).items()))
         return cls(np.array(list(last), dtype=np.float64), np.array(list(last.values()), dtype=np.float64))
 
@@ -56,7 +56,7 @@ EMPTY = StepSeries(np.empty(0), np.empty(0))
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingLog:
-    """One training run; what its log does not say is ``None`` or empty."""
+    """One training run; what its log does not state is ``None`` or empty."""
 
     label: str  # what messages call it: the path
     arm: str  # runs of an arm differ in their seed only; empty until a log that does not state it has a name
@@ -99,7 +99,7 @@ class TrainingLog:
 
 
 def training_losses(label: str, pairs: list[tuple[float, float]]) -> StepSeries:
-    """Training losses: at least one, and no two for a step that differ."""
+    """Validate training losses: at least one, and no conflicting values for a step."""
     if not pairs:
         raise InputError(f"{one_line(label)}: the log has no steps with a training loss; log at least one.")
     known: dict[float, float] = {}
@@ -113,24 +113,24 @@ def training_losses(label: str, pairs: list[tuple[float, float]]) -> StepSeries:
 
 
 def set_name(column: str) -> str | None:
-    """The name of the validation set whose loss this is: NAME of eval_NAME_loss."""
+    """The validation set of a loss column: NAME in eval_NAME_loss."""
     found = _NAMED.fullmatch(column)
     return None if found is None else found[1]
 
 
 def predicts_tokens(columns: Iterable[str]) -> bool | None:
-    """Whether the columns say so; ``None`` where they do not."""
+    """Whether the columns imply a language model; ``None`` if they do not tell."""
     return True if any(column in _OF_TOKENS for column in columns) else None
 
 
 def deciding(plain: StepSeries, sets: Mapping[str, StepSeries]) -> tuple[StepSeries, str | None]:
-    """The loss that a run is judged by, and its name: the one without a name, else the first."""
+    """The validation loss a run is judged by, and its name: the unnamed one, else the first."""
     first = next(iter(sets), None)
     return (plain, None) if len(plain) or first is None else (sets[first], first)
 
 
 def judged_by(logs: Sequence[TrainingLog], name: str | None) -> list[TrainingLog]:
-    """The logs with the validation set that was asked for; without one, all must be judged by the same."""
+    """Select the requested validation set; without one, all logs must be judged by the same set."""
     if name is not None:
         return [_chosen(log, name) for log in logs]
     found = {log.valid_name: log for log in logs if len(log.valid)}
@@ -157,7 +157,7 @@ def _column(name: str | None) -> str:
 
 
 def note_of(log: TrainingLog) -> str | None:
-    """Which of several validation sets decides."""
+    """A note on which of several validation sets decides."""
     if not log.valid_sets:
         return None
     names, own = ", ".join(log.valid_sets), _column(log.valid_name)
@@ -166,7 +166,7 @@ def note_of(log: TrainingLog) -> str | None:
 
 
 def with_names(logs: Sequence[TrainingLog]) -> list[TrainingLog]:
-    """Logs of others that no one named are named after their paths: alike in name they would be seeds of one arm."""
+    """Name unnamed logs of other programs after their paths: with equal names they would be seeds of one arm."""
     files = list({log.file.resolve(): log.file for log in logs if not log.arm and log.file is not None}.values())
     names = dict(zip(files, names_of(files, {log.arm for log in logs if log.arm}), strict=True))
     by_place = {file.resolve(): name for file, name in names.items()}
@@ -174,7 +174,7 @@ def with_names(logs: Sequence[TrainingLog]) -> list[TrainingLog]:
 
 
 def check_logs(logs: Sequence[TrainingLog]) -> None:
-    """Refuse steps that are no whole numbers, and a file that is named twice: it is not two seeds."""
+    """Refuse steps that are not whole numbers, and a file named twice: it is not two seeds."""
     seen: set[tuple[str, Path]] = set()
     for log in logs:
         steps = np.concatenate([series.steps for series in (log.loss, log.grad_norm, log.rate, log.valid)])

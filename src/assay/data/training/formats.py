@@ -33,11 +33,11 @@ _STATE = "trainer_state.json"
 
 
 def read_noted(paths: Sequence[str | PathLike[str]]) -> tuple[list[TrainingLog], list[str]]:
-    """The runs of every path, and what was left out of folders.
+    """Read the runs at every path; also return notes on what was left out.
 
     A path is a run folder or a folder of them, a Trainer's state or output, a peft result or a table. ``NAME=PATH``
-    says which arm the runs of a path belong to; paths of one name are seeds of one arm. Logs that state no method get a
-    name of their own each.
+    says which arm the runs of a path belong to; paths with the same name are seeds of one arm. Logs that state no
+    method each get a name of their own.
     """
     found = [_of_path(name, path) for name, path in map(named, paths)]
     logs = with_names([log for some, _ in found for log in some])
@@ -69,7 +69,7 @@ def _of_folder(name: str | None, folder: Path) -> tuple[list[TrainingLog], list[
 
 
 def _of_runs(name: str | None, folder: Path, runs: Sequence[Path]) -> tuple[list[TrainingLog], list[str]]:
-    """The runs in a folder; of several, those without a step are left out."""
+    """Read the runs in a folder; of several, those without steps are left out."""
     logs, notes = [], []
     for run in runs:
         try:
@@ -84,7 +84,7 @@ def _of_runs(name: str | None, folder: Path, runs: Sequence[Path]) -> tuple[list
 
 
 def _trainer_states(name: str | None, folder: Path) -> list[TrainingLog]:
-    """What a Trainer left in its output: its own state, written at the end, and that of the newest checkpoint."""
+    """Read a Trainer's output folder: its final state, and that of the newest checkpoint."""
     own = folder / _STATE
     found = [_document(own, name)] if own.is_file() else []
     checkpoints = sorted(folder.glob(f"checkpoint-*/{_STATE}"), key=_checkpoint_step)
@@ -118,7 +118,7 @@ def _pairs_of(rows: Sequence[Mapping[str, Any]], column: str) -> list[tuple[floa
 
 
 def _document_losses(path: Path, rows: Sequence[Mapping[str, Any]], column: str) -> StepSeries:
-    """The training losses; a step or a loss that is not a number is refused, for without it the log is another."""
+    """The training losses; steps and losses that are not numbers are refused."""
     for place, row in enumerate(rows, start=1):
         loss, step = row.get(column), number_of(row.get("step"))
         if loss is not None and number_of(loss) is None:
@@ -135,7 +135,7 @@ def _document_losses(path: Path, rows: Sequence[Mapping[str, Any]], column: str)
 
 
 def _amount(path: Path, record: Mapping[str, Any], name: str) -> float | None:
-    """A quantity that a log may state: time, memory, a rate."""
+    """An optional quantity of a log: time, memory, a rate."""
     found = number_of(record.get(name))
     if found is not None and not (isfinite(found) and found >= 0):
         raise InputError(
@@ -195,13 +195,13 @@ def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
 
 
 def _last_of(rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, str]) -> dict[str, float]:
-    """The last finite value of some columns, by the names that we give them."""
+    """The last finite value of some columns, under our names."""
     found = {ours: _series(rows, theirs).finite.last for theirs, ours in wanted.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _document_sets(rows: Sequence[Mapping[str, Any]]) -> dict[str, StepSeries]:
-    """The losses of validation sets that have names, in the order of the log."""
+    """The losses of named validation sets, in the order of the log."""
     keys = dict.fromkeys(key for row in rows for key in row if set_name(key) is not None)
     found = {set_name(key) or "": _series(rows, key) for key in keys}
     return {name: series for name, series in found.items() if len(series)}
@@ -257,7 +257,7 @@ _NO_LOSS = frozenset({"", "no log"})  # a row of something else, as the table of
 
 
 def read_log_table(path: Path, name: str | None) -> TrainingLog:
-    """The log in a table; without a name its arm is empty."""
+    """Read a log from a table; without a name its arm is empty."""
     source = open_source(path)
     found = _layout(source)
     columns = source.read([(found["loss"], "text"), *((theirs, "number") for theirs in found.values())])
@@ -290,7 +290,7 @@ def read_log_table(path: Path, name: str | None) -> TrainingLog:
 
 
 def _layout(source: RowSource) -> Mapping[str, str]:
-    """Our names of the columns that are there, with the file's."""
+    """Our name → the file's, for the columns that exist."""
     plain = {_plain(column): column for column in reversed(source.columns)}
     found = {ours: next((plain[name] for name in names if name in plain), None) for ours, names in _COLUMNS.items()}
     for ours in ("step", "loss"):
@@ -310,7 +310,7 @@ def _plain(column: str) -> str:
 
 
 def _table_sets(source: RowSource, steps: Any) -> dict[str, StepSeries]:
-    """The losses of validation sets that have names, in the order of the columns."""
+    """The losses of named validation sets, in the order of the columns."""
     known = {name for names in _COLUMNS.values() for name in names}
     own = {c: name for c in source.columns if _plain(c) not in known and (name := set_name(_plain(c))) is not None}
     if not own:
@@ -321,7 +321,7 @@ def _table_sets(source: RowSource, steps: Any) -> dict[str, StepSeries]:
 
 
 def _table_losses(source: RowSource, steps: Any, values: Any, texts: Any) -> list[tuple[float, float]]:
-    """The rows with a loss: an empty cell is none, "nan" is a loss that diverged."""
+    """The rows with a loss: an empty cell has none, "nan" means that training diverged."""
     pairs = []
     for row, (step, value, text) in enumerate(zip(steps.tolist(), values.tolist(), texts.tolist(), strict=True), 1):
         word = text.strip().casefold()

@@ -1,7 +1,7 @@
-"""A training run of ours: a folder with a manifest and events, one JSON object a line.
+"""Read the folder of a training run of ours: a manifest, and events as JSON lines.
 
-Events are only ever appended. A run that was killed ends in the middle of a line; one that went on after that has an
-event "resume", which says from which step: what was recorded after that step before the kill does not count.
+Events are only appended. A killed run may end in the middle of a line; a resumed run has an event "resume" with the
+step it resumed from, and whatever was recorded after that step before the kill does not count.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,11 +29,11 @@ Check = tuple[Callable[[Any], bool], str]
 
 
 class NoStepsError(InputError):
-    """A run that has not trained a step."""
+    """A run without any training step."""
 
 
 def number_of(value: Any) -> float | None:
-    """A number of a log: also ``"nan"`` and ``"inf"``, as JSON has none; one too large for a float is infinite."""
+    """A number in a log, including ``"nan"`` and ``"inf"``, which JSON lacks; overflow gives infinity."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -83,7 +83,7 @@ _WITH_STEP = frozenset({"step", "validation", "resume"})
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What a run folder says of its run."""
+    """Read and validate the manifest of a run folder."""
     path, again = folder / MANIFEST, "train again with `overwrite=True`"
     label = one_line(str(path))
     about = read_json(path, label=f"{label}: the manifest cannot be read", advice=again)
@@ -97,7 +97,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_events(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """What counts of the events, and what was left out."""
+    """Read the events that count, and notes on what was left out."""
     if not path.exists():
         raise NoStepsError(f"{one_line(str(path))}: cannot be read (no such file); the run has not begun.")
     kept: list[dict[str, Any]] = []
@@ -128,7 +128,7 @@ def _damaged(path: Path, number: int) -> InputError:
 
 
 def _event(line: bytes, place: str) -> dict[str, Any] | None:
-    """The event of a line, ``None`` where the line is cut off; an event with a field of a wrong type is refused."""
+    """Parse the event on a line; ``None`` if the line is cut off. Fields of the wrong type are refused."""
     try:
         event = parse_json(line, place)
     except InputError:
@@ -137,13 +137,13 @@ def _event(line: bytes, place: str) -> dict[str, Any] | None:
         return None
     kind = event["kind"]
     if kind in _WITH_STEP and "step" not in event:
-        raise InputError(f"{place}: an event of the kind {kind} has a step, but there is none; the file is damaged.")
+        raise InputError(f"{place}: an event of the kind {kind} needs a step, but has none; the file is damaged.")
     _check_fields(event, {"step": _COUNT, **_OF_EVENT.get(kind, {})}, place, "the file is damaged")
     return event
 
 
 def _check_fields(record: Mapping[str, Any], checks: Mapping[str, Check], place: str, advice: str) -> None:
-    """Each field that is there must be of its type; null is as good as missing, except for a step."""
+    """Check the types of the fields present; null counts as missing, except for a step."""
     for name, (fits, words) in checks.items():
         value = record.get(name)
         if name in record and not fits(value) and (value is not None or name == "step"):
@@ -151,7 +151,7 @@ def _check_fields(record: Mapping[str, Any], checks: Mapping[str, Check], place:
 
 
 def read_run(folder: Path, name: str | None) -> TrainingLog:
-    """A run folder that the callback wrote."""
+    """Read a run folder that the callback wrote."""
     about = read_manifest(folder)
     events, notes = read_events(folder / EVENTS)
     steps = [event for event in events if event["kind"] == "step"]
@@ -169,7 +169,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
     seconds = np.array([event["step_seconds"] for event in timed], dtype=np.float64)
     counted = np.array([event.get("steps") or 1 for event in timed], dtype=np.float64)  # a line may stand for several
     if counted.sum() > _MOST_OF_A_RUN:
-        raise InputError(f"{folder}: its lines stand for more than {_MOST_OF_A_RUN:,} steps; the log is damaged.")
+        raise InputError(f"{folder}: its lines cover more than {_MOST_OF_A_RUN:,} steps; the log is damaged.")
     return TrainingLog(
         label=str(folder),
         arm=one_line(name or about["arm"]),
@@ -208,7 +208,7 @@ def _series(events: list[dict[str, Any]], name: str) -> StepSeries:
 
 
 def _memory(events: list[dict[str, Any]]) -> dict[str, float]:
-    """The largest of each part over the run; activations are the rest of the largest peak."""
+    """The maximum of each part over the run."""
     found: dict[str, float] = {}
     for numbers in events:
         for name, value in numbers.items():
@@ -219,7 +219,7 @@ def _memory(events: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _scores(events: list[dict[str, Any]]) -> dict[str, float]:
-    """The last quality that was measured, without what the validation loss says already."""
+    """The last measured scores, without perplexity, which the validation loss implies."""
     found: dict[str, float] = {}
     for event in events:
         if event["kind"] == "quality":
@@ -229,7 +229,7 @@ def _scores(events: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def runs_in(folder: Path) -> Iterator[Path]:
-    """The run folders in a folder, or itself, sorted."""
+    """The run folders in a folder (or the folder itself), sorted."""
     if (folder / MANIFEST).is_file():
         yield folder
         return

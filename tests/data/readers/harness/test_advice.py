@@ -211,7 +211,7 @@ def test_a_damaged_log_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
     path = only(folder, "samples_tiny_animals*")
     path.write_text("[[[\n")
     message = refusal([folder], task="tiny_*", metric="acc")
-    assert f"{path}: called like samples of lm-eval, but it does not begin like it; copy it again" in message
+    assert f"{path}: named like samples of lm-eval, but its content is not; copy it again" in message
     path.unlink()
     assert len(read([folder], task="tiny_s*y", metric="acc")) == 1
 

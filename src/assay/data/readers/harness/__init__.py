@@ -1,4 +1,4 @@
-"""What every reader of a harness gives: a log for each task of each model, and the rows of a log once it is chosen."""
+"""What every harness reader returns: a log for each task of each model, whose rows are read once it is chosen."""
 
 import hashlib
 import json
@@ -70,9 +70,9 @@ class Log(ABC):
 
 
 def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, word: str = "") -> str:
-    """The one that was asked for, or the only one; otherwise an error with the choices and the option.
+    """The requested choice, or the only one; otherwise an error that lists the choices and the option.
 
-    ``word`` is what the harness calls it, where that is not the name of the option.
+    ``word`` is the harness's term for it, where that differs from the name of the option.
     """
     found, word, pick = sorted(set(names)), word or what, f"`Selection({what}=...)`"
     if asked is not None:
@@ -92,9 +92,9 @@ def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, wo
 def scored(
     where: str, records: Sequence[Mapping[str, Any]], places: Sequence[str], asked: str | None
 ) -> tuple[str, list[float]]:
-    """The metric that was chosen and its number for each item, out of what the items have under each name.
+    """Choose a metric, and return it with its value for each item.
 
-    Metrics of the whole corpus keep a list or a text for each item, from which no score of one item can be made.
+    Corpus-level metrics store a list or a text for each item, which is not a score of that item.
     """
     names = dict.fromkeys(name for record in records for name in record)
     whole = {name for record in records for name, value in record.items() if isinstance(value, list | dict | str)}
@@ -137,7 +137,7 @@ def shown_value(value: object) -> str:
 
 
 def field_of(record: object, name: str, place: str, *kinds: type) -> Any:
-    """A field that must be there, and of one of these types."""
+    """A required field of one of these types."""
     if not isinstance(record, Mapping):
         raise InputError(f"{place}: must be an object with a field {name!r}, but got {shown_value(record)}.")
     if name not in record:
@@ -153,7 +153,7 @@ _WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number
 
 
 def label_of(records: Iterable[tuple[str, object]], name: str, place: str) -> str:
-    """The cluster of an item: a text or a whole number in one of the records, by its name or as record.name."""
+    """The cluster of an item: a text or whole number in one of the records, named ``name`` or ``record.name``."""
     have: list[str] = []
     for prefix, record in records:
         if not isinstance(record, Mapping):
@@ -167,13 +167,13 @@ def label_of(records: Iterable[tuple[str, object]], name: str, place: str) -> st
 
 
 def digest(*parts: object) -> str:
-    """A fingerprint of what an item asks, so that two files can be seen to hold the same one."""
+    """A fingerprint of an item's content, to check that two files hold the same item."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True, default=str)
     return intern(hashlib.sha256(text.encode()).hexdigest()[:16])
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSONL file, each with the line it stands in; blank lines are passed over."""
+    """Yield the objects of a JSONL file with their locations; blank lines are skipped."""
     empty, label = True, one_line(str(path))
     with opened(path, LINES) as file:
         try:

@@ -1,4 +1,4 @@
-"""Which harness wrote a file or a folder, by what it holds; a name is looked at only where it is part of the format."""
+"""Detect which harness wrote a file or folder, by content; names count only where they are part of the format."""
 
 import os
 import re
@@ -27,7 +27,7 @@ _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[][{}:]', re.DOTALL)
 
 
 def logs_at(path: Path, asked: Format | None) -> list[Log] | None:
-    """The logs that a path holds, of the format that was asked for; ``None`` where it holds none of any."""
+    """The logs at a path, of the requested format; ``None`` if there are none of any format."""
     label = one_line(str(path))
     if asked is not None and path.is_file():
         return logs_in({asked: [path]}, asked)
@@ -41,7 +41,7 @@ def logs_at(path: Path, asked: Format | None) -> list[Log] | None:
 
 
 def files_in(path: Path) -> Files:
-    """The files of any harness that a path holds: itself, or what is in the folder and below."""
+    """The harness files at a path: the file itself, or everything below the folder."""
     found: Files = {}
     for entry in _walk(path) if path.is_dir() else [path]:
         kind = "helm" if entry.is_dir() else kind_of(entry)
@@ -66,7 +66,7 @@ def _check_named(path: Path) -> None:
     for what, pattern in _NAMED.items():
         if pattern.fullmatch(path.name):
             raise InputError(
-                f"{one_line(str(path))}: called like {what}, but it does not begin like it; copy it again, or take it "
+                f"{one_line(str(path))}: named like {what}, but its content is not; copy it again, or take it "
                 "out of the folder."
             )
 
@@ -112,7 +112,7 @@ def _refuse(error: OSError) -> None:
 
 
 def kind_of(path: Path) -> FileKind | None:
-    """The format of a file, if it is one of a harness."""
+    """The format of a harness's file; ``None`` for any other file."""
     if path.suffix.lower() not in _SUFFIXES and pointer_fault(head_of(path)):
         return None  # a picture or a model beside the logs
     try:
@@ -152,12 +152,12 @@ def _by_keys(head: bytes) -> tuple[FileKind | None, bool]:
 
 
 def _is_table(columns: AbstractSet[str]) -> bool:
-    """Whether it is a table of ours, which may have any other column as well."""
+    """Whether these are the columns of a table of ours, which may have further ones."""
     return any(columns >= set(required) for required in REQUIRED.values())
 
 
 def first_keys(text: str) -> tuple[set[str], bool]:
-    """The keys of the first object, which may stand in a list, and whether the text holds all of it.
+    """The keys of the first object (which may be inside a list), and whether the text holds all of it.
 
     >>> first_keys('[{"a": {"b": 1}, "c": [{"d": 2}]}, {"e": 3}]') == ({"a", "c"}, True)
     True

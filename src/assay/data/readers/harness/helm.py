@@ -29,7 +29,7 @@ def log_of(path: Path) -> "HelmLog":
     """The log of a run folder, or of the statistics in it."""
     folder = path if path.is_dir() else path.parent
     if not is_run(folder):
-        raise InputError(f"{folder}: no {SPEC} and {STATS}, so no run folder of HELM; name another.")
+        raise InputError(f"{folder}: no {SPEC} and {STATS}, so not a HELM run folder; name another.")
     spec = read_json(folder / SPEC)
     place = str(folder / SPEC)
     adapter = field_of(spec, "adapter_spec", place, dict)
@@ -79,9 +79,9 @@ class HelmLog(Log):
         return rows
 
     def _units(self) -> tuple[dict[Key, _Unit], int]:
-        """The instances as they were asked, and how many entries are about perturbed ones.
+        """The unperturbed instances, and the number of perturbed ones.
 
-        Each metric of a run adds an entry of its own, so that an instance has several.
+        Each metric of a run adds an entry of its own, so an instance has several.
         """
         path = self.files[1]
         entries = read_json(path)
@@ -112,7 +112,7 @@ class HelmLog(Log):
         return Rows("scores", _measure(metric, split), self._columns("item", units) | {"score": scores}, places)
 
     def _losses(self, units: dict[Key, _Unit], split: str, metric: str) -> Rows:
-        """Nats per token, or per byte, from the sums that HELM makes them of."""
+        """Nats per token or per byte, from HELM's own sums."""
         sums = [[field_of(unit.sums, name, unit.place)[1] for name in _LOSS] for unit in units.values()]
         for unit, (total, tokens, size) in zip(units.values(), sums, strict=True):
             if total > 0 or tokens < 1 or size < 1:

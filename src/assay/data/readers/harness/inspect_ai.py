@@ -39,7 +39,7 @@ Sample = tuple[str, dict[str, Any]]  # where it is, and what it is
 
 
 def is_archive(path: Path, head: bytes) -> bool:
-    """Whether a ZIP archive is a log, be it whole or not."""
+    """Whether a ZIP archive is a log, even if truncated."""
     first = first_name(head)
     if first in (_HEADER, _START) or (first.startswith(_SAMPLES) and first.endswith(".json")):
         return True
@@ -51,7 +51,7 @@ def is_archive(path: Path, head: bytes) -> bool:
 
 
 def log_of(path: Path) -> "InspectLog":
-    """The log of a file, its header read."""
+    """Read the header of a log."""
     header = _header(path)
     spec = field_of(header, "eval", str(path), dict)
     model, task = (str(field_of(spec, name, str(path), str)) for name in ("model", "task"))
@@ -59,7 +59,7 @@ def log_of(path: Path) -> "InspectLog":
 
 
 def _remarks(header: dict[str, Any], spec: dict[str, Any]) -> tuple[str, ...]:
-    """What a person should know of a log before its scores are used."""
+    """Warnings to show before the scores of a log are used."""
     remarks = []
     if (status := header.get("status", "started")) != "success":
         remarks.append(f"the run ended with the status {status}")
@@ -79,7 +79,7 @@ def _header(path: Path) -> dict[str, Any]:
         names = set(archive.names())
         name = _HEADER if _HEADER in names else _START
         if name not in names:
-            raise InputError(f"{path}: no {_HEADER} in the archive, so it is no log of inspect; name another file.")
+            raise InputError(f"{path}: no {_HEADER} in the archive, so it is not an inspect log; name another file.")
         return _object(parse_json(archive.read(name), f"{path}, member {name!r}"), str(path))
 
 
@@ -96,7 +96,7 @@ def _object(found: object, place: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class InspectLog(Log):
-    """A task run by a model once, in one or several epochs."""
+    """One run of a task by a model, in one or several epochs."""
 
     remarks: tuple[str, ...] = ()
 
@@ -131,7 +131,7 @@ class InspectLog(Log):
         return chosen(self.label, "scorer", names, asked)
 
     def _metric(self, samples: "list[InspectSample]", scorer: str, selection: Selection) -> str:
-        """The part of a score that has several; else what the scorer says, called value."""
+        """The chosen part of scores that have several; else ``value``."""
         parts = dict.fromkeys(
             str(name) for sample in samples if isinstance(value := sample.scores.get(scorer), dict) for name in value
         )
@@ -193,7 +193,7 @@ def _sample(place: str, sample: dict[str, Any], cluster: str | None, task: str) 
 
 
 def _asked(found: object, attachments: object) -> object:
-    """The input without the ids of messages, which differ in each run, and with its attachments put back."""
+    """The input without message ids, which differ in each run, and with its attachments restored."""
     if isinstance(found, list):
         return [_asked(part, attachments) for part in found]
     if isinstance(found, dict):
@@ -208,7 +208,7 @@ def _asked(found: object, attachments: object) -> object:
 
 
 def _add(rows: Rows, sample: InspectSample, scorer: str, metric: str) -> bool:
-    """Add a row, unless inspect itself calls the sample unscored: no score, after an error, or NaN."""
+    """Add a row, unless inspect treats the sample as unscored: no score, an error, or NaN."""
     value = sample.scores.get(scorer)
     if isinstance(value, dict):
         value = field_of(value, metric, f"{sample.place}, scorer {scorer}")
@@ -249,7 +249,7 @@ LARGEST_RATIO = 1000
 
 
 class Archive:
-    """The members of a ZIP archive by name; of several with one name the last, as in ``zipfile``."""
+    """The members of a ZIP archive by name; of duplicates the last counts, as in ``zipfile``."""
 
     def __init__(self, path: Path, archive: "ZipFile") -> None:
         self.path = path
@@ -299,7 +299,7 @@ _REFUSALS = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, s
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
-    """An archive, or the error that says why it is none."""
+    """Open an archive; errors say what is wrong with it."""
     from zipfile import BadZipFile, ZipFile
 
     check_file(path, ARCHIVE)
@@ -317,7 +317,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
 
 
 def first_name(head: bytes) -> str:
-    """The name of the first member, which stands in the first bytes of an archive even if its end is lost."""
+    """The name of the first member, read from the first bytes, so it works for truncated archives."""
     if len(head) < _LOCAL_HEADER.size:
         return ""
     length = _LOCAL_HEADER.unpack_from(head)[9]

@@ -1,4 +1,4 @@
-"""Logs of a harness into sources, one for each model: which tasks, which run, what may stand together."""
+"""Join the logs of a harness into one source per model: choose tasks and runs, check that they fit together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _TWICE_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class NamedLog:
-    """A log, the path that the user named it by, and what its model shall be called (NAME=PATH)."""
+    """A log, the path the user gave, and the name for its model (NAME=PATH)."""
 
     name: str | None
     given: str
@@ -55,7 +55,7 @@ NamedPath = tuple[str | None, Path]  # NAME=PATH taken apart
 def open_logs(
     places: Sequence[NamedPath], selection: Selection, cluster: str | None, models: Sequence[str]
 ) -> tuple[list[NamedPath], list[HarnessSource]]:
-    """Which of the places hold logs, and a source for each model of theirs; of the ``models`` if some are there."""
+    """Which of the paths hold logs, and a source per model; only the ``models`` if any of them is there."""
     found = [(place, logs) for place in places if (logs := logs_at(place[1], selection.format)) is not None]
     for (name, path), logs in found:
         names = sorted({log.model for log in logs})
@@ -67,7 +67,7 @@ def open_logs(
 
 
 def _told_apart(entries: list[NamedLog]) -> list[NamedLog]:
-    """Renamed files called after what tells their paths apart: runs/base/out.jsonl and runs/int4/out.jsonl."""
+    """Name renamed files after what distinguishes their paths: runs/base/out.jsonl and runs/int4/out.jsonl."""
     files = list({entry.log.files[0]: None for entry in entries if not entry.log.task and entry.name is None})
     if not files:
         return entries
@@ -94,10 +94,10 @@ def sources_of(entries: Sequence[NamedLog], selection: Selection, cluster: str |
 
 
 def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedLog]:
-    """The logs of the task that was asked for, or of the only one there is.
+    """The logs of the requested task, or of the only one.
 
-    A renamed file does not say its task, and goes with any single one: whether its items are the same is seen when
-    they are paired.
+    A renamed file does not state its task and is accepted with any single task: whether its items match is checked
+    by pairing.
     """
     tasks = sorted({entry.log.task for entry in entries if entry.log.task})
     where = _where(entries)
@@ -122,7 +122,7 @@ def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedL
 
 
 def _renamed(entries: Sequence[NamedLog], group: str | None) -> list[NamedLog]:
-    """The logs that do not say their task; they cannot be a part of a group, for which part would it be?"""
+    """The logs that do not state their task; they cannot be part of a group of tasks."""
     found = [entry for entry in entries if not entry.log.task]
     if found and group is not None:
         raise InputError(
@@ -133,7 +133,7 @@ def _renamed(entries: Sequence[NamedLog], group: str | None) -> list[NamedLog]:
 
 
 def _where(entries: Sequence[NamedLog]) -> str:
-    """What the user named, for a message and as the label of a source."""
+    """The paths the user gave, for messages and as the label of a source."""
     given = list(dict.fromkeys(entry.given for entry in entries))
     return given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
 
@@ -158,7 +158,7 @@ def _source(
 
 
 def _note(whole: Rows, logs: Sequence[Log], *, pooled: bool) -> str:
-    """What is measured, and what items are paired on."""
+    """A note on what is measured and what items are paired by."""
     tasks, measure = {log.task for log in logs}, whole.measure
     what = (min(tasks) or "renamed samples") if len(tasks) == 1 else f"{len(tasks)} tasks"
     compared = f", {measure.compared} compared" if "doc_hash" in whole.columns else ""
@@ -190,7 +190,7 @@ def _about(name: str, whole: Rows, logs: Sequence[Log]) -> dict[str, Any]:
 
 
 def _runs(name: str, entries: list[NamedLog], *, newest: bool) -> tuple[list[NamedLog], bool]:
-    """One log for each task, or the repeated runs of each that were given one name on purpose."""
+    """One log per task, or the repeated runs of each that the user gave one name."""
     tasks: dict[str, list[NamedLog]] = {}
     for entry in entries:
         tasks.setdefault(entry.log.task, []).append(entry)
@@ -207,7 +207,7 @@ def _runs(name: str, entries: list[NamedLog], *, newest: bool) -> tuple[list[Nam
 
 
 def _several_runs(name: str, runs: list[NamedLog]) -> InputError:
-    """What to do with several runs of a task, of what can be done with these."""
+    """The error for several runs of a task, with the remedies that apply."""
     labels = [run.log.label for run in runs]
     if len(set(labels)) < len(labels):
         return InputError(f"{labels[0]}: the same log is named twice; name it once, or another one.")
@@ -233,7 +233,7 @@ def _newest(runs: list[NamedLog]) -> NamedLog:
 
 
 def _check_items(name: str, log: Log, rows: Rows) -> None:
-    """An item may be there once in each run."""
+    """Refuse empty logs, and items that occur twice in a run."""
     if not len(rows):
         raise InputError(f"{log.label}: no items; check what should have written them.")
     unit, seen = UNITS[rows.kind], dict[tuple[Any, Any], str]()
@@ -256,7 +256,7 @@ def _check_items(name: str, log: Log, rows: Rows) -> None:
 
 
 def _short(place: str, log: Log) -> str:
-    """A place in the file that the message names already."""
+    """A location, without the file that the message names already."""
     return place.removeprefix(f"{log.label}, ")
 
 
@@ -277,7 +277,7 @@ def _prefix(rows: Rows, task: str) -> None:
 
 
 def _number_runs(log: Log, rows: Rows, logs: Sequence[Log]) -> None:
-    """The runs of a model that came in several logs: numbered by log, and by epoch within it."""
+    """Number the runs of a model that has several logs: by log, and by epoch within it."""
     if rows.kind == "losses":
         raise InputError(f"{log.label}: losses have no runs; give each run its own name.")
     place = [other.label for other in logs if other.task == log.task].index(log.label) + 1
@@ -286,7 +286,7 @@ def _number_runs(log: Log, rows: Rows, logs: Sequence[Log]) -> None:
 
 
 def _joined(parts: Sequence[Rows]) -> Rows:
-    """The rows of several logs; a column that one of them lacks is left out, except that of runs."""
+    """Concatenate logs; columns that one of them lacks are dropped, except the run."""
     first = parts[0]
     if len(parts) == 1:
         return first

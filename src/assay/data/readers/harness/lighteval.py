@@ -26,7 +26,7 @@ def log_of(path: Path) -> "LightevalLog":
     source = Parquet(path, str(path))
     if not set(source.columns) >= COLUMNS:
         raise InputError(
-            f"{path}: no columns {', '.join(sorted(COLUMNS))}, so no details of lighteval; name another file."
+            f"{path}: no columns {', '.join(sorted(COLUMNS))}, so not a lighteval details file; name another file."
         )
     first = source.run("SELECT doc", ["doc"], "LIMIT 1").fetchone()
     if first is None:
@@ -76,7 +76,7 @@ class LightevalLog(Log):
         return self.task if name == "task" else label_of([("doc", doc), ("specific", doc.get("specific"))], name, place)
 
     def _lower_is_better(self, metric: str) -> bool | None:
-        """What the results of the same date say of the metric."""
+        """Whether lower is better, according to the results file of the same date."""
         path = None if self.root is None else self.root / "results" / self.model / f"results_{self.written}.json"
         if path is None or not path.is_file():
             return None
@@ -95,5 +95,5 @@ def _document(found: object, place: str) -> dict[str, Any]:
 
 
 def _present(metric: object) -> dict[str, Any]:
-    """The metrics of a row; Parquet has every name in every row, with nothing where there was none."""
+    """The metrics of a row; Parquet has every name in every row, null where there was no value."""
     return {str(name): value for name, value in metric.items() if value is not None} if isinstance(metric, dict) else {}

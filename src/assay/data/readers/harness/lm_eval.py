@@ -1,7 +1,7 @@
 """lm-evaluation-harness: ``samples_<task>_<date>.jsonl`` and the ``results_<date>.json`` beside it.
 
-A row per document and filter. The samples do not name their model: the results of the same date do. A file that was
-renamed says neither its task nor which results are its own, so that its new name is the name of the model.
+A row per document and filter. The samples do not name their model; the results of the same date do. A renamed file
+states neither its task nor its results, so the model is named after the file.
 """
 
 import re
@@ -42,7 +42,7 @@ _ROLLING = (*_BYTES, "word_perplexity")
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """What a results file says of the samples of its date."""
+    """What a results file says about the samples of the same date."""
 
     path: Path
     model: str | None
@@ -89,7 +89,7 @@ class LmEvalLog(Log):
 
 
 def logs_of(samples: Sequence[Path], results: Sequence[Path]) -> list[LmEvalLog]:
-    """A log for each samples file, and for the samples of each results file that was named by itself."""
+    """A log for each samples file, including those beside a results file that was given."""
     found = list(samples)
     for path in results:
         date = _date(path)
@@ -135,7 +135,7 @@ def _told(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _groups(subtasks: dict[str, Any], task: str) -> frozenset[str]:
-    """The groups that hold a task, and those that hold them."""
+    """The groups that contain a task, directly or through other groups."""
     found: set[str] = set()
     inside = {task}
     while inside:
@@ -173,7 +173,7 @@ def _scores(label: str, samples: list[LmEvalSample], asked: str | None, kept: st
 
 
 def _losses(samples: list[LmEvalSample], rolling: list[str], asked: str | None, kept: str) -> Rows:
-    """Nats per byte, or per word if that was asked for: the harness keeps no count of tokens."""
+    """Nats per byte, or per word if requested: the harness keeps no token counts."""
     metric = asked or next((name for name in _BYTES if name in rolling), rolling[0])
     pairs = [_rolled(sample, metric) for sample in samples]
     columns: dict[str, list[Any]] = _units("window", samples) | {

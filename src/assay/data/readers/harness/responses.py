@@ -102,7 +102,7 @@ def _body(line: dict[str, Any], place: str) -> dict[str, Any] | None:
 
 
 def _name(line: dict[str, Any]) -> str | None:
-    """What the user called the prompt; the id of a bare response is new each time."""
+    """The user's name for the prompt; the id of a bare response is new each time, so it does not count."""
     if "choices" in line:
         return next((str(line[name]) for name in _NAMES[:3] if isinstance(line.get(name), str | int)), None)
     return next((str(line[name]) for name in _NAMES if isinstance(line.get(name), str | int)), None)
@@ -159,7 +159,7 @@ def _echoed(choice: dict[str, Any], body: dict[str, Any], place: str) -> tuple[l
 
 
 def _prompt_logprobs(found: object, ids: object, place: str) -> tuple[list[Any], list[float]]:
-    """vLLM's: null, then for each token an object with its entry and maybe those of the likeliest."""
+    """Parse vLLM's format: null, then per token an object with its entry and possibly those of the top tokens."""
     if not isinstance(found, list) or not found or found[0] is not None:
         raise InputError(f"{place}: prompt_logprobs must be a list that begins with null; {_ASK}.")
     if isinstance(ids, list) and len(ids) != len(found):
@@ -175,9 +175,9 @@ def _prompt_logprobs(found: object, ids: object, place: str) -> tuple[list[Any],
 
 
 def _likeliest(entries: object) -> int:
-    """How many of the likeliest tokens were asked for, at most, by what one token shows.
+    """An upper bound on the number of top tokens requested, inferred from one position.
 
-    The token's own entry is among them, or it is one more, with a rank beyond theirs.
+    The token's own entry is either among them or an extra one with a higher rank.
     """
     if not isinstance(entries, dict):
         return 0
@@ -190,7 +190,7 @@ def _rank(entry: object) -> int:
 
 
 def _own(entries: object, token: object, likeliest: int, place: str) -> dict[str, Any]:
-    """The entry of the prompt's own token: by its id, or the one beyond the likeliest, if it is known to be."""
+    """The entry of the prompt's own token: by id, or the extra one beyond the top tokens if that is certain."""
     if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()) or not entries:
         raise InputError(f"{place}: must be an object of entries, but got {shown_value(entries)}; send it again.")
     if token is not None:
