@@ -87,8 +87,8 @@ def test_a_split_of_a_panel_is_compared_as_that_of_tables() -> None:
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        ({"columns": {"score": "x"}}, "columns says how files are read, but a panel has been"),
-        ({"selection": Selection()}, "selection says how files are read"),
+        ({"columns": {"score": "x"}}, "columns is about reading files, which a panel does not need"),
+        ({"selection": Selection()}, "selection is about reading files"),
         ({"models": ("A", None)}, "name both systems"),
         ({"cluster": "passage"}, "no label 'passage' of the items was read, only topic"),
     ],
@@ -162,7 +162,7 @@ def test_reliability_takes_a_panel_whose_columns_are_runs() -> None:
         reliability(Panel.from_arrays(np.eye(3), models=["A", "A", "B"]))
     with pytest.raises(UsageError, match="one panel, or files and tables"):
         reliability(panel, frame)
-    with pytest.raises(UsageError, match="files_are_runs says how files are read"):
+    with pytest.raises(UsageError, match="files_are_runs is about reading files"):
         reliability(panel, files_are_runs=True)
 
 

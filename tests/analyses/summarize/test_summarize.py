@@ -207,7 +207,7 @@ def test_a_panel_and_its_tables_say_the_same() -> None:
     [
         ([], {}, UsageError, "needs at least one table"),
         ([Panel.from_arrays([1.0, 0.0]), table([1])], {}, UsageError, "one panel, or files and tables"),
-        ([Panel.from_arrays([1.0, 0.0])], {"columns": {"score": "x"}}, UsageError, "says how files are read"),
+        ([Panel.from_arrays([1.0, 0.0])], {"columns": {"score": "x"}}, UsageError, "is about reading files"),
         ([table([1, 0])], {"design": Design(method="tango")}, UsageError, "tango is an interval of a difference"),
         ([table([1, 0])], {"design": Design(margin=0.1)}, UsageError, "leave out the rest"),
         ([table([1, 0])], {"cluster": "passage"}, InputError, "no column 'passage' to cluster by"),
