@@ -97,10 +97,12 @@ unit: $(DEV)
 	$(call step,branch coverage of stats: at least 98 %)
 	@$(PY) -m coverage report --include='*/assay/stats/*' --fail-under=98
 
-# Every file operation of every writing command, every mutation of every reader: hours, not minutes.
+# Every file operation of every writing command, every mutation of every reader, new examples of every property.
 nightly: $(DEV)
-	$(call step,pytest: faults and mutations, all of them)
+	$(call step,pytest: faults and mutations, all of them; simulations at full size)
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) --dist worksteal -m nightly tests
+	$(call step,pytest: properties, 100 new examples of each)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) --dist worksteal -m hypothesis --hypothesis-profile=nightly tests
 
 docs: $(DEV)
 	$(call step,documentation: mkdocs build --strict)

@@ -5,6 +5,10 @@ from hypothesis import settings
 
 # The examples of this profile are the same each time; more of them would be more of the same.
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=40)
+# Other examples each night, and at least a hundred of them, also where a test asks for fewer by day.
+settings.register_profile("nightly", settings.get_profile("default"), deadline=None, max_examples=100, print_blob=True)
+
+_SETTINGS = "_hypothesis_internal_use_settings"  # where Hypothesis keeps them; there is no public way
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -12,6 +16,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     What takes hours runs only when it is asked for: `pytest -m nightly`.
     """
+    if settings.get_current_profile_name() == "nightly":
+        for item in items:
+            if own := getattr(getattr(item, "obj", None), _SETTINGS, None):
+                setattr(item.obj, _SETTINGS, settings(own, max_examples=max(own.max_examples, 100)))
     for item in items:
         if item.nodeid.startswith("tests/stats/") and not item.get_closest_marker("untraced"):
             item.add_marker("traced")

@@ -203,9 +203,12 @@ VERBS: dict[str, tuple[Callable[[Rng, float], Iterator[Claim]], int]] = {
 }
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("verb", VERBS)
 def test_p_is_at_most_alpha_exactly_where_the_interval_leaves_out_0(verb: str) -> None:
     make, examples = VERBS[verb]
+    if settings.get_current_profile_name() == "nightly":
+        examples = max(examples, 100)
 
     @settings(max_examples=examples, deadline=None)
     @given(st.integers(0, 2**32), st.sampled_from(LEVELS))
