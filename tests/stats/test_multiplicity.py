@@ -32,13 +32,13 @@ def relations(draw: st.DrawFn, most: int = 9) -> Truths:
     return relation(k, [pair for pair, differs in zip(pairs, chosen, strict=True) if differs])
 
 
-@settings(max_examples=50)
+@pytest.mark.untraced
 @given(P_VALUES)
 def test_holm_against_statsmodels(p: list[float]) -> None:
     np.testing.assert_allclose(holm(np.array(p)), multipletests(p, method="holm")[1], rtol=1e-12)
 
 
-@settings(max_examples=50)
+@pytest.mark.untraced
 @given(P_VALUES)
 def test_benjamini_hochberg_against_statsmodels(p: list[float]) -> None:
     np.testing.assert_allclose(benjamini_hochberg(np.array(p)), multipletests(p, method="fdr_bh")[1], rtol=1e-12)

@@ -32,6 +32,7 @@ def test_limits_against_the_numpy_path(name: str, n: int, method: IntervalName) 
     assert fast.high == pytest.approx(slow.high, abs=1e-7 * error)
 
 
+@pytest.mark.untraced
 def test_the_compiled_path_is_really_taken_where_it_applies() -> None:
     units = Units(np.random.default_rng(0).normal(size=180), np.ones(180))
     found = compiled_series(units)

@@ -83,6 +83,7 @@ def test_compiled_and_numpy_give_the_same_bits(n: int, width: int, weighted: boo
     assert compiled.tobytes() == resampled_sums(columns, p, 57, 3, first=11, engine="numpy").tobytes()
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("width", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [97, 500])

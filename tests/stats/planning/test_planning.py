@@ -1,6 +1,7 @@
 """Power. Oracles: statsmodels' TTestPower and scipy's noncentral t, enumeration of McNemar's test, worked examples of
 G*Power and PowerTOST, the formula of Miettinen and Connor, double integrals and simulation."""
 
+from functools import cache
 from itertools import pairwise
 from math import log, sqrt
 
@@ -67,23 +68,23 @@ def test_items_against_cohens_tables() -> None:
 # ------------------------------------------------------------------------------------------ 0/1 scores
 
 
-def enumerated(n: int, better: float, worse: float, level: float, *, exact: bool) -> float:
-    """Every outcome (b, c), judged by the verdict that `compare` gives of it."""
-    total, design = 0.0, Design(level=level, test="mcnemar" if exact else "auto")
-    for b in range(n + 1):
-        for c in range(n + 1 - b):
-            rest = n - b - c
-            panel = Panel.from_arrays([[0, 1]] * b + [[1, 0]] * c + [[1, 1]] * rest)
-            if compare_panel(panel, design).verdict != "no difference shown":
-                total += float(scipy_stats.multinomial.pmf([b, c, rest], n, [better, worse, 1 - better - worse]))
-    return total
+@cache
+def shown(n: int, level: float, *, exact: bool) -> list[tuple[int, int, int]]:
+    """Every outcome (b, c, neither) of which `compare` shows a difference."""
+    design = Design(level=level, test="mcnemar" if exact else "auto")
+    outcomes = [(b, c, n - b - c) for b in range(n + 1) for c in range(n + 1 - b)]
+    panels = [Panel.from_arrays([[0, 1]] * b + [[1, 0]] * c + [[1, 1]] * rest) for b, c, rest in outcomes]
+    verdicts = [compare_panel(panel, design).verdict for panel in panels]
+    return [outcome for outcome, verdict in zip(outcomes, verdicts, strict=True) if verdict != "no difference shown"]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize(("better", "worse"), [(0.3, 0.05), (0.5, 0.2), (0.1, 0.1), (0.6, 0.4), (0.4, 0.0)])
 @pytest.mark.parametrize("n", [5, 16])
 def test_mcnemar_power_against_enumeration_of_verdicts(n: int, better: float, worse: float, *, exact: bool) -> None:
-    expected = enumerated(n, better, worse, 0.95, exact=exact)
+    multinomial = scipy_stats.multinomial(n, [better, worse, 1 - better - worse])
+    expected = sum(float(multinomial.pmf(outcome)) for outcome in shown(n, 0.95, exact=exact))
     assert mcnemar_power(n, better, worse, 0.95, exact=exact) == pytest.approx(expected, abs=1e-10)
 
 
@@ -99,6 +100,7 @@ def test_mid_p_power_is_more_than_that_of_the_exact_test() -> None:
     assert mcnemar_power(100, 0.15, 0.05, 0.95, exact=True) == pytest.approx(0.54, abs=0.005)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("discordant", "difference"), [(0.2, 0.06), (0.1, 0.05), (0.5, 0.1), (0.3, 0.02)])
 def test_items_against_the_formula_of_miettinen_and_connor(discordant: float, difference: float) -> None:
     """n = (z √ψ + z' √(ψ − d²))² / d² is of the test without continuity correction: up to 1/d items fewer, or so."""
@@ -122,6 +124,7 @@ def test_critical_counts_against_the_binomial_of_scipy(tail: float) -> None:
         assert found == (rejected.max() if len(rejected) else -1)
 
 
+@pytest.mark.untraced
 def test_power_in_clusters_against_simulated_verdicts() -> None:
     """40 clusters of 5 items: a cluster's items differ together with probability 0.3, else by themselves."""
     rng, shown, runs = np.random.default_rng(5), 0, 400
@@ -198,10 +201,11 @@ plans: st.SearchStrategy[StudyPlan] = st.one_of(
 @given(plans, st.integers(30, 3000), st.floats(0.01, 0.09), levels)
 @settings(max_examples=40)
 def test_more_items_and_larger_differences_have_more_power(plan: StudyPlan, n: int, d: float, level: float) -> None:
+    """But for a saw where counts decide: McNemar's power falls by up to 0.015 where another count is too few."""
     goal = Goal(level=level, power=0.9)
     power = power_of(plan, n, d, goal)
     assert 0 <= power <= 1
-    assert power_of(plan, n + 40, d, goal) >= power - 1e-9
+    assert power_of(plan, n + 40, d, goal) >= power - (0.02 if isinstance(plan, Shares) else 1e-9)
     assert power_of(plan, n, 1.1 * d, goal) >= power - 1e-9
     assert power == pytest.approx(power_of(plan, n, -d, goal), abs=1e-9) or isinstance(plan, Shares)
 

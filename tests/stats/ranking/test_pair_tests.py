@@ -177,6 +177,7 @@ def test_identical_constant_and_absent_pairs() -> None:
         assert np.isnan(tests.p_values[at[3, 4]])
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("engine", ["numpy", "compiled"])
 def test_squared_gaps_against_two_loops(engine: str) -> None:
     columns = np.random.default_rng(0).normal(size=(15, 40))

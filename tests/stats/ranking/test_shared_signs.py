@@ -109,6 +109,7 @@ def test_ties_have_the_same_adjusted_p_value() -> None:
     assert step_down(found, np.array([1.0, 1.0, 5.0])).tolist() == [0.75, 0.5, 0.25]
 
 
+@pytest.mark.untraced
 @settings(max_examples=20)
 @given(st.integers(0, 1_000))
 def test_running_maxima_of_both_engines_against_numpy(seed: int) -> None:
