@@ -28,7 +28,6 @@ step = @printf '\n== %s\n' "$(1)"
 show = @printf '\n$$ %s\n' "$(1)"; PATH="$(CURDIR)/$(BIN):$$PATH" $(1)
 
 .PHONY: help demo test lint types layers unit nightly docs docs-outputs format benchmarks examples experiment gallery clean
-.NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
@@ -71,7 +70,10 @@ demo: $(MODELS)
 
 # ------------------------------------------------------------------------------------------------------------- test
 
-test: lint types layers unit docs
+# Types beside tests: there is work for a core also while a worker of the tests waits for the other.
+test: lint layers
+	+@$(MAKE) --no-print-directory -j 2 types unit
+	+@$(MAKE) --no-print-directory docs
 	$(call step,all checks passed)
 
 lint: $(DEV)

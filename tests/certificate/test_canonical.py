@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.certificate.canonical import canonical_bytes, digest_of, parsed
@@ -27,6 +27,13 @@ def test_the_order_of_keys_changes_no_byte(document: dict[str, Any]) -> None:
     backwards = dict(reversed(document.items()))
     assert canonical_bytes(backwards) == canonical_bytes(document)
     assert canonical_bytes(document).endswith(b"\n}\n")
+
+
+@settings(max_examples=200)
+@given(documents)
+def test_the_layout_is_that_of_json_with_two_spaces(document: dict[str, Any]) -> None:
+    text = json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+    assert canonical_bytes(document) == (text + "\n").encode()
 
 
 @given(documents, texts)

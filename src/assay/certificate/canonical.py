@@ -28,8 +28,8 @@ def rounded_exp(value: float) -> float:
 def canonical_bytes(document: dict[str, Any]) -> bytes:
     """Sorted keys, two spaces, UTF-8, one newline at the end."""
     try:
-        text = json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
-        return (text + "\n").encode()
+        text = json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        return msgspec.json.format(text.encode(), indent=2) + b"\n"  # with an indent, json would write it in Python
     except ValueError as error:  # a number that is none, or a name that is not UTF-8
         raise InputError(
             f"a certificate cannot hold this ({error}); check the names and the size of the values."
