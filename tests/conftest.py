@@ -17,9 +17,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     What takes hours runs only when it is asked for: `pytest -m nightly`.
     """
     if settings.get_current_profile_name() == "nightly":
-        for item in items:
-            if own := getattr(getattr(item, "obj", None), _SETTINGS, None):
-                setattr(item.obj, _SETTINGS, settings(own, max_examples=max(own.max_examples, 100)))
+        for test in (getattr(item, "obj", None) for item in items):
+            if own := getattr(test, _SETTINGS, None):
+                setattr(test, _SETTINGS, settings(own, max_examples=max(own.max_examples, 100)))
     for item in items:
         if item.nodeid.startswith("tests/stats/") and not item.get_closest_marker("untraced"):
             item.add_marker("traced")
