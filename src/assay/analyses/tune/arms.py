@@ -1,5 +1,6 @@
 """Arms: the runs of one way to train, and the means over their seeds."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,8 +16,8 @@ from assay.stats.records import Estimate
 from assay.stats.repeated_runs import from_zero_on, over_seeds
 from assay.stats.units import Floats
 
-_EVERYTHING = ("full", "sft")  # in the name of an arm that trains every weight
-_A_PART = ("lora", "peft", "adapter")  # in the name of one that does not, whatever else is in it
+_WHOLE = re.compile("full|sft", re.IGNORECASE)  # in the name of an arm that trains every weight
+_PART = re.compile("lora|peft|adapter", re.IGNORECASE)  # in the name of one that does not, whatever else is in it
 _SAME = 1e-6  # of a loss: a difference that rounding explains
 
 
@@ -174,14 +175,10 @@ def _quality(losses: Floats, logs: Sequence[TrainingLog], level: float) -> dict[
     if len(losses) and all(log.language_model for log in logs):
         found["perplexity"] = found["validation_loss"].exp()
         found |= _batch_perplexity(logs, level)
-    found |= _means([_ends(log) for log in logs], level)
+    last = [{name: series.finite.last for name, series in log.valid_sets.items()} for log in logs]
+    known = [{f"validation_loss, {name}": loss for name, loss in one.items() if loss is not None} for one in last]
+    found |= _means(known, level)
     return found | {name: _bounded(one) for name, one in _means([log.scores for log in logs], level).items()}
-
-
-def _ends(log: TrainingLog) -> dict[str, float]:
-    """The last loss on every named validation set."""
-    last = {name: series.finite.last for name, series in log.valid_sets.items()}
-    return {f"validation_loss, {name}": value for name, value in last.items() if value is not None}
 
 
 def _batch_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
@@ -216,22 +213,18 @@ def _quality_reason(runs: Sequence[Trained]) -> str | None:
 def sensitivity_of(arm: str, runs: Sequence[Trained]) -> Sensitivity:
     """Standard deviation over mean of the held-out loss, over the rates that did not diverge."""
     rates = sorted({run.log.learning_rate for run in runs if run.log.learning_rate is not None})
-    points = tuple(_rate_point(rate, [run for run in runs if run.log.learning_rate == rate]) for rate in rates)
+    points = []
+    for rate in rates:
+        own = [run for run in runs if run.log.learning_rate == rate]
+        known = _values(own, lambda run: run.validation_loss)
+        diverged = sum(run.log.diverged_at is not None for run in own)
+        points.append(RatePoint(rate, float(known.mean()) if len(known) else None, len(own), diverged))
     good = [(point.loss, point.rate) for point in points if point.loss is not None and not point.diverged]
     losses = np.array([loss for loss, _ in good])
     variation = float(losses.std(ddof=1) / losses.mean()) if len(losses) > 1 else None
     best = min(good)[1] if good else None
     edge = best is not None and best in {rates[0], rates[-1]}
-    return Sensitivity(arm, points, variation, best, edge)
-
-
-def _rate_point(rate: float, runs: Sequence[Trained]) -> RatePoint:
-    losses = _values(runs, lambda run: run.validation_loss)
-    diverged = sum(run.log.diverged_at is not None for run in runs)
-    return RatePoint(rate, float(losses.mean()) if len(losses) else None, len(runs), diverged)
-
-
-# ----------------------------------------------------------------------------------------------------------- baseline
+    return Sensitivity(arm, tuple(points), variation, best, edge)
 
 
 def baseline_of(arms: Sequence[ArmSummary], asked: str | None) -> tuple[str | None, str | None]:
@@ -257,15 +250,10 @@ def _chosen(arms: Sequence[ArmSummary]) -> tuple[ArmSummary, str | None]:
     if len(whole) == 1:
         return whole[0], None
     known = f"{len(whole)} arms train every parameter" if whole else "no log says which arm trains every parameter"
-    named = [arm for arm in whole or arms if _named_whole(arm.name)]
+    named = [arm for arm in whole or arms if _WHOLE.search(arm.name) and not _PART.search(arm.name)]
     if named:
         return named[0], f"because of its name ({known})"
     return (whole or arms)[0], f"because it comes first ({known})"
-
-
-def _named_whole(name: str) -> bool:
-    plain = name.casefold()
-    return any(word in plain for word in _EVERYTHING) and not any(word in plain for word in _A_PART)
 
 
 def lost(arm: ArmSummary) -> bool:

@@ -93,10 +93,6 @@ def paired_seeds(a: Sequence[Trained], b: Sequence[Trained]) -> bool:
     return first == second and "None" not in first and len(set(first)) == len(first)
 
 
-def _by_seed(arm: Sequence[Trained]) -> list[Trained]:
-    return sorted(arm, key=lambda run: str(run.log.seed))
-
-
 def _over_seeds(
     a: Sequence[Trained],
     b: Sequence[Trained],
@@ -105,7 +101,7 @@ def _over_seeds(
     *,
     paired: bool,
 ) -> tuple[Estimate, Test]:
-    found = [[what(run) for run in _by_seed(arm)] for arm in (a, b)]
+    found = [[what(run) for run in sorted(arm, key=lambda run: str(run.log.seed))] for arm in (a, b)]
     if any(value is None for values in found for value in values):
         why = "not measured in every run"
         return Estimate(None, None, None, 0, why), Test("t over seeds", None, None, 0, why)

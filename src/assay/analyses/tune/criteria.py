@@ -6,6 +6,7 @@ A criterion is met if the whole interval meets it, or the value if there is no i
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +20,7 @@ from assay.errors import InputError
 from assay.files.reading import SETTINGS, read_bytes, read_json
 from assay.names import nearest
 from assay.results import words
-from assay.stats.records import Estimate, Interval
+from assay.stats.records import Estimate
 
 CriterionStatus = Literal["met", "not met", "not measured"]
 CriterionGroup = Literal["target", "primary", "secondary"]
@@ -141,54 +142,51 @@ def _success(contrast: Contrast, arm: ArmSummary, targets: Targets) -> list[Crit
 def _performance(contrast: Contrast, limit: float) -> Criterion:
     """By perplexity if the loss is a language model's, or else by a measured accuracy, or else by the loss itself."""
     ratios, measure = contrast.ratios, contrast.accuracy
-    found, by = _less_one(ratios["perplexity"]), ""
+    found, by = _increase(ratios["perplexity"]), ""
     if found.value is None and measure is not None and ratios["accuracy"].value is not None:
         found, by = _reduction(ratios["accuracy"]), f"by {measure}"
     elif found.value is None and "validation_loss" in ratios:
-        found, by = _less_one(ratios["validation_loss"]), "by the validation loss"
+        found, by = _increase(ratios["validation_loss"]), "by the validation loss"
     criterion = _below("performance_loss", "primary", contrast.arm, found, limit)
     if found.value is None or not by:
         return criterion
     return replace(criterion, why="; ".join(part for part in (by, criterion.why) if part))
 
 
-def _less_one(ratio: Estimate) -> Estimate:
-    return _moved(ratio, 1.0, -1.0)
+def _increase(ratio: Estimate, sign: float = 1.0) -> Estimate:
+    """Ratio − 1."""
+    if ratio.value is None:
+        return ratio
+    limits = None if ratio.interval is None else ratio.interval.scaled(sign)
+    moved = None if limits is None else replaced(limits, low=limits.low - sign, high=limits.high - sign)
+    return replaced(ratio, value=sign * ratio.value - sign, interval=moved)
 
 
 def _reduction(ratio: Estimate) -> Estimate:
     """1 − ratio."""
-    return _moved(ratio, -1.0, 1.0)
-
-
-def _moved(found: Estimate, factor: float, shift: float) -> Estimate:
-    if found.value is None:
-        return found
-    limits = None if found.interval is None else found.interval.scaled(factor)
-    moved = None if limits is None else Interval(limits.low + shift, limits.high + shift, limits.level, limits.method)
-    return Estimate(factor * found.value + shift, moved, found.standard_error, found.n, found.reason)
+    return _increase(ratio, -1.0)
 
 
 def _below(name: str, group: CriterionGroup, arm: str, found: Estimate, limit: float) -> Criterion:
     worst = found.value if found.interval is None else found.interval.high
-    met = [None if value is None else value < limit for value in (worst, found.value)]
+    met = [value is not None and value < limit for value in (worst, found.value)]
     return _criterion(name, group, arm, f"< {limit:g}", found, met)
 
 
 def _above(name: str, group: CriterionGroup, arm: str, found: Estimate, limit: float) -> Criterion:
     worst = found.value if found.interval is None else found.interval.low
-    met = [None if value is None else value > limit for value in (worst, found.value)]
+    met = [value is not None and value > limit for value in (worst, found.value)]
     return _criterion(name, group, arm, f"> {limit:g}", found, met)
 
 
 def _criterion(
-    name: str, group: CriterionGroup, arm: str, wanted: str, found: Estimate, met: Sequence[bool | None]
+    name: str, group: CriterionGroup, arm: str, wanted: str, found: Estimate, met: Sequence[bool]
 ) -> Criterion:
     """``met`` says whether the worse limit of the interval meets it, and whether the value does."""
     good, value_good = met
-    status: CriterionStatus = "not measured" if good is None else "met" if good else "not met"
+    status: CriterionStatus = "not measured" if found.value is None else "met" if good else "not met"
     why = ""
-    if good is None:
+    if found.value is None:
         why = found.reason or "not measured"
     elif good != value_good:
         why = "the value meets it, the interval does not: not shown"

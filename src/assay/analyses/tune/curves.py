@@ -275,7 +275,8 @@ def curve_of(series: Sequence[StepSeries], level: float, *, smooth: bool) -> Ste
         shared = np.intersect1d(shared, run.steps)
     if not len(shared):
         return None
-    rows = np.stack([_line(run, smooth=smooth)[np.searchsorted(run.steps, shared)] for run in runs])
+    lines = [smoothed(run.values, window_of(len(run))) if smooth else run.values for run in runs]
+    rows = np.stack([line[np.searchsorted(run.steps, shared)] for run, line in zip(runs, lines, strict=True)])
     reach = _band(runs, rows, level, smooth=smooth)[: len(shared)]
     chosen = np.unique(np.linspace(0, len(shared) - 1, _DRAWN).round().astype(int))
     middle = rows.mean(axis=0)
@@ -285,10 +286,6 @@ def curve_of(series: Sequence[StepSeries], level: float, *, smooth: bool) -> Ste
     return StepCurve(
         tuple(shared[chosen].astype(int).tolist()), *(tuple(part[chosen].tolist()) for part in (middle, low, high))
     )
-
-
-def _line(run: StepSeries, *, smooth: bool) -> Floats:
-    return smoothed(run.values, window_of(len(run))) if smooth else run.values
 
 
 def _band(runs: Sequence[StepSeries], rows: Floats, level: float, *, smooth: bool) -> Floats:

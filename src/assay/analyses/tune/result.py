@@ -269,29 +269,26 @@ def _figures(report: TuningReport) -> Iterator[Figure]:
     """The charts that have data. Every figure names all arms, so that each keeps its colour."""
     level = words.percent(report.design.level)
     about = (f"Bands and bars: {level} intervals over seeds; of a single run, of its smoothed loss.",)
+    named = [Series(name, (), ()) for name in _arm_names(report)]
     losses = [(arm.name, arm.loss_curve) for arm in report.arms]
     points = [(arm.name, arm.valid_curve) for arm in report.arms]
     if any(curve.steps for _, curve in losses):
-        series = (*_named_only(report), *_lines(losses, "line"), *_lines(points, "points"))
+        series = (*named, *_lines(losses, "line"), *_lines(points, "points"))
         title = "Loss by step; points: validation" if any(curve for _, curve in points) else "Loss by step"
         yield Curve("losses", title, about, "step", (Axes("training loss, smoothed (nats)", series),))
     norms = _lines([(arm.name, arm.gradient_curve) for arm in report.arms], "line")
     if norms:
-        axes = Axes("gradient norm, smoothed", (*_named_only(report), *norms), tall=False)
+        axes = Axes("gradient norm, smoothed", (*named, *norms), tall=False)
         yield Curve("gradients", "Gradient norms", about, "step", (axes,))
     rates = [series for series in map(_rate_line, report.sensitivity) if series.x]
     if rates:
-        axes = Axes("held-out loss (nats)", (*_named_only(report), *rates), tall=False)
+        axes = Axes("held-out loss (nats)", (*named, *rates), tall=False)
         yield Curve("rates", "Learning-rate sensitivity", about, "learning rate", (axes,), log=10)
     yield from _costs(report, about)
 
 
 def _arm_names(report: TuningReport) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(arm.name for arm in report.arms), *(one.arm for one in report.sensitivity)]))
-
-
-def _named_only(report: TuningReport) -> list[Series]:
-    return [Series(name, (), ()) for name in _arm_names(report)]
 
 
 def _lines(curves: Sequence[tuple[str, StepCurve | None]], style: Literal["line", "points"]) -> list[Series]:
@@ -309,9 +306,16 @@ def _rate_line(found: Sensitivity) -> Series:
 
 def _costs(report: TuningReport, about: tuple[str, ...]) -> Iterator[Points]:
     """Quality against memory, or else against time."""
-    for axis, cost in (("memory of training (MiB)", _mebibytes), ("seconds of training", _seconds)):
-        found = [(arm.name, cost(arm), arm.quality.get("perplexity")) for arm in report.arms]
-        points = [_cost_point(name, x, y) for name, x, y in found if x is not None and y is not None]
+    for axis, group, name, unit in (
+        ("memory of training (MiB)", "memory", "training", 1 << 20),
+        ("seconds of training", "time", "seconds", 1),
+    ):
+        found = [(arm.name, getattr(arm, group).get(name), arm.quality.get("perplexity")) for arm in report.arms]
+        points = [
+            _cost_point(name, cost.value / unit, quality)
+            for name, cost, quality in found
+            if cost is not None and cost.value is not None and quality is not None
+        ]
         if points:
             front = tuple(replace(one, strong=not any(_beats(other, one) for other in points)) for one in points)
             title = "Quality against cost: circles are not beaten in both, crosses are"
@@ -322,16 +326,6 @@ def _costs(report: TuningReport, about: tuple[str, ...]) -> Iterator[Points]:
 def _cost_point(name: str, cost: float, quality: Estimate) -> Point:
     low, high = (None, None) if quality.interval is None else (quality.interval.low, quality.interval.high)
     return Point(cost, quality.value or 0.0, name, low, high, name)
-
-
-def _mebibytes(arm: ArmSummary) -> float | None:
-    found = arm.memory.get("training")
-    return None if found is None or found.value is None else found.value / (1 << 20)
-
-
-def _seconds(arm: ArmSummary) -> float | None:
-    found = arm.time.get("seconds")
-    return None if found is None else found.value
 
 
 def _beats(a: Point, b: Point) -> bool:

@@ -18,6 +18,8 @@ from assay.stats.records import Estimate
 Reason = Callable[[RunSummary], str | None]
 
 ONE_SEED = "one seed: this compares two models, not two ways to train"
+_NO_LOSS = "not every run has a validation loss"
+_NO_INTERVAL = "the runs logged no per-example validation loss, and one loss per run has no interval"
 _SEEDS = 3  # the fewest whose spread says anything
 
 
@@ -52,7 +54,7 @@ def contrast_sentence(contrast: Contrast, arms: tuple[ArmSummary, ArmSummary]) -
         "better": f"{b} is better than {a} on the validation text",
         "worse": f"{b} is worse than {a} on the validation text",
         "no difference shown": f"No difference shown between {a} and {b} on the validation text",
-        "not measured": f"Cannot say whether {a} or {b} is better: {_not_measured(seeds)}",
+        "not measured": f"Cannot say whether {a} or {b} is better: {_NO_LOSS if seeds.value is None else _NO_INTERVAL}",
     }
     parts = list(_size(contrast))
     if measure is not None:
@@ -66,12 +68,6 @@ def contrast_sentence(contrast: Contrast, arms: tuple[ArmSummary, ArmSummary]) -
         parts.append(words.count(contrast.windows.n_pairs, "window"))
     head = heads[contrast.verdict] + (f" ({'; '.join(parts)})" if parts else "")
     return "; ".join([head, *(end for arm in arms for end in stops(arm.name, arm.runs))]) + "."
-
-
-def _not_measured(seeds: Estimate) -> str:
-    if seeds.value is None:
-        return "not every run has a validation loss"
-    return "the runs logged no per-example validation loss, and one loss per run has no interval"
 
 
 def _size(contrast: Contrast) -> Iterator[str]:
