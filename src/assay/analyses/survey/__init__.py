@@ -9,33 +9,8 @@ and its record, add a line there, and say how to read it in `assay.analyses.surv
 
 What it is given
 ----------------
-A `Survey` (`assay.analyses.survey.evidence`), frozen; expensive parts are cached properties that analyses share:
-
-- ``truth``: `assay.data.survey.truth.Truth`. Cells (question × segment), sorted by segment, then question: ``question``
-  (C,), ``segment`` (C,) codes into ``questions`` and ``segments``; ``shares`` (C, K), rows sum to 1, padded with 0;
-  ``options`` (C,) how many count; ``n`` (C,) respondents; ``defining`` (C,) where a question defines the segment.
-  A segment has ``id``, ``label``, ``category`` and ``n``; ``categories`` maps a category to the codes of its segments.
-- ``predictions``: `assay.data.survey.predictions.Predictions`, a row per answer: ``model``, ``cell``, ``context``
-  (number of context questions, -1: not given), ``run`` (R,) codes, ``shares`` (R, K), ``status`` (R,): OK, UNPARSEABLE,
-  WRONG_LENGTH, ERROR (no answer was given), SCORE_ONLY (the light form has a score and no distribution),
-  ``reported`` (R,) the file's own score or NaN.
-- ``prior``: another round as a `Truth`, or None; ``summary``: the published summary, or None.
-- ``row_scores`` (R,) 1 - sqrt(JSD) of every answer as the benchmark computes it (NaN: no answer);
-  ``row_honest`` the same with failures as NaN.
-- ``scores`` (C, M) mean of ``row_scores`` over contexts and runs, NaN where a model has none; ``honest`` (C, M).
-- ``weights`` (C,) of a cell in the overall score, which is the mean over segments of the mean over questions.
-- ``panel``: the scores as a `Panel`, cells by question, a system for each model and then for each baseline;
-  ``of_models`` and ``of_baseline(name)`` are parts of it, and ``panel_of(values)`` has other values of the same cells.
-  Its means are ``overall(panel)`` and ``means_by(panel, "segment")``.
-- ``baselines``: name -> (C, K) predicted shares ("uniform", "marginal", "marginal, left out", "marginal, pooled",
-  "prior round"; NaN rows where there is none) and ``baseline_scores``: name -> (C,). ``reference`` is the name of the
-  population marginal that models are read against.
-- In a report all models have a score in every cell of ``truth``; ``everyone`` and ``whole`` hold the other cells.
-- ``ceiling`` (C,) the expected score of a perfect predictor, ``source_ceiling`` (C,) by the benchmark's formula.
-- ``resampled(design)``: scores of every model under multinomial resampling of the respondents, drawn once for all:
-  ``by_segment`` (S, M, B), ``by_question`` (Q, M, B), ``overall`` (M, B). With ``by="context"`` the columns are models
-  at a context level: ``columns`` lists them as (model, level).
-
+A frozen `assay.analyses.survey.evidence.Survey`, whose expensive parts are cached properties that analyses share; see
+there. In a report all models have a score in every cell of ``truth``; ``everyone`` and ``whole`` hold the other cells.
 Of the design an analysis uses ``level``, ``resamples`` (None: its own default), ``seed``, ``method`` and ``test``.
 
 What it gives
@@ -46,7 +21,7 @@ a paper may say, each true, or withheld (``holds`` False) with the reason in the
 not what it seems to be. ``advice()`` is what to do, ``tables`` and ``figures`` are what is shown.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
@@ -69,8 +44,6 @@ from assay.data.survey import Progress, SurveySource, Variants, read_predictions
 from assay.data.survey.survey_json import read_summary
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
-
-Analysis = Callable[[Survey, Design], SurveyAnalysis]
 
 
 def survey(
@@ -197,17 +170,13 @@ def chosen(only: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in ANALYSES if name in only)
 
 
-def _analysis(name: str) -> Analysis:
-    module, function, _ = ANALYSES[name].split(":")
-    found: Analysis = getattr(import_module(module), function)
-    return found
-
-
 def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALYSES)) -> SurveyReport:
     """The report on a survey that has been read, over the cells that every model answered."""
     data = f"{loaded.truth.digest[:8]}{loaded.predictions.digest[:8]}"
     loaded = on_shared_cells(loaded)
-    analyses = {name: _analysis(name)(loaded, design) for name in names}
+    places = {name: ANALYSES[name].split(":") for name in names}
+    functions = {name: getattr(import_module(module), function) for name, (module, function, _) in places.items()}
+    analyses: dict[str, SurveyAnalysis] = {name: function(loaded, design) for name, function in functions.items()}
     truth = loaded.truth
     return SurveyReport(
         kind="survey",

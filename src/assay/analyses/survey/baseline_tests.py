@@ -57,16 +57,15 @@ class Against(msgspec.Struct, frozen=True):
     @property
     def position(self) -> Position:
         """Where the model is shown to be. Equal comes first: a difference within the margin is none, however sure."""
-        limits = self.together
-        if limits is not None and self._equal(limits):
+        limits, margin = self.together, self.margin
+        if limits is None:
+            return "not told apart"
+        within, reaches = -margin < limits.low and limits.high < margin, limits.low < margin and limits.high > -margin
+        if within or (self.same and reaches):
             return "equal"
-        if limits is None or self.p_adjusted is None or self.p_adjusted > 1 - limits.level:
+        if self.p_adjusted is None or self.p_adjusted > 1 - limits.level:
             return "not told apart"
         return "above" if limits.low > 0 else "below"
-
-    def _equal(self, limits: Interval) -> bool:
-        within = -self.margin < limits.low and limits.high < self.margin
-        return within or (self.same and limits.low < self.margin and limits.high > -self.margin)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -228,7 +227,9 @@ def nulls(survey: Survey, n_permutations: int, seed: int) -> Nulls:
     own, of_truth = np.zeros((models, n_permutations)), np.zeros(n_permutations)
     observed, mass = np.zeros(models), np.zeros(models)
     usable = np.flatnonzero(~np.isnan(survey.row_scores) & (survey.predictions.status != SCORE_ONLY))
-    for cells in _by_question(truth):
+    by_question = np.argsort(truth.question, kind="stable")
+    starts = np.flatnonzero(np.diff(truth.question[by_question], prepend=-1))
+    for cells in np.split(by_question, starts[1:]):
         random = _words(truth, cells, n_permutations, seed)
         order = np.argsort(random, axis=1)  # (B, s)
         of_truth += _permuted(similarity(truth.shares[cells][:, None], truth.shares[cells]), order, weights[cells])
@@ -242,12 +243,6 @@ def nulls(survey: Survey, n_permutations: int, seed: int) -> Nulls:
             mass[m] += float(w.sum())
     whole = np.where(mass > 0, mass, np.nan)
     return Nulls(of_truth, own / whole[:, None], observed / whole)
-
-
-def _by_question(truth: Truth) -> list[Integers]:
-    order = np.argsort(truth.question, kind="stable")
-    starts = np.flatnonzero(np.diff(truth.question[order], prepend=-1))
-    return [np.asarray(part) for part in np.split(order, starts[1:])]
 
 
 def _words(truth: Truth, cells: Integers, n_permutations: int, seed: int) -> NDArray[np.uint64]:

@@ -196,30 +196,23 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
             return ""
         return f"; with {words.count(questions, 'question')} the smallest possible adjusted p is {least:.2g}"
 
-    def _about_shuffled(self) -> list[Statement]:
+    def _about_shuffled(self) -> Iterator[Statement]:
         tested = [n for n in self.shuffled[1:] if n.p_adjusted is not None]
         known = [str(n.model) for n in tested if n.p_adjusted is not None and n.p_adjusted <= 1 - self.level]
         lacking = [str(n.model) for n in tested if str(n.model) not in known]
         how = f"({self.permutations:,} permutations, Holm-adjusted over {words.count(len(tested), 'model')})"
-        said = []
         if known:
-            said.append(
-                Statement(
-                    f"{len(known)} of {len(tested)} models score higher with their predictions on the right segments "
-                    f"than with them shuffled within questions {how}: {words.listed(known, _MOST_NAMED)}.",
-                    holds=True,
-                )
+            yield Statement(
+                f"{len(known)} of {len(tested)} models score higher with their predictions on the right segments than "
+                f"with them shuffled within questions {how}: {words.listed(known, _MOST_NAMED)}.",
+                holds=True,
             )
         least = len(tested) / (1 + self.permutations)
         if lacking and least > 1 - self.level:
             how = f"{how[:-1]}; with so few, the smallest possible adjusted p is {least:.2g})"
         if lacking:
-            said.append(
-                Statement(
-                    f"No knowledge of segments is shown for {words.listed(lacking, _MOST_NAMED)} {how}.", holds=False
-                )
-            )
-        return said
+            who = words.listed(lacking, _MOST_NAMED)
+            yield Statement(f"No knowledge of segments is shown for {who} {how}.", holds=False)
 
 
 _PLACES: dict[Position, str] = {
@@ -251,7 +244,8 @@ def _histogram(one: ShuffledScores) -> Histogram:
 
 def baselines(survey: Survey, design: Design) -> Baselines:
     """Baselines, every model against each of them, and the two shuffled nulls."""
-    count = max(design.resamples or _permutations(len(survey.models), design.level), LEAST_PERMUTATIONS)
+    twice = ceil(2 * len(survey.models) / (1 - design.level))  # what it takes to show anything about so many models
+    count = max(design.resamples or max(DEFAULT_PERMUTATIONS, twice), LEAST_PERMUTATIONS)
     found = nulls(survey, count, design.seed)
     return Baselines(
         tuple(_baseline(survey, name) for name in survey.baseline_scores),
@@ -261,11 +255,6 @@ def baselines(survey: Survey, design: Design) -> Baselines:
         design.level,
         len(survey.truth),
     )
-
-
-def _permutations(models: int, level: float) -> int:
-    """Twice as many as it takes to show anything about so many models at the level."""
-    return max(DEFAULT_PERMUTATIONS, ceil(2 * models / (1 - level)))
 
 
 def _baseline(survey: Survey, name: str) -> Baseline:

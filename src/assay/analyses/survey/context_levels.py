@@ -294,9 +294,13 @@ def _slope(survey: Survey, model: int, category: str | None, noise: SlopeNoise, 
 
 def _rows(survey: Survey) -> NDArray[np.bool_]:
     """(R,) Answers with a score and a level, about a question and segment that the model was asked at several."""
-    predictions = survey.predictions
-    rows = (predictions.context != UNKNOWN_CONTEXT) & ~np.isnan(survey.row_scores)
-    return np.asarray(rows & _seen_at_several(_items(survey), predictions.context, rows))
+    item, level = _items(survey), survey.predictions.context
+    rows = (level != UNKNOWN_CONTEXT) & ~np.isnan(survey.row_scores)
+    least = np.full(int(item.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    most = np.full(len(least), np.iinfo(np.int64).min)
+    np.minimum.at(least, item[rows], level[rows])
+    np.maximum.at(most, item[rows], level[rows])
+    return np.asarray(rows & (least < most)[item])
 
 
 def _items(survey: Survey) -> NDArray[np.int64]:
@@ -309,15 +313,6 @@ def levels_within(survey: Survey) -> Floats:
     rows, within = _rows(survey), np.zeros(len(survey.predictions))
     within[rows] = within_items(survey.predictions.context[rows].astype(np.float64), _items(survey)[rows])
     return within
-
-
-def _seen_at_several(cell: NDArray[np.int64], level: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(R,) Whether the item of a row has rows at another level as well."""
-    least = np.full(int(cell.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    most = np.full(len(least), np.iinfo(np.int64).min)
-    np.minimum.at(least, cell[rows], level[rows])
-    np.maximum.at(most, cell[rows], level[rows])
-    return np.asarray((least < most)[cell])
 
 
 def _adjusted(slopes: Sequence[ContextSlope], level: float) -> list[ContextSlope]:

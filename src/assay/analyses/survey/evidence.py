@@ -61,7 +61,13 @@ class OwnScore:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """See `assay.analyses.survey` for what analyses may use."""
+    """What analyses may use.
+
+    Cells (question × segment) are sorted by segment, then question; C of them, M models, R answers, K options. Rows of
+    ``predictions`` have a ``status``: OK, UNPARSEABLE, WRONG_LENGTH, ERROR (no answer was given), SCORE_ONLY (the light
+    form has a score and no distribution). Baselines are "uniform", "marginal", "marginal, left out", "marginal, pooled"
+    and "prior round"; their rows are NaN where they predict nothing.
+    """
 
     truth: Truth
     predictions: Predictions

@@ -155,20 +155,20 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         fair = [m for m in self.models if not m.beyond and m.score is not None]
         if not fair:
             return
-        best, who = fair[0], "the model" if len(self.models) == 1 else "the best model"
+        best, who = fair[0], "The model" if len(self.models) == 1 else "The best model"
         value, limits = best.fraction.value, best.fraction.interval
         between = "the range between the population marginal and a perfect prediction"
         if value is None or limits is None:
             yield Statement(f"No share of {between} is given for {best.model}: {best.fraction.reason}.", holds=False)
             return
         inside = f"{words.percent(limits.level)} interval {_PERCENT(limits.low)} to {_PERCENT(limits.high)}"
-        found = f"{_PERCENT(value)} of {between} ({inside})"
+        found, named = f"{_PERCENT(value)} of {between} ({inside})", f"{who}, {best.model},"
         if limits.low > 0:
-            yield Statement(f"{who.capitalize()}, {best.model}, covers {found}.", holds=True)
+            yield Statement(f"{named} covers {found}.", holds=True)
         elif limits.high < 0:
-            yield Statement(f"{who.capitalize()}, {best.model}, is below the population marginal: {found}.", holds=True)
+            yield Statement(f"{named} is below the population marginal: {found}.", holds=True)
         else:
-            yield Statement(f"It is not shown that {who}, {best.model}, covers any of the range: {found}.", holds=False)
+            yield Statement(f"{named} is not shown to cover any of the range: {found}.", holds=False)
 
 
 def noise(survey: Survey, design: Design) -> NoiseCeiling:

@@ -146,20 +146,15 @@ class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
 
     def advice(self) -> Iterator[Advice]:
         moved = [other for other in self.others if other.moves]
-        if not moved:
-            return
         numbers = f"{len(moved)} of {len(self.others)} other weightings of segments change the ranking"
-        reversed_pairs = max(other.reversed for other in moved)
+        reversed_pairs = max((other.reversed for other in moved), default=0)
         if reversed_pairs:
-            yield Advice(
-                "Weight segments by √n or n, and say how; small segments are mostly noise.",
-                f"{numbers}, and reverse up to {words.count(reversed_pairs, 'pair')} of models that are told apart.",
-            )
-        else:
-            yield Advice(
-                "Say how segments are weighted, and do not rank models that trade places.",
-                f"{numbers}, though only among models that are not told apart.",
-            )
+            do = "Weight segments by √n or n, and say how; small segments are mostly noise."
+            many = words.count(reversed_pairs, "pair")
+            yield Advice(do, f"{numbers}, and reverse up to {many} of models that are told apart.")
+        elif moved:
+            do = "Say how segments are weighted, and do not rank models that trade places."
+            yield Advice(do, f"{numbers}, though only among models that are not told apart.")
 
     def sentences(self) -> Iterator[Statement]:
         if len(self.models) < 2:
@@ -177,10 +172,8 @@ class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
             f"it, most of all {_label(least)} (Kendall's τ = {tau}; {_moves(least)})"
         )
         flipped = max(other.reversed for other in self.others)
-        if flipped:
-            yield Statement(f"{text}, and up to {flipped} pairs that are told apart change their order.", holds=True)
-        else:
-            yield Statement(f"{text}, but no two models that are told apart change their order.", holds=True)
+        many = f"and up to {flipped} pairs that are" if flipped else "but no two models that are"
+        yield Statement(f"{text}, {many} told apart change their order.", holds=True)
 
 
 def weighting(survey: Survey, design: Design) -> SegmentWeights:
@@ -201,17 +194,13 @@ def weighting(survey: Survey, design: Design) -> SegmentWeights:
         (how, None) for how in WEIGHTS if how != "equal" and (how != "log" or n.min() > 1)
     ]
     ways += [("equal", least) for least in LEAST if 2 <= int((n >= least).sum()) < len(n)]
-    found = [_weighted(segments[:, kept], n, how, least) for how, least in ways]
+    weights = [WEIGHTS[how](n) * (n >= (least or 0)) for how, least in ways]
+    found = [(segments[:, kept] * own[:, None]).sum(axis=0) / own.sum() for own in weights]
     others = [
         _against(names, (base, value), (how, least, int((n >= (least or 0)).sum())), apart)
         for (how, least), value in zip(ways, found, strict=True)
     ]
     return SegmentWeights(tuple(names), tuple(tuple(v.tolist()) for v in [base, *found]), tuple(others), left_out)
-
-
-def _weighted(segments: Floats, n: Floats, how: str, least: int | None) -> Floats:
-    weights = WEIGHTS[how](n) * (n >= (least or 0))
-    return np.asarray((segments * weights[:, None]).sum(axis=0) / weights.sum())
 
 
 def _against(

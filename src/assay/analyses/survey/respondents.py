@@ -98,24 +98,18 @@ def noisy_answers(
     truth: Truth, predictions: Predictions, likely: Floats, divergences: Floats, there: NDArray[np.bool_]
 ) -> tuple[NoisyAnswers, ...]:
     """For each model; ``likely`` (C, K) is what true shares may be, ``there`` (R,) which answers have a score."""
-    models, place = len(predictions.models), predictions.cell * len(predictions.models) + predictions.model
+    found, models = [], len(predictions.models)
+    place = predictions.cell * models + predictions.model
     per_cell = np.bincount(place[there], minlength=len(truth) * models)
-    return tuple(
-        _of(truth, predictions, likely, divergences, per_cell[m::models], np.flatnonzero((predictions.model == m) & ok))
-        for ok in [predictions.status == OK]
-        for m in range(models)
-    )
-
-
-def _of(
-    truth: Truth, predictions: Predictions, likely: Floats, divergences: Floats, per_cell: Integers, rows: Integers
-) -> NoisyAnswers:
-    cell = predictions.cell[rows]
-    share = 1 / np.maximum(per_cell[cell], 1)
-    noise = noise_of(likely[cell], predictions.shares[rows], truth.n[cell])
-    jsd = divergences[rows] - noise.excess
-    weights = share / max(float(share.sum()), 1e-300)
-    return NoisyAnswers(rows, cell, share, divergences[rows], noise, spread_of(jsd, noise, truth.n[cell], weights))
+    for m in range(models):
+        rows = np.flatnonzero((predictions.model == m) & (predictions.status == OK))
+        cell, measured = predictions.cell[rows], divergences[rows]
+        share = 1 / np.maximum(per_cell[m::models][cell], 1)
+        noise = noise_of(likely[cell], predictions.shares[rows], truth.n[cell])
+        weights = share / max(float(share.sum()), 1e-300)
+        spread = spread_of(measured - noise.excess, noise, truth.n[cell], weights)
+        found.append(NoisyAnswers(rows, cell, share, measured, noise, spread))
+    return tuple(found)
 
 
 DEFAULT_RESPONDENT_RESAMPLES = 1_000

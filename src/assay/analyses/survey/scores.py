@@ -150,13 +150,10 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
         if not off:
             return []
         worst, most = max(off, key=lambda pair: pair[1])
-        same = most < NOTABLE / 2 + 1e-9
-        text = f"The published scores of {len(off)} models are reproduced to within {most:.4f} ({worst.model})."
-        if same:
-            return [Statement(text, holds=True)]
-        text = (
-            f"The published scores of {len(off)} models are not reproduced: that of {worst.model} is off by {most:.4f}."
-        )
+        published = f"The published scores of {len(off)} models are"
+        if most < NOTABLE / 2 + 1e-9:
+            return [Statement(f"{published} reproduced to within {most:.4f} ({worst.model}).", holds=True)]
+        text = f"{published} not reproduced: that of {worst.model} is off by {most:.4f}."
         return [Statement(text, holds=True, warning=True)]
 
 
