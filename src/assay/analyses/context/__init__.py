@@ -168,7 +168,8 @@ def _model(edges: Sequence[Bin], sums: PositionTables, name: str, bands: _Bands)
     shown = [bands.one(losses.units(k)) for k in range(losses.size)]
     gains = bands.all(gain_family(sums), "context gains")
     slopes = bands.all(slope_family(sums), "context slopes")
-    last = _last_gain(gains)
+    helping = [k for k, found in enumerate(gains.estimates) if above_zero(found, gains.tests[k])]
+    last = helping[-1] if helping else None  # whose loss is shown to be higher than that of all later positions
     until = None if last is None else last + 1
     start = min((0 if until is None else until) + 1, len(edges) - 1)
     points = tuple(
@@ -221,12 +222,6 @@ def slope_family(sums: PositionTables) -> Family:
     spread = xx - x * x / count
     usable = spread > _LEAST_SPREAD
     return Family(np.where(usable, xy - x * y / count, 0.0), np.where(usable, spread, 0.0))
-
-
-def _last_gain(gains: Simultaneous) -> int | None:
-    """The last bin whose loss is shown to be higher than that of all later positions."""
-    shown = [k for k, found in enumerate(gains.estimates) if above_zero(found, gains.tests[k])]
-    return shown[-1] if shown else None
 
 
 def _pair(

@@ -58,7 +58,7 @@ def power(
     _check(difference, items)
     if goal.margin is not None and difference is None:
         difference = 0.0
-    asked = _Question.of(difference, items, goal)
+    asked = _Solver.of(difference, items, goal)
     if isinstance(plan, Spread | Shares):
         if b is not None or repeats is not None:
             raise UsageError("a plan from numbers takes neither a second file nor repeats: leave them out.")
@@ -138,7 +138,7 @@ def _given(plan: Spread | Shares, difference: float | None) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _Solver:
     """Two of items, difference and power are given; the third is the answer."""
 
     solved_for: SolvedFor
@@ -147,7 +147,7 @@ class _Question:
     goal: Goal
 
     @classmethod
-    def of(cls, difference: float | None, items: int | None, goal: Goal) -> "_Question":
+    def of(cls, difference: float | None, items: int | None, goal: Goal) -> "_Solver":
         if items is not None:
             return cls("difference" if difference is None else "power", difference, items, goal)
         if difference is None:
@@ -175,7 +175,7 @@ class _Question:
         return value, Interval(float(min(ends)), float(max(ends)), pilot.limits.level, pilot.limits.method)
 
 
-def _answered(asked: _Question, planned: Planned, pilot: Pilot | None, assumptions: dict[str, float]) -> Power:
+def _answered(asked: _Solver, planned: Planned, pilot: Pilot | None, assumptions: dict[str, float]) -> Power:
     if pilot is not None and asked.difference is not None:
         planned = planned.within_reach(asked.difference)
     value, limits = asked.answers(planned, pilot)
@@ -212,13 +212,13 @@ def _estimate(value: float | None, limits: Interval | None, pilot: Pilot | None)
     return Estimate(float(value), limits, None, pilot.n, reason)
 
 
-def _curve(asked: _Question, planned: Planned, pilot: Pilot | None, items: int) -> tuple[CurvePoint, ...]:
+def _curve(asked: _Solver, planned: Planned, pilot: Pilot | None, items: int) -> tuple[CurvePoint, ...]:
     """Power, or the detectable difference, from a quarter to four times the items."""
     steps = range(-_OCTAVES * _PER_OCTAVE, _OCTAVES * _PER_OCTAVE + 1)
     least = max(2, int(_cluster_size(planned.likely)) + 1)
     points = []
     for count in sorted({max(least, round(items * 2 ** (step / _PER_OCTAVE))) for step in steps}):
-        value, limits = _Question.of(asked.difference, count, asked.goal).answers(planned, pilot)
+        value, limits = _Solver.of(asked.difference, count, asked.goal).answers(planned, pilot)
         points.append(CurvePoint(count, value, *((None, None) if limits is None else (limits.low, limits.high))))
     return tuple(points)
 
@@ -227,7 +227,7 @@ def _cluster_size(plan: StudyPlan) -> float:
     return plan.cluster_size if isinstance(plan, Means) else plan.structure.cluster_size
 
 
-def _signature(asked: _Question, plan: StudyPlan, pilot: Pilot | None, items: int, difference: float | None) -> str:
+def _signature(asked: _Solver, plan: StudyPlan, pilot: Pilot | None, items: int, difference: float | None) -> str:
     goal = asked.goal
     return signature(
         "power",

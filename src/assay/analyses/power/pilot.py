@@ -55,7 +55,8 @@ def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) ->
     noise = _noises(runs, repeats)
     pilot = _pilot(panel, drawn, noise, level)
     if _binary(panel) and noise is None:
-        return pilot, _shares(pilot)
+        found = [Shares(discordant=share) for share in (pilot.discordant, pilot.limits.low, pilot.limits.high)]
+        return pilot, Planned(found[0], found[1], found[2])
     return pilot, _means(pilot, panel, drawn, noise, repeats)
 
 
@@ -90,11 +91,6 @@ def _pilot(panel: Panel, drawn: Units, noise: tuple[RunSpread, RunSpread] | None
 def _binary(panel: Panel) -> bool:
     """Whether the scores are 0/1, without clusters or weights: McNemar's case."""
     return panel.binary and panel.clusters is None and bool(np.all(panel.denominators == 1))
-
-
-def _shares(pilot: Pilot) -> Planned:
-    found = [Shares(discordant=share) for share in (pilot.discordant, pilot.limits.low, pilot.limits.high)]
-    return Planned(found[0], found[1], found[2])
 
 
 def _noises(runs: Panel, repeats: int | None) -> tuple[RunSpread, RunSpread] | None:

@@ -125,7 +125,8 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
     @property
     def facts(self) -> tuple[Fact, ...]:
         pilot = [] if self.pilot is None else _pilot_facts(self.pilot, self.unit)
-        given = [_assumption_fact(name, value) for name, value in self.assumptions.items()]
+        named = [(*_ASSUMPTIONS[name], value) for name, value in self.assumptions.items()]
+        given = [Fact(label, value, key, words.number(value, 6)) for label, key, value in named]
         return (*self._answer_facts(), *given, *pilot)
 
     def _answer_facts(self) -> list[Fact]:
@@ -234,11 +235,6 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
         import pandas as pd  # late: half a second, and not a dependency
 
         return pd.DataFrame(msgspec.to_builtins(self.curve))
-
-
-def _assumption_fact(name: str, value: float) -> Fact:
-    label, key = _ASSUMPTIONS[name]
-    return Fact(label, value, key, words.number(value, 6))
 
 
 def _pilot_facts(pilot: Pilot, unit: str) -> list[Fact]:

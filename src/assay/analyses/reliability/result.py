@@ -1,6 +1,7 @@
 """The record that `reliability` returns: the runs of each model, the models across runs, and what is shown of them."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 NoiseFrom = Literal["items and runs", "runs"]  # "runs": they differ by more than the noise of items explains
 
+_compact = partial(words.compact, digits=3)
 _ICC_MEANINGS = ("own runs", "agreement", "consistency")  # of ICC(1), ICC(2) and ICC(3)
 
 
@@ -238,7 +240,7 @@ def _icc_table(title: str, targets: str, icc: Mapping[str, Estimate], level: str
 def _components_table(components: Sequence[Component]) -> ResultTable:
     columns = (
         Column("source", [component.source for component in components]),
-        Column("share", [component.share for component in components], _share),
+        Column("share", [component.share for component in components], words.fixed(1, percent=True)),
         Column("sd", [component.variance**0.5 for component in components], _three),
         Column("variance, as estimated", [component.estimated for component in components], _three, key="estimated"),
     )
@@ -259,14 +261,6 @@ def _pairs_table(pairs: Sequence[ModelPair], level: str) -> ResultTable:
 
 def _three(value: float | None) -> str:
     return "undefined" if value is None else words.number(value, 3)
-
-
-def _share(value: float | None) -> str:
-    return "undefined" if value is None else f"{100 * value:.1f} %"
-
-
-def _compact(found: Estimate) -> str:
-    return words.compact(found, digits=3)
 
 
 def _probability(found: Estimate) -> str:
