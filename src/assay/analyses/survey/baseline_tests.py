@@ -56,7 +56,7 @@ class Against(msgspec.Struct, frozen=True):
 
     @property
     def position(self) -> Position:
-        """Where the model is shown to be. Equal comes first: a difference within the margin is none, however sure."""
+        """Where the model is shown to be. Equal comes first: a difference within the margin does not count."""
         limits, margin = self.together, self.margin
         if limits is None:
             return "not told apart"
@@ -83,7 +83,7 @@ class _Pair:
 
     @property
     def units(self) -> Units:
-        """By question, so that segments count alike."""
+        """Differences by question, with weights that make segments count the same."""
         assert self.panel is not None
         return segments_alike(self.panel).grid.pair(0, 1)
 
@@ -126,7 +126,7 @@ def _levelled(panel: Panel) -> Panel:
 
 
 def _same(survey: Survey, m: int, name: str) -> bool:
-    """Whether every share that a model predicts is the baseline's, or that in whole percentages, to a point."""
+    """Whether every predicted share is the baseline's, as it is or in whole percentages, to a percentage point."""
     rows = np.flatnonzero((survey.predictions.model == m) & (survey.predictions.status != ERROR))
     if name not in survey.baselines or (survey.predictions.status[rows] != OK).any():
         return False
@@ -186,7 +186,7 @@ def _test(units: Units, own_p: float, design: Design) -> Test:
 
 
 def _agreeing(limits: Interval, p: float | None, family: int, estimate: float, level: float) -> Interval:
-    """Limits that leave out 0 exactly where p · family ≤ 1 − level."""
+    """Limits that exclude 0 exactly if p · family ≤ 1 − level."""
     method = limits.method if family == 1 else f"{limits.method}, simultaneous"
     return moved_limits(
         replace(limits, level=level, method=method), None if p is None else min(1.0, p * family), estimate

@@ -34,7 +34,7 @@ class ContextSlope(msgspec.Struct, frozen=True):
     model: str
     category: str | None  # None: all
     levels: tuple[int, ...]  # numbers of context questions
-    means: tuple[float, ...]  # of the scores at each, of questions and segments that were asked at several
+    means: tuple[float, ...]  # score at each, over questions and segments asked at several
     slope: Slope  # of the score, for one more context question
     p_adjusted: float | None  # Bonferroni's, over the models; of categories, over models × categories
     benjamini_hochberg: float | None
@@ -181,7 +181,7 @@ class SlopeNoise:
     def _levels(
         self, model: int, rows: Integers, categories: Sequence[int], level: float
     ) -> Iterator[tuple["_LevelNoise", Floats]]:
-        """For every number of context questions: what is known of it, and its replicates."""
+        """For every number of context questions: its contribution and its replicates."""
         answers, context = self.survey.noisy[model], self.survey.predictions.context
         used = np.isin(answers.rows, rows) & (self.within[answers.rows] != 0)
         for place, number in enumerate(self.survey.predictions.contexts):
@@ -202,12 +202,12 @@ def slope_noise(survey: Survey, within: Floats, design: Design) -> SlopeNoise:
 
 @dataclass(frozen=True, slots=True)
 class _LevelNoise:
-    """At one number of context questions, of Σ within · score:"""
+    """One number of context questions in Σ within · score."""
 
-    off: float  # what noise takes from it
-    down: float  # how far the limits of what is left are below and above it
+    off: float  # how much noise lowers it
+    down: float  # how far the corrected limits are below and above
     up: float
-    shape: float  # how that changes with one standard error of how divergences are spread
+    shape: float  # its change with one standard error of the shape of the divergences
 
 
 def _level(answers: NoisyAnswers, within: Floats, level: float) -> _LevelNoise:
@@ -233,7 +233,7 @@ def _corrected(answers: NoisyAnswers, within: Floats, shape: float, level: float
 
 
 def _correlations(replicates: Sequence[Floats]) -> Floats:
-    """(L, L) Of the parts of a slope: what goes together because the same respondents were drawn."""
+    """(L, L) Correlations of the parts of a slope, as the same respondents were drawn for all."""
     off = np.array([part - part.mean() for part in replicates])
     sizes = np.sqrt((off**2).sum(axis=1))
     scaled = np.divide(off, sizes[:, None], out=np.zeros(off.shape), where=sizes[:, None] > 0)
@@ -243,14 +243,14 @@ def _correlations(replicates: Sequence[Floats]) -> Floats:
 
 
 def _between(values: Floats, at: float) -> Floats:
-    """(r,) Of (grid, r), at a place between two of the grid."""
+    """(r,) Values (grid, r) interpolated at a point of the grid."""
     low = int(np.clip(np.searchsorted(GRID, at, side="right") - 1, 0, len(GRID) - 2))
     share = (at - GRID[low]) / (GRID[low + 1] - GRID[low])
     return np.asarray(values[low] + share * (values[low + 1] - values[low]))
 
 
 def _chosen(answers: NoisyAnswers, own: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> NoisyAnswers:
-    """Some of the answers, each cell of them counting the same."""
+    """Some of the answers, with each of their cells counting the same."""
     noise, cell = answers.noise, answers.cell[own]
     parts = {name: getattr(noise, name)[own] for name in ("excess", "variance", "scale", "freedom", "doubt")}
     per_cell = np.bincount(cell)
@@ -316,7 +316,7 @@ def levels_within(survey: Survey) -> Floats:
 
 
 def _adjusted(slopes: Sequence[ContextSlope], level: float) -> list[ContextSlope]:
-    """With p-values and limits that allow for as many slopes as there are."""
+    """The slopes with p-values and limits adjusted for their number."""
     known = [i for i, found in enumerate(slopes) if found.slope.test.p_value is not None]
     p = np.array([slopes[i].slope.test.p_value for i in known], dtype=np.float64)
     out, adjusted = list(slopes), np.minimum(1.0, len(p) * p)

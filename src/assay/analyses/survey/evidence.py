@@ -44,15 +44,15 @@ Population = Literal["left-out", "pooled"]
 LEFT_OUT, POOLED = "marginal, left out", "marginal, pooled"
 NOBODY_ELSE = "nothing: every segment is alone in its category"
 
-MIN_RESPONDENTS = 10  # answers of fewer are left out; the benchmark leaves out segments of fewer
-FEW_RESPONDENTS = 30  # below this it warns
+MIN_RESPONDENTS = 10  # answers from fewer are left out; the benchmark leaves out segments with fewer
+FEW_RESPONDENTS = 30  # answers from fewer are noted
 THRESHOLD = 0.70
 _ROWS = 1 << 20  # shares compared at once
 
 
 @dataclass(frozen=True, slots=True)
 class OwnScore:
-    """A model on all cells that it answered, which others may not have."""
+    """A model's score on all cells that it answered, which other models may lack."""
 
     model: str
     score: float
@@ -76,7 +76,7 @@ class Survey:
     threshold: float = THRESHOLD
     everyone: Truth | None = None  # with the small answers that ``truth`` leaves out
     population: Population = "left-out"
-    own: tuple[OwnScore, ...] = ()  # where models have different cells, and only the shared ones are kept
+    own: tuple[OwnScore, ...] = ()  # if models answered different cells, and only the shared ones are kept
     whole: "Survey | None" = None  # the survey before that: the population does not depend on what was predicted
     shared: Truths | None = None  # (cells of the whole,) which ones are kept
     _resampled: dict[tuple[int, int, str], Resampled] = field(default_factory=dict, repr=False)
@@ -136,7 +136,7 @@ class Survey:
 
     @cached_property
     def honest(self) -> Floats:
-        """(C, M) The same over the answers that could be read."""
+        """(C, M) The mean score of the answers that could be read."""
         return self.cell_means(self.row_honest)
 
     def cell_means(self, rows: Floats) -> Floats:
@@ -149,7 +149,7 @@ class Survey:
 
     @cached_property
     def weights(self) -> Floats:
-        """(C,) Of a cell in the mean over segments of the mean over questions; they sum to the number of cells."""
+        """(C,) The weight of each cell in the mean over segments of the mean over questions; they sum to C."""
         return segment_weights(self.truth.segment)
 
     @cached_property
@@ -160,11 +160,11 @@ class Survey:
 
     @cached_property
     def of_models(self) -> Panel:
-        """The models of the panel."""
+        """The panel without the baselines."""
         return self.panel.of_systems(range(len(self.models)))
 
     def of_baseline(self, name: str) -> Panel:
-        """A baseline of the panel."""
+        """The panel of one baseline."""
         return self.panel.of_systems([len(self.models) + list(self.baseline_scores).index(name)])
 
     def panel_of(self, *columns: Floats) -> Panel:
@@ -210,24 +210,24 @@ class Survey:
 
     @property
     def people(self) -> Truth:
-        """The survey with everybody who was asked."""
+        """The survey with everyone who was asked."""
         return self.truth if self.everyone is None else self.everyone
 
     @property
     def reference(self) -> str:
-        """The population marginal that models are read against."""
+        """The name of the population marginal that models are compared with."""
         return LEFT_OUT if self.population == "left-out" else POOLED
 
     @cached_property
     def baseline_scores(self) -> dict[str, Floats]:
-        """Name → (C,) scores, NaN where a baseline says nothing."""
+        """Name → (C,) scores, NaN where a baseline predicts nothing."""
         return {name: similarity(self.truth.shares, shares) for name, shares in self.baselines.items()}
 
     # -------------------------------------------------------------------------------------------------- noise
 
     @cached_property
     def likely(self) -> Floats:
-        """(C, K) What the true shares may be: those of small segments drawn towards those of all."""
+        """(C, K) Estimates of the true shares: those of small segments are shrunk towards those of all."""
         if self.whole is not None:
             return np.asarray(self.whole.likely[self.shared])
         truth = self.truth
@@ -236,12 +236,12 @@ class Survey:
 
     @cached_property
     def ceiling(self) -> Floats:
-        """(C,) What a perfect prediction scores on average against so many respondents."""
+        """(C,) The score that a perfect prediction gets on average against so many respondents."""
         return 1 - perfect_noise(Respondents(self.likely, self.truth.options, self.truth.n))
 
     @cached_property
     def source_ceiling(self) -> Floats:
-        """(C,) The same by the benchmark's formula."""
+        """(C,) The ceiling by the benchmark's formula."""
         return np.maximum(0.0, 1 - source_noise(self.truth.n, self.truth.options))
 
     @cached_property
@@ -295,19 +295,19 @@ def shared_cells(panel: Panel) -> Panel | None:
 
 
 def segments_alike(panel: Panel) -> Panel:
-    """The same with weights under which every segment counts the same, however many of its questions are there."""
+    """The panel with weights that make all segments count the same, however many questions each has."""
     weights = segment_weights(panel.label("segment").codes)
     return panel.weighted(lambda _: weights)
 
 
 def segment_weights(segment: Integers) -> Floats:
-    """(c,) Weights of cells of these segments in the mean over segments of means over questions; they sum to c."""
+    """(c,) The weights of cells in the mean over segments of means over questions; they sum to c."""
     _, codes, counts = np.unique(segment, return_inverse=True, return_counts=True)
     return np.asarray(len(segment) / (len(counts) * counts[codes]), dtype=np.float64)
 
 
 def means_by(panel: Panel, label: str) -> Floats:
-    """(labels, k) Means of the units with each label over those that a system has; NaN where it has none."""
+    """(labels, k) The mean of each system over the units with each label; NaN where it has none."""
     labels, there = panel.label(label), panel.answered
     values = np.where(there, panel.values, 0.0)
     count = len(labels.names)

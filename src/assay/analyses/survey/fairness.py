@@ -77,7 +77,7 @@ def _scaled(replicates: Floats, error: float) -> Floats:
 class _Tested:
     """All gaps that are tested together."""
 
-    beyond: Sequence[bool]  # (M,) models that are not: they know the sample
+    beyond: Sequence[bool]  # (M,) models that are not tested: they must have seen the sample
     count: int
     design: Design
 
@@ -101,7 +101,7 @@ def fairness(survey: Survey, design: Design) -> Fairness:
 
 
 def _attainable(count: int, resamples: int, level: float) -> list[str]:
-    """What so few resamples can show of so many gaps: no p-value is below 1 / (1 + B)."""
+    """A note if so few resamples can show none of so many gaps: no p-value is below 1 / (1 + B)."""
     least = min(count / (resamples + 1), 1.0)
     if least <= 1 - level:
         return []
@@ -112,7 +112,7 @@ def _attainable(count: int, resamples: int, level: float) -> list[str]:
 
 
 def _at_equal_n(survey: Survey, seed: int) -> tuple[Floats, Integers]:
-    """(C, M) Scores with every answer thinned to the smallest segment of its question and category; (C,) to what."""
+    """(C, M) Scores with cells thinned to the smallest of their question and category; (C,) the numbers left."""
     truth, predictions = survey.truth, survey.predictions
     _, group = np.unique(np.stack([categories_of(truth), truth.question]), axis=1, return_inverse=True)
     least = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
@@ -216,7 +216,7 @@ def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], fam
 
 
 def _withheld(gap: CategoryGap) -> CategoryGap:
-    """The published gap alone, of a model that knows the sample: thinning and correcting assume that it does not."""
+    """Only the published gap, for a model that must have seen the sample: corrections assume that it has not."""
     nothing = Estimate(None, None, None, gap.excess.n, KNOWS_THE_SAMPLE)
     test = replace(gap.test, statistic=None, p_value=None, reason=KNOWS_THE_SAMPLE)
     unknown = {"expected": None, "equal_gap": None, "equal_best": None, "equal_worst": None, "equal_expected": None}
@@ -224,7 +224,7 @@ def _withheld(gap: CategoryGap) -> CategoryGap:
 
 
 def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expected | None:
-    """Of segments and questions that have both; ``None`` where the gap at equal n is not known either."""
+    """The gap that equal accuracy would show; ``None`` if the gap at equal n is unknown too."""
     if found.value is None:
         return None
     both = np.where(np.isnan(equal), np.nan, raw)

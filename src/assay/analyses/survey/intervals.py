@@ -140,7 +140,7 @@ def intervals(survey: Survey, design: Design) -> ScoreIntervals:
 
 
 def _all_weights(survey: Survey, model: int) -> Floats:
-    """(C, 1 + S + Q) Of a cell in the overall score, and in those of segments and of questions."""
+    """(C, 1 + S + Q) The weight of each cell in the overall score, and in those of segments and questions."""
     truth = survey.truth
     by_segment = weights_within(survey, model, truth.segment, len(truth.segments))
     by_question = weights_within(survey, model, truth.question, len(truth.questions))
@@ -186,7 +186,7 @@ def overall_weights(survey: Survey, model: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CellSets:
-    """Sets of cells of one model: what is fixed of their scores, and what depends on noise."""
+    """Sets of cells of one model: the fixed part of their scores, and the part that depends on noise."""
 
     answers: NoisyAnswers
     weights: Floats  # (cells that were read, P)
@@ -200,7 +200,7 @@ class CellSets:
 
 
 def parts_of(survey: Survey, model: int, weights: Floats) -> CellSets:
-    """From the weight of every cell in every part (C, P)."""
+    """The sets, given the weight of every cell in each (C, P)."""
     answers, predictions = survey.noisy[model], survey.predictions
     own = np.flatnonzero((predictions.model == model) & ~np.isnan(survey.row_scores))
     best = survey.row_scores[own].copy()

@@ -111,12 +111,12 @@ WEIGHTS: dict[str, Callable[[Floats], Floats]] = {
     "sqrt": np.sqrt,
     "log": np.log,
 }
-LEAST = (30, 50, 100)  # respondents that a segment may be asked to have
+LEAST = (30, 50, 100)  # respondents that a segment may be required to have
 _SIGNS = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}
 
 
 class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
-    """The ranking under every weighting against that of the benchmark, where segments count the same."""
+    """The ranking under every weighting against the benchmark's own, in which segments count the same."""
 
     models: tuple[str, ...]  # the best first, as published
     scores: tuple[tuple[float, ...], ...]  # of the models; under equal weights, then under each of the others
@@ -177,7 +177,7 @@ class SegmentWeights(SurveyAnalysis, frozen=True, tag="weighting"):
 
 
 def weighting(survey: Survey, design: Design) -> SegmentWeights:
-    """The rankings, of models that have an answer in every segment."""
+    """The rankings of the models that have an answer in every segment."""
     segments = means_by(survey.of_models, "segment")  # (S, M)
     whole = ~np.isnan(segments).any(axis=0)
     n = np.array([segment.n for segment in survey.truth.segments], dtype=np.float64)
@@ -241,7 +241,7 @@ _ONCE = "every answer was given once; ask several times, or at temperature 0, wh
 
 
 class RepeatedRuns(SurveyAnalysis, frozen=True, tag="repeats"):
-    """How far runs agree, over the answers that every run has; the overall score weighs segments as published."""
+    """How far runs agree on the answers that all of them have; the overall score weights segments as published."""
 
     found: Reliability | None
     reason: str | None  # why there is nothing
@@ -279,7 +279,7 @@ class RepeatedRuns(SurveyAnalysis, frozen=True, tag="repeats"):
 
 
 def repeats(survey: Survey, design: Design) -> RepeatedRuns:
-    """The agreement of runs of the models that have several."""
+    """How far the runs agree, for the models that have several."""
     predictions = survey.predictions
     runs = np.zeros(len(survey.models), dtype=np.int64)
     there = ~np.isnan(survey.row_scores)

@@ -75,11 +75,11 @@ class NoisyAnswers:
         return np.asarray(np.add.reduceat(values * self.share, self.starts, axis=-1))
 
     def curves(self, weights: Floats, shape: float | None = None) -> list[ExpectedRoots]:
-        """Of parts: weights (cells, P) are of a cell in each. Answers about one cell share its noise."""
+        """The curves of P parts, given the weights of cells (cells, P). Answers about a cell share its noise."""
         return self.curves_of(self.expected(shape), weights)
 
     def curves_of(self, expected: tuple[Floats, Floats, float], weights: Floats) -> list[ExpectedRoots]:
-        """The same from what is `expected`."""
+        """The curves of parts, from what `expected` gave."""
         from scipy.sparse import csr_array  # late; a cell is in a few of hundreds of parts
 
         (mean, deviation, ratio), sums = expected, csr_array(weights.T)
@@ -89,7 +89,7 @@ class NoisyAnswers:
         return [ExpectedRoots(means[p], errors[p], float(slope[p])) for p in range(weights.shape[1])]
 
     def measured_roots(self, weights: Floats) -> Sequence[float]:
-        """(P,) Of the same parts."""
+        """(P,) The measured mean root of each part."""
         found: list[float] = (self.by_cell(self.roots) @ weights).tolist()
         return found
 
@@ -97,7 +97,7 @@ class NoisyAnswers:
 def noisy_answers(
     truth: Truth, predictions: Predictions, likely: Floats, divergences: Floats, there: NDArray[np.bool_]
 ) -> tuple[NoisyAnswers, ...]:
-    """For each model; ``likely`` (C, K) is what true shares may be, ``there`` (R,) which answers have a score."""
+    """The answers of each model; ``likely`` (C, K) estimates true shares, ``there`` (R,) marks those with a score."""
     found, models = [], len(predictions.models)
     place = predictions.cell * models + predictions.model
     per_cell = np.bincount(place[there], minlength=len(truth) * models)
@@ -139,7 +139,7 @@ def resample(truth: Truth, predictions: Predictions, row_scores: Floats, design:
     segments, questions = len(truth.segments), len(truth.questions)
     plain = _means(drawn, fixed, there)
     compared = plain[:segments]
-    if len(drawn) > segments + questions:  # what defines a segment was added up apart
+    if len(drawn) > segments + questions:  # questions that define a segment were summed apart
         for part in (drawn, fixed, there):
             part[:segments] += part[segments + questions :]
         plain = _means(drawn, fixed, there)
@@ -147,7 +147,7 @@ def resample(truth: Truth, predictions: Predictions, row_scores: Floats, design:
 
 
 def _means(drawn: Floats, fixed: Floats, there: Floats) -> Floats:
-    """(·, L, B) Of sums (·, B, L); NaN where there is none."""
+    """(·, L, B) The means, from sums (·, B, L); NaN where there is none."""
     means = np.full((drawn.shape[0], drawn.shape[2], drawn.shape[1]), np.nan)
     for part in range(drawn.shape[2]):
         has = there[:, part] > 0
@@ -247,7 +247,7 @@ _ROUNDING = 0.005  # of the respondents: percentages may be whole numbers
 
 
 def pooled(truth: Truth, sizes: Floats) -> Floats:
-    """(C, K) All other rows of the question, weighted by ``sizes`` (C,): the people themselves are still among them."""
+    """(C, K) All other rows of the question, weighted by ``sizes`` (C,); they still contain the segment's people."""
     sums, mass = _group_sums(truth.shares * sizes[:, None], truth.question), _group_sums(sizes[:, None], truth.question)
     left, rest = sums - truth.shares * sizes[:, None], mass - sizes[:, None]
     return _shares(left, rest)
@@ -268,7 +268,7 @@ def left_out(truth: Truth, everyone: Truth) -> Floats:
 
 
 def categories_of_two(truth: Truth) -> tuple[str, ...]:
-    """The categories in which the complement of a segment is the one other group; none where a row has everybody."""
+    """The categories of two segments, whose complement is the other one; none if a row holds all respondents."""
     if has_everyone(truth):
         return ()
     return tuple(name for name, codes in truth.categories.items() if len(codes) == 2)
@@ -283,7 +283,7 @@ def _complement(truth: Truth) -> Floats:
     mass = truth.n[:, None] * truth.shares
     named = np.isin(truth.segment, _named(truth))
     _, group = np.unique(np.stack([categories_of(truth), truth.question]), axis=1, return_inverse=True)
-    own = np.where(named[:, None], 0.0, mass)  # a row of everybody is not one group among the others
+    own = np.where(named[:, None], 0.0, mass)  # a row of all respondents is not one group among others
     count = np.where(named, 0, truth.n)[:, None].astype(np.float64)
     found = _shares(_group_sums(own, group.ravel()) - own, _group_sums(count, group.ravel()) - count)
     found[named] = np.nan
@@ -295,7 +295,7 @@ def _complement(truth: Truth) -> Floats:
 
 
 def _named(truth: Truth) -> list[int]:
-    """Segments that are called all respondents."""
+    """The segments whose name says that they are all respondents."""
     return [
         code
         for code, segment in enumerate(truth.segments)

@@ -67,14 +67,14 @@ class SurveyAnalysis(msgspec.Struct, frozen=True, tag_field="kind"):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a reader should know that no paper would print: why there is nothing, or how little can be shown."""
+        """What a reader should know but no paper would print: why there is nothing, or how little can be shown."""
         return ()
 
-    # What one analysis knows that is shown with another, or with the whole.
+    # What an analysis contributes to another one or to the whole report.
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """Scores that those of models are read against."""
+        """Scores to compare those of models with."""
         return ()
 
     @property
@@ -89,7 +89,7 @@ class SurveyAnalysis(msgspec.Struct, frozen=True, tag_field="kind"):
 
     @property
     def above_ceiling(self) -> tuple[str, ...]:
-        """Models that score more than a perfect prediction would."""
+        """Models that score higher than a perfect prediction would."""
         return ()
 
     def section(self, beside: Mapping[str, "SurveyAnalysis"]) -> Section:

@@ -53,7 +53,7 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
     n_segments: int
     contexts: tuple[int, ...]
     runs: int
-    own: tuple[OwnScore, ...] = ()  # each model on all that it answered, where that is not the same for all
+    own: tuple[OwnScore, ...] = ()  # each model on everything it answered, if models answered different cells
 
     statements: tuple[Statement, ...] = ()
 
@@ -90,7 +90,7 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
             )
 
     def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:
-        """Every model's score, with what predictors without knowledge and a perfect one would score as lines."""
+        """Every model's score, with lines for what baselines and a perfect prediction score."""
         found = {model: one for analysis in beside.values() for model, one in analysis.corrected.items()}
         lines = [
             Line(m.model, m.score, others=(SecondMark.of(found[m.model]),) if m.model in found else ())
