@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 from scipy.stats import binom
 
-from assay.certificate.policy import decide
+from assay.certificate.rules import decide
 from assay.design import TIERS
 from assay.stats.bootstrap import interval
 from assay.stats.proportions import paired_shares

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import examples
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.certificate.record import Certificate
 from assay.certificate.signing import generate_keys
 from assay.design import Policy

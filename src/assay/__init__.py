@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.analyses.tune import tune
     from assay.analyses.tune.criteria import Targets
     from assay.analyses.tune.result import TuningReport
-    from assay.certificate.issue import certify
+    from assay.certificate import certify
     from assay.certificate.policy import read_policy
     from assay.certificate.record import Certificate
     from assay.certificate.verification import Verification
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from assay.training.run import tune_run
 
 _HOMES = {
-    "certify": "assay.certificate.issue",
+    "certify": "assay.certificate",
     "Certificate": "assay.certificate.record",
     "verify": "assay.certificate.verify",
     "Verification": "assay.certificate.verification",

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from assay import examples
-from assay.certificate.canonical import canonical_bytes, digest_of
-from assay.certificate.issue import certify
+from assay.certificate import certify
+from assay.certificate.signing import canonical_bytes, digest_of
 from assay.certificate.verify import verify
 from assay.cli.main import main
 from assay.design import Policy

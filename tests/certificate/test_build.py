@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from assay import examples
-from assay.certificate.canonical import canonical_bytes, digest_of, rounded
-from assay.certificate.issue import certify
+from assay.certificate import certify
+from assay.certificate.fields import rounded
+from assay.certificate.signing import canonical_bytes, digest_of
 from assay.certificate.verify import verify
 from assay.data.runs import create_or_resume
 from assay.design import Policy

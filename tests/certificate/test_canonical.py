@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.certificate.canonical import canonical_bytes, digest_of, parsed
+from assay.certificate.signing import canonical_bytes, digest_of, parsed
 from assay.errors import InputError
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

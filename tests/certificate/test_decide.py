@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certificate.issue import certify
-from assay.certificate.policy import decide
+from assay.certificate import certify
+from assay.certificate.rules import decide
 from assay.design import Policy
 from assay.errors import UsageError
 from assay.stats.bootstrap import interval

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from assay.certificate.issue import certify
-from assay.certificate.windows import drift
+from assay.certificate import certify
+from assay.certificate.rules import drift
 from assay.data import Panel
 from tests.certificate.samples import example, losses
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.certificate.verify import verify
 from tests.certificate.samples import (
     Columns,

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analyses.compare import compare
-from assay.certificate.canonical import rounded
-from assay.certificate.issue import certify
+from assay.certificate import certify
+from assay.certificate.fields import rounded
 from assay.certificate.verify import verify
 from assay.design import Design, Policy
 from tests.certificate.samples import Columns, issue, load, losses, save, scores

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from assay import examples
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.certificate.record import Certificate, Written
 from assay.certificate.verification import Verification
 from assay.certificate.verify import verify
@@ -142,7 +142,7 @@ def test_an_untrue_certificate_shows_its_faults_and_no_claim(tmp_path: Path) -> 
 
 
 def test_certify_pairs_once_and_checks_its_rules_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from assay.certificate import issue as module
+    from assay import certificate as module
 
     calls: list[str] = []
 

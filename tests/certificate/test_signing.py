@@ -15,8 +15,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from assay.certificate import signing
-from assay.certificate.issue import certify
+from assay.certificate import certify, signing
 from assay.certificate.record import Written
 from assay.certificate.signing import generate_keys
 from assay.certificate.verification import Verification

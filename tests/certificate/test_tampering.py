@@ -10,9 +10,9 @@ import pytest
 from assay.certificate.build import Computed, computed_facts
 from assay.certificate.fields import AnyRule
 from assay.certificate.record import Certificate
+from assay.certificate.rules import Windows, windows_of
 from assay.certificate.verify import verify
-from assay.certificate.windows import Arms, Windows, windows_of
-from assay.data import Table
+from assay.data import Panel, Table
 from assay.data.metrics import Kind
 from assay.data.reading import read_parquet
 from assay.design import Policy
@@ -38,11 +38,11 @@ def _computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     facts: dict[Any, Computed] = {}
     tables: dict[Any, Table] = {}
 
-    def pair(arms: Arms) -> Windows:
-        names = (arms.baseline.name, arms.subject.name)
-        key = (arms.baseline.label, names, arms.cluster, arms.lower_is_better, arms.baseline.kind)
+    def pair(union: Panel) -> Windows:
+        numbers = tuple(values.tobytes() for values in union.numbers.values())
+        key = (union.digest, union.systems, union.cluster, union.metric, tuple(union.labels), numbers)
         if key not in paired:
-            paired[key] = windows_of(arms)
+            paired[key] = windows_of(union)
         return paired[key]
 
     def compute(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:

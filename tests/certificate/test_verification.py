@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import assay as package
 from assay import examples
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.certificate.record import Certificate
 from assay.certificate.verification import Verification
 from assay.certificate.verify import verify

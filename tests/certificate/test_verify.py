@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from assay.certificate import certify
 from assay.certificate.build import computed_facts
-from assay.certificate.issue import certify
 from assay.certificate.record import Certificate
+from assay.certificate.rules import rules_of, union_of, windows_of
 from assay.certificate.verify import verify
-from assay.certificate.windows import Arms, rules_of, windows_of
 from assay.data import read_table
 from assay.design import Policy
 from assay.errors import InputError, UsageError
@@ -130,8 +130,8 @@ def test_an_edited_limit_does_not_verify(tmp_path: Path) -> None:
 def reissued(document: Document, evidence: Path, policy: Policy) -> Document:
     """What the strongest forger makes: the same evidence judged by another policy, all fields consistent."""
     table = read_table(evidence, cluster=None)
-    arms = Arms(table.select("baseline"), table.select("subject"), None, None)
-    windows = windows_of(arms)
+    both = table.select("baseline"), table.select("subject")
+    windows = windows_of(union_of(*both, cluster=None, lower_is_better=None))
     facts = computed_facts(windows, policy, rules_of(windows, policy))
     return msgspec.structs.replace(Certificate.from_dict(document), **facts).to_dict()
 

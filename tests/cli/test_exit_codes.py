@@ -10,7 +10,7 @@ from typing import IO
 
 import pytest
 
-import assay.certificate.issue
+import assay.certificate
 from tests.cli.command import SCORES, Shell
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and pipes are others there")
@@ -58,7 +58,7 @@ def test_a_crash_of_a_gate_is_not_a_failed_gate(shell: Shell, monkeypatch: pytes
         raise ZeroDivisionError
 
     monkeypatch.setattr("tempfile.tempdir", str(shell.folder))
-    monkeypatch.setattr(assay.certificate.issue, "certify", crash)
+    monkeypatch.setattr(assay.certificate, "certify", crash)
     shell.write("a.csv", SCORES)
     shell.assert_refused("certify", "a.csv", "a.csv", exit_code=70, parts=["ZeroDivisionError", "assay-fault-"])
 

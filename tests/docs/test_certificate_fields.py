@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import assay
-from assay.certificate.canonical import canonical_bytes, digest_of
+from assay.certificate.signing import canonical_bytes, digest_of
 from tools.certificate_fields import PAGE, certificate_fields, rewritten
 
 FIELDS = {field.path: field for field in certificate_fields()}

@@ -14,7 +14,7 @@ from assay import examples
 from assay.analyses.compare import compare
 from assay.analyses.power import power
 from assay.analyses.rank import rank
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.certificate.signing import generate_keys
 from assay.data.readers.database import copy_columns
 from assay.examples import RUNS

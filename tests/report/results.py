@@ -18,7 +18,7 @@ from assay.analyses.reliability import reliability
 from assay.analyses.summarize import summarize
 from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.design import Design
 from assay.examples import RUNS
 from assay.report.document import Part

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.certificate.record import Certificate
 from assay.report.markdown import certificate_markdown
 from tests.certificate.samples import issue, load, scores

@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="the extra hf is not installed")
 import torch
 import transformers
 
-from assay.certificate.windows import overlapping_spans
+from assay.certificate.rules import overlapping_spans
 from assay.data import pair, read_table
 from assay.data.runs.positions import check_plans, open_tokens
 from assay.data.runs.rates import rates_of_tables
@@ -95,7 +95,8 @@ def test_a_run_against_the_rolling_log_likelihood_of_lm_eval(
         assert tokens.sum() == len(ids)
         assert rows.numbers["bytes"].sum() == len(document.encode())
         assert -(rows.numbers["loss"] * tokens).sum() == pytest.approx(total, rel=1e-5)
-    assert overlapping_spans(table, documents=True) == 0  # of what is predicted
+    start, stop = table.numbers["start"], table.numbers["stop"]
+    assert overlapping_spans(start, stop, table.labels["document"].codes) == 0  # of what is predicted
 
 
 def test_without_a_start_token_all_but_the_first_of_a_document_are_predicted(

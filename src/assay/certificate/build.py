@@ -7,17 +7,16 @@ import numpy as np
 
 from assay.analyses.compare import compare_panel
 from assay.analyses.compare.result import Comparison, PairedQuantity
-from assay.certificate.canonical import rounded, rounded_exp
 from assay.certificate.fields import (
     Agreement,
     AnyRule,
     BitsOfBoth,
+    BootstrapFacts,
     Coverage,
     Dataset,
     Decision,
     DriftOfSplits,
     ExactInterval,
-    HowComputed,
     PairedDeltas,
     PairedWindows,
     PerplexityAgain,
@@ -28,9 +27,10 @@ from assay.certificate.fields import (
     StatedPolicy,
     TierLimits,
     WindowStats,
+    rounded,
+    rounded_exp,
 )
-from assay.certificate.policy import decide_by
-from assay.certificate.windows import ALARM_LEVEL, Covered, Windows, drift
+from assay.certificate.rules import ALARM_LEVEL, Covered, Windows, decide_by, drift
 from assay.data import Panel
 from assay.design import DESIGN_EFFECT_LIMIT, Policy
 from assay.errors import InputError
@@ -82,7 +82,7 @@ def computed_facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...])
         return _facts(windows, policy, rules)
     except OverflowError as error:
         raise InputError(
-            f"{windows.label}: too large for a perplexity; a loss is a mean per token, in nats."
+            f"{windows.final.systems[1]}: too large for a perplexity; a loss is a mean per token, in nats."
         ) from error
 
 
@@ -175,12 +175,12 @@ def _optional(value: float | None) -> float | None:
     return None if value is None else rounded(value)
 
 
-def _how(compared: Compared) -> HowComputed:
+def _how(compared: Compared) -> BootstrapFacts:
     found, panel = compared.random, compared.windows.final
     limits = found.difference.interval
     assert limits is not None
     drawn = found.computed.distribution != CLOSED_FORM
-    return HowComputed(
+    return BootstrapFacts(
         replicates=found.design.resamples if drawn else None,
         seed=found.design.seed,
         method=limits.method,
@@ -223,7 +223,7 @@ def _deltas(compared: Compared) -> PairedDeltas:
     )
 
 
-def _again(metric: PrimaryMetric, how: HowComputed, deltas: PairedDeltas) -> PerplexityAgain:
+def _again(metric: PrimaryMetric, how: BootstrapFacts, deltas: PairedDeltas) -> PerplexityAgain:
     return PerplexityAgain(
         preview_final_ratio=rounded_exp(deltas.mean),
         logloss_delta_ci=metric.ci,
@@ -232,7 +232,7 @@ def _again(metric: PrimaryMetric, how: HowComputed, deltas: PairedDeltas) -> Per
     )
 
 
-def _window_stats(compared: Compared, policy: Policy, how: HowComputed, deltas: PairedDeltas) -> WindowStats:
+def _window_stats(compared: Compared, policy: Policy, how: BootstrapFacts, deltas: PairedDeltas) -> WindowStats:
     windows, required = compared.windows, policy.limits.windows
     preview = None if windows.preview is None else SplitCoverage(**Covered.of(windows.preview).against(required))
     return WindowStats(

@@ -4,6 +4,7 @@
 for are kept, in both spellings. What is undefined is null.
 """
 
+from math import exp
 from typing import Annotated, Literal
 
 import msgspec
@@ -21,6 +22,19 @@ def _said(description: str) -> msgspec.Meta:
 
 Limits = Annotated[tuple[float, float], _said("Lower and upper limit.")]
 Digest = Annotated[str, msgspec.Meta(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)]
+
+
+DIGITS = 12  # significant; what is computed twice on different machines agrees to these
+
+
+def rounded(value: float) -> float:
+    """A number as the certificate prints it: at most 12 significant digits."""
+    return float(f"{value:.{DIGITS}g}") + 0.0  # no minus zero
+
+
+def rounded_exp(value: float) -> float:
+    """The exponential of a printed number, as it is printed: identities hold in what a reader sees."""
+    return rounded(exp(value))
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -130,7 +144,7 @@ class Replaced(Facts, frozen=True, kw_only=True):
     draws: Annotated[int | None, _said("How many were drawn instead; null where nothing is.")]
 
 
-class HowComputed(Facts, frozen=True, kw_only=True):
+class BootstrapFacts(Facts, frozen=True, kw_only=True):
     """How the interval was computed."""
 
     replicates: Annotated[int | None, _said("Random replicates; null where nothing is drawn, as for 0/1 scores.")]
@@ -172,7 +186,7 @@ class WindowStats(Facts, frozen=True, kw_only=True):
     overlap_from: Annotated[OverlapFrom, _said("What the overlap was computed from.")]
     paired_windows: Annotated[int, _said("Paired windows of the split that the ratio is about.")]
     paired_delta_summary: PairedDeltas
-    bootstrap: HowComputed
+    bootstrap: BootstrapFacts
     coverage: Coverage
     clusters: Annotated[int | None, _said("Clusters that were drawn whole.")]
     cluster_by: Annotated[str | None, _said("The column that names the clusters; null without clusters.")]
@@ -188,7 +202,7 @@ class Dataset(Facts, frozen=True, kw_only=True):
 
 
 class PerplexityStats(Facts, frozen=True, kw_only=True):
-    bootstrap: HowComputed
+    bootstrap: BootstrapFacts
     paired_delta_summary: PairedDeltas
 
 

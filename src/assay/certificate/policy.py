@@ -1,89 +1,40 @@
-"""Policies: read from a file, JSON or TOML, and how a verdict follows from one.
+"""Policies: read from JSON or TOML files, and what a verifier's own policy makes of a certificate.
 
-A policy decides what passes, so a slip in it must not decide: fields that are unknown or stand twice, numbers that are
-none or absurdly long and values of another type are refused as the policy's fault, each with its field.
+A policy decides what passes, so a slip in it must not: unknown or duplicate fields, values of the wrong type and
+numbers that are not finite or absurdly long are refused, each by its field.
 """
 
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import ceil, isfinite
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 
-from assay.certificate.canonical import rounded
-from assay.certificate.fields import Decision, GateVerdict, PrimaryMetric, TierLimits
-from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, Policy, Profile, TierName, Weights
+from assay.certificate import sentences
+from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule, PrimaryMetric
+from assay.certificate.record import Certificate
+from assay.certificate.sentences import NOT_STATED, worth
+from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, OF_THE_TIER, STRICTNESS, Policy, Profile, TierName, Weights
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, parse_json, read_bytes
-from assay.names import one_line
+from assay.names import one_line, shown
 
 SCHEMA = "assay/policy/1"
-VERDICT_VERSION = 1
-MOST_NEEDED = 1e9  # more windows than this is "never"
 _LONGEST_NUMBER = 40  # characters
 
 
-# ------------------------------------------------------------------------------------ the bound decides, not the point
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A verdict, the limit, the bound that decided, and how many units would settle an open case."""
-
-    verdict: GateVerdict
-    limit: float
-    bound: float
-    needed: int | None
-
-
-def decide(estimate: float, low: float, high: float, limit: float, n: int) -> Decided:
-    """Is a quantity that should stay at or below ``limit`` (a ratio, the fall of a score) shown to be there?
-
-    >>> decide(1.09, 0.94, 1.30, 1.10, 180).verdict  # the point is below the limit, the interval is not
-    'insufficient evidence'
-    """
-    if high <= limit:
-        return Decided("pass", limit, high, None)
-    if low > limit:
-        return Decided("regression", limit, low, None)
-    reach, gap = (high - estimate, limit - estimate) if estimate <= limit else (estimate - low, estimate - limit)
-    shrink = reach / gap if gap > 0 else float("inf")  # an interval shrinks as 1/√n
-    needed = n * shrink * shrink
-    return Decided("insufficient evidence", limit, high, max(n + 1, ceil(needed)) if needed < MOST_NEEDED else None)
-
-
-def decide_by(metric: PrimaryMetric, limits: TierLimits, n: int) -> Decision:
-    """The decision of a certificate, on its printed numbers, so that a reader decides as the certificate does."""
-    low, high = metric.display_ci
-    mean, drop = metric.difference_vs_baseline, limits.max_drop
-    if metric.ratio_vs_baseline is not None:
-        found = decide(metric.ratio_vs_baseline, low, high, limits.max_ratio, n)
-    elif metric.lower_is_better:
-        found = decide(mean, low, high, drop, n)
-    else:
-        found = decide(-mean, -high, -low, drop, n)
-    if (
-        metric.standard_error is None
-    ):  # one unit (all windows in one cluster) has a collapsed interval: it shows nothing
-        found = replace(found, verdict="insufficient evidence")
-    return Decision(
-        rule="bound",
-        version=VERDICT_VERSION,
-        verdict=found.verdict,
-        limit=found.limit,
-        bound=rounded(found.bound),
-        windows_needed=found.needed,
-    )
+PICKS = ("task", "metric", "filter", "scorer")
+_KINDS = {"max_ratio": "perplexity", "max_drop": "scores"}
 
 
 # ------------------------------------------------------------------------------------------------ policies as files
 
-Text = Annotated[
+FilledText = Annotated[
     str, msgspec.Meta(min_length=1, max_length=2_000, pattern=r"\S", extra={"must": "a text that is not blank"})
 ]
 
@@ -95,9 +46,18 @@ def _said(description: str, must: str | None = None, **bounds: Any) -> msgspec.M
     return found
 
 
+def _whole(description: str, low: int, high: int) -> Any:
+    return Annotated[int, _said(description, f"a whole number from {low:,} to {high:,}", ge=low, le=high)]
+
+
+_SEED = "Seed of the random replicates."
+_LEVEL = f"Least confidence level of the intervals. Left out: {DEFAULT_LEVEL}."
+_DIRECTION = "Whether a lower score is better. Left out: no. Lower losses are always better."
+_WEIGHTS = "equal: scores with unequal weights are not accepted. any: they are. Left out: equal. Tokens are no weights."
+
 #: The fields of a policy's file. Reading, messages and the published schema all come from here.
 FIELDS: dict[str, Any] = {
-    "$schema": Annotated[Text, _said("For editors; not read.")],
+    "$schema": Annotated[FilledText, _said("For editors; not read.")],
     "schema": Annotated[Literal["assay/policy/1"], _said("Version of this format.")],
     "tier": Annotated[
         TierName, _said("Limits, minimum and replicates of this tier, where the fields below do not say otherwise.")
@@ -107,59 +67,24 @@ FIELDS: dict[str, Any] = {
     "max_drop": Annotated[
         float, _said("Largest acceptable change for the worse of a mean score.", "a number from 0 up", ge=0)
     ],
-    "min_windows": Annotated[
-        int,
-        _said(
-            "Least number of windows in each split; for scores: of items.",
-            f"a whole number from 1 to {10**9:,}",
-            ge=1,
-            le=10**9,
-        ),
-    ],
-    "replicates": Annotated[
-        int,
-        _said(
-            "Least number of random replicates, where an interval has any.",
-            f"a whole number from 100 to {MOST_RESAMPLES:,}",
-            ge=100,
-            le=MOST_RESAMPLES,
-        ),
-    ],
+    "min_windows": _whole("Least number of windows in each split; for scores: of items.", 1, 10**9),
+    "replicates": _whole("Least number of random replicates, where an interval has any.", 100, MOST_RESAMPLES),
     "seed": Annotated[
         int,
-        _said(
-            "Seed of the random replicates.",
-            "a whole number from 0 to 2^64 - 1",
-            ge=0,
-            extra_json_schema={"maximum": 2**64 - 1},  # beyond what msgspec can bound: the policy itself checks it
-        ),
+        # the maximum is beyond what msgspec can bound: the policy itself checks it
+        _said(_SEED, "a whole number from 0 to 2^64 - 1", ge=0, extra_json_schema={"maximum": 2**64 - 1}),
     ],
-    "level": Annotated[
-        float,
-        _said(
-            f"Least confidence level of the intervals. Left out: {DEFAULT_LEVEL}.",
-            "a number from 0.5 to below 1",
-            ge=0.5,
-            lt=1,
-        ),
+    "level": Annotated[float, _said(_LEVEL, "a number from 0.5 to below 1", ge=0.5, lt=1)],
+    "lower_is_better": Annotated[bool, _said(_DIRECTION, "true or false")],
+    "weights": Annotated[Weights, _said(_WEIGHTS)],
+    "cluster": Annotated[FilledText, _said("The column whose groups are drawn whole, such as document.")],
+    "task": Annotated[FilledText, _said("The task that the scores are of.")],
+    "metric": Annotated[FilledText, _said("The metric that the scores are of.")],
+    "filter": Annotated[FilledText, _said("The filter of the answers, where a harness has several.")],
+    "scorer": Annotated[FilledText, _said("The scorer, where a harness has several.")],
+    "note": Annotated[
+        FilledText, _said("Why it differs from its tier; certificates issued under the policy carry it.")
     ],
-    "lower_is_better": Annotated[
-        bool,
-        _said("Whether a lower score is better. Left out: no. Lower losses are always better.", "true or false"),
-    ],
-    "weights": Annotated[
-        Weights,
-        _said(
-            "equal: scores with unequal weights are not accepted. any: they are. Left out: equal. Tokens are no "
-            "weights."
-        ),
-    ],
-    "cluster": Annotated[Text, _said("The column whose groups are drawn whole, such as document.")],
-    "task": Annotated[Text, _said("The task that the scores are of.")],
-    "metric": Annotated[Text, _said("The metric that the scores are of.")],
-    "filter": Annotated[Text, _said("The filter of the answers, where a harness has several.")],
-    "scorer": Annotated[Text, _said("The scorer, where a harness has several.")],
-    "note": Annotated[Text, _said("Why it differs from its tier; certificates issued under the policy carry it.")],
 }
 
 
@@ -292,3 +217,101 @@ def _number(kind: Callable[[str], Any]) -> Callable[[str], Any]:
         return kind(text) if len(text) <= _LONGEST_NUMBER else _too_long(len(text))
 
     return parse
+
+
+# ---------------------------------------------------------------------------------- by the policy of the verifier
+
+
+def applied(own: Policy, stated: Policy) -> Policy:
+    """The issuer's policy with the verifier's numbers in place; the level is a floor, 0.95 unless the verifier says."""
+    fixed = {name: own.fixed(name) for name in (*OF_THE_TIER, "tier", "seed")}
+    fixed["replicates"] = max(stated.limits.replicates, fixed["replicates"] or 0)
+    return replace(
+        stated,
+        **{name: value for name, value in fixed.items() if value is not None},
+        level=max(stated.design().level, own.design().level),
+        weights=own.weights or "equal",
+        note=stated.note or "the verifier's own limits",
+    ).complete()
+
+
+def direction(own: Policy, metric: PrimaryMetric) -> bool:
+    """Whether lower is better, for the verifier: losses always, scores only if the policy says so."""
+    return metric.kind == "perplexity" or bool(own.lower_is_better)
+
+
+def unmet(own: Policy, issued: Certificate, judged: Certificate) -> list[str]:
+    """What the certificate, or its evidence as judged by the policy, does not meet; the verdict itself is apart."""
+    return [*_choices_unmet(own, issued), *_evidence_unmet(own, issued, judged)]
+
+
+def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
+    """What the issuer chose otherwise."""
+    metric, stated = issued.primary_metric, issued.policy
+    here, there = ("max_drop", "max_ratio") if metric.kind == "score" else ("max_ratio", "max_drop")
+    if own.fixed(here) is None and own.fixed(there) is not None:
+        yield f"about {_KINDS[here]}, and the policy limits {_KINDS[there]} only ({there}); {here} required"
+    floor = own.design().level
+    if stated.level < floor:
+        yield f"intervals at the level {stated.level}, at least {floor} required"
+    if metric.lower_is_better is not direction(own, metric):
+        better = {True: "lower scores as better", False: "higher scores as better"}
+        yield f"issued with {better[metric.lower_is_better]}, {better[direction(own, metric)]} required"
+    unequal = _unequal(issued)
+    if unequal and own.weights != "any":
+        yield f"unequal weights ({unequal}), equal ones required; 'weights' in a policy can allow any"
+    cluster = issued.stats.cluster_by
+    if own.cluster is not None and cluster != own.cluster:
+        had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
+        yield f"issued {had}, {shown(own.cluster)} required"
+    for name in PICKS:
+        wanted, found = getattr(own, name), getattr(issued.measure, name)
+        if wanted is not None and wanted != found:
+            yield f"{name} {NOT_STATED if found is None else shown(found)}, {shown(wanted)} required"
+
+
+def _evidence_unmet(own: Policy, issued: Certificate, judged: Certificate) -> Iterator[str]:
+    final, least = judged.stats.coverage.final, own.fixed("min_windows")
+    few = least is not None and not final.ok
+    if few:
+        counted = worth(final.used, final.effective, losses=not issued.scores) if final.used >= least else ""
+        yield f"{final.used} paired windows{counted}, at least {least} required"
+    if own.profile is not None:
+        order, profile = STRICTNESS["profile"], issued.policy.profile
+        if order.index(profile) < order.index(own.profile):
+            yield f"issued under the profile {profile}, {own.profile} required"
+        for rule in judged.rules:
+            told = isinstance(rule, EqualWeightsRule) or (few and isinstance(rule, FinalMinimumRule))
+            if not rule.ok and not told:
+                yield f"{sentences.rule_name(rule)}: {judged.detail(rule)}"
+
+
+def issuers_choice(own: Policy, issued: Certificate) -> dict[str, Any]:
+    """What the policy left open, so that the issuer decided it: each field and what was chosen, null for not stated."""
+    scores, stated, stats, measure = issued.scores, issued.policy, issued.stats, issued.measure
+    chosen = {
+        "max_drop" if scores else "max_ratio": issued.decision.limit,
+        "min_windows": stated.limits.windows,
+        "replicates": stats.bootstrap.replicates,
+        "seed": stats.bootstrap.seed,
+        "profile": stated.profile,
+        "cluster": stats.cluster_by,
+        "task": measure.task,
+        "metric": measure.metric,
+        **{name: getattr(measure, name) for name in ("filter", "scorer") if getattr(measure, name) is not None},
+    }
+    if not own:  # then the defaults of a policy are not in force either
+        chosen["level"] = stated.level
+        chosen |= {"lower_is_better": issued.primary_metric.lower_is_better} if scores else {}
+    if stats.bootstrap.replicates is None:  # nothing is drawn, so there is nothing to choose
+        del chosen["replicates"], chosen["seed"]
+    left = {name: value for name, value in chosen.items() if own.fixed(name) is None}
+    unequal = _unequal(issued)
+    return left | ({"weights": f"unequal ({unequal})"} if unequal and (not own or own.weights == "any") else {})
+
+
+def _unequal(issued: Certificate) -> str | None:
+    """What unequal weights of scores make of the items; ``None`` where all weigh the same."""
+    final = issued.stats.coverage.final
+    counted = worth(final.used, final.effective)
+    return f"{final.used} items{counted}" if issued.scores and counted else None

@@ -4,11 +4,11 @@ from math import floor
 from typing import Any
 
 from assay.certificate.fields import (
+    BootstrapFacts,
     BothSystems,
     Decision,
     EqualCountsRule,
     EqualWeightsRule,
-    HowComputed,
     Measured,
     MinimumRule,
     OverlapRule,
@@ -78,7 +78,7 @@ def _found(metric: PrimaryMetric, level: float, limit: float) -> tuple[str, str,
 # ------------------------------------------------------------------------------------------- how it was computed
 
 
-def interval_method(how: HowComputed, level: float) -> str:
+def interval_method(how: BootstrapFacts, level: float) -> str:
     if how.replicates is not None:
         drawn = f"{how.replicates:,} replicates, seed {how.seed}"
     else:
@@ -99,7 +99,7 @@ def scheme(metric: PrimaryMetric, stats: WindowStats) -> str:
     return f"windows: {unit}s drawn uniformly because {what} vary: {spread} > {how.spread_limit:g}"
 
 
-def _not_drawn(how: HowComputed) -> str:
+def _not_drawn(how: BootstrapFacts) -> str:
     if how.method != "tango":
         return "nothing is drawn: the differences do not vary"
     closed = "nothing is drawn: the interval of 0/1 scores is a closed form"

@@ -1,7 +1,8 @@
-"""Ed25519 signatures over the canonical bytes, in a DSSE-style envelope beside the certificate.
+"""The canonical bytes of a certificate, their digest, and Ed25519 signatures over them.
 
-The envelope holds the payload itself, so that a stripped signature, a foreign key and a changed payload can be told
-apart. The `cryptography` package comes with the extra `sign`.
+The same content is always the same bytes, and the digest covers every field. A signature is a DSSE-style envelope
+beside the certificate; it holds the payload itself, so that a stripped signature, a foreign key and a changed payload
+can be told apart. The `cryptography` package comes with the extra `sign`.
 """
 
 import base64
@@ -11,6 +12,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, read_bytes
 from assay.files.writing import remove_parts, remove_whole, together, write_bytes, write_new
@@ -19,6 +22,50 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 PAYLOAD_TYPE = "application/vnd.assay.certificate+json"
+
+
+def canonical_bytes(document: dict[str, Any]) -> bytes:
+    """Sorted keys, two spaces, UTF-8, one newline at the end."""
+    try:
+        text = json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        return msgspec.json.format(text.encode(), indent=2) + b"\n"  # with an indent, json would write it in Python
+    except ValueError as error:  # a number that is none, or a name that is not UTF-8
+        raise InputError(
+            f"a certificate cannot hold this ({error}); check the names and the size of the values."
+        ) from error
+
+
+def digest_of(document: dict[str, Any]) -> str:
+    """The sha256 of everything but the digest itself."""
+    content = {name: value for name, value in document.items() if name != "digest"}
+    return "sha256:" + hashlib.sha256(canonical_bytes(content)).hexdigest()
+
+
+def parsed(data: bytes, label: str) -> dict[str, Any]:
+    """The document of a file; a key that stands twice is refused, for readers would see different certificates."""
+    try:
+        document = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{label}: not a certificate, {error}; give a file that `assay certify` wrote.") from error
+    if not isinstance(document, dict) or "schema" not in document:
+        raise InputError(f"{label}: not a certificate, no field 'schema'; give a file that `assay certify` wrote.")
+    return document
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {twice!r} stands twice")
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+# ---------------------------------------------------------------------------------------------------- signatures
 
 
 def envelope_path(certificate: Path) -> Path:

@@ -1,27 +1,63 @@
-"""What `verify` returns, and what a verifier's policy makes of a certificate: unmet demands, choices left open."""
+"""What `verify` returns, and how untrue fields are found: against the evidence, and against each other."""
 
+import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from assay.certificate import sentences
-from assay.certificate.canonical import FieldFault
-from assay.certificate.fields import Decision, EqualWeightsRule, FinalMinimumRule, GateVerdict, PrimaryMetric
-from assay.certificate.issue import PICKS
+from assay.certificate.fields import Decision, GateVerdict, Limits, rounded_exp
 from assay.certificate.record import Certificate
-from assay.certificate.sentences import NOT_STATED, worth
-from assay.design import OF_THE_TIER, STRICTNESS, Policy
-from assay.names import one_line, shown
+from assay.certificate.rules import decide_by
+from assay.design import Policy
+from assay.names import one_line
 from assay.results import words
 from assay.results.figures import Gauge
 from assay.results.parts import Column, ResultTable
 from assay.results.record import Caution, Fact, Result, Section, Status
 
+TOLERANCE = 1e-9  # relative: recomputed on another machine the last printed digits may differ
+_LONGEST = 160  # characters of a value in a message
 RECOMPUTED = "evidence digest, and every field recomputed from the evidence"
-_KINDS = {"max_ratio": "perplexity", "max_drop": "scores"}
+
+
+class FieldFault(msgspec.Struct, frozen=True):
+    """A field that is not true: what the certificate states and what was found, as JSON can hold it."""
+
+    field: str
+    stated: Any
+    found: Any
+
+    def __str__(self) -> str:
+        return f"{one_line(self.field)}: stated {self.shown_stated}, found {self.shown_found}"
+
+    @property
+    def shown_stated(self) -> str:
+        return _shown(self.stated)
+
+    @property
+    def shown_found(self) -> str:
+        return _shown(self.found)
+
+
+def fault(field: str, stated: Any, found: Any) -> FieldFault:
+    return FieldFault(field, _plain(stated), _plain(found))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _plain(value: Any) -> Any:
+    """The value, or its text where JSON has no such value: a forged field may hold an infinity."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return _shown(value)
+    return value
 
 
 class JudgedInterval(msgspec.Struct, frozen=True):
@@ -130,99 +166,96 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
         return () if self.judged is None else self.judged.cautions
 
 
-# ------------------------------------------------------------------------------------ by the policy of the verifier
+# ---------------------------------------------------------------------------------------------- what is not true
 
 
-def applied(own: Policy, stated: Policy) -> Policy:
-    """The issuer's policy with the verifier's numbers in place; the level is a floor, 0.95 unless the verifier says."""
-    fixed = {name: own.fixed(name) for name in (*OF_THE_TIER, "tier", "seed")}
-    fixed["replicates"] = max(stated.limits.replicates, fixed["replicates"] or 0)
-    return replace(
-        stated,
-        **{name: value for name, value in fixed.items() if value is not None},
-        level=max(stated.design().level, own.design().level),
-        weights=own.weights or "equal",
-        note=stated.note or "the verifier's own limits",
-    ).complete()
+def differences(name: str, stated: Any, found: Any) -> list[FieldFault]:
+    """Leaf by leaf; numbers may differ in their last printed digits."""
+    if isinstance(stated, dict) and isinstance(found, dict):
+        keys = sorted(stated.keys() | found.keys())
+        return [f for key in keys for f in differences(_inside(name, key), stated.get(key), found.get(key))]
+    if isinstance(stated, list) and isinstance(found, list) and len(stated) == len(found):
+        return [
+            f for i, (a, b) in enumerate(zip(stated, found, strict=True)) for f in differences(_inside(name, i), a, b)
+        ]
+    return [] if _same(stated, found) else [fault(name, stated, found)]
 
 
-def direction(own: Policy, metric: PrimaryMetric) -> bool:
-    """Whether lower is better, for the verifier: losses always, scores only if the policy says so."""
-    return metric.kind == "perplexity" or bool(own.lower_is_better)
+def _inside(name: str, key: str | int) -> str:
+    return f"{name}.{key}" if name else str(key)
 
 
-def unmet(own: Policy, issued: Certificate, judged: Certificate) -> list[str]:
-    """What the certificate, or its evidence as judged by the policy, does not meet; the verdict itself is apart."""
-    return [*_choices_unmet(own, issued), *_evidence_unmet(own, issued, judged)]
+def _same(stated: Any, found: Any) -> bool:
+    if isinstance(stated, float) and isinstance(found, float):
+        return abs(stated - found) <= TOLERANCE * max(abs(stated), abs(found))
+    return bool(type(stated) is type(found) and stated == found)
 
 
-def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
-    """What the issuer chose otherwise."""
-    metric, stated = issued.primary_metric, issued.policy
-    here, there = ("max_drop", "max_ratio") if metric.kind == "score" else ("max_ratio", "max_drop")
-    if own.fixed(here) is None and own.fixed(there) is not None:
-        yield f"about {_KINDS[here]}, and the policy limits {_KINDS[there]} only ({there}); {here} required"
-    floor = own.design().level
-    if stated.level < floor:
-        yield f"intervals at the level {stated.level}, at least {floor} required"
-    if metric.lower_is_better is not direction(own, metric):
-        better = {True: "lower scores as better", False: "higher scores as better"}
-        yield f"issued with {better[metric.lower_is_better]}, {better[direction(own, metric)]} required"
-    unequal = _unequal(issued)
-    if unequal and own.weights != "any":
-        yield f"unequal weights ({unequal}), equal ones required; 'weights' in a policy can allow any"
-    cluster = issued.stats.cluster_by
-    if own.cluster is not None and cluster != own.cluster:
-        had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
-        yield f"issued {had}, {shown(own.cluster)} required"
-    for name in PICKS:
-        wanted, found = getattr(own, name), getattr(issued.measure, name)
-        if wanted is not None and wanted != found:
-            yield f"{name} {NOT_STATED if found is None else shown(found)}, {shown(wanted)} required"
+Stated = tuple[str, Any, Any]  # field, what it says, what follows from other fields
 
 
-def _evidence_unmet(own: Policy, issued: Certificate, judged: Certificate) -> Iterator[str]:
-    final, least = judged.stats.coverage.final, own.fixed("min_windows")
-    few = least is not None and not final.ok
-    if few:
-        counted = worth(final.used, final.effective, losses=not issued.scores) if final.used >= least else ""
-        yield f"{final.used} paired windows{counted}, at least {least} required"
-    if own.profile is not None:
-        order, profile = STRICTNESS["profile"], issued.policy.profile
-        if order.index(profile) < order.index(own.profile):
-            yield f"issued under the profile {profile}, {own.profile} required"
-        for rule in judged.rules:
-            told = isinstance(rule, EqualWeightsRule) or (few and isinstance(rule, FinalMinimumRule))
-            if not rule.ok and not told:
-                yield f"{sentences.rule_name(rule)}: {judged.detail(rule)}"
+def identity_faults(issued: Certificate) -> list[FieldFault]:
+    """P8, the two spellings (P7), and the verdict that follows from the printed bound and limit."""
+    metric = issued.primary_metric
+    if issued.scores is not (issued.ppl is None) or issued.scores is not (metric.ratio_vs_baseline is None):
+        return [fault("primary_metric.kind", metric.kind, "the fields of another kind")]
+    try:
+        stated = [*_shared(issued), *_decision(issued), *_displayed(issued), *_spellings(issued)]
+    except OverflowError:
+        return [fault("decision", "finite numbers", "an integer too large for a number")]
+    return [fault(name, says, follows) for name, says, follows in map(_builtins, stated) if says != follows]
 
 
-def issuers_choice(own: Policy, issued: Certificate) -> dict[str, Any]:
-    """What the policy left open, so that the issuer decided it: each field and what was chosen, null for not stated."""
-    scores, stated, stats, measure = issued.scores, issued.policy, issued.stats, issued.measure
-    chosen = {
-        "max_drop" if scores else "max_ratio": issued.decision.limit,
-        "min_windows": stated.limits.windows,
-        "replicates": stats.bootstrap.replicates,
-        "seed": stats.bootstrap.seed,
-        "profile": stated.profile,
-        "cluster": stats.cluster_by,
-        "task": measure.task,
-        "metric": measure.metric,
-        **{name: getattr(measure, name) for name in ("filter", "scorer") if getattr(measure, name) is not None},
-    }
-    if not own:  # then the defaults of a policy are not in force either
-        chosen["level"] = stated.level
-        chosen |= {"lower_is_better": issued.primary_metric.lower_is_better} if scores else {}
-    if stats.bootstrap.replicates is None:  # nothing is drawn, so there is nothing to choose
-        del chosen["replicates"], chosen["seed"]
-    left = {name: value for name, value in chosen.items() if own.fixed(name) is None}
-    unequal = _unequal(issued)
-    return left | ({"weights": f"unequal ({unequal})"} if unequal and (not own or own.weights == "any") else {})
+def _builtins(stated: Stated) -> Stated:
+    return stated[0], msgspec.to_builtins(stated[1]), msgspec.to_builtins(stated[2])
 
 
-def _unequal(issued: Certificate) -> str | None:
-    """What unequal weights of scores make of the items; ``None`` where all weigh the same."""
-    final = issued.stats.coverage.final
-    counted = worth(final.used, final.effective)
-    return f"{final.used} items{counted}" if issued.scores and counted else None
+def _shared(issued: Certificate) -> Iterator[Stated]:
+    stats, how, at = issued.stats, issued.stats.bootstrap, "dataset.windows.stats"
+    yield (
+        f"{at}.paired_delta_summary.mean",
+        stats.paired_delta_summary.mean,
+        issued.primary_metric.difference_vs_baseline,
+    )
+    yield f"{at}.coverage.final.used", stats.coverage.final.used, stats.paired_windows
+    # Null where nothing is drawn; whether that is so only the evidence tells.
+    drawn = issued.policy.limits.replicates if how.replicates is not None else None
+    yield f"{at}.bootstrap.replicates", how.replicates, drawn
+    yield f"{at}.bootstrap.scheme", how.scheme is None, how.replicates is None
+    yield "meta.seeds.bootstrap", issued.meta.seeds.bootstrap, how.seed
+
+
+def _displayed(issued: Certificate) -> Iterator[Stated]:
+    for name, part in (("primary_metric", issued.primary_metric), ("exact", issued.exact)):
+        yield f"{name}.display_ci", part.display_ci, part.ci if issued.scores else _both(part.ci)
+    if issued.drift is not None:
+        yield "drift.ratio", issued.drift.ratio, _exp(issued.drift.log_ratio)
+
+
+def _spellings(issued: Certificate) -> Iterator[Stated]:
+    metric, ppl, stats = issued.primary_metric, issued.ppl, issued.stats
+    if ppl is None:
+        return
+    yield "primary_metric.ratio_vs_baseline", metric.ratio_vs_baseline, _exp(metric.difference_vs_baseline)
+    yield "ppl.preview_final_ratio", ppl.preview_final_ratio, _exp(ppl.stats.paired_delta_summary.mean)
+    yield "ppl.ratio_ci", ppl.ratio_ci, _both(ppl.logloss_delta_ci)
+    yield "ppl.logloss_delta_ci", ppl.logloss_delta_ci, metric.ci
+    yield "ppl.stats.bootstrap", ppl.stats.bootstrap, stats.bootstrap
+    yield "ppl.stats.paired_delta_summary", ppl.stats.paired_delta_summary, stats.paired_delta_summary
+
+
+def _decision(issued: Certificate) -> Iterator[Stated]:
+    found = decide_by(issued.primary_metric, issued.policy.limits, issued.stats.paired_windows)
+    for name in found.__struct_fields__:
+        yield f"decision.{name}", getattr(issued.decision, name), getattr(found, name)
+
+
+def _both(limits: Limits) -> tuple[float | None, float | None]:
+    return _exp(limits[0]), _exp(limits[1])
+
+
+def _exp(value: float) -> float | None:
+    try:
+        return rounded_exp(value)
+    except OverflowError:
+        return None

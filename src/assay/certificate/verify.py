@@ -10,31 +10,31 @@ from typing import Any
 
 import msgspec
 
+from assay.certificate import evidence_path, file_digest
 from assay.certificate.build import computed_facts
-from assay.certificate.canonical import (
-    FieldFault,
-    canonical_bytes,
-    differences,
-    digest_of,
-    fault,
-    parsed,
-)
 from assay.certificate.fields import Seeds
-from assay.certificate.identities import identity_faults
-from assay.certificate.issue import evidence_path, file_digest
-from assay.certificate.policy import policy_of
+from assay.certificate.policy import applied, direction, issuers_choice, policy_of, unmet
 from assay.certificate.record import SCHEMA, Certificate
-from assay.certificate.signing import envelope_path, load_public_key, signature_fault, signed_payload
+from assay.certificate.rules import rules_of, union_of, windows_of
+from assay.certificate.signing import (
+    canonical_bytes,
+    digest_of,
+    envelope_path,
+    load_public_key,
+    parsed,
+    signature_fault,
+    signed_payload,
+)
 from assay.certificate.verification import (
     RECOMPUTED,
+    FieldFault,
     JudgedInterval,
     Verification,
-    applied,
-    direction,
-    issuers_choice,
-    unmet,
+    differences,
+    fault,
+    identity_faults,
 )
-from assay.certificate.windows import Arms, rules_of, windows_of
+from assay.data import Panel
 from assay.data.reading import read_parquet
 from assay.design import Policy
 from assay.errors import InputError, UsageError
@@ -238,16 +238,16 @@ def _recomputed(
     except UsageError as error:
         return [*faults, fault("policy", "what was judged by", str(error))], None
     try:
-        arms, rows = _arms(issued, proof)
-        found = _facts(arms, policy, issued)
+        union, rows = _union(issued, proof)
+        found = _facts(union, policy, issued)
     except (InputError, UsageError) as error:
         return [*faults, fault("evidence", "the rows of the certificate", str(error))], None
     faults += differences("", document, _as_issued(found, policy, rows).to_dict())
     faults += _profile_faults(found)
     if faults or not own:
         return faults, _Judged(issued, f"The certificate is true. {issued.sentence}")
-    lower = direction(own, issued.primary_metric)
-    judged = _facts(replace(arms, lower_is_better=lower), applied(own, policy), issued)
+    better = replace(union.metric, lower_is_better=direction(own, issued.primary_metric))
+    judged = _facts(replace(union, metrics=(better, *union.metrics[1:])), applied(own, policy), issued)
     stated = msgspec.structs.replace(judged.policy, note=issued.policy.note)  # which is about the issuer's numbers
     judged = msgspec.structs.replace(judged, policy=stated)
     reasons = tuple(unmet(own, issued, judged))
@@ -263,9 +263,9 @@ def _digest(proof: Path) -> str:
         raise cannot_open(label, error) from error
 
 
-def _facts(arms: Arms, policy: Policy, issued: Certificate) -> Certificate:
+def _facts(union: Panel, policy: Policy, issued: Certificate) -> Certificate:
     """The certificate with every computed fact as the evidence gives it under this policy."""
-    windows = windows_of(arms)
+    windows = windows_of(union)
     return msgspec.structs.replace(issued, **computed_facts(windows, policy, rules_of(windows, policy)))
 
 
@@ -306,12 +306,13 @@ def stated_policy(issued: Certificate) -> Policy:
     ).complete()
 
 
-def _arms(issued: Certificate, proof: Path) -> tuple[Arms, int]:
-    cluster = issued.stats.cluster_by
+def _union(issued: Certificate, proof: Path) -> tuple[Panel, int]:
+    """The windows of both systems in the evidence, and how many rows it has."""
+    cluster, metric = issued.stats.cluster_by, issued.primary_metric
     table = read_parquet(proof, kind="scores" if issued.scores else "losses", cluster=cluster)
     if table.models != ("baseline", "subject"):
         raise InputError(f"{proof}: the models must be baseline and subject, but it has {listed(table.models)}.")
     baseline, subject = (
         replace(table.select(role), name=getattr(issued.systems, role).name) for role in ("baseline", "subject")
     )
-    return Arms(baseline, subject, cluster, issued.primary_metric.lower_is_better), len(table)
+    return union_of(baseline, subject, cluster=cluster, lower_is_better=metric.lower_is_better), len(table)

@@ -60,8 +60,8 @@ def certify(
     The bound decides, not the point: pass when the whole interval is within the limit, regression when it is
     beyond it, otherwise insufficient evidence.
     """
-    from assay.certificate.issue import certify as run
-    from assay.certificate.issue import written_files
+    from assay.certificate import certify as run
+    from assay.certificate import written_files
     from assay.certificate.policy import policy_of
     from assay.files.places import check_outputs
     from assay.files.writing import together, write_bytes

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay import examples
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.report.document import Part
 from assay.report.saved import read_part
 from assay.report.serve import folder as served

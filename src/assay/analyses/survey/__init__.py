@@ -40,7 +40,7 @@ from assay.analyses.survey.evidence import (
     panel_of_cells,
 )
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
-from assay.data.survey import Progress, SurveySource, Variants, read_predictions, read_truth
+from assay.data.survey import FilesRead, SurveySource, Variants, read_predictions, read_truth
 from assay.data.survey.survey_json import read_summary
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
@@ -57,7 +57,7 @@ def survey(
     threshold: float = THRESHOLD,
     variants: Variants = "apart",
     marginal: Population = "left-out",
-    progress: Progress | None = None,
+    progress: FilesRead | None = None,
 ) -> SurveyReport:
     """Find out whether a survey benchmark is signal or noise.
 
@@ -113,7 +113,7 @@ def load(
     threshold: float = THRESHOLD,
     variants: Variants = "apart",
     population: Population = "left-out",
-    progress: Progress | None = None,
+    progress: FilesRead | None = None,
 ) -> Survey:
     """Read a survey and what was predicted of it."""
     whole = read_truth(truth)

@@ -21,7 +21,7 @@ from assay.stats.units import Truths
 
 SurveySource = str | PathLike[str] | Mapping[str, Any] | Any
 Variants = Literal["apart", "merged"]
-Progress = Callable[[int, int], None]  # files read, files in all
+FilesRead = Callable[[int, int], None]  # files read, files in all
 
 _MOST_NAMED = 3
 
@@ -39,7 +39,7 @@ def read_predictions(
     *,
     left_out: Truths | None = None,
     variants: Variants = "apart",
-    progress: Progress | None = None,
+    progress: FilesRead | None = None,
 ) -> Predictions:
     """Read predictions from result files and folders of them, or from tables; not both at once.
 
@@ -64,7 +64,7 @@ def read_results(
     *,
     left_out: Truths | None = None,
     variants: Variants = "apart",
-    progress: Progress | None = None,
+    progress: FilesRead | None = None,
 ) -> Predictions:
     """Read the answers in result files, or folders of them, about the cells of a survey.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Literal
 
-from assay.certificate.issue import evidence_path
+from assay.certificate import evidence_path
 from assay.errors import AssayError
 from assay.files.reading import read_json
 from assay.report.document import Part

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.certificate import write_tables
 from assay.data import read_table
-from assay.data.writing import write_tables
 from assay.errors import InputError, WriteError
 from assay.files.writing import write_bytes, write_whole
 from tests.data.files import losses
@@ -23,7 +23,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from assay.data import read_table
-from assay.data.writing import write_tables
+from assay.certificate import write_tables
 from assay.files.writing import write_bytes
 from assay.errors import WriteError
 n = 20_000

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.certificate.issue import certify
+from assay.certificate import certify
 from assay.certificate.verify import verify
 from assay.data import Metric, Panel, read_table
 from assay.design import Policy

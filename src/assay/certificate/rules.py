@@ -1,59 +1,73 @@
-"""Which windows a certificate is about: how many pair, overlap and drift, and which rules hold (P9–P11)."""
+"""The windows of a certificate, the rules they must meet (P9–P11), their drift, and the decision."""
 
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, replace
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.certificate import sentences
-from assay.certificate.canonical import rounded
 from assay.certificate.fields import (
     AnyRule,
+    Decision,
     EqualCountsRule,
     EqualWeightsRule,
     FinalMinimumRule,
+    GateVerdict,
     OverlapFrom,
     OverlapRule,
     PairingRule,
     PreviewMinimumRule,
+    PrimaryMetric,
+    TierLimits,
+    rounded,
 )
 from assay.data import Panel, Table
+from assay.data.panel_views import without_splits
 from assay.design import Policy
 from assay.errors import InputError, NoPairsError
 from assay.stats.numerics import t_cdf
-from assay.stats.units import Units, effective_number, standard_error
+from assay.stats.units import Floats, Units, effective_number, standard_error
 
 ALARM_LEVEL = 0.01  # of drift
 RULES_VERSION = 1  # of every rule below
+VERDICT_VERSION = 1
+MOST_NEEDED = 1e9  # more windows than this is "never"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Arms:
-    """The two tables, what the systems are called, and how they are paired."""
+def union_of(baseline: Table, subject: Table, *, cluster: str | None, lower_is_better: bool | None) -> Panel:
+    """Every window of either system, with a hole where the other lacks it; both must say the same of its tokens."""
+    names = (baseline.name, subject.name)
+    if names[0] == names[1]:
+        names = (f"{names[0]} (baseline)", f"{names[1]} (subject)")
+    found = Panel.from_tables((baseline, subject), names=names, cluster=cluster, lower_is_better=lower_is_better)
+    if all({"start", "stop"} <= table.numbers.keys() for table in (baseline, subject)):
+        _check_spans(baseline, subject)
+    return found
 
-    baseline: Table
-    subject: Table
-    cluster: str | None
-    lower_is_better: bool | None
 
-    def panel(self) -> Panel:
-        """Every window of either system, with a hole where the other lacks it."""
-        names = (self.baseline.name, self.subject.name)
-        if names[0] == names[1]:
-            names = (f"{names[0]} (baseline)", f"{names[1]} (subject)")
-        return Panel.from_tables(
-            (self.baseline, self.subject), names=names, cluster=self.cluster, lower_is_better=self.lower_is_better
-        )
+def _check_spans(baseline: Table, subject: Table) -> None:
+    first, second = _spans(baseline), _spans(subject)
+    for key in first.keys() & second.keys():
+        if first[key] != second[key]:
+            texts = " and ".join(f"{a:.0f} to {b:.0f}" for a, b in (first[key], second[key]))
+            raise InputError(
+                f"{baseline.label}, and {subject.label}: window {key[1]!r} has the tokens {texts}; "
+                "the same window must have the same tokens in both."
+            )
 
-    def paired(self, windows: Panel, split: str) -> Panel:
-        """The windows that both systems have, refused where there is none."""
-        try:
-            return windows.complete()
-        except NoPairsError as error:
-            examples = " and ".join(f"{table.label} has {table.ids[0]!r}" for table in (self.baseline, self.subject))
-            what = f"{split} {windows.unit}" if split else windows.unit
-            raise NoPairsError(f"no {what} is in both tables ({examples}); write the same ids.") from error
+
+def _spans(table: Table) -> dict[tuple[str, str], tuple[float, float]]:
+    """First and last token by split and id."""
+    start, stop = table.numbers["start"], table.numbers["stop"]
+    if not bool((start < stop).all()):
+        at = int(np.argmin(start < stop))
+        raise InputError(f"{table.place(at)}: the window stops before it starts; correct start or stop.")
+    split = table.labels.get("split")
+    names = [""] * len(table) if split is None else split.texts.tolist()
+    spans = zip(start.tolist(), stop.tolist(), strict=True)
+    return dict(zip(zip(names, table.ids.tolist(), strict=True), spans, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +103,6 @@ class Windows:
     paired: int
     overlapping: int
     overlap_from: OverlapFrom
-    label: str  # of the subject's table, for messages
 
     @property
     def weighted(self) -> bool:
@@ -105,62 +118,49 @@ class Windows:
         return self.overlapping / self.windows
 
 
-def windows_of(arms: Arms) -> Windows:
-    """Pair the two tables; without splits every window is a final one."""
-    baseline, subject = arms.baseline, arms.subject
-    splits, union = _splits(baseline, subject), arms.panel()
-    panels = {split: arms.paired(union.where(split=split) if split else union, split) for split in splits}
-    spans = all({"start", "stop"} <= table.numbers.keys() for table in (baseline, subject))
-    overlapping = _overlapping(baseline, subject) if spans else _repeated_ids(baseline)
-    source: OverlapFrom = "token spans" if spans else "window ids"
+def windows_of(union: Panel) -> Windows:
+    """Pair the windows of two systems; without splits every window is a final one."""
+    splits = _splits(union)
+    panels = {split: _paired(union.where(split=split) if split else union, split) for split in splits}
+    source: OverlapFrom = "token spans" if {"start", "stop"} <= union.numbers.keys() else "window ids"
+    overlapping = _repeated_ids(union) if source == "window ids" else max(_overlapping(union, j) for j in (0, 1))
     paired = sum(panel.n for panel in panels.values())
-    return Windows(panels.get("preview"), panels[splits[-1]], union.n, paired, overlapping, source, subject.label)
+    return Windows(panels.get("preview"), panels[splits[-1]], union.n, paired, overlapping, source)
 
 
-def _splits(baseline: Table, subject: Table) -> tuple[str, ...]:
-    have = [set(table.labels["split"].names) if "split" in table.labels else set() for table in (baseline, subject)]
-    if not any(have):
+def _splits(union: Panel) -> tuple[str, ...]:
+    if "split" not in union.labels:
         return ("",)
-    for table, splits in zip((baseline, subject), have, strict=True):
+    have = [set(union.labels["split"].where(union.answered[:, system]).names) for system in (0, 1)]
+    for name, splits in zip(union.systems, have, strict=True):
         if "final" not in splits:
-            raise InputError(f"{table.label}: no final windows; the ratio is about those, mark them split=final.")
+            raise InputError(f"{name}: no final windows; the ratio is about those, mark them split=final.")
     return ("preview", "final") if all("preview" in splits for splits in have) else ("final",)
 
 
-def _overlapping(baseline: Table, subject: Table) -> int:
-    """By the token spans, which are those of the pair; documents count where both tables have them."""
-    documents = all("document" in table.labels for table in (baseline, subject))
-    first, second = _spans(baseline), _spans(subject)
-    for key in first.keys() & second.keys():
-        if first[key] != second[key]:
-            texts = " and ".join(f"{a:.0f} to {b:.0f}" for a, b in (first[key], second[key]))
-            raise InputError(
-                f"{baseline.label}, and {subject.label}: window {key[1]!r} has the tokens {texts}; "
-                "the same window must have the same tokens in both."
-            )
-    return max(overlapping_spans(table, documents=documents) for table in (baseline, subject))
+def _paired(windows: Panel, split: str) -> Panel:
+    """The windows that both systems have, refused where there is none."""
+    try:
+        return windows.complete()
+    except NoPairsError as error:
+        both = zip(windows.systems, windows.answered.T, strict=True)
+        examples = " and ".join(f"{name} has {windows.ids[there][0]!r}" for name, there in both)
+        what = f"{split} {windows.unit}" if split else windows.unit
+        raise NoPairsError(f"no {what} is in both tables ({examples}); write the same ids.") from error
 
 
-def _spans(table: Table) -> dict[tuple[str, str], tuple[float, float]]:
-    """First and last token by split and id."""
-    start, stop = table.numbers["start"], table.numbers["stop"]
-    if not bool((start < stop).all()):
-        at = int(np.argmin(start < stop))
-        raise InputError(f"{table.place(int(at))}: the window stops before it starts; correct start or stop.")
-    split = table.labels.get("split")
-    names = [""] * len(table) if split is None else [split.names[code] for code in split.codes.tolist()]
-    return dict(
-        zip(zip(names, table.ids.tolist(), strict=True), zip(start.tolist(), stop.tolist(), strict=True), strict=True)
-    )
+def _overlapping(union: Panel, system: int) -> int:
+    """Windows of a system that share a token with another; documents count where both systems name them."""
+    there = union.answered[:, system]
+    documents = union.labels["document"].codes[there] if "document" in union.labels else np.zeros(int(there.sum()))
+    return overlapping_spans(union.numbers["start"][there], union.numbers["stop"][there], documents)
 
 
-def overlapping_spans(table: Table, *, documents: bool) -> int:
+def overlapping_spans(start: Floats, stop: Floats, document: NDArray[Any]) -> int:
     """Windows that share a token with another window of the same document."""
-    start, stop = table.numbers["start"], table.numbers["stop"]
-    document = table.labels["document"].codes if documents else np.zeros(len(table), dtype=np.int64)
     order = np.lexsort((start, document))
     start, stop, document = start[order], stop[order], document[order]
-    shares = np.zeros(len(table), dtype=bool)
+    shares = np.zeros(len(start), dtype=bool)
     for code in np.unique(document):
         rows = np.flatnonzero(document == code)
         reach = np.maximum.accumulate(stop[rows])
@@ -170,11 +170,12 @@ def overlapping_spans(table: Table, *, documents: bool) -> int:
     return int(shares.sum())
 
 
-def _repeated_ids(table: Table) -> int:
-    """Windows whose id is in both splits."""
-    if "split" not in table.labels:
+def _repeated_ids(union: Panel) -> int:
+    """Windows of the baseline whose id is in both splits."""
+    if "split" not in union.labels:
         return 0
-    _, counts = np.unique(table.ids.astype(str), return_counts=True)
+    ids = without_splits(union.ids, union.labels["split"])[union.answered[:, 0]]
+    _, counts = np.unique(ids.astype(str), return_counts=True)
     return int(counts[counts > 1].sum())
 
 
@@ -270,4 +271,55 @@ def enforce(rules: tuple[AnyRule, ...], policy: Policy, unit: str) -> None:
     raise InputError(
         f"profile {policy.profile} refuses: {told}. Nothing was written; {advice}, or use `profile='dev'`, which "
         "reports instead."
+    )
+
+
+# -------------------------------------------------------------------------------- the bound decides, not the point
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A verdict, the limit, the bound that decided, and how many units would settle an open case."""
+
+    verdict: GateVerdict
+    limit: float
+    bound: float
+    needed: int | None
+
+
+def decide(estimate: float, low: float, high: float, limit: float, n: int) -> Decided:
+    """Is a quantity that should stay at or below ``limit`` (a ratio, the fall of a score) shown to be there?
+
+    >>> decide(1.09, 0.94, 1.30, 1.10, 180).verdict  # the point is below the limit, the interval is not
+    'insufficient evidence'
+    """
+    if high <= limit:
+        return Decided("pass", limit, high, None)
+    if low > limit:
+        return Decided("regression", limit, low, None)
+    reach, gap = (high - estimate, limit - estimate) if estimate <= limit else (estimate - low, estimate - limit)
+    shrink = reach / gap if gap > 0 else float("inf")  # an interval shrinks as 1/√n
+    needed = n * shrink * shrink
+    return Decided("insufficient evidence", limit, high, max(n + 1, ceil(needed)) if needed < MOST_NEEDED else None)
+
+
+def decide_by(metric: PrimaryMetric, limits: TierLimits, n: int) -> Decision:
+    """The decision of a certificate, on its printed numbers, so that a reader decides as the certificate does."""
+    low, high = metric.display_ci
+    mean, drop = metric.difference_vs_baseline, limits.max_drop
+    if metric.ratio_vs_baseline is not None:
+        found = decide(metric.ratio_vs_baseline, low, high, limits.max_ratio, n)
+    elif metric.lower_is_better:
+        found = decide(mean, low, high, drop, n)
+    else:
+        found = decide(-mean, -high, -low, drop, n)
+    if metric.standard_error is None:  # the collapsed interval of one unit (one cluster) shows nothing
+        found = replace(found, verdict="insufficient evidence")
+    return Decision(
+        rule="bound",
+        version=VERDICT_VERSION,
+        verdict=found.verdict,
+        limit=found.limit,
+        bound=rounded(found.bound),
+        windows_needed=found.needed,
     )

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certificate.issue import certify
+from assay.certificate import certify
+from assay.certificate.rules import overlapping_spans
 from assay.certificate.verify import verify
-from assay.certificate.windows import overlapping_spans
-from assay.data import read_table
 from assay.design import TIERS, Policy, Profile, TierName
 from assay.errors import InputError, UsageError
 from tests.certificate.samples import Columns, evidence_rows, losses, scores, without
@@ -189,18 +188,8 @@ windows = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(
 def test_overlap_against_sets_of_tokens(found: list[tuple[int, int, int]]) -> None:
     tokens = [{(document, token) for token in range(at, at + size)} for document, at, size in found]
     expected = sum(any(a & b for j, b in enumerate(tokens) if j != i) for i, a in enumerate(tokens))
-    n = len(found)
-    table = read_table(
-        {
-            "window": [f"w{i}" for i in range(n)],
-            "tokens": [1.0] * n,
-            "loss": [1.0] * n,
-            "document": [f"d{document}" for document, _, _ in found],
-            "start": np.array([at for _, at, _ in found], dtype=float),
-            "stop": np.array([at + size for _, at, size in found], dtype=float),
-        }
-    )
-    assert overlapping_spans(table, documents=True) == expected
+    document, start, size = (np.array(column, dtype=float) for column in zip(*found, strict=True))
+    assert overlapping_spans(start, start + size, document) == expected
 
 
 def test_a_table_without_runs_beside_one_with_several_verifies(tmp_path: Path) -> None:
