@@ -10,7 +10,7 @@ import pytest
 import assay
 from assay.cli.main import main
 from assay.errors import UsageError
-from assay.files.places import check_outputs, is_run, same
+from assay.files.places import Owner, check_outputs, discard, is_run, same
 from tests.cli.command import SCORES
 
 RUN = '{"schema": "assay/run/1", "shards": 1}'
@@ -133,3 +133,37 @@ def test_every_verb_with_outputs_refuses(
         assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1), said.err
         assert why in said.err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("kept", range(1, 7))
+def test_a_folder_half_removed_by_a_kill_is_still_known_to_be_ours(
+    kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Manifests go last, whatever the other files are called: without them nobody could remove the rest."""
+    old = tmp_path / "old"
+    files = {"training.json", "validation.json", "weights.bin", "adapter/config.json", "zzz.json"}
+    files |= (inside := {"windows/run.json", "windows/z.parquet"})
+
+    def owned(folder: Path) -> set[str] | None:
+        known = files if (folder / "windows/run.json").exists() else files - inside
+        return known if (folder / "training.json").exists() else None
+
+    for name in files:
+        (old / name).parent.mkdir(parents=True, exist_ok=True)
+        (old / name).touch()
+    owner = Owner("run", "training.json", owned)
+    removed = iter(range(len(files) - kept))
+    unlink = Path.unlink
+
+    def killed(path: Path, missing_ok: bool = False) -> None:
+        if next(removed, None) is None:
+            raise KeyboardInterrupt
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", killed)
+        with pytest.raises(KeyboardInterrupt):
+            discard(old, owner)
+    assert (old / "training.json").exists()
+    discard(old, owner)
+    assert not old.exists()

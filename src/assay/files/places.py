@@ -140,6 +140,7 @@ class Owner:
     """
 
     what: str
+    manifest: str
     files: Callable[[Path], set[str] | None]
     begun: frozenset[str] = frozenset()  # what may be there before the manifest is
 
@@ -211,8 +212,8 @@ def discard(folder: Path, owner: Owner) -> None:
         return
     owned = owner.files(folder)
     known = owner.begun if owned is None else owned
-    # The manifest goes last: while it is there, the rest is known to be ours.
-    for name in sorted(_files(folder), key=lambda name: ("/" not in name and name.endswith(".json"), name)):
+    # Its manifest goes last, and before it those of folders inside: while they are there, the rest is known to be ours.
+    for name in sorted(_files(folder), key=lambda name: (name == owner.manifest, name.endswith(".json"), name)):
         if _is_ours(name, known):
             (folder / name).unlink(missing_ok=True)
     for place, _, _ in os.walk(folder, topdown=False):

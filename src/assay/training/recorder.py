@@ -142,7 +142,7 @@ def _owned(folder: Path) -> set[str] | None:
 
 
 #: Whose a training run is: what may be overwritten.
-OWNER = Owner("training run", _owned, begun=_PASSING | {EVENTS})
+OWNER = Owner("training run", MANIFEST, _owned, begun=_PASSING | {EVENTS})
 
 
 @contextmanager

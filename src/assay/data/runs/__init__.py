@@ -152,7 +152,7 @@ def _is_shard_count(shards: object) -> TypeGuard[int]:
     return isinstance(shards, int) and not isinstance(shards, bool) and 0 <= shards <= _MOST_SHARDS
 
 
-_OURS = Owner("run", owned_files)
+_OURS = Owner("run", MANIFEST, owned_files)
 
 
 def open_run(folder: Path) -> Run:
