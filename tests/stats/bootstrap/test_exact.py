@@ -143,7 +143,7 @@ def test_one_series_for_a_ratio_against_one_for_every_point(kind: str, n: int, s
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("n", [30, 180])
+@pytest.mark.parametrize("n", [30, pytest.param(180, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_bca_of_token_draws_against_a_million_resamples(kind: str, n: int) -> None:
     tokens = lengths(n, 0.5)
@@ -151,6 +151,7 @@ def test_bca_of_token_draws_against_a_million_resamples(kind: str, n: int) -> No
     assert_agreement(units, replicated_tokens(sample(kind, n), tokens, np.random.default_rng(n)))
 
 
+@pytest.mark.nightly
 @pytest.mark.untraced
 def test_bca_with_an_outlier_among_a_thousand_against_a_million_resamples() -> None:
     """The replicates of 1e6 σ hold those of 1e3 σ: how often the outlier was drawn can be read off them."""
