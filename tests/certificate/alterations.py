@@ -1,7 +1,7 @@
 """Every way to alter a document: one leaf, one key or one list at a time."""
 
 from collections.abc import Iterator
-from copy import deepcopy
+from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -100,12 +100,14 @@ def _leaf_changes(path: Path, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _altered(document: dict[str, Any], path: Path, how: str, before: Any, after: Any) -> Alteration:
-    changed = deepcopy(document)
+    """A copy on the way to what is altered; all else is shared with the document."""
     if not path:
         return Alteration("the document", how, "", "", after)
+    changed = copy(document)
     *parents, last = path
     place: Any = changed
     for name in parents:
+        place[name] = copy(place[name])
         place = place[name]
     if after is _GONE:
         del place[last]
