@@ -129,7 +129,7 @@ def file_digest(path: Path) -> str:
 
 
 def _input_digest(table: Table, path: Path) -> str:
-    """The digest of the file; of several files of a harness, that of their digests, in order."""
+    """Digest of the input file; for several files of a harness, of their sorted digests."""
     files = table.about.get("files") or [path / MANIFEST if path.is_dir() else path]
     digests = sorted(file_digest(file) for file in files)
     return digests[0] if len(digests) == 1 else "sha256:" + hashlib.sha256("\n".join(digests).encode()).hexdigest()
@@ -150,7 +150,7 @@ def _issuer(policy: Policy, *, timestamp: bool) -> Issuer:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Given:
-    """The two systems as they were read, and what the certificate says of where they are from."""
+    """The two systems as read, and how the certificate describes their origin."""
 
     baseline: Table
     subject: Table
@@ -191,7 +191,7 @@ def _system(table: Table, source: Source) -> ComparedSystem:
 
 
 def _given_panel(given: Panel, models: Models, policy: Policy, **not_for_panels: Any) -> _Given:
-    """No file is known of a panel, only its own digest."""
+    """A panel has no file, only its own digest."""
     panel = panel_as_asked(given, cluster=policy.cluster, **not_for_panels)
     names = two_names(panel, models, "certify")
     metric, lower = panel.metric, policy.lower_is_better
@@ -216,18 +216,18 @@ def _given_panel(given: Panel, models: Models, policy: Policy, **not_for_panels:
 
 
 def policy_with(policy: Policy, selection: Selection | None, **asked: Any) -> Policy:
-    """The policy with what was asked for beside it, which may not contradict it."""
+    """Add the caller's options to the policy; they may not contradict it."""
     picked = {name: getattr(selection, name) for name in PICKS} if selection is not None else {}
     return policy.with_options(**picked, **asked)
 
 
 def selection_with(policy: Policy, selection: Selection | None) -> Selection:
-    """What to read of a harness: what the policy names is picked."""
+    """The selection of harness results that the policy asks for."""
     return replace(selection or Selection(), **{name: getattr(policy, name) for name in PICKS})
 
 
 def measured(tables: Sequence[Table], policy: Policy) -> Measured:
-    """Task and metric: of a harness as its files say, of a table as the policy or the issuer says."""
+    """Task and metric, as stated by the files of a harness, or else by the policy or the issuer."""
     told = [table.about["measure"] for table in tables if "measure" in table.about]
     tasks = sorted({task for measure in told for task in measure["tasks"]})
     return Measured(
@@ -240,7 +240,7 @@ def measured(tables: Sequence[Table], policy: Policy) -> Measured:
 
 
 def _own_metric(table: Table) -> str | None:
-    """Perplexity, or the column of the scores if it is called by a name of its own."""
+    """Perplexity, or the name of the score column if it says more than "score"."""
     if table.kind == "losses":
         return "perplexity"
     column = table.columns["score"]
@@ -248,7 +248,7 @@ def _own_metric(table: Table) -> str | None:
 
 
 def check_direction(tables: Sequence[Table], policy: Policy) -> None:
-    """A harness knows which direction of its metric is good; a certificate does not turn it round."""
+    """Refuse a policy that contradicts the harness about which direction is better."""
     told = direction_of(tables, asked=None)
     if told is None or policy.lower_is_better is None or tables[0].kind == "losses" or told == policy.lower_is_better:
         return
@@ -263,9 +263,9 @@ def check_direction(tables: Sequence[Table], policy: Policy) -> None:
 
 
 def write_tables(path: Path, tables: Mapping[str, Table]) -> int:
-    """Several tables of one kind as one Parquet file with a ``model`` column, sorted: the same rows are the same bytes.
+    """Write tables of one kind as one sorted Parquet file with a ``model`` column: equal rows give equal bytes.
 
-    `read_table` reads it back, every number to the last bit. Returns the number of rows.
+    `read_table` reads it back, exact to the last bit. Returns the number of rows.
     """
     columns = _columns(tables)
     write_whole(path, lambda part: copy_columns(columns, part))
@@ -297,7 +297,7 @@ def _texts(table: Table, name: str) -> NDArray[np.object_]:
 
 
 def _order(table: Table) -> NDArray[np.int64]:
-    """By split, id and run."""
+    """Row order by split, id and run."""
     keys = [table.labels[name].codes for name in ("run",) if name in table.labels]
     _, ids = np.unique(table.ids.astype(str), return_inverse=True)
     keys.append(ids)

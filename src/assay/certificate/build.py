@@ -1,4 +1,4 @@
-"""From paired windows and a policy to every computed fact of a certificate: what `certify` and `verify` both run."""
+"""Compute every fact of a certificate from paired windows and a policy; `certify` and `verify` both run this."""
 
 from dataclasses import asdict, dataclass
 from typing import TypedDict
@@ -62,7 +62,7 @@ class Computed(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The final windows compared twice: by the tier's replicates and over all resamples."""
+    """Two comparisons of the final windows: by the tier's replicates, and over all resamples."""
 
     random: Comparison
     exact: Comparison
@@ -74,7 +74,7 @@ class Compared:
 
 
 def computed_facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:
-    """Everything that follows from the evidence and the policy, rounded to what is printed."""
+    """Everything that follows from the evidence and the policy, rounded as printed."""
     policy = policy.complete()
     try:
         if windows.final.metric.kind == "losses":
@@ -155,7 +155,7 @@ def _primary_metric(compared: Compared) -> PrimaryMetric:
 
 
 def _agreement(found: Comparison, panel: Panel) -> Agreement | None:
-    """What was done where interval and test alone disagree: there is a note of it after those of panel and rounding."""
+    """How interval and test were reconciled; the comparison has one note more than panel and rounding explain."""
     if len(found.notes) == len(panel.notes) + bool(found.computed.rounded):
         return None
     alone, limits = found.computed.test_p, found.difference.interval
@@ -195,7 +195,7 @@ def _how(compared: Compared) -> BootstrapFacts:
 
 
 def _replaced(found: Fallback) -> Replaced:
-    """By name: why follows from the method, and is told when it is shown."""
+    """The fallback by name; the reason follows from the method and is added when it is shown."""
     if found.wanted == "exact sign flips":
         if found.used == RANDOM_FLIPS:
             return Replaced(wanted=found.wanted, used="random sign flips", draws=STAND_IN_FLIPS)

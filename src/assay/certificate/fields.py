@@ -28,12 +28,12 @@ DIGITS = 12  # significant; what is computed twice on different machines agrees 
 
 
 def rounded(value: float) -> float:
-    """A number as the certificate prints it: at most 12 significant digits."""
+    """Round a number as certificates print it: to 12 significant digits."""
     return float(f"{value:.{DIGITS}g}") + 0.0  # no minus zero
 
 
 def rounded_exp(value: float) -> float:
-    """The exponential of a printed number, as it is printed: identities hold in what a reader sees."""
+    """The rounded exponential of a rounded number, so that identities hold for the printed digits."""
     return rounded(exp(value))
 
 

@@ -40,7 +40,7 @@ FilledText = Annotated[
 
 
 def _said(description: str, must: str | None = None, **bounds: Any) -> msgspec.Meta:
-    """What a field means, what it must be, for messages, and the bounds that say the same."""
+    """Metadata of a field: its meaning, the rule as messages word it, and the matching bounds."""
     meta: type[Any] = msgspec.Meta  # each pair of bounds is a signature of its own
     found: msgspec.Meta = meta(description=description, extra=None if must is None else {"must": must}, **bounds)
     return found
@@ -89,7 +89,7 @@ FIELDS: dict[str, Any] = {
 
 
 def policy_schema() -> dict[str, Any]:
-    """The JSON Schema that is published: a field is left out rather than null."""
+    """The published JSON Schema; fields are left out rather than null."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Policy",
@@ -101,14 +101,14 @@ def policy_schema() -> dict[str, Any]:
 
 
 def policy_of(given: Policy | str | PathLike[str] | None) -> Policy:
-    """A policy, or the one in a file; none leaves everything open."""
+    """The given policy, or the one in a file; without either, everything is left open."""
     if given is None:
         return Policy()
     return given if isinstance(given, Policy) else read_policy(given)
 
 
 def read_policy(path: str | PathLike[str]) -> Policy:
-    """The policy in a JSON file, or in a TOML file if its name ends so.
+    """Read a policy from a JSON file, or from a .toml file.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -130,7 +130,7 @@ def read_policy(path: str | PathLike[str]) -> Policy:
 
 
 def _fault(name: str, value: Any) -> str | None:
-    """What is wrong with a field."""
+    """What is wrong with a field, or ``None``."""
     field = one_line(name)
     if isinstance(value, _NoNumber):
         return f"{field}: {value.why}"
@@ -148,7 +148,7 @@ def _fault(name: str, value: Any) -> str | None:
 
 
 def _must(kind: Any) -> str:
-    """What a field must be: one of its choices, or what its bounds say."""
+    """The rule of a field, in words: its choices, or its bounds."""
     inner, *about = get_args(kind)
     if get_origin(inner) is Literal:
         choices = [repr(choice) for choice in get_args(inner)]
@@ -164,7 +164,7 @@ def _seen(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _NoNumber:
-    """What stands in a policy where a number should; refused once its field is known."""
+    """An invalid number in a policy; refused once its field is known."""
 
     why: str
 
@@ -184,7 +184,7 @@ def _content(file: Path) -> dict[str, Any]:
 
 
 def _marked(data: bytes) -> Any:
-    """The content with what is no number marked, so that its field can be named; what is no JSON is told elsewhere."""
+    """The content with invalid numbers marked, so that messages can name the field; ``None`` if it is not JSON."""
     try:
         return json.loads(data, parse_constant=_constant, parse_int=_number(int), parse_float=_number(float))
     except (ValueError, RecursionError):
@@ -223,7 +223,7 @@ def _number(kind: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def applied(own: Policy, stated: Policy) -> Policy:
-    """The issuer's policy with the verifier's numbers in place; the level is a floor, 0.95 unless the verifier says."""
+    """The issuer's policy with the verifier's numbers; the verifier's level (default 0.95) is a lower bound."""
     fixed = {name: own.fixed(name) for name in (*OF_THE_TIER, "tier", "seed")}
     fixed["replicates"] = max(stated.limits.replicates, fixed["replicates"] or 0)
     return replace(
@@ -241,12 +241,12 @@ def direction(own: Policy, metric: PrimaryMetric) -> bool:
 
 
 def unmet(own: Policy, issued: Certificate, judged: Certificate) -> list[str]:
-    """What the certificate, or its evidence as judged by the policy, does not meet; the verdict itself is apart."""
+    """The verifier's demands that the certificate or its evidence does not meet, except for the verdict."""
     return [*_choices_unmet(own, issued), *_evidence_unmet(own, issued, judged)]
 
 
 def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
-    """What the issuer chose otherwise."""
+    """Choices of the issuer that differ from the policy."""
     metric, stated = issued.primary_metric, issued.policy
     here, there = ("max_drop", "max_ratio") if metric.kind == "score" else ("max_ratio", "max_drop")
     if own.fixed(here) is None and own.fixed(there) is not None:
@@ -287,7 +287,7 @@ def _evidence_unmet(own: Policy, issued: Certificate, judged: Certificate) -> It
 
 
 def issuers_choice(own: Policy, issued: Certificate) -> dict[str, Any]:
-    """What the policy left open, so that the issuer decided it: each field and what was chosen, null for not stated."""
+    """Fields that the policy left to the issuer, with the issuer's choices; null means not stated."""
     scores, stated, stats, measure = issued.scores, issued.policy, issued.stats, issued.measure
     chosen = {
         "max_drop" if scores else "max_ratio": issued.decision.limit,
@@ -311,7 +311,7 @@ def issuers_choice(own: Policy, issued: Certificate) -> dict[str, Any]:
 
 
 def _unequal(issued: Certificate) -> str | None:
-    """What unequal weights of scores make of the items; ``None`` where all weigh the same."""
+    """The items and their effective number if weights of scores are unequal, else ``None``."""
     final = issued.stats.coverage.final
     counted = worth(final.used, final.effective)
     return f"{final.used} items{counted}" if issued.scores and counted else None

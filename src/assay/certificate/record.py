@@ -1,4 +1,4 @@
-"""The certificate: a record of facts. Schema, files, pages and Markdown are all read from it."""
+"""The certificate: a record of facts, from which schema, files, pages and Markdown are made."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ STATUS: dict[str, Status] = {"pass": "good", "regression": "bad", "insufficient 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where a certificate was written, and what became of a signature that was there before."""
+    """Where a certificate was written, and what happened to an earlier signature."""
 
     path: Path
     signature: str | None = None
@@ -69,7 +69,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     # Where it was written is no fact of a certificate: it stands beside the fields, and only `certify` knows it.
 
     def written_to(self, place: Written) -> "Certificate":
-        """The same certificate, which then says where it is."""
+        """Remember where the certificate was written."""
         self.__dict__["written"] = place
         return self
 
@@ -90,7 +90,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     @property
     def scores(self) -> bool:
-        """Whether it is about scores, not about losses."""
+        """Whether it is about scores rather than losses."""
         return self.primary_metric.kind == "score"
 
     @property
@@ -108,7 +108,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         return {sentences.rule_name(rule): self.detail(rule) for rule in self.rules if not rule.ok}
 
     def detail(self, rule: AnyRule) -> str:
-        """What was found of a rule, in words."""
+        """The outcome of a rule, in words."""
         return sentences.rule_detail(rule, sentences.unit_of(self.primary_metric), self.policy.tier)
 
     # ------------------------------------------------------------------------------------------ what is shown of it
@@ -145,7 +145,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         return (*found, *place)
 
     def facts_by(self, whose: str) -> tuple[Fact, ...]:
-        """What a person looks for in a certificate, and whose limit it was judged by."""
+        """The main facts, with whose limit the certificate was judged by."""
         level, limit = self.policy.level, self.decision.limit
         measured = sentences.measured(self.measure)
         found = [
@@ -220,7 +220,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         )
 
     def _intervals(self) -> ResultTable:
-        """By the replicates of the tier, which decide, and over all resamples."""
+        """Both intervals: by the tier's replicates, which decide, and over all resamples."""
         metric, level, replicates = self.primary_metric, self.policy.level, self.stats.bootstrap.replicates
         shown, plain = ([Interval(*ci, level, "") for ci in both] for both in (
             (metric.display_ci, self.exact.display_ci),

@@ -37,7 +37,7 @@ MOST_NEEDED = 1e9  # more windows than this is "never"
 
 
 def union_of(baseline: Table, subject: Table, *, cluster: str | None, lower_is_better: bool | None) -> Panel:
-    """Every window of either system, with a hole where the other lacks it; both must say the same of its tokens."""
+    """The panel of all windows of either system, with holes; both must agree on a window's tokens."""
     names = (baseline.name, subject.name)
     if names[0] == names[1]:
         names = (f"{names[0]} (baseline)", f"{names[1]} (subject)")
@@ -59,7 +59,7 @@ def _check_spans(baseline: Table, subject: Table) -> None:
 
 
 def _spans(table: Table) -> dict[tuple[str, str], tuple[float, float]]:
-    """First and last token by split and id."""
+    """Start and stop by split and id."""
     start, stop = table.numbers["start"], table.numbers["stop"]
     if not bool((start < stop).all()):
         at = int(np.argmin(start < stop))
@@ -72,7 +72,7 @@ def _spans(table: Table) -> dict[tuple[str, str], tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """How many windows or items there are, and as how many of equal weight they count (Kish)."""
+    """The number of windows or items, and their effective number (Kish)."""
 
     used: int
     effective: float
@@ -85,17 +85,17 @@ class Covered:
         return cls(panel.n, rounded(effective_number(panel.denominators)), panel.metric.kind == "losses")
 
     def enough(self, least: int) -> bool:
-        """At least so many. Windows differ in length by nature, so that they may count as half of that, but no less."""
+        """Whether there are at least so many. Windows differ in length by nature: effectively, half as many suffice."""
         return self.used >= least and self.effective >= (least / 2 if self.losses else least)
 
     def against(self, least: int) -> dict[str, Any]:
-        """Its fields where it is judged by a minimum."""
+        """The fields of a rule about a minimum."""
         return {"used": self.used, "effective": self.effective, "required": least, "ok": self.enough(least)}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Windows:
-    """The paired windows of each split, and what was found about all windows together."""
+    """The paired windows of each split, and counts over all windows."""
 
     preview: Panel | None
     final: Panel
@@ -106,7 +106,7 @@ class Windows:
 
     @property
     def weighted(self) -> bool:
-        """Whether scores have unequal weights. Tokens are no weights: they are what a perplexity is a mean over."""
+        """Whether scores have unequal weights. Token counts are not weights: perplexity is a mean over tokens."""
         return self.final.metric.kind == "scores" and Covered.of(self.final).effective < self.final.n
 
     @property
@@ -139,7 +139,7 @@ def _splits(union: Panel) -> tuple[str, ...]:
 
 
 def _paired(windows: Panel, split: str) -> Panel:
-    """The windows that both systems have, refused where there is none."""
+    """The windows that both systems have; an error if there are none."""
     try:
         return windows.complete()
     except NoPairsError as error:
@@ -150,7 +150,7 @@ def _paired(windows: Panel, split: str) -> Panel:
 
 
 def _overlapping(union: Panel, system: int) -> int:
-    """Windows of a system that share a token with another; documents count where both systems name them."""
+    """Windows of a system that share a token with another; within documents, if both systems name them."""
     there = union.answered[:, system]
     documents = union.labels["document"].codes[there] if "document" in union.labels else np.zeros(int(there.sum()))
     return overlapping_spans(union.numbers["start"][there], union.numbers["stop"][there], documents)
@@ -184,7 +184,7 @@ def _repeated_ids(union: Panel) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DriftFound:
-    """How far the final windows are from the preview windows, in log-loss, and how likely that is by sampling alone."""
+    """The shift from preview to final windows, in log-loss, and its p-value under sampling alone."""
 
     log_ratio: float
     standard_error: float
@@ -221,7 +221,7 @@ def _units(panel: Panel, system: int) -> Units:
 
 
 def rules_of(windows: Windows, policy: Policy) -> tuple[AnyRule, ...]:
-    """Pairing, overlap, equal counts or equal weights, and minima: `ci` and `release` insist on them, `dev` reports."""
+    """Check pairing, overlap, equal counts or weights, and minima: `ci` and `release` insist on them, `dev` reports."""
     total, final, least = windows.windows, Covered.of(windows.final), policy.limits.windows
     rules: list[AnyRule] = [
         PairingRule(version=RULES_VERSION, ok=windows.paired == total, paired=windows.paired, windows=total),
@@ -244,7 +244,7 @@ def rules_of(windows: Windows, policy: Policy) -> tuple[AnyRule, ...]:
 
 
 def _weights(windows: Windows, policy: Policy) -> EqualWeightsRule:
-    """Whoever chooses the weights chooses what counts, so that unequal ones need the policy's leave."""
+    """Unequal weights need the policy's permission: whoever chooses them chooses what counts."""
     found, weights = Covered.of(windows.final), windows.final.denominators
     allowed = policy.weights or "equal"
     return EqualWeightsRule(
@@ -259,7 +259,7 @@ def _weights(windows: Windows, policy: Policy) -> EqualWeightsRule:
 
 
 def enforce(rules: tuple[AnyRule, ...], policy: Policy, unit: str) -> None:
-    """Abort in `ci` and `release`: a certificate that breaks a rule is not written."""
+    """Refuse broken rules in `ci` and `release`, before anything is written."""
     broken = [rule for rule in rules if not rule.ok]
     if not broken or policy.profile == "dev":
         return
@@ -279,7 +279,7 @@ def enforce(rules: tuple[AnyRule, ...], policy: Policy, unit: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A verdict, the limit, the bound that decided, and how many units would settle an open case."""
+    """A verdict, the limit, the deciding bound, and how many units would settle an open case."""
 
     verdict: GateVerdict
     limit: float
@@ -304,7 +304,7 @@ def decide(estimate: float, low: float, high: float, limit: float, n: int) -> De
 
 
 def decide_by(metric: PrimaryMetric, limits: TierLimits, n: int) -> Decision:
-    """The decision of a certificate, on its printed numbers, so that a reader decides as the certificate does."""
+    """Decide on the printed numbers of a certificate, so that its readers reach the same decision."""
     low, high = metric.display_ci
     mean, drop = metric.difference_vs_baseline, limits.max_drop
     if metric.ratio_vs_baseline is not None:

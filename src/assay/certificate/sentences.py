@@ -1,4 +1,4 @@
-"""What people read of a certificate. None of it is stored: it is made from the facts when it is shown."""
+"""What a certificate says in words. None of it is stored; it is made from the facts when shown."""
 
 from math import floor
 from typing import Any
@@ -31,13 +31,13 @@ def unit_of(metric: PrimaryMetric) -> str:
 
 
 def names_of(systems: BothSystems) -> tuple[str, str]:
-    """Baseline and subject; told apart where they have the same name."""
+    """Names of baseline and subject, made distinct if they are equal."""
     baseline, subject = systems.baseline.name, systems.subject.name
     return (f"{baseline} (baseline)", f"{subject} (subject)") if baseline == subject else (baseline, subject)
 
 
 def worth(used: int, effective: float, *, losses: bool = False) -> str:
-    """As how many equal units they count, where that is not their number; never rounded up."""
+    """The effective number of units, where it differs from their number; never rounded up."""
     kind = "length" if losses else "weight"
     return "" if effective == used else f", worth {floor(effective * 10) / 10:g} of equal {kind}"
 
@@ -45,7 +45,7 @@ def worth(used: int, effective: float, *, losses: bool = False) -> str:
 def decided(
     systems: BothSystems, metric: PrimaryMetric, stats: WindowStats, policy: StatedPolicy, decision: Decision
 ) -> str:
-    """The answer, with the interval and the limit that it rests on."""
+    """The verdict in a sentence, with the interval and the limit it rests on."""
     baseline, subject = names_of(systems)
     heads = {
         "pass": f"{subject} may replace {baseline}",
@@ -87,7 +87,7 @@ def interval_method(how: BootstrapFacts, level: float) -> str:
 
 
 def scheme(metric: PrimaryMetric, stats: WindowStats) -> str:
-    """What was drawn, and why; or why nothing is."""
+    """What was resampled and why, or why nothing was."""
     how = stats.bootstrap
     if how.scheme is None:
         return _not_drawn(how)
@@ -119,7 +119,7 @@ _WHY = {
 
 
 def fallback(found: Replaced, metric: PrimaryMetric) -> str:
-    """What could not be done as asked, what was done instead, and why."""
+    """A fallback in words: what was wanted, what was used, and why."""
     flat = "one unit" if metric.standard_error is None else "all units have the same value"
     why = _WHY.get(found.used, f"{flat}: there is no spread to resample")
     used = found.used if found.draws is None else f"{found.draws} {found.used}"
@@ -127,7 +127,7 @@ def fallback(found: Replaced, metric: PrimaryMetric) -> str:
 
 
 def notes(metric: PrimaryMetric) -> list[str]:
-    """What was done so that interval and test say the same, and so that rounding says nothing."""
+    """Notes on how interval and test were reconciled, and on differences that are only rounding."""
     found = [words.rounded_off(metric.rounded)] if metric.rounded else []
     if metric.agreement is not None and metric.test_p_value is not None:
         test, p = f"the {metric.test} test", words.p_value(metric.test_p_value)
@@ -148,7 +148,7 @@ def rule_name(rule: RuleOutcome) -> str:
 
 
 def rule_detail(rule: RuleOutcome, unit: str, tier: str) -> str:
-    """What was found, and by how much it falls short."""
+    """The outcome of a rule, and by how much it is missed."""
     match rule:
         case PairingRule():
             lost = rule.windows - rule.paired
@@ -184,7 +184,7 @@ def _short(rule: MinimumRule, unit: str) -> str:
 
 
 def measured(measure: Measured) -> str | None:
-    """Task and metric, where they say more than the other facts."""
+    """Task and metric, if they add to the other facts."""
     if measure.task is None and measure.metric in (None, "perplexity"):
         return None
     told = {name: getattr(measure, name) for name in ("metric", "task", "filter", "scorer")}
@@ -193,7 +193,7 @@ def measured(measure: Measured) -> str | None:
 
 
 def choices(found: dict[str, Any]) -> str:
-    """What a policy left to the issuer, on one line."""
+    """The choices left to the issuer, on one line."""
     return ", ".join(f"{name} {_choice(name, value)}" for name, value in found.items())
 
 

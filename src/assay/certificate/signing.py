@@ -25,7 +25,7 @@ PAYLOAD_TYPE = "application/vnd.assay.certificate+json"
 
 
 def canonical_bytes(document: dict[str, Any]) -> bytes:
-    """Sorted keys, two spaces, UTF-8, one newline at the end."""
+    """Serialize a document: sorted keys, two spaces, UTF-8, one newline at the end."""
     try:
         text = json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False)
         return msgspec.json.format(text.encode(), indent=2) + b"\n"  # with an indent, json would write it in Python
@@ -42,7 +42,7 @@ def digest_of(document: dict[str, Any]) -> str:
 
 
 def parsed(data: bytes, label: str) -> dict[str, Any]:
-    """The document of a file; a key that stands twice is refused, for readers would see different certificates."""
+    """Parse a file; duplicate keys are refused, since readers could see different certificates."""
     try:
         document = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -76,7 +76,7 @@ def envelope_path(certificate: Path) -> Path:
 def generate_keys(private: Path) -> Path:
     """Write a new private key (mode 600, never over an existing file) and its public key beside it.
 
-    A private key without its public one, as a kill between the two leaves it, is kept and gets it.
+    A private key without its public key, as a kill between the two leaves it, is kept and completed.
     """
     crypto = _cryptography()
     public = private.with_name(private.name + ".pub")
@@ -135,9 +135,9 @@ def sign(payload: bytes, key: "Ed25519PrivateKey") -> bytes:
 
 
 def withdraw_envelope(path: Path, certificate: bytes) -> str | None:
-    """Remove the envelope of a certificate that was issued again without a signature; what became of it, in words.
+    """Remove the envelope of a certificate that was issued again unsigned; return what happened to it, in words.
 
-    An envelope that no longer fits must not stay beside the certificate. One that fits may: the same bytes were signed.
+    An outdated envelope must not stay beside the certificate; one that still fits may, as the same bytes were signed.
     """
     if not path.exists():
         return None
@@ -153,7 +153,7 @@ def withdraw_envelope(path: Path, certificate: bytes) -> str | None:
 
 
 def signed_payload(envelope: bytes) -> bytes | None:
-    """What an envelope of ours is about, by whichever key; ``None`` if it is none of ours."""
+    """The payload of an envelope of ours, by whichever key; ``None`` if it is not ours."""
     try:
         content = json.loads(envelope)
         return base64.b64decode(content["payload"], validate=True) if content["payloadType"] == PAYLOAD_TYPE else None
@@ -214,7 +214,7 @@ def _authenticated(payload: bytes) -> bytes:
 
 
 class _Cryptography:
-    """The names we use, from where the package keeps them."""
+    """The names we use of the package, imported late."""
 
     def __init__(self) -> None:
         from cryptography.hazmat.primitives import serialization

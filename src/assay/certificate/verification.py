@@ -52,7 +52,7 @@ def _shown(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value, or its text where JSON has no such value: a forged field may hold an infinity."""
+    """The value, or its text if JSON cannot hold it: a forged field may be infinite."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
@@ -98,7 +98,7 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
 
     @property
     def recomputed(self) -> bool:
-        """Were its numbers computed again from the evidence?"""
+        """Whether its numbers were recomputed from the evidence."""
         return RECOMPUTED in self.checks
 
     @property
@@ -130,7 +130,7 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
 
     @property
     def whose_limit(self) -> str:
-        """Said of the limit: whether it is the verifier's."""
+        """Whose limit it is, in words."""
         if self.judged is None:
             return ""
         if Policy(**self.policy).fixed("max_drop" if self.judged.scores else "max_ratio") is None:
@@ -170,7 +170,7 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
 
 
 def differences(name: str, stated: Any, found: Any) -> list[FieldFault]:
-    """Leaf by leaf; numbers may differ in their last printed digits."""
+    """Compare leaf by leaf; numbers may differ in their last printed digits."""
     if isinstance(stated, dict) and isinstance(found, dict):
         keys = sorted(stated.keys() | found.keys())
         return [f for key in keys for f in differences(_inside(name, key), stated.get(key), found.get(key))]
@@ -195,7 +195,7 @@ Stated = tuple[str, Any, Any]  # field, what it says, what follows from other fi
 
 
 def identity_faults(issued: Certificate) -> list[FieldFault]:
-    """P8, the two spellings (P7), and the verdict that follows from the printed bound and limit."""
+    """Contradictions between fields: P8, the two spellings (P7), and the verdict from the printed bound and limit."""
     metric = issued.primary_metric
     if issued.scores is not (issued.ppl is None) or issued.scores is not (metric.ratio_vs_baseline is None):
         return [fault("primary_metric.kind", metric.kind, "the fields of another kind")]

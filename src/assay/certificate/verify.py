@@ -164,7 +164,7 @@ def _fixed(own: Policy) -> dict[str, Any]:
 
 
 def _typed(document: dict[str, Any]) -> Certificate | FieldFault:
-    """The record, or what is not as the schema says. Nothing is converted: a whole number is not taken for another."""
+    """The record, or the first violation of the schema. Nothing is converted."""
     try:
         found = next(_not_finite(document, ""), None)
         return msgspec.convert(document, Certificate) if found is None else found
@@ -175,7 +175,7 @@ def _typed(document: dict[str, Any]) -> Certificate | FieldFault:
 
 
 def _schema_fault(message: str) -> FieldFault:
-    """By the field that msgspec names."""
+    """A fault with the field that msgspec's message names."""
     found = _PLACE.match(message)
     what, place = (message, "") if found is None else (found["what"], found["path"] or "")
     field = _FIELD.match(what)
@@ -188,7 +188,7 @@ def _schema_fault(message: str) -> FieldFault:
 
 
 def _not_finite(value: Any, place: str) -> Iterator[FieldFault]:
-    """1e999 is a number in JSON, but none that can be computed with; and a text may be one that no file can hold."""
+    """Find numbers that overflow (1e999 is valid JSON) and texts that cannot be encoded."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in inside:
         yield from _not_finite(part, f"{place}.{name}".lstrip("."))
@@ -209,7 +209,7 @@ def _canonical_faults(data: bytes, document: dict[str, Any]) -> list[FieldFault]
 
 
 def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tuple[list[str], list[FieldFault]]:
-    """What was checked of the signature, and what is wrong with it. Without a key an envelope is only told of."""
+    """What was checked of the signature, and its faults. Without a key, an envelope is only mentioned."""
     envelope = envelope_path(path)
     content = read_bytes(envelope, SETTINGS) if envelope.exists() else None
     if key is not None:
@@ -228,13 +228,13 @@ def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tupl
 def _recomputed(
     document: dict[str, Any], issued: Certificate, proof: Path, own: Policy
 ) -> tuple[list[FieldFault], _Judged | None]:
-    """Faults of the recomputation; the verdict and what is not met under the verifier's own policy."""
+    """Recompute from the evidence: the faults, and the judgement under the verifier's own policy."""
     faults = []
     digest = _digest(proof)
     if digest != issued.evidence.sha256:
         faults.append(fault("evidence.sha256", issued.evidence.sha256, digest))
     try:
-        policy = stated_policy(issued)
+        policy = policy_claimed(issued)
     except UsageError as error:
         return [*faults, fault("policy", "what was judged by", str(error))], None
     try:
@@ -264,13 +264,13 @@ def _digest(proof: Path) -> str:
 
 
 def _facts(union: Panel, policy: Policy, issued: Certificate) -> Certificate:
-    """The certificate with every computed fact as the evidence gives it under this policy."""
+    """The certificate with every fact recomputed from the evidence under this policy."""
     windows = windows_of(union)
     return msgspec.structs.replace(issued, **computed_facts(windows, policy, rules_of(windows, policy)))
 
 
 def _as_issued(found: Certificate, policy: Policy, rows: int) -> Certificate:
-    """The recomputed facts beside what only the issuer knows: its version, file names."""
+    """The recomputed facts, with what only the issuer knows (version, file names) as stated."""
     version = ".".join(found.meta.assay.split(".")[:2])
     return msgspec.structs.replace(
         found,
@@ -281,15 +281,15 @@ def _as_issued(found: Certificate, policy: Policy, rows: int) -> Certificate:
 
 
 def _profile_faults(found: Certificate) -> list[FieldFault]:
-    """A certificate that breaks a rule is only ever issued under `dev`."""
+    """Broken rules are a fault unless the profile is `dev`: no other issues such a certificate."""
     profile = found.policy.profile
     if profile == "dev" or not found.broken:
         return []
     return [fault("policy.profile", profile, f"dev, for these rules are broken: {', '.join(found.broken)}")]
 
 
-def stated_policy(issued: Certificate) -> Policy:
-    """The policy that the certificate says it was judged by."""
+def policy_claimed(issued: Certificate) -> Policy:
+    """The policy that the certificate claims to be judged by."""
     stated = issued.policy
     changed = {name: getattr(stated.limits, name, None) for name in stated.overrides}
     return Policy(
