@@ -217,9 +217,7 @@ def _deltas(compared: Compared) -> PairedDeltas:
     if std is not None and compared.random.degenerate and equal:
         std = 0.0  # not the noise of rounding, which another machine would not find again
     return PairedDeltas(
-        mean=rounded(compared.random.difference.value or 0.0),
-        std=_optional(std),
-        degenerate=compared.random.degenerate,
+        mean=rounded(compared.random.difference.value or 0.0), std=_optional(std), degenerate=compared.random.degenerate
     )
 
 

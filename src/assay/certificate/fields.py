@@ -210,8 +210,7 @@ class PerplexityAgain(Facts, frozen=True, kw_only=True):
     """The same numbers under other names, for tools that look for those."""
 
     preview_final_ratio: Annotated[
-        float,
-        _said("exp(weighted mean Δ), baseline to subject, whatever its name says; preview to final is 'drift'."),
+        float, _said("exp(weighted mean Δ), baseline to subject, whatever its name says; preview to final is 'drift'.")
     ]
     logloss_delta_ci: Annotated[Limits, _said("Interval of the weighted mean Δ.")]
     ratio_ci: Annotated[Limits, _said("exp(logloss_delta_ci).")]

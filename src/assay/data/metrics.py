@@ -92,28 +92,13 @@ def _quotient(top: Floats, bottom: Floats) -> Floats:
 
 
 PERPLEXITY = Metric.of_sums(
-    "perplexity",
-    ("loss",),
-    ("tokens",),
-    scale="exp",
-    lower_is_better=True,
-    measured_in="nats per token",
+    "perplexity", ("loss",), ("tokens",), scale="exp", lower_is_better=True, measured_in="nats per token"
 )
 BITS_PER_BYTE = Metric.of_sums(
-    "bits per byte",
-    ("loss",),
-    ("bytes",),
-    divisor=log(2),
-    lower_is_better=True,
-    measured_in="bits per byte",
+    "bits per byte", ("loss",), ("bytes",), divisor=log(2), lower_is_better=True, measured_in="bits per byte"
 )
 BITS_PER_CHARACTER = Metric.of_sums(
-    "bits per character",
-    ("loss",),
-    ("chars",),
-    divisor=log(2),
-    lower_is_better=True,
-    measured_in="bits per character",
+    "bits per character", ("loss",), ("chars",), divisor=log(2), lower_is_better=True, measured_in="bits per character"
 )
 SCORE = Metric.of_sums("score", ("score",), ("weight",), measured_in="points of score")
 

@@ -40,9 +40,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     chosen = [of_split(table, how.split) for table in tables]
     about = chosen[0].about
     metric = Metric.of(
-        chosen[0].kind,
-        lower_is_better=direction_of(chosen, asked=how.lower_is_better),
-        name=about.get("measure_name"),
+        chosen[0].kind, lower_is_better=direction_of(chosen, asked=how.lower_is_better), name=about.get("measure_name")
     )
     systems = system_names(chosen, how.names)
     cluster = how.cluster or clustered_by(chosen)

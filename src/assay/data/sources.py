@@ -170,11 +170,5 @@ def pair(
     0.0217
     """
     return Panel.from_tables(
-        [a, b],
-        names=names,
-        cluster=cluster,
-        split=split,
-        lower_is_better=lower_is_better,
-        complete=True,
-        strict=strict,
+        [a, b], names=names, cluster=cluster, split=split, lower_is_better=lower_is_better, complete=True, strict=strict
     )

@@ -35,15 +35,7 @@ from assay.errors import InputError, UsageError
 from assay.scoring import Encoded, TokenProgress, local_scorer
 from assay.scoring.checkpoint import model_digests
 from assay.scoring.loading import tokenized
-from assay.scoring.models_and_texts import (
-    Document,
-    Model,
-    ModelSpec,
-    Text,
-    read_documents,
-    specs_of,
-    texts_digest,
-)
+from assay.scoring.models_and_texts import Document, Model, ModelSpec, Text, read_documents, specs_of, texts_digest
 from assay.scoring.windows import Layout, Plan, Window, batches_of, layout_for, start_token, windows_of
 from assay.stats.units import Floats
 

@@ -164,11 +164,7 @@ def _arguments(point: Any) -> dict[str, Any]:
 
 
 def _batched(
-    batches: list[str],
-    points: dict[str, list[Any]],
-    expected: dict[str, Any],
-    where: tuple[str, str],
-    truth: Truth,
+    batches: list[str], points: dict[str, list[Any]], expected: dict[str, Any], where: tuple[str, str], truth: Truth
 ) -> dict[str, list[Asked]]:
     """Questions of batched prompts, which name none: those of the ground truth, in order."""
     names = list(expected)

@@ -16,16 +16,7 @@ from typing import TYPE_CHECKING, Any
 from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
 from assay.errors import InputError
-from assay.files.reading import (
-    ARCHIVE,
-    DOCUMENT,
-    cannot_open,
-    check_file,
-    megabytes,
-    opened,
-    parse_json,
-    read_json,
-)
+from assay.files.reading import ARCHIVE, DOCUMENT, cannot_open, check_file, megabytes, opened, parse_json, read_json
 from assay.names import listed
 
 #: The keys of a .json log, and of its header or the first entry of its journal saved by themselves.
