@@ -184,14 +184,13 @@ def test_the_smallest_and_the_largest_numbers_give_whole_json(scale: float, desi
         assert effect.value == pytest.approx(unit.effect_sizes[name].value, rel=0.2)  # 5e-324 has no digits to spare
 
 
-@pytest.mark.parametrize("span", [20, 150, 300])
+@pytest.mark.parametrize("span", [20, pytest.param(150, marks=pytest.mark.nightly), 300])
 @pytest.mark.parametrize("method", ["auto", "t", "percentile", "studentized"])
 @pytest.mark.parametrize("right", [False, True])
-@pytest.mark.parametrize("n", [10, pytest.param(40, marks=pytest.mark.nightly)])
-def test_weights_of_600_orders_of_magnitude_give_no_warnings(n: int, span: int, method: Any, *, right: bool) -> None:
+def test_weights_of_600_orders_of_magnitude_give_no_warnings(span: int, method: Any, *, right: bool) -> None:
     rng = np.random.default_rng(span)
-    weight = (10.0 ** rng.uniform(-span, span, n)).tolist()
-    a, b = (rng.random(n) > 0.4, rng.random(n) > 0.3) if right else rng.uniform(0, 1, (2, n))
+    weight = (10.0 ** rng.uniform(-span, span, 40)).tolist()
+    a, b = (rng.random(40) > 0.4, rng.random(40) > 0.3) if right else rng.uniform(0, 1, (2, 40))
     tables = [scores(part.astype(float).tolist(), weight=weight) for part in (a, b)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

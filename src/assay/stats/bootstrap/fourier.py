@@ -8,7 +8,7 @@ a series of its own (`Pointwise`).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import e, exp, factorial, log, pi, sqrt
+from math import ceil, e, exp, factorial, log, pi, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ BLOCK = 32  # frequencies per pass
 CHUNK = 4096  # units per pass: 32 × 4096 complex numbers stay in the cache
 WORK = 4e7  # units × frequencies before the series is cut off and smoothed, and at most
 LONGEST = 16_384  # frequencies
+_SIZE = 256  # frequencies of a block, from the 257th on
 NORMAL_END = sqrt(-2 * log(DECAYED))  # where ψ ends if it is that of a normal distribution
 FINEST = 0.01  # lattice-like structure finer than this part of a standard error may stay unresolved
 
@@ -78,31 +79,38 @@ def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, boo
     budget = min(max(int(WORK / draws.n), 4 * BLOCK), LONGEST)
     least = last_revival(draws.y, 1.0 if draws.p is None else draws.n * draws.p) / first
     alive_from = DECAYED ** (1 / draws.n)  # of |φ|, whose n-th power is |ψ|
-    blocks: list[Complexes] = []
-    done, size = 0, min(BLOCK, int(NORMAL_END / first) + 6)
-    while True:
-        blocks.append(_transform(draws, first, size, terms, skip=done))
-        done += size
-        finished = done >= least and bool((np.abs(blocks[-1][-4:, 0]) < alive_from).all())
-        if finished or done >= budget:
-            break
-        size = min(256, done)
-    sums = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    if finished:
+    parts: list[Complexes] = []
+    done, size, blocks, end = 0, min(BLOCK, int(NORMAL_END / first) + 6), 1, None
+    while end is None and done < budget:
+        found = _transform(draws, first, size, terms, skip=done, blocks=blocks)
+        quiet = (np.abs(found[:, 0]).reshape(blocks, size)[:, -4:] < alive_from).all(axis=1)
+        end = next((end for end in size * (1 + np.flatnonzero(quiet)) if done + end >= least), None)
+        parts.append(found[:end])
+        done += len(parts[-1])
+        size = min(_SIZE, done)
+        if draws.p is None and terms == 1:
+            blocks = max(min(done // _SIZE, BLOCK * CHUNK // (_SIZE * draws.n), ceil((budget - done) / size)), 1)
+    sums = np.concatenate(parts)
+    if end is not None:
         alive = (np.abs(sums[:, 0]) >= alive_from).nonzero()[0]
         sums = sums[: alive[-1] + 2] if len(alive) else sums[:1]
-    return sums, finished
+    return sums, end is not None
 
 
-def _transform(draws: Draws, first: float, count: int, terms: int, skip: int) -> Complexes:
-    """(count, terms) Σ p g^m exp(iu y) at the frequencies first·(skip + 1 … skip + count)."""
-    total = np.zeros((count, terms), dtype=np.complex128)
+def _transform(draws: Draws, first: float, count: int, terms: int, skip: int, blocks: int) -> Complexes:
+    """(blocks · count, terms) Σ p g^m exp(iu y) at the frequencies first·(skip + 1 … skip + blocks · count)."""
+    total = np.zeros((blocks * count, terms), dtype=np.complex128)
     for low in range(0, draws.n, CHUNK):
         part = slice(low, low + CHUNK)
         angle = first * draws.y[part]
         powers = powers_of(angle, count)
         if skip:
-            powers *= np.cos(skip * angle) + 1j * np.sin(skip * angle)
+            angles = (skip + count * np.arange(blocks))[:, None] * angle
+            turns = np.cos(angles) + 1j * np.sin(angles)
+            if blocks == 1:
+                powers *= turns[0]
+            else:
+                powers = (powers * turns[:, None]).reshape(-1, len(angle))
         if draws.p is None and terms == 1:
             total[:, 0] += powers.sum(axis=1) / draws.n
         else:  # no BLAS product: on a busy machine its threads wait for each other far longer than this takes
