@@ -64,7 +64,8 @@ def check(claim: Claim, level: float) -> None:
 def of_comparison(found: Comparison) -> Iterator[Claim]:
     shown = found.verdict != "no difference shown"
     assert shown == (not found.sentence.startswith("No difference shown"))
-    yield Claim(found.p_value, found.difference.interval, shown)
+    assert (found.verdict == "undecided") == (found.reliance == "too few") == found.sentence.startswith("Undecided")
+    yield Claim(found.p_value, found.difference.interval, None if found.verdict == "undecided" else shown)
     for estimate in (*found.effect_sizes.values(), *(size.difference for size in found.sizes.values())):
         if estimate.value is not None:
             yield Claim(found.p_value, estimate.interval)
@@ -187,7 +188,8 @@ def ranked(rng: Rng, level: float) -> Iterator[Claim]:
     parts = [scores(((column > 0) if right else column).astype(float).tolist()) for column in values.T]
     board = rank(*parts, names=list("abcd"), design=Design(level=level))
     for pair in board.pairs:
-        yield Claim(pair.p_adjusted, pair.difference.interval, pair.verdict != "not told apart")
+        told = None if pair.reliance == "too few" else pair.verdict != "not told apart"
+        yield Claim(pair.p_adjusted, pair.difference.interval, told)
 
 
 VERBS: dict[str, tuple[Callable[[Rng, float], Iterator[Claim]], int]] = {

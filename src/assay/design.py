@@ -1,6 +1,6 @@
 """How uncertainty is computed: the one home of every default."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -10,9 +10,10 @@ from assay.version import VERSION
 
 if TYPE_CHECKING:
     from assay.stats.bootstrap import IntervalResult
+    from assay.stats.records import Interval
     from assay.stats.units import Units
 
-#: auto is tango for 0/1 scores and bca for everything else.
+#: auto is tango for 0/1 scores; else t-hall for few units, or few that differ, and bca for the others.
 Method = IntervalName
 Scheme = Literal["auto", "tokens", "windows"]
 #: auto is mcnemar-midp for 0/1 scores and sign-flip for everything else; mcnemar is the exact one.
@@ -59,11 +60,6 @@ class Design:
         if self.margin is not None and not 0 < self.margin < float("inf"):
             raise UsageError(f"margin must be positive and finite, but got {self.margin}.")
 
-    @property
-    def resampling(self) -> Method:
-        """The method for what is not 0/1: auto is bca."""
-        return "bca" if self.method == "auto" else self.method
-
     def interval(self, units: "Units", level: float | None = None, *, own_p: bool = False) -> "IntervalResult":
         """The interval of a ratio of sums as the design asks for it, at its own level unless another one is given.
 
@@ -79,6 +75,11 @@ class Design:
             seed=self.seed,
             own_p=own_p,
         )
+
+    def ran(self, made: "Iterable[Interval | None]") -> str:
+        """The method that all of these intervals have; where they differ, the one that was asked for."""
+        names = {limits.method for limits in made if limits is not None and limits.method != "degenerate"}
+        return names.pop() if len(names) == 1 else self.method
 
     @property
     def paired(self) -> bool:

@@ -10,6 +10,7 @@ from scipy import stats as scipy_stats
 
 from assay import Design, Panel, UsageError, compare
 from assay.analyses.contrast import (
+    Reliance,
     Verdict,
     agreed,
     binary_of,
@@ -74,6 +75,35 @@ def test_an_interval_of_however_many_units_needs_the_test(n: int, p: float, verd
     assert verdict_of(difference, test, Design(), lower_is_better=False) == verdict
 
 
+def relied_on(n: int, weights: list[float] | None = None, **more: object) -> Reliance | None:
+    panel = Panel.from_arrays(np.random.default_rng(n).normal(size=(n, 2)) * np.ones(n)[:, None], weights, **more)  # type: ignore[arg-type]
+    return compare(panel).reliance
+
+
+def test_what_may_be_relied_on_by_the_number_of_units_and_their_weights() -> None:
+    assert [relied_on(n) for n in (1, 2, 19, 20)] == ["too few", "if symmetric", "if symmetric", "firm"]
+    heavy = [25.0] + [1.0] * 29  # Kish: 54² / 654 = 4.5
+    assert relied_on(30, heavy) == "too few"
+    assert relied_on(19, [0.1] * 19) == "if symmetric"
+    assert relied_on(20, [0.1] * 20) == "firm"  # not 19.999 by rounding
+    assert relied_on(60, clusters=[f"c{i % 19}" for i in range(60)]) == "if symmetric"
+
+
+@pytest.mark.parametrize(("n", "firm"), [(5, False), (6, True), (12, True)])
+def test_0_1_scores_have_a_rule_of_their_own(n: int, firm: bool) -> None:
+    panel = Panel.from_arrays(np.column_stack([np.ones(n), np.arange(n) % 2]))
+    assert compare(panel).reliance == ("firm" if firm else "too few")
+    assert compare(panel, design=Design(method="bca")).reliance == "if symmetric"  # no longer Tango's
+
+
+@pytest.mark.parametrize("margin", [None, 0.4])
+def test_nothing_is_decided_by_too_few(margin: float | None) -> None:
+    found, test = Estimate(0.2, Interval(0.1, 0.3, 0.95, "t-hall"), 0.05, 30), Test("sign-flip", 1.0, 1e-6, 30)
+    asked = Design(margin=margin)
+    assert verdict_of(found, test, asked, lower_is_better=False, reliance="too few") == "undecided"
+    assert verdict_of(found, test, asked, lower_is_better=False, reliance="if symmetric") == "better"
+
+
 def test_two_items_show_nothing_whatever_their_interval() -> None:
     found = compare(
         {"item": [1, 2], "score": [0.0, 0.0]}, {"item": [1, 2], "score": [0.1, 0.2]}, design=Design(margin=1)
@@ -131,10 +161,11 @@ def test_rounding_is_no_difference_and_is_noted() -> None:
 @pytest.mark.parametrize(
     ("tokens", "design", "scheme", "reason"),
     [
-        ([10, 10, 10, 11], Design(), "tokens", "tokens are nearly equal"),
-        ([1, 10, 100, 5], Design(), "windows", "windows drawn uniformly because tokens vary"),
+        ([10, 10, 10, 11], Design(method="bca"), "tokens", "tokens are nearly equal"),
+        ([1, 10, 100, 5], Design(method="bca"), "windows", "windows drawn uniformly because tokens vary"),
+        ([1, 10, 100, 5], Design(), "windows", "t-hall is a closed form"),
         ([1, 10, 100, 5], Design(scheme="tokens"), "tokens", "as asked"),
-        ([1, 10, 100, 5], Design(method="t"), "windows", "t is the closed form"),
+        ([1, 10, 100, 5], Design(method="t"), "windows", "t is a closed form"),
     ],
 )
 def test_what_is_drawn_follows_the_weights(tokens: list[float], design: Design, scheme: str, reason: str) -> None:

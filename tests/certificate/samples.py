@@ -80,7 +80,7 @@ def _plain_scores(path: Path) -> None:
 
 def _overrides(path: Path) -> None:
     policy = Policy(max_ratio=1.02, min_windows=50, replicates=400, seed=7, level=0.9, note="a small pilot, #12")
-    certify(losses(60), losses(60, 2), path, policy=policy, timestamp=True)
+    certify(losses(120), losses(120, 2), path, policy=policy, timestamp=True)
 
 
 def _broken(path: Path) -> None:

@@ -153,7 +153,10 @@ def test_the_exact_interval_and_its_distance_from_the_random_one(certificate: Pa
 def test_more_replicates_come_nearer_to_the_exact_interval(tmp_path: Path) -> None:
     distances = [
         certify(
-            losses(60), losses(60, 2), tmp_path / "c.json", policy=Policy(replicates=replicates, seed=seed, note="test")
+            losses(120),
+            losses(120, 2),
+            tmp_path / "c.json",
+            policy=Policy(replicates=replicates, seed=seed, note="test"),
         ).to_dict()["exact"]["distance"]
         for replicates in (200, 20_000)
         for seed in range(4)

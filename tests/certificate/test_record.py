@@ -51,7 +51,7 @@ def test_what_is_shown_stands_in_text_page_and_frame(certificate: Path) -> None:
 
 
 def test_both_intervals_are_numbers_in_the_table(tmp_path: Path) -> None:
-    record = certify(losses(30), losses(30, 2), tmp_path / "c.json")
+    record = certify(losses(120), losses(120, 2), tmp_path / "c.json")
     frame = record.tables[0].to_frame()
     metric, exact = record.primary_metric, record.exact
     assert frame["perplexity ratio_low"].tolist() == [metric.display_ci[0], exact.display_ci[0]]

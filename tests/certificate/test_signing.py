@@ -35,7 +35,7 @@ def key(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def signed(tmp_path: Path, key: Path) -> Path:
-    certify(losses(20), losses(20, 2), tmp_path / "c.json", sign_with=key)
+    certify(losses(40), losses(40, 2), tmp_path / "c.json", sign_with=key)
     return tmp_path / "c.json"
 
 
@@ -257,7 +257,7 @@ def test_a_certificate_issued_again_without_a_key_does_not_keep_the_old_signatur
 
 def test_the_same_bytes_issued_again_keep_their_signature(signed: Path, key: Path) -> None:
     before = signed.read_bytes()
-    issued = certify(losses(20), losses(20, 2), signed)
+    issued = certify(losses(40), losses(40, 2), signed)
     assert signed.read_bytes() == before
     assert "c.dsse.json still fits: these are the bytes that were signed" in str(issued)
     assert checked(signed, key).true

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.certificate.build import Computed, computed_facts
+from assay.certificate.build import TODAY, Computed, Versions, computed_facts
 from assay.certificate.fields import AnyRule
 from assay.certificate.record import Certificate
 from assay.certificate.rules import Windows, windows_of
@@ -45,10 +45,10 @@ def _computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
             paired[key] = windows_of(union)
         return paired[key]
 
-    def compute(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:
-        key = (id(windows), policy, rules)
+    def compute(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], versions: Versions = TODAY) -> Computed:
+        key = (id(windows), policy, rules, versions)
         if key not in facts:
-            facts[key] = computed_facts(windows, policy, rules)
+            facts[key] = computed_facts(windows, policy, rules, versions)
         return facts[key]
 
     def table(proof: Path, *, kind: Kind, cluster: str | None) -> Table:

@@ -157,7 +157,7 @@ def test_a_dev_certificate_with_broken_rules_cannot_be_made_one_of_ci(tmp_path: 
 
 
 def test_a_certificate_of_an_earlier_version_is_still_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    certify(losses(20), losses(20, 2), tmp_path / "c.json")
+    certify(losses(40), losses(40, 2), tmp_path / "c.json")
     for name in ("assay.version", "assay.design"):
         monkeypatch.setattr(sys.modules[name], "VERSION", "7.3.1")
     assert verify(tmp_path / "c.json").exit_code == 0

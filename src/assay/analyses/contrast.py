@@ -1,9 +1,10 @@
 """What questions share about two systems on the same units: the interval and test of a difference, and the verdict.
 
 For 0/1 scores the default pair is Tango's interval with McNemar's mid-p (clusters and weights by the design effect);
-for everything else BCa with exact sign flips. One rule for every verb: a difference is shown where p ≤ 1 − level and
-the interval leaves out 0. Where interval and test are left to us they are made to agree (`agreed`), so that either says
-it; where one was asked for by name both are shown as computed, and both are needed.
+for everything else BCa, or t-hall for few units, with exact sign flips. One rule for every verb: a difference is shown
+where p ≤ 1 − level, the interval leaves out 0, and there are enough units to rely on either (`reliance_of`). Where
+interval and test are left to us they are made to agree (`agreed`), so that either says it; where one was asked for by
+name both are shown as computed, and both are needed.
 """
 
 from dataclasses import dataclass, replace
@@ -13,10 +14,11 @@ from typing import Literal
 import numpy as np
 
 from assay.data import Panel
+from assay.data.panel_views import Substance
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
 from assay.results import words
-from assay.stats.bootstrap import IntervalResult
+from assay.stats.bootstrap import IntervalResult, automatic
 from assay.stats.interval_and_test import agreeing, joint_p
 from assay.stats.numerics import SMALLEST_P, critical_values
 from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
@@ -25,9 +27,12 @@ from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import snapped, without_residue
 from assay.stats.units import Floats, Units, design_effect, grouped, mean_of_draws, without_noise
 
-Verdict = Literal["better", "worse", "no difference shown", "equivalent"]
+Verdict = Literal["better", "worse", "no difference shown", "equivalent", "undecided"]
+#: Whether a verdict may rest on so many units: yes, only if their differences are roughly symmetric, or no.
+Reliance = Literal["firm", "if symmetric", "too few"]
 
-FEW = 10  # fewer units (or clusters) than this, and no interval can be relied on by itself
+FEW = 20  # fewer units (or clusters) of equal weight than this, and no interval covers whatever the differences are
+FEW_BINARY = 6  # 0/1 scores; with clusters or weights the test knows how few it has
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,10 +74,13 @@ def drawn_by(whole: Units, design: Design, panel: Panel) -> DrawnUnits:
     effect = design_effect(whole.denominators)
     unit = "cluster" if panel.clusters is not None else panel.unit
     what = "tokens" if panel.metric.kind == "losses" else "weights"
+    own = "tango" if panel.binary else automatic(whole)
+    method = own if design.method == "auto" else design.method
     if design.scheme != "auto":
         chosen, reason = design.scheme, f"as asked (design effect of the {what} {effect:.3f})"
-    elif design.method == "t" and not whole.equal_denominators:  # a closed form that needs no draws, as in `rank`
-        chosen, reason = "windows", f"t is the closed form of drawing {unit}s uniformly (design effect {effect:.3f})"
+    elif not whole.equal_denominators and method in ("t", "t-hall"):  # closed forms that need no draws, as in `rank`
+        reason = f"{method} is a closed form of drawing {unit}s uniformly (design effect {effect:.3f})"
+        chosen = "windows"
     elif effect <= DESIGN_EFFECT_LIMIT:
         chosen, reason = "tokens", f"{what} are nearly equal: design effect {effect:.3f} ≤ {DESIGN_EFFECT_LIMIT}"
     else:
@@ -219,13 +227,52 @@ def disagreement(difference: Estimate, test: Test) -> tuple[str, ...]:
     return (f"borderline: the interval {zero} 0, the {test.name} test {answer}; a verdict needs both",)
 
 
-def verdict_of(difference: Estimate, test: Test, design: Design, *, lower_is_better: bool) -> Verdict:
-    """A difference is shown where the interval leaves out 0 and the test rejects."""
+def reliance_of(n: int, effective: float, method: str) -> Reliance:
+    """By the number of what is drawn, Kish's of it, and by nothing that a sample says of its own shape.
+
+    Below `FEW` no interval covers where values depend on their weights or are very skewed, and samples that miss the
+    tail look harmless. With equal weights Student's t still holds for symmetric differences. Tango's interval of 0/1
+    scores covers from `FEW_BINARY` on.
+
+    >>> reliance_of(180, 19.0, "bca"), reliance_of(12, 12.0, "t-hall"), reliance_of(12, 12.0, "tango")
+    ('too few', 'if symmetric', 'firm')
+    """
+    if method == "tango":
+        return "firm" if n >= FEW_BINARY else "too few"
+    if effective >= FEW:
+        return "firm"
+    nearly_equal = 2 <= n < FEW and n <= DESIGN_EFFECT_LIMIT * effective
+    return "if symmetric" if nearly_equal else "too few"
+
+
+def reserve_of(reliance: Reliance, found: Substance) -> str:
+    """What a reader must know before believing a verdict on so much evidence; empty: nothing."""
+    if reliance == "firm":
+        return ""
+    if reliance == "if symmetric":
+        return "too few to rely on unless the differences are roughly symmetric"
+    worth = "" if found.effective > 0.95 * found.units else f"worth {found.effective:.2g} of equal weight, "
+    return f"{worth}too few to rely on"
+
+
+def reserved(sentence: str, reliance: Reliance, found: Substance, units: str) -> str:
+    """A sentence that names no verdict of `verdict_of`, with what a reader must know before believing it."""
+    if reliance == "too few":
+        return f"Undecided ({units}, {reserve_of(reliance, found)}): {sentence}"
+    return f"{sentence[:-1]}; {units}, {reserve_of(reliance, found)}." if reliance == "if symmetric" else sentence
+
+
+def verdict_of(
+    difference: Estimate, test: Test, design: Design, *, lower_is_better: bool, reliance: Reliance = "firm"
+) -> Verdict:
+    """A difference is shown where the interval leaves out 0 and the test rejects; too few units decide nothing."""
     limits = difference.interval
     if limits is None:
         return "no difference shown"
+    if reliance == "too few":
+        return "undecided"
     inside = design.margin is not None and -design.margin < limits.low and limits.high < design.margin
-    if inside and difference.n >= FEW:
+    if inside and reliance == "firm":
         return "equivalent"
     rejected = test.p_value is not None and test.p_value <= 1 - design.level
     if not (rejected and leaves_out_zero(limits)):

@@ -1,12 +1,13 @@
 """Compute every fact of a certificate from paired windows and a policy; `certify` and `verify` both run this."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TypedDict
 
 import numpy as np
 
 from assay.analyses.compare import compare_panel
 from assay.analyses.compare.result import Comparison, PairedQuantity
+from assay.analyses.contrast import binary_of, differences_of
 from assay.certificate.fields import (
     Agreement,
     AnyRule,
@@ -30,9 +31,9 @@ from assay.certificate.fields import (
     rounded,
     rounded_exp,
 )
-from assay.certificate.rules import ALARM_LEVEL, Covered, Windows, decide_by, drift
+from assay.certificate.rules import ALARM_LEVEL, VERDICT_VERSION, Covered, Windows, decide_by, drift
 from assay.data import Panel
-from assay.design import DESIGN_EFFECT_LIMIT, Policy
+from assay.design import DESIGN_EFFECT_LIMIT, Design, Policy
 from assay.errors import InputError
 from assay.stats.paired_tests import RANDOM_FLIPS, STAND_IN_FLIPS
 from assay.stats.records import Estimate, Fallback
@@ -41,7 +42,20 @@ from assay.stats.units import Units, design_effect, weighted_deviation
 CLOSED_FORM = "closed form"  # where an interval needs no distribution
 
 #: A method that gives other numbers than before gets a new number here, so that a certificate says what it was made by.
-INTERVAL_VERSION, TEST_VERSION, DRIFT_VERSION = 1, 1, 1
+#: Intervals, 1: BCa for all that is not 0/1. 2: as `compare` takes them, t-hall for few units or few that differ.
+INTERVAL_VERSION, TEST_VERSION, DRIFT_VERSION = 2, 1, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Of the methods that have had several: those of today, or those that a certificate was made by."""
+
+    interval: int = INTERVAL_VERSION
+    verdict: int = VERDICT_VERSION
+
+
+TODAY = Versions()
+MADE_BY = {1: Versions(1, 1), 2: TODAY}  # by the version of the interval
 
 
 class Computed(TypedDict):
@@ -73,36 +87,48 @@ class Compared:
         return self.random.kind == "losses"
 
 
-def computed_facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:
+def computed_facts(
+    windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], versions: Versions = TODAY
+) -> Computed:
     """Everything that follows from the evidence and the policy, rounded as printed."""
     policy = policy.complete()
     try:
         if windows.final.metric.kind == "losses":
             rounded_exp(max(windows.final.estimate(0), windows.final.estimate(1)))  # too large for the statistics also
-        return _facts(windows, policy, rules)
+        return _facts(windows, policy, rules, versions)
     except OverflowError as error:
         raise InputError(
             f"{windows.final.systems[1]}: too large for a perplexity; a loss is a mean per token, in nats."
         ) from error
 
 
-def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...]) -> Computed:
-    random, exact = (compare_panel(windows.final, policy.design(exact=exact), agree=True) for exact in (False, True))
+def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], versions: Versions) -> Computed:
+    designs = (_design(windows.final, policy, versions, exact=exact) for exact in (False, True))
+    random, exact = (compare_panel(windows.final, design, agree=True) for design in designs)
     compared, stated = Compared(random, exact, windows), stated_policy(policy)
-    metric, how, deltas = _primary_metric(compared), _how(compared), _deltas(compared)
+    metric, how, deltas = _primary_metric(compared), _how(compared, versions), _deltas(compared)
+    stats = _window_stats(compared, policy, how, deltas)
     return {
         "policy": stated,
         "primary_metric": metric,
         "ppl": _again(metric, how, deltas) if compared.losses else None,
-        "dataset": Dataset(windows=PairedWindows(stats=_window_stats(compared, policy, how, deltas))),
+        "dataset": Dataset(windows=PairedWindows(stats=stats)),
         "exact": _exact(metric, compared),
         "bits_per_byte": _bits(random.bits_per_byte),
         "bits_per_character": _bits(random.bits_per_character),
         "drift": _drift(windows) if compared.losses else None,
         "rules": rules,
-        "decision": decide_by(metric, stated.limits, windows.final.n),
+        "decision": decide_by(metric, stats, stated.limits, versions.verdict),
         "signature": random.signature,
     }
+
+
+def _design(panel: Panel, policy: Policy, versions: Versions, *, exact: bool) -> Design:
+    """As `compare` takes it by default; before that BCa for all that is not 0/1."""
+    asked = policy.design(exact=exact)
+    if versions.interval > 1 or binary_of(panel, differences_of(panel)) is not None:
+        return asked
+    return replace(asked, method="bca")
 
 
 def stated_policy(policy: Policy) -> StatedPolicy:
@@ -175,7 +201,7 @@ def _optional(value: float | None) -> float | None:
     return None if value is None else rounded(value)
 
 
-def _how(compared: Compared) -> BootstrapFacts:
+def _how(compared: Compared, versions: Versions) -> BootstrapFacts:
     found, panel = compared.random, compared.windows.final
     limits = found.difference.interval
     assert limits is not None
@@ -184,7 +210,7 @@ def _how(compared: Compared) -> BootstrapFacts:
         replicates=found.design.resamples if drawn else None,
         seed=found.design.seed,
         method=limits.method,
-        version=INTERVAL_VERSION,
+        version=versions.interval,
         scheme=("tokens" if found.computed.scheme == "tokens" else "windows") if drawn else None,
         spread_of_weights=rounded(design_effect(panel.cluster_sums().denominators)),
         spread_limit=DESIGN_EFFECT_LIMIT,

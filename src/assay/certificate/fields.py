@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from assay.analyses.contrast import Reliance, reliance_of
 from assay.design import Profile, TierName, Weights
 
 GateVerdict = Literal["pass", "regression", "insufficient evidence"]
@@ -149,7 +150,7 @@ class BootstrapFacts(Facts, frozen=True, kw_only=True):
 
     replicates: Annotated[int | None, _said("Random replicates; null where nothing is drawn, as for 0/1 scores.")]
     seed: Annotated[int, _said("Their seed.")]
-    method: Annotated[str, _said("bca, or what it fell back to; tango for 0/1 scores.")]
+    method: Annotated[str, _said("tango for 0/1 scores; t-hall for few windows, or few that differ; else bca.")]
     version: Annotated[int, _said("Version of the method.")]
     scheme: Annotated[
         Literal["tokens", "windows"] | None,
@@ -191,6 +192,24 @@ class WindowStats(Facts, frozen=True, kw_only=True):
     clusters: Annotated[int | None, _said("Clusters that were drawn whole.")]
     cluster_by: Annotated[str | None, _said("The column that names the clusters; null without clusters.")]
     tokens: Annotated[int | None, _said("Predicted tokens of the final windows; null for scores.")]
+
+    @property
+    def drawn(self) -> int:
+        """How many windows, or clusters, the interval rests on."""
+        return self.paired_windows if self.clusters is None else self.clusters
+
+    @property
+    def effective(self) -> float:
+        """As how many of equal weight those count; 0 where a forged number has none."""
+        try:
+            return self.drawn / self.bootstrap.spread_of_weights
+        except (OverflowError, ZeroDivisionError):
+            return 0.0
+
+    @property
+    def reliance(self) -> Reliance:
+        """Whether a verdict may rest on them."""
+        return reliance_of(self.drawn, self.effective, self.bootstrap.method)
 
 
 class PairedWindows(Facts, frozen=True, kw_only=True):

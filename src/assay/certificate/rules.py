@@ -21,6 +21,7 @@ from assay.certificate.fields import (
     PreviewMinimumRule,
     PrimaryMetric,
     TierLimits,
+    WindowStats,
     rounded,
 )
 from assay.data import Panel, Table
@@ -32,7 +33,7 @@ from assay.stats.units import Floats, Units, effective_number, standard_error
 
 ALARM_LEVEL = 0.01  # of drift
 RULES_VERSION = 1  # of every rule below
-VERDICT_VERSION = 1
+VERDICT_VERSION = 2  # 1: whatever the number of windows
 MOST_NEEDED = 1e9  # more windows than this is "never"
 
 
@@ -303,10 +304,12 @@ def decide(estimate: float, low: float, high: float, limit: float, n: int) -> De
     return Decided("insufficient evidence", limit, high, max(n + 1, ceil(needed)) if needed < MOST_NEEDED else None)
 
 
-def decide_by(metric: PrimaryMetric, limits: TierLimits, n: int) -> Decision:
+def decide_by(
+    metric: PrimaryMetric, stats: WindowStats, limits: TierLimits, version: int = VERDICT_VERSION
+) -> Decision:
     """Decide on the printed numbers of a certificate, so that its readers reach the same decision."""
     low, high = metric.display_ci
-    mean, drop = metric.difference_vs_baseline, limits.max_drop
+    mean, drop, n = metric.difference_vs_baseline, limits.max_drop, stats.paired_windows
     if metric.ratio_vs_baseline is not None:
         found = decide(metric.ratio_vs_baseline, low, high, limits.max_ratio, n)
     elif metric.lower_is_better:
@@ -315,9 +318,11 @@ def decide_by(metric: PrimaryMetric, limits: TierLimits, n: int) -> Decision:
         found = decide(-mean, -high, -low, drop, n)
     if metric.standard_error is None:  # the collapsed interval of one unit (one cluster) shows nothing
         found = replace(found, verdict="insufficient evidence")
+    elif version > 1 and (stats.reliance == "too few" or (stats.reliance != "firm" and found.verdict == "pass")):
+        found = replace(found, verdict="insufficient evidence", needed=None)
     return Decision(
         rule="bound",
-        version=VERDICT_VERSION,
+        version=min(max(version, 1), VERDICT_VERSION),
         verdict=found.verdict,
         limit=found.limit,
         bound=rounded(found.bound),

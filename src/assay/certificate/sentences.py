@@ -55,12 +55,20 @@ def decided(
     where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decision.verdict]
     if metric.standard_error is None:
         where = "from a single unit, which shows no spread, for"
+    elif decision.version > 1 and stats.reliance != "firm" and decision.verdict == "insufficient evidence":
+        where = f"too few to rely on ({_rests_on(stats, unit_of(metric))}), for"
     unit, needed = unit_of(metric), decision.windows_needed
     more = "" if needed is None else f"; about {words.count(needed, unit)} would settle it"
     final = stats.coverage.final
     n = words.count(final.used, unit) + ("" if metric.kind == "perplexity" else worth(final.used, final.effective))
     level, (finding, shown, limit) = words.percent(policy.level), _found(metric, policy.level, decision.limit)
     return f"{heads[decision.verdict]}: {finding}, {level} interval {shown}, {where} the limit of {limit} ({n}){more}."
+
+
+def _rests_on(stats: WindowStats, unit: str) -> str:
+    """``12 clusters``, ``60 windows worth 3.9 of equal weight``."""
+    drawn = words.count(stats.drawn, unit if stats.clusters is None else "cluster")
+    return drawn if stats.reliance == "if symmetric" else f"{drawn} worth {stats.effective:.2g} of equal weight"
 
 
 def _found(metric: PrimaryMetric, level: float, limit: float) -> tuple[str, str, str]:
@@ -82,7 +90,7 @@ def interval_method(how: BootstrapFacts, level: float) -> str:
     if how.replicates is not None:
         drawn = f"{how.replicates:,} replicates, seed {how.seed}"
     else:
-        drawn = "closed form" if how.method == "tango" else "nothing drawn"
+        drawn = "nothing drawn" if how.method == "degenerate" else "closed form"
     return f"{words.percent(level)} {how.method}, {drawn}"
 
 
@@ -100,8 +108,10 @@ def scheme(metric: PrimaryMetric, stats: WindowStats) -> str:
 
 
 def _not_drawn(how: BootstrapFacts) -> str:
-    if how.method != "tango":
+    if how.method == "degenerate":
         return "nothing is drawn: the differences do not vary"
+    if how.method != "tango":
+        return f"nothing is drawn: {how.method} is a closed form (design effect {how.spread_of_weights:.3f})"
     closed = "nothing is drawn: the interval of 0/1 scores is a closed form"
     if how.design_effect is None:
         return closed

@@ -245,7 +245,7 @@ def _spellings(issued: Certificate) -> Iterator[Stated]:
 
 
 def _decision(issued: Certificate) -> Iterator[Stated]:
-    found = decide_by(issued.primary_metric, issued.policy.limits, issued.stats.paired_windows)
+    found = decide_by(issued.primary_metric, issued.stats, issued.policy.limits, issued.decision.version)
     for name in found.__struct_fields__:
         yield f"decision.{name}", getattr(issued.decision, name), getattr(found, name)
 

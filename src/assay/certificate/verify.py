@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from assay.certificate import evidence_path, file_digest
-from assay.certificate.build import computed_facts
+from assay.certificate.build import MADE_BY, TODAY, Versions, computed_facts
 from assay.certificate.fields import Seeds
 from assay.certificate.policy import applied, direction, issuers_choice, policy_of, unmet
 from assay.certificate.record import SCHEMA, Certificate
@@ -239,7 +239,7 @@ def _recomputed(
         return [*faults, fault("policy", "what was judged by", str(error))], None
     try:
         union, rows = _union(issued, proof)
-        found = _facts(union, policy, issued)
+        found = _facts(union, policy, issued, MADE_BY.get(issued.stats.bootstrap.version, TODAY))
     except (InputError, UsageError) as error:
         return [*faults, fault("evidence", "the rows of the certificate", str(error))], None
     faults += differences("", document, _as_issued(found, policy, rows).to_dict())
@@ -263,10 +263,10 @@ def _digest(proof: Path) -> str:
         raise cannot_open(label, error) from error
 
 
-def _facts(union: Panel, policy: Policy, issued: Certificate) -> Certificate:
+def _facts(union: Panel, policy: Policy, issued: Certificate, versions: Versions = TODAY) -> Certificate:
     """The certificate with every fact recomputed from the evidence under this policy."""
     windows = windows_of(union)
-    return msgspec.structs.replace(issued, **computed_facts(windows, policy, rules_of(windows, policy)))
+    return msgspec.structs.replace(issued, **computed_facts(windows, policy, rules_of(windows, policy), versions))
 
 
 def _as_issued(found: Certificate, policy: Policy, rows: int) -> Certificate:

@@ -184,7 +184,8 @@ def selection_of(
 # ---------------------------------------------------------------------------------------------------------- statistics
 
 IntervalMethod = Annotated[
-    Method, option("Method of intervals; auto is tango for 0/1 scores, else bca.", panel=STATISTICS)
+    Method,
+    option("Method of intervals; auto is tango for 0/1 scores, t-hall for few units, else bca.", panel=STATISTICS),
 ]
 Level = Annotated[float, option("Confidence level.", panel=STATISTICS)]
 Resamples = Annotated[

@@ -14,7 +14,7 @@ from assay.data.metrics import SIZES, Kind, Metric, Names
 from assay.data.tables import Labels
 from assay.errors import InputError, UsageError
 from assay.names import listed
-from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, design_effect, grouped
+from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, effective_number, grouped
 
 _HASHED_AT_ONCE = 65_536  # ids; all at once would double what a large panel takes
 
@@ -55,12 +55,17 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Substance:
-    """How much evidence a panel holds, whichever way it points."""
+    """How much evidence there is, whichever way it points."""
 
     units: int  # that are drawn: clusters, or the units themselves
     effective: float  # Kish's (Σw)² / Σw²: so many units of equal weight would say as much
     differing: int | None  # units on which the first two systems differ; None for one system
     largest: float  # the share of all weight that one drawn unit has
+
+    @classmethod
+    def of(cls, weights: Floats, differing: int | None = None) -> "Substance":
+        """Of the weights of what is drawn."""
+        return cls(len(weights), effective_number(weights), differing, float(weights.max() / weights.sum()))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -282,8 +287,7 @@ class PanelViews:
         weights = self.units(self.metric.name, 0).denominators
         both = self.answered[:, :2].all(axis=1)
         differ = None if self.k < 2 else int((self.values[both, 0] != self.values[both, 1]).sum())
-        n = len(weights)
-        return Substance(n, n / design_effect(weights), differ, float(weights.max() / weights.sum()))
+        return Substance.of(weights, differ)
 
     def label(self, name: str) -> Labels:
         """The labels of this name, one of each unit."""

@@ -193,6 +193,22 @@ def count(n: int, what: str) -> str:
     return f"{n:,} {what}" + ("" if n == 1 else "s")
 
 
+def methods(made: Iterable[Interval | None]) -> str:
+    """How intervals were made: ``bca``, ``bca or t-hall``."""
+    return " or ".join(sorted({limits.method for limits in made if limits is not None})) or "undefined"
+
+
+def not_drawn(methods: Iterable[str]) -> str:
+    """Where replicates were asked for and every interval is a closed form.
+
+    >>> not_drawn(["t-hall"])
+    "nothing is drawn at random: t-hall is a closed form; `method='bca'` draws"
+    """
+    names = sorted(set(methods))
+    forms = "is a closed form" if len(names) == 1 else "are closed forms"
+    return f"nothing is drawn at random: {' and '.join(names)} {forms}; `method='bca'` draws"
+
+
 def rounded_off(differences: int) -> str:
     """A note on differences that are nothing but rounding."""
     some, verb, each = ("difference", "is", "counts") if differences == 1 else ("differences", "are", "count")

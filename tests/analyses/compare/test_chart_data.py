@@ -59,7 +59,7 @@ def test_other_ids_are_in_the_order_in_which_they_were_paired(ids: list[str]) ->
 @pytest.mark.parametrize("resamples", [None, 20_000])
 def test_the_bars_are_the_shares_of_resamples_drawn_with_numpy(resamples: int | None) -> None:
     a, b = noisy_scores(60, 0.1)
-    shown = chart_data(compare(a, b, design=Design(resamples=resamples)))
+    shown = chart_data(compare(a, b, design=Design(method="bca", resamples=resamples)))
     difference = np.array(b["score"]) - np.array(a["score"])
     rng = np.random.default_rng(5)
     count = 100_000

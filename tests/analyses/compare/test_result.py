@@ -23,7 +23,10 @@ COMPUTED = {
     "scheme", "scheme_reason", "distribution", "resamples", "test_p", "interval_p", "design_effect",
     "degrees_of_freedom", "rounded", "rounding",
 }  # fmt: skip
-BESIDES = {"unit", "systems", "lower_is_better", "a", "b", "cluster_by", "degenerate", "notes", "computed", "picture"}
+BESIDES = {
+    "unit", "systems", "lower_is_better", "a", "b", "cluster_by", "degenerate", "notes", "computed", "picture",
+    "substance", "reliance",
+}  # fmt: skip
 
 
 def strict_json(found: Comparison) -> Any:
@@ -32,11 +35,11 @@ def strict_json(found: Comparison) -> Any:
 
 
 def every_kind_of_result() -> list[Comparison]:
-    sizes: dict[str, Any] = {"bytes": [300 + i for i in range(30)], "chars": [200 + i for i in range(30)]}
+    sizes: dict[str, Any] = {"bytes": [300 + i for i in range(130)], "chars": [200 + i for i in range(130)]}
     documents: dict[str, Any] = {"document": [f"d{i // 3}" for i in range(30)]}
     first = {"item": ["q1", "q2", "q3"], "score": [1, 0, 1]}
     return [
-        compare(*noisy_losses(30, 0.1, tokens=[50 + 9 * i for i in range(30)], **sizes)),
+        compare(*noisy_losses(130, 0.1, tokens=[50 + 9 * (i % 30) for i in range(130)], **sizes)),
         compare(*noisy_losses(30, 0.1, **documents), cluster="document", design=Design(margin=0.5)),
         compare(*noisy_scores(30, 0.1), design=Design(resamples=200, seed=3, method="studentized", level=0.9)),
         compare(*noisy_scores(30, 0.1), design=Design(test="t"), lower_is_better=True),
@@ -140,7 +143,7 @@ def test_the_text_is_the_sentence_and_a_row_for_every_number(results: list[Compa
 def test_the_text_says_what_was_dropped_what_fell_back_and_what_to_know(results: list[Comparison]) -> None:
     dropped = str(results[-1])
     assert "2 not paired (1 only in A, 1 only in B): q1, q4" in dropped
-    assert "bca → collapsed interval: one unit" in str(results[6])
+    assert "t-hall → collapsed interval: one unit" in str(results[6])
     assert "seed 3" in str(results[2])
     assert "200 random resamples" in str(results[2])
     assert "10 clusters (document)" in str(results[1])

@@ -46,11 +46,11 @@ def test_the_sentence_of_equivalence_names_the_margin_and_its_unit() -> None:
 
 
 def test_the_sentence_names_the_level_and_the_clusters() -> None:
-    clusters = [f"passage {i % 12}" for i in range(60)]
+    clusters = [f"passage {i % 20}" for i in range(60)]
     a, b = noisy_scores(60, 0.1, cluster=clusters)
     found = compare(a, b, design=Design(level=0.99))
     assert "(99 % interval " in found.sentence
-    assert found.sentence.endswith(", 60 items in 12 clusters).")
+    assert found.sentence.endswith(", 60 items in 20 clusters).")
 
 
 def test_the_sentence_leaves_out_a_p_value_that_is_undefined() -> None:
@@ -60,10 +60,24 @@ def test_the_sentence_leaves_out_a_p_value_that_is_undefined() -> None:
     assert found.test.reason == "all differences are equal: the standard error is 0"
 
 
-@pytest.mark.parametrize(("clusters", "few"), [(9, True), (10, False)])
-def test_fewer_than_ten_clusters_are_too_few(clusters: int, few: bool) -> None:
+@pytest.mark.parametrize(("clusters", "few"), [(15, True), (20, False)])
+def test_fewer_than_twenty_clusters_are_too_few(clusters: int, few: bool) -> None:
     a, b = noisy_scores(60, 0.1, cluster=[f"c{i % clusters}" for i in range(60)])
-    assert ("too few to rely on" in compare(a, b).sentence) == few
+    found = compare(a, b)
+    assert found.sentence.endswith("too few to rely on unless the differences are roughly symmetric).") == few
+    assert found.reliance == ("if symmetric" if few else "firm")
+
+
+def test_windows_worth_fewer_than_twenty_decide_nothing() -> None:
+    """One window has as many tokens as the other 59: Kish's number is (118)² / (59² + 59) = 3.9."""
+    a, b = noisy_losses(60, 0.5, tokens=[59] + [1] * 59)
+    found = compare(named(a, "old"), named(b, "new"))
+    assert (found.verdict, found.reliance) == ("undecided", "too few")
+    assert found.substance is not None
+    assert found.substance.effective == pytest.approx(118**2 / (59**2 + 59))
+    assert found.sentence.startswith("Undecided between old and new: perplexity × ")
+    assert found.sentence.endswith(", 60 windows, worth 3.9 of equal weight, too few to rely on).")
+    assert "60 windows; worth 3.93 of equal weight, the largest 50 % of all" in str(found)
 
 
 def test_tables_in_memory_are_called_a_and_b() -> None:

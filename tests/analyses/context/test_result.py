@@ -54,8 +54,8 @@ def test_there_and_back_through_json_is_exact(found: ContextCurve) -> None:
 def test_the_keys_are_those_of_version_1(found: ContextCurve) -> None:
     data = found.to_dict()
     assert list(data) == [
-        "schema", "sentence", "models", "differences", "bins", "n_clusters", "cluster_by", "fallbacks", "notes",
-        "design", "signature",
+        "schema", "sentence", "models", "differences", "bins", "n_clusters", "cluster_by", "substance",
+        "fallbacks", "notes", "design", "signature",
     ]  # fmt: skip
     model, pair = data["models"][0], data["differences"][0]
     assert list(model) == ["name", "sentence", "helps_until", "still_helps", "slope", "slope_from", "bins"]
@@ -112,7 +112,7 @@ def test_tables_hold_the_numbers_of_the_record(found: ContextCurve) -> None:
 def test_facts_say_what_was_drawn_and_how(found: ContextCurve, single: ContextCurve) -> None:
     assert [(fact.key, fact.text) for fact in found.facts] == [
         ("clusters", "60 documents"),
-        ("one bin", "95 % bca interval, right for each bin alone"),
+        ("one bin", "95 % t-hall interval, right for each bin alone"),
         ("all bins", "max-T, right for all bins at once; 199 resamples, seed 0"),
     ]
     assert [(fact.label, fact.text) for fact in found.compared] == [
@@ -123,9 +123,10 @@ def test_facts_say_what_was_drawn_and_how(found: ContextCurve, single: ContextCu
 
 
 def test_cautions_are_fallbacks_and_notes(found: ContextCurve, tmp_path: Path) -> None:
-    few = context(write_run(tmp_path / "r", story(4, 4, shortest=60)), design=QUICK)
+    few = context(*(write_run(tmp_path / name, story(4, 4, shortest=60), called=name) for name in "abc"), design=QUICK)
     assert [str(caution) for caution in few.cautions if caution.kind == "note"] == list(few.notes)
-    assert "4 documents, too few to rely on" in str(few.cautions[-1])
+    assert str(few.cautions[-1]) == "each difference is adjusted for its bins, not for the number of differences"
+    assert few.sentence.count("4 documents, too few to rely on") == 5
     assert found.fallbacks == ()
 
 

@@ -63,7 +63,7 @@ def test_the_keys_are_those_of_version_1(found: Japanese) -> None:
     data = found.to_dict()
     assert list(data) == [
         "schema", "kind", "sentence", "systems", "differences", "n_units", "unit", "scripts", "normalize",
-        "tokenizers", "fallbacks", "notes", "design", "signature",
+        "tokenizers", "substance", "fallbacks", "notes", "design", "signature",
     ]  # fmt: skip
     value, pair = data["systems"][0]["values"][0], data["differences"][0]
     assert list(value) == ["quantity", "estimate", "characters"]
@@ -172,10 +172,10 @@ def test_text_has_every_sentence_table_and_caution(found: Japanese) -> None:
 def test_facts_say_how_much_was_measured_and_how(found: Japanese, read: Japanese) -> None:
     assert [(fact.label, fact.text) for fact in found.facts] == [
         ("sentences", "5"),
-        ("intervals", "95 % bca: 400 resamples, seed 0"),
+        ("intervals", "95 % t-hall: closed form; tests by 400 resamples, seed 0"),
         ("scripts", "basic ranges; normalization: none"),
     ]
-    exact = japanese(counts(), design=Design())
+    exact = japanese(counts(), design=Design(method="bca"))
     assert exact.facts[1].text == "95 % bca: ratios of sums exactly, other scores from 10,000 resamples, seed 0"
     assert all(fact.key in EXPLANATIONS for fact in found.facts)
     assert [(fact.label, fact.text) for fact in found.compared] == [("models", "a & b, <poor>"), ("on", "5 sentences")]

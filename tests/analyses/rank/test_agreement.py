@@ -82,9 +82,10 @@ def test_two_models_are_ranked_as_they_are_compared(
     assert pair.difference.interval.method == alone.difference.interval.method
     mine, theirs = ((i.low, i.high) for i in (pair.difference.interval, alone.difference.interval))
     assert mine == pytest.approx(theirs, rel=1e-6, abs=1e-9)
-    told = {"better": "better", "worse": "worse", "no difference shown": "not told apart"}
-    assert pair.verdict == told[alone.verdict]
-    assert ("cannot be told apart" in board.sentence) == ("No difference shown" in alone.sentence)
+    told = {"better": "better", "worse": "worse"}
+    assert pair.verdict == told.get(alone.verdict, "not told apart")
+    assert pair.reliance == alone.reliance
+    assert ("cannot be told apart" in board.sentence) == (alone.verdict in ("no difference shown", "undecided"))
 
 
 def assert_as_compared(board: Leaderboard, parts: list[dict[str, Any]], level: float) -> None:
@@ -99,6 +100,7 @@ def assert_as_compared(board: Leaderboard, parts: list[dict[str, Any]], level: f
         assert theirs is not None
         assert mine.method == theirs.method
         assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), rel=1e-6, abs=1e-9)
+        assert pair.reliance == alone.reliance
 
 
 @settings(max_examples=25, deadline=None)
@@ -165,7 +167,7 @@ def test_what_was_asked_for_is_shown_as_computed_and_both_are_needed(design: Des
 def consistent(board: Leaderboard, level: float) -> None:
     alpha = 1 - level
     for pair in board.pairs:
-        shown = pair.p_adjusted is not None and pair.p_adjusted <= alpha
+        shown = pair.p_adjusted is not None and pair.p_adjusted <= alpha and pair.reliance != "too few"
         assert (pair.verdict != "not told apart") == (shown and pair.difference.value != 0)
         if collapsed(pair):
             continue

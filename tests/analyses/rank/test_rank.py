@@ -161,7 +161,7 @@ def test_max_t_has_intervals_for_all_pairs_and_is_no_weaker_than_holm() -> None:
     values = simulated(80, 5, step=0.15)
     design = Design(resamples=4_000, test="sign-flip")
     holm, max_t = (board_of(values, design=design, adjust=adjust) for adjust in ("holm", "max-t"))
-    assert holm.computed.pair_intervals == "bca, for all pairs at once (Bonferroni)"
+    assert holm.computed.pair_intervals == "t-hall, for all pairs at once (Bonferroni)"
     assert max_t.computed.pair_intervals == "t, for all pairs at once (max-T)"
     assert max_t.computed.simultaneous
     for a, b in zip(holm.pairs, max_t.pairs, strict=True):
@@ -312,7 +312,7 @@ def test_two_constant_models_are_told_apart_by_the_test_alone() -> None:
 
 def test_few_items_are_few() -> None:
     board = board_of(simulated(4, 3), design=Design())
-    assert "4 items, too few to rely on" in board.notes
+    assert "4 items, too few to rely on unless the differences are roughly symmetric" in board.notes
     assert all(pair.verdict == "not told apart" for pair in board.pairs)  # 2 of 16 sign vectors at best
     with pytest.raises(InputError, match="at least two items, but there is one"):
         board_of(simulated(1, 3))
@@ -338,7 +338,8 @@ def test_few_clusters_are_enumerated_and_say_what_they_can_show() -> None:
     assert note.startswith("10 clusters have 1,024 sign flips: no p-value can be below 0.002, nor below 0.13 when ")
     assert "adjusted for 66 pairs, so that no pair can be told apart at 0.05" in note
     plain = few_clusters(10, 12)
-    assert [*plain.notes] == [note]
+    few = "10 clusters, too few to rely on unless the differences are roughly symmetric"
+    assert [*plain.notes] == [few, note]
     assert min(pair.test.p_value or 0.0 for pair in plain.pairs) >= 2 / 1024
     jointly = few_clusters(10, 12, adjust="max-t")
     assert min(pair.p_adjusted or 0.0 for pair in jointly.pairs) == 2 / 1024

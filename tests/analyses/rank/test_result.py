@@ -78,7 +78,7 @@ def test_columns_of_pairs_against_records_one_by_one(holes: bool) -> None:
 
 def test_the_columns_are_a_table_for_other_programs() -> None:
     data = board_of(4).to_dict()["pairs"]
-    assert set(data) == {"level", "a", "b", "verdict", "difference", "test", "p_adjusted", "effect_sizes"}
+    assert set(data) == {"level", "a", "b", "verdict", "difference", "test", "p_adjusted", "effect_sizes", "reliance"}
     assert set(data["difference"]) == {"value", "low", "high", "method", "standard_error", "n", "reason"}
     assert {len(column) for column in data["difference"].values()} == {6}
     assert data["test"]["name"] == "sign-flip"

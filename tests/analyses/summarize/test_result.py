@@ -65,7 +65,7 @@ def test_facts_and_tables_know_how_they_are_computed(boards: dict[str, Summary])
         assert all(fact.text in str(found) for fact in found.facts)
     assert [fact.text for fact in boards["losses"].facts] == [
         "360 windows in 77 clusters (document)",
-        "95 % bca, of each model alone",
+        "95 % t-hall, of each model alone",
     ]
 
 

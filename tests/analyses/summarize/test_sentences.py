@@ -45,6 +45,6 @@ def test_models_that_lack_answers_are_named() -> None:
 
 
 def test_losses_are_quoted_as_perplexity() -> None:
-    panel = Panel.from_arrays(np.array([1.0, 2.0, 3.0, 2.0] * 3), np.ones(12), kind="losses", systems=["m"])
+    panel = Panel.from_arrays(np.array([1.0, 2.0, 3.0, 2.0] * 5), np.ones(20), kind="losses", systems=["m"])
     assert summarize(panel).sentence.startswith("The perplexity of m is 7.4 (95 % interval ")
-    assert summarize(panel).sentence.endswith(", 12 windows).")
+    assert summarize(panel).sentence.endswith(", 20 windows).")

@@ -19,6 +19,8 @@ from assay.analyses.contrast import (
     moved_limits,
     paired_interval,
     paired_test,
+    reliance_of,
+    reserve_of,
     verdict_of,
 )
 from assay.data import Dropped, Metric, Panel, Selection, Table, pair
@@ -139,7 +141,7 @@ def _nothing_paired(
         cluster_by=None,
         degenerate=True,
         dropped=Dropped(len(set(own[0])), len(set(own[1])), tuple(str(ids[0]) for ids in own)),
-        fallbacks=(Fallback(design.resampling, "nothing", "no pairs"),),
+        fallbacks=(Fallback(design.method, "nothing", "no pairs"),),
         notes=(),
         design=design,
         computed=HowComputed(scheme="none", scheme_reason="no pairs", distribution="none", resamples=None),
@@ -179,14 +181,18 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
     value = PairedQuantity(panel.estimate(0), panel.estimate(1), found.difference)
     losses = panel.metric.kind == "losses"
     ratio = value.difference.exp(_TOO_LARGE) if losses else None
-    verdict = verdict_of(value.difference, found.test, design, lower_is_better=panel.metric.lower_is_better)
+    substance = panel.substance()
+    reliance = reliance_of(substance.units, substance.effective, found.interval.interval.method)
+    verdict = verdict_of(
+        value.difference, found.test, design, lower_is_better=panel.metric.lower_is_better, reliance=reliance
+    )
     return Comparison(
         kind=panel.metric.kind,
         unit=panel.unit,
         systems=Systems(*panel.systems),
         lower_is_better=panel.metric.lower_is_better,
         verdict=verdict,
-        sentence=sentence_of(verdict, panel, value, ratio, found.test, design),
+        sentence=sentence_of(verdict, panel, value, ratio, found.test, design, reserve_of(reliance, substance)),
         a=value.a,
         b=value.b,
         difference=value.difference,
@@ -198,6 +204,8 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         n_pairs=panel.n,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
+        substance=substance,
+        reliance=reliance,
         degenerate=found.interval.degenerate,
         dropped=panel.dropped,
         fallbacks=found.fallbacks,
@@ -291,7 +299,7 @@ def _signature(panel: Panel, design: Design, found: _Found) -> str:
         n=panel.n,
         clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
         scheme=found.drawn.scheme,
-        method="tango" if made.interval.method == "tango" else design.resampling,
+        method=design.method if made.degenerate and design.method != "auto" else made.interval.method,
         test=None if found.agree and found.test.name == "sign-flip" else found.test.name,
         resamples="closed" if made.source == "closed form" else made.resamples or "exact",
         level=design.level,

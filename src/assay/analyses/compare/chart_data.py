@@ -49,8 +49,9 @@ class ChartData(msgspec.Struct, frozen=True):
 
 def chart_data_of(panel: Panel, drawn: Units, design: Design, method: str) -> ChartData:
     """What is shown of a comparison whose interval drew these units; ``method`` is what the interval took."""
-    read = method not in ("degenerate", "t", "t-hall", "studentized", "tango")  # from a distribution
-    edges, shares = _histogram(drawn, design) if read else ((), ())
+    read = method not in ("degenerate", "t", "studentized", "tango")  # from a distribution
+    resamples = None if method == "t-hall" else design.resamples  # a closed form draws none
+    edges, shares = _histogram(drawn, resamples, design.seed) if read else ((), ())
     return ChartData(*_neighbours(panel), edges, shares)
 
 
@@ -82,8 +83,8 @@ def _order(panel: Panel) -> NDArray[np.int64]:
     return np.argsort(np.array(numbers, dtype=np.int64), kind="stable")
 
 
-def _histogram(drawn: Units, design: Design) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    distribution = bootstrap_of(drawn, resamples=design.resamples, seed=design.seed)
+def _histogram(drawn: Units, resamples: int | None, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    distribution = bootstrap_of(drawn, resamples=resamples, seed=seed)
     low, high = distribution.quantiles([_TAIL, 1 - _TAIL]).tolist()
     edges: Floats = np.linspace(low, high, _BINS + 1)
     below = np.array([distribution.cdf(edge) for edge in edges.tolist()])

@@ -3,8 +3,9 @@
 import msgspec
 
 from assay.analyses.compare.chart_data import ChartData
-from assay.analyses.contrast import Verdict
+from assay.analyses.contrast import Reliance, Verdict
 from assay.data import Dropped, Kind
+from assay.data.panel_views import Substance
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Distribution, Figure, Gauge, Histogram, Mark, Point, Points
@@ -18,6 +19,7 @@ _STATUS: dict[Verdict, Status] = {
     "worse": "bad",
     "no difference shown": "unsure",
     "equivalent": "good",
+    "undecided": "unsure",
 }
 
 
@@ -75,6 +77,8 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     n_pairs: int
     n_clusters: int | None
     cluster_by: str | None
+    substance: Substance | None = None  # how much evidence there is; None: nothing was compared
+    reliance: Reliance | None = None  # whether a verdict may rest on it
     degenerate: bool
     dropped: Dropped
     fallbacks: tuple[Fallback, ...]
@@ -155,10 +159,25 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
         pairs = words.count(self.n_pairs, self.unit)
         if self.n_clusters is not None:
             pairs += f" in {words.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
-        found += [Fact("pairs", self.n_pairs, "pairs", pairs), Fact("interval", self._how(), "interval")]
+        found += [
+            Fact("pairs", self.n_pairs, "pairs", pairs + self._worth()),
+            Fact("interval", self._how(), "interval"),
+        ]
         if self.kind == "losses":
             found.append(Fact("scheme", f"{self.computed.scheme}: {self.computed.scheme_reason}", "scheme"))
         return found
+
+    def _worth(self) -> str:
+        """As how many units of equal weight they count, and how many differ, where that is less."""
+        found = self.substance
+        if found is None:
+            return ""
+        parts = []
+        if found.effective < 0.95 * found.units:
+            parts.append(f"worth {found.effective:.3g} of equal weight, the largest {100 * found.largest:.2g} % of all")
+        if found.differing is not None and found.differing < self.n_pairs:
+            parts.append(f"{found.differing:,} differ")
+        return "".join(f"; {part}" for part in parts)
 
     def _p_text(self) -> str:
         """The p-value of the verdict; where the interval raised it, the test's own beside it."""
@@ -185,7 +204,13 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             examples = ", ".join(self.dropped.examples)
             text = f"{lost} not paired ({self.dropped.only_a} only in A, {self.dropped.only_b} only in B): {examples}"
             found.append(Caution("dropped", text))
-        return (*found, *cautions_of(self.notes, self.fallbacks))
+        return (*found, *cautions_of((*self.notes, *self._not_drawn()), self.fallbacks))
+
+    def _not_drawn(self) -> list[str]:
+        """Replicates that were asked for and had no part in the interval."""
+        limits, closed = self.difference.interval, self.computed.distribution == "closed form"
+        unused = self.design.resamples is not None and closed and not self.degenerate
+        return [words.not_drawn([limits.method])] if unused and limits is not None else []
 
     @property
     def sections(self) -> tuple[Section, ...]:

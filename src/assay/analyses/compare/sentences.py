@@ -1,7 +1,7 @@
 """The sentence of a comparison."""
 
 from assay.analyses.compare.result import PairedQuantity
-from assay.analyses.contrast import FEW, Verdict
+from assay.analyses.contrast import Verdict
 from assay.data import Panel
 from assay.data.metrics import SCORE
 from assay.design import Design
@@ -10,7 +10,13 @@ from assay.stats.records import Estimate, Test
 
 
 def sentence_of(
-    verdict: Verdict, panel: Panel, value: PairedQuantity, ratio: Estimate | None, test: Test, design: Design
+    verdict: Verdict,
+    panel: Panel,
+    value: PairedQuantity,
+    ratio: Estimate | None,
+    test: Test,
+    design: Design,
+    reserve: str,
 ) -> str:
     """One sentence that a person can paste in a pull request."""
     a, b = panel.systems
@@ -19,8 +25,10 @@ def sentence_of(
         "worse": f"{b} is worse than {a}",
         "equivalent": f"{b} is equivalent to {a} within ±{words.number(design.margin or 0)} {_scale(panel)}",
         "no difference shown": f"No difference shown between {a} and {b}",
+        "undecided": f"Undecided between {a} and {b}",
     }
-    return f"{heads[verdict]}: {_finding(panel, value, ratio)} ({_evidence(panel, value, ratio, test)})."
+    shown = ", ".join([*_evidence(panel, value, ratio, test), *([reserve] if reserve else [])])
+    return f"{heads[verdict]}: {_finding(panel, value, ratio)} ({shown})."
 
 
 def nothing_to_compare(unit: str, a: str, b: str) -> str:
@@ -48,7 +56,7 @@ def _finding(panel: Panel, value: PairedQuantity, ratio: Estimate | None) -> str
     return f"{what} {a} → {b}, {shift}"
 
 
-def _evidence(panel: Panel, value: PairedQuantity, ratio: Estimate | None, test: Test) -> str:
+def _evidence(panel: Panel, value: PairedQuantity, ratio: Estimate | None, test: Test) -> list[str]:
     shown = ratio if ratio is not None and ratio.value is not None else value.difference
     parts = []
     if shown.interval is not None and shown.interval.method == "degenerate":
@@ -61,6 +69,4 @@ def _evidence(panel: Panel, value: PairedQuantity, ratio: Estimate | None, test:
     groups = panel.n_clusters
     units = words.count(panel.n, panel.unit)
     parts.append(units if groups is None else f"{units} in {words.count(groups, 'cluster')}")
-    if (groups or panel.n) < FEW:
-        parts.append("too few to rely on")
-    return ", ".join(parts)
+    return parts

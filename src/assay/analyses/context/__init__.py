@@ -1,6 +1,6 @@
 """Does longer context still help? The loss by position, per model and as a difference, with intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,8 +10,9 @@ import numpy as np
 
 from assay.analyses.context.result import BinDifference, BinLoss, ContextCurve, ModelCurve, PairCurve
 from assay.analyses.context.sentences import above_zero, model_sentence, pair_sentence
-from assay.analyses.contrast import agreed
+from assay.analyses.contrast import agreed, reliance_of, reserved
 from assay.data import Panel
+from assay.data.panel_views import Substance
 from assay.data.runs.positions import (
     Bin,
     LossInBin,
@@ -25,8 +26,8 @@ from assay.data.runs.positions import (
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import UsageError
 from assay.results.words import count
-from assay.stats.bootstrap.simultaneous import FEWEST, Family, Simultaneous, simultaneous
-from assay.stats.records import Estimate, Fallback, Test
+from assay.stats.bootstrap.simultaneous import Family, Simultaneous, simultaneous
+from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import difference
 from assay.stats.units import Floats, Units, standard_error
 
@@ -87,23 +88,26 @@ def context_of(panel: Panel, *, bins: str, design: Design) -> ContextCurve:
     if len(edges) < len(panel.metrics) or not edges:
         raise UsageError("context takes a panel whose metrics are losses in bins of positions; these are others.")
     sums = [PositionTables.of(panel, edges, system) for system in range(panel.k)]
-    bands = _Bands(design)
+    bands, substance = _Bands(design), Substance.of(sums[0].tokens.sum(axis=1))
     models = tuple(_model(edges, part, name, bands) for part, name in zip(sums, panel.systems, strict=True))
     pairs = tuple(
         _pair(edges, (sums[0], part), (panel.systems[0], name), bands)
         for part, name in zip(sums[1:], panel.systems[1:], strict=True)
     )
+    reliance, drawn = reliance_of(substance.units, substance.effective, "max-t"), count(panel.n, panel.unit)
+    said = [*(model.sentence for model in models), *(pair.sentence for pair in pairs)]
     return ContextCurve(
-        sentence="\n".join([*(model.sentence for model in models), *(pair.sentence for pair in pairs)]),
+        sentence="\n".join(reserved(one, reliance, substance, drawn) for one in said),
         models=models,
         differences=pairs,
         bins=bins,
         n_clusters=panel.n,
         cluster_by=panel.unit,
+        substance=substance,
         fallbacks=(*_cluster_fallback(panel), *dict.fromkeys(bands.fallbacks)),
         notes=_notes(panel),
         design=design,
-        signature=_signature(panel, bins, design),
+        signature=_signature(panel, bins, design, (point.loss.interval for model in models for point in model.points)),
     )
 
 
@@ -256,21 +260,18 @@ def _cluster_fallback(panel: Panel) -> tuple[Fallback, ...]:
 
 def _notes(panel: Panel) -> tuple[str, ...]:
     notes = list(panel.notes)
-    if panel.n < FEWEST:
-        few = count(panel.n, panel.unit)
-        notes.append(f"{few}, too few to rely on: where differences are skewed the intervals are too short")
     if panel.k > 2:
         notes.append("each difference is adjusted for its bins, not for the number of differences")
     return tuple(notes)
 
 
-def _signature(panel: Panel, bins: str, design: Design) -> str:
+def _signature(panel: Panel, bins: str, design: Design, made: Iterable[Interval | None]) -> str:
     return signature(
         "context",
         units=panel.unit + "s",
         n=panel.n,
         bins=f"{bins}/{len(panel.metrics)}" if bins == "log" else bins,
-        method=design.resampling,
+        method=design.ran(made),
         resamples=design.resamples or f"exact+{DEFAULT_RESAMPLES}",
         level=design.level,
         seed=design.seed,

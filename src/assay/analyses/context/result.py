@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from assay.data.panel_views import Substance
 from assay.data.runs.positions import Bin
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
@@ -88,6 +89,7 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
     bins: str  # "log", or how many
     n_clusters: int
     cluster_by: str  # "document", or "window" where there is one document
+    substance: Substance | None = None  # how much evidence there is, by all tokens of what is drawn
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design
@@ -113,9 +115,10 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
     def facts(self) -> tuple[Fact, ...]:
         level, drawn = words.percent(self.design.level), self.design.resamples or DEFAULT_RESAMPLES
         at_once = f"max-T, right for all bins at once; {drawn:,} resamples, seed {self.design.seed}"
+        made = (point.loss.interval for model in self.models for point in model.points)
         return (
             Fact("clusters", self.n_clusters, "clusters", self._clusters),
-            Fact("one bin", f"{level} {self.design.resampling} interval, right for each bin alone", "one bin"),
+            Fact("one bin", f"{level} {words.methods(made)} interval, right for each bin alone", "one bin"),
             Fact("all bins", at_once, "all bins"),
         )
 

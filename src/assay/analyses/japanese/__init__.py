@@ -20,6 +20,7 @@ from assay.analyses.japanese.sentences import pair_sentence, system_sentence
 from assay.analyses.japanese.text_panel import TOKENIZERS, BleuTokenizer, TextSource, text_panel
 from assay.data import Metric, Panel
 from assay.data.metrics import character_metrics, generation_metrics
+from assay.data.panel_views import Substance
 from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, script_names
 from assay.design import DEFAULT_RESAMPLES, Design, signature
 from assay.errors import InputError, UsageError
@@ -93,7 +94,8 @@ def japanese_of(panel: Panel, design: Design) -> Japanese:
     made = Estimates(panel, metrics, design)
     systems = made.systems()
     headline, n, unit = Quantity.of(panel.metric), made.panel.n, made.panel.unit
-    pairs = tuple(_pair(made, systems, headline.key, b) for b in range(1, panel.k))
+    substance = _substance(made.panel, panel.metric)
+    pairs = tuple(_pair(made, systems, headline.key, b, substance) for b in range(1, panel.k))
     sentences = [system_sentence(system, unit, n) for system in systems]
     tokenizers = _tokenizers(panel)
     return Japanese(
@@ -106,6 +108,7 @@ def japanese_of(panel: Panel, design: Design) -> Japanese:
         scripts=scripts,
         normalize=_normalization(panel),
         tokenizers=tokenizers,
+        substance=substance,
         fallbacks=(*_cluster_fallback(unit), *made.fallbacks),
         notes=_notes(panel, made.panel, systems, headline if pairs else None),
         design=design,
@@ -118,7 +121,7 @@ def japanese_of(panel: Panel, design: Design) -> Japanese:
             normalize=_normalization(panel),
             bleu="+".join(tokenizers.values()) or None,
             **{name: panel.settings[name] for name in ("context", "stride") if name in panel.settings},
-            method=design.resampling,
+            method=design.ran(value.estimate.interval for system in systems for value in system.values),
             resamples=design.resamples or f"exact+{DEFAULT_RESAMPLES}",
             level=design.level,
             seed=design.seed,
@@ -172,9 +175,16 @@ def _check_counts(panel: Panel) -> None:
             )
 
 
-def _pair(made: "Estimates", systems: Sequence[SystemScores], headline: str, b: int) -> SystemPair:
+def _substance(drawn: Panel, metric: Metric) -> Substance:
+    """Of what is drawn, by its part in the quantity that systems are judged by: characters, or sentences alike."""
+    return Substance.of(np.ones(drawn.n) if metric.ratio is None else drawn.units(metric.name, 0).denominators)
+
+
+def _pair(
+    made: "Estimates", systems: Sequence[SystemScores], headline: str, b: int, substance: Substance
+) -> SystemPair:
     gaps, both = made.gaps(b), (systems[0], systems[b])
-    sentence = pair_sentence(both, gaps, headline, made.panel.unit, made.design)
+    sentence = pair_sentence(both, gaps, headline, made.panel.unit, made.design, substance)
     return SystemPair(a=both[0].name, b=both[1].name, sentence=sentence, headline=headline, gaps=gaps)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from assay.data.metrics import Metric
+from assay.data.panel_views import Substance
 from assay.data.writing_systems import Normalization, Ranges
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
@@ -161,6 +162,7 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
     scripts: Ranges
     normalize: Normalization
     tokenizers: dict[str, str]  # of BLEU, with their versions
+    substance: Substance | None = None  # how much evidence there is of the quantity that systems are judged by
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design
@@ -214,9 +216,11 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
         drawn = f"{resamples or DEFAULT_RESAMPLES:,} resamples, seed {self.design.seed}"
         exact = "ratios of sums exactly, other scores from " if resamples is None else ""
         level = words.percent(self.design.level)
+        made = words.methods(value.estimate.interval for system in self.systems for value in system.values)
+        how = f"closed form; tests by {drawn}" if made in ("t", "t-hall") else f"{exact}{drawn}"
         return (
             Fact(f"{self.unit}s", self.n_units, "clusters"),
-            Fact("intervals", f"{level} {self.design.resampling}: {exact}{drawn}", "interval"),
+            Fact("intervals", f"{level} {made}: {how}", "interval"),
             Fact("scripts", f"{self.scripts} ranges; normalization: {self.normalize}", "scripts"),
         )
 

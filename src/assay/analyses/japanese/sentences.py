@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from assay.analyses.contrast import FEW, verdict_of
+from assay.analyses.contrast import FEW, reliance_of, reserve_of, verdict_of
 from assay.analyses.japanese.result import QuantityDifference, QuantityValue, SystemScores
+from assay.data.panel_views import Substance
 from assay.design import Design
 from assay.results import words
 
@@ -52,19 +53,26 @@ def pair_sentence(
     headline: str,
     unit: str,
     design: Design,
+    substance: Substance | None = None,
 ) -> str:
     """Whether B is better than A in the quantity that was chosen beforehand."""
     a, b = systems
     gap = next(gap for gap in gaps if gap.quantity.key == headline)
     quantity = gap.quantity
-    verdict = verdict_of(gap.difference, gap.randomization, design, lower_is_better=quantity.lower_is_better)
+    found = substance or Substance(gap.difference.n, float(gap.difference.n), None, 1.0)
+    reliance = reliance_of(found.units, found.effective, "")
+    verdict = verdict_of(
+        gap.difference, gap.randomization, design, lower_is_better=quantity.lower_is_better, reliance=reliance
+    )
+    both = f"{a.name} and {b.name}"
     heads = {"better": f"{b.name} is better than {a.name}", "worse": f"{b.name} is worse than {a.name}"}
-    head = heads.get(verdict, f"No difference shown between {a.name} and {b.name}")
+    heads["undecided"] = f"Undecided between {both}"
+    head = heads.get(verdict, f"No difference shown between {both}")
     before, after = (_plain(system.value(headline)) for system in systems)
-    return f"{head}: {quantity.label} {before} → {after}, {_evidence(gap, unit)}."
+    return f"{head}: {quantity.label} {before} → {after}, {_evidence(gap, unit, reserve_of(reliance, found))}."
 
 
-def _evidence(gap: QuantityDifference, unit: str) -> str:
+def _evidence(gap: QuantityDifference, unit: str, reserve: str) -> str:
     value = gap.quantity.text(gap.difference, difference=True)
     limits = gap.quantity.scaled(gap.difference).interval
     parts = []
@@ -72,6 +80,5 @@ def _evidence(gap: QuantityDifference, unit: str) -> str:
         parts.append(f"{words.percent(limits.level)} interval {words.interval(limits, sign=True)}")
     if gap.randomization.p_value is not None:
         parts.append(words.p_value(gap.randomization.p_value))
-    n = gap.difference.n
-    parts.append(words.count(n, unit) + _few(n))
+    parts += [words.count(gap.difference.n, unit), *([reserve] if reserve else [])]
     return f"{value} ({', '.join(parts)})"

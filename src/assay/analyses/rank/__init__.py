@@ -20,6 +20,7 @@ from assay.data.arrays import check_differences, check_largest
 from assay.data.sources import Source, panel_as_asked
 from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
 from assay.errors import InputError, UsageError
+from assay.stats.bounded_mean import bounded_interval
 from assay.stats.multiplicity import letters, rank_limits, tiers
 from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
@@ -144,7 +145,8 @@ class _Board:
         self.ranks = place_of(self.goodness)
         self.order = sorted(range(panel.grid.k), key=lambda i: (self.ranks[i], panel.systems[i]))
         self.fallbacks: list[Fallback] = []
-        self.method: Method = "bca" if design.method in ("auto", "tango") else design.method  # of single models
+        self.method: Method = "auto" if design.method == "tango" else design.method  # of single models
+        self.bounded = self.method == "auto" and panel.metric.kind == "scores" and panel.grid.shares
 
     def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
         panel, grid = self.panel, self.panel.grid
@@ -168,13 +170,14 @@ class _Board:
             n_complete=int(grid.present.all(axis=1).sum()),
             n_clusters=None if grid.clusters is None else grid.groups,
             cluster_by=panel.cluster_by,
+            substance=panel.substance(),
             fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
             notes=notes_of(panel, self.decided, self.adjust, self.order),
             design=self.design,
             computed=RankMethods(
                 tests.how,
                 tests.resamples,
-                self.method if grid.whole else "t",
+                replace(self.design, method=self.method).ran(model.estimate.interval for model in models),
                 self.decided.intervals,
                 self.resamples,
                 simultaneous=self.decided.family is not None,
@@ -218,6 +221,10 @@ class _Board:
         """The interval of the design, or with holes that of the fit."""
         grid, asked = self.panel.grid, self.design
         value, error, n = float(self.found.estimates[i]), float(self.found.errors[i]), int(grid.present[:, i].sum())
+        if grid.whole and self.bounded:
+            drawn, right = grid.system(i), bool(np.isin(grid.values[:, i], (0.0, 1.0)).all())
+            limits = bounded_interval(drawn, grid.weights, asked.level, right_or_wrong=right)
+            return Estimate(value, limits.around(value), error, n)
         if grid.whole:
             found = replace(asked, method=self.method).interval(grid.system(i))
             self.fallbacks += found.fallbacks

@@ -6,7 +6,7 @@ from math import isnan
 
 import numpy as np
 
-from assay.analyses.contrast import moved_limits
+from assay.analyses.contrast import Reliance, moved_limits
 from assay.analyses.rank.pair_tests import Texts
 from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import EstimateColumns, PairTestColumns, PairVerdict, RankedPairs
@@ -32,6 +32,7 @@ def ranked_pairs(decided: PairDecisions, systems: Sequence[str], order: Sequence
         test=made.test(),
         p_adjusted=_numbers(decided.adjusted[made.r]),
         effect_sizes=made.effect_sizes(),
+        reliance=made.reliance(),
     )
 
 
@@ -81,6 +82,10 @@ class _Columns:
             n=tuple(n.tolist()),
             reason=_chosen([np.isnan(p) & (n == 0), np.isnan(p)], [_NOTHING_SHARED, _NO_SPREAD], None),
         )
+
+    def reliance(self) -> Reliance | tuple[Reliance, ...]:
+        found: list[Reliance] = self.decided.reliance[self.r].tolist()
+        return found[0] if len(set(found)) == 1 else tuple(found)
 
     def difference(self) -> EstimateColumns:
         decided, pairs, n = self.decided, self.decided.pairs, self.units

@@ -1,9 +1,9 @@
 """What speaks about each pair of models: the p-value of a test, the limits of an interval, and the interval's own p.
 
 The same as `assay compare` takes for two models, pair by pair: Tango's interval with McNemar's mid-p where all scores
-of the pair are 0/1 (clusters and weights by the design effect), otherwise BCa with sign flips; Student's t for the
-interval where there are too many pairs for BCa. Where both are left to us p is the larger of the two, so that either
-says the same of 0.
+of the pair are 0/1 (clusters and weights by the design effect), otherwise t-hall or BCa with sign flips; Student's t
+for the interval where there are too many pairs for those. Where both are left to us p is the larger of the two, so that
+either says the same of 0.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from assay.analyses.contrast import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.errors import UsageError
-from assay.stats.bootstrap import NO_TANGO
+from assay.stats.bootstrap import ENOUGH, NO_TANGO
 from assay.stats.interval_and_test import joint_p
 from assay.stats.numerics import critical_values, two_sided
 from assay.stats.ranking import Pairs
@@ -30,12 +30,12 @@ from assay.stats.ranking.pair_tests import (
     wilcoxon_tests,
 )
 from assay.stats.records import Fallback
-from assay.stats.units import Floats, Truths, Units, design_effect, mean_of_draws
+from assay.stats.units import Floats, Truths, Units, design_effect, effective_number, mean_of_draws
 
 Texts = NDArray[Any]
 
 INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms
-_PER_INTERVAL, _PER_GROUP, _PER_DRAW = 1.5e-3, 4e-7, 4e-9  # seconds
+_PER_INTERVAL, _PER_T_HALL, _PER_GROUP, _PER_DRAW = 1.5e-3, 5e-4, 4e-7, 4e-9  # seconds
 _FEWEST_BEYOND = 10  # resamples beyond a limit, for it to be read from them
 _PER_UNEQUAL, _FEW_GROUPS = 3e-2, 200  # seconds for few groups of unequal weight, whose ratio is inverted at every step
 
@@ -116,25 +116,29 @@ def _limits(
     if design.method == "tango" and not binary.all():
         raise UsageError(NO_TANGO)
     tango = binary if design.method in ("auto", "tango") else np.zeros_like(binary)
-    parts, method, fallbacks = _drawn_limits(pairs, ~tango, design, level)
+    parts, others, fallbacks = _other_limits(pairs, ~tango, design, level)
     if counts is not None and tango.any():
         closed = (*counts.limits(level), counts.own_p())
         parts = tuple(np.where(tango, ours, other) for ours, other in zip(closed, parts, strict=True))
     low, high, own = (np.where(pairs.groups > 1, part, np.nan) for part in parts)
-    return low, high, own, np.where(tango, "tango", method).astype(object), fallbacks
+    return low, high, own, np.where(tango, "tango", others).astype(object), fallbacks
 
 
-def _drawn_limits(
+def _other_limits(
     pairs: Pairs, chosen: Truths, design: Design, level: float
-) -> tuple[tuple[Floats, ...], str, list[Fallback]]:
+) -> tuple[tuple[Floats, ...], Texts, list[Fallback]]:
     """Limits and own p-values of the chosen pairs, by the design's method or, where that takes too long, by t."""
+    closed = np.full(len(pairs.units), "t", dtype=object)
     if design.method == "t" or not _quick(pairs, chosen, design):
-        return _closed_form(pairs, level), "t", []
-    if level > design.level and (design.resamples or inf) * (1 - level) < 2 * _FEWEST_BEYOND:
+        return _closed_form(pairs, level), closed, []
+    parts, methods, fallbacks = _one_by_one(pairs, chosen, design, level)
+    drawn = chosen & (methods != "t-hall") & (methods != "degenerate")
+    if level > design.level and (design.resamples or inf) * (1 - level) < 2 * _FEWEST_BEYOND and drawn.any():
         why = f"{design.resamples:,} resamples are too few for intervals that hold for all pairs at once"
-        return _closed_form(pairs, level), "t", [Fallback(design.resampling, "t", why)] * bool(chosen.any())
-    parts, fallbacks = _one_by_one(pairs, chosen, design, level)
-    return parts, design.resampling, fallbacks
+        fallbacks = [Fallback(name, "t", why) for name in sorted(set(methods[drawn].tolist()))]
+        parts = tuple(np.where(drawn, t, other) for t, other in zip(_closed_form(pairs, level), parts, strict=True))
+        methods = np.where(drawn, closed, methods)
+    return parts, methods, fallbacks
 
 
 def _quick(pairs: Pairs, chosen: Truths, design: Design) -> bool:
@@ -145,6 +149,8 @@ def _quick(pairs: Pairs, chosen: Truths, design: Design) -> bool:
     draws = _PER_DRAW * (design.resamples or 0) * groups
     unequal = (np.ptp(pairs.grid.mass) > 0) & (groups < _FEW_GROUPS)
     each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * groups + draws
+    if design.method == "t-hall" or (design.method == "auto" and effective_number(pairs.grid.mass) < ENOUGH):
+        each = np.full(len(groups), _PER_T_HALL) + _PER_GROUP * groups
     return float(each.sum()) <= INTERVAL_SECONDS
 
 
@@ -159,8 +165,8 @@ def _closed_form(pairs: Pairs, level: float) -> tuple[Floats, Floats, Floats]:
 
 def _one_by_one(
     pairs: Pairs, chosen: Truths, design: Design, level: float
-) -> tuple[tuple[Floats, Floats, Floats], list[Fallback]]:
-    found = np.full((3, len(pairs.units)), np.nan)
+) -> tuple[tuple[Floats, ...], Texts, list[Fallback]]:
+    found, methods = np.full((3, len(pairs.units)), np.nan), np.full(len(pairs.units), "degenerate", dtype=object)
     fallbacks: dict[Fallback, None] = {}
     for r in np.flatnonzero(chosen & (pairs.groups > 1)).tolist():
         one = design.interval(drawn_units(pairs.grid.pair(*pairs.index[:, r].tolist())), level, own_p=True)
@@ -168,8 +174,9 @@ def _one_by_one(
         if one.degenerate:  # exactly the difference: sums in another order would not be
             low = high = float(pairs.difference[r])
         found[:, r] = low, high, np.nan if one.own_p is None else one.own_p
+        methods[r] = one.interval.method
         fallbacks.update(dict.fromkeys(f for f in one.fallbacks if not one.degenerate))
-    return (found[0], found[1], found[2]), list(fallbacks)
+    return (found[0], found[1], found[2]), methods, list(fallbacks)
 
 
 def drawn_units(whole: Units) -> Units:

@@ -1,6 +1,7 @@
 """All pairs of models: tested, adjusted for their number, decided.
 
-One rule: a pair is told apart where its adjusted p-value is at most 1 − level, and there its interval leaves out 0.
+One rule: a pair is told apart where its adjusted p-value is at most 1 − level, and there its interval leaves out 0;
+not where what the two share is too little to rely on (`assay.analyses.contrast.reliance_of`).
 Beside p-values that are adjusted for any false claim (Holm, max-T) stand intervals that hold for all pairs at once:
 each at the level 1 − α/P, or as far as the largest of all differences reaches by chance. A step-down test may reject
 where such an interval still has 0 in it; the limit that belongs to it is then just beside 0 (Guilbaud 2008,
@@ -13,6 +14,7 @@ from typing import get_args
 
 import numpy as np
 
+from assay.analyses.contrast import reliance_of
 from assay.analyses.rank.pair_tests import PairEvidence, Texts, evidence_of
 from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
@@ -23,7 +25,7 @@ from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, Pairs, pairs_of, squared_gaps
 from assay.stats.ranking.pair_tests import PairCounts, PairTests
 from assay.stats.ranking.shared_signs import Flips, critical_value, maxima, quantile_of, step_down
-from assay.stats.units import Floats, Grid, Truths
+from assay.stats.units import Floats, Grid, Truths, effective_number
 
 
 def check_adjust(adjust: str, design: Design) -> None:
@@ -52,6 +54,7 @@ class PairDecisions:
     high: Floats  # (P,)
     methods: Texts  # (P,) of the limits
     family: str | None  # how limits hold for all pairs at once: "bonferroni", "max-t"; None: for each pair alone
+    reliance: Texts  # (P,) whether a verdict may rest on what the two share: one of `Reliance`
     design: Design
 
     @property
@@ -69,7 +72,8 @@ class PairDecisions:
     @property
     def method(self) -> str:
         """Of the limits: one, or all that the pairs have."""
-        return " and ".join(sorted(set(self.methods.tolist()), reverse=True))
+        names = set(self.methods.tolist())
+        return " and ".join(sorted(names - {"degenerate"} or names, reverse=True))
 
     @property
     def intervals(self) -> str:
@@ -115,8 +119,29 @@ def decided_of(
     low, high = _agreed(low, high, beside, alpha, pairs.difference)
     if not design.paired:  # a verdict needs the interval as well
         rejected &= evidence.degenerate | (low > 0) | (high < 0)
-    better = _better(pairs, rejected, lower_is_better=lower_is_better)
-    return PairDecisions(evidence, adjusted, alone, better, low, high, methods, family, design)
+    reliance = _reliance(evidence)
+    better = _better(pairs, rejected & (reliance != "too few"), lower_is_better=lower_is_better)
+    return PairDecisions(evidence, adjusted, alone, better, low, high, methods, family, reliance, design)
+
+
+def _reliance(evidence: PairEvidence) -> Texts:
+    """(P,) As `compare` has it of each pair alone."""
+    pairs = evidence.pairs
+    drawn = zip(pairs.groups.tolist(), _effective(pairs).tolist(), evidence.methods.tolist(), strict=True)
+    return np.array([reliance_of(*one) for one in drawn], dtype=object)
+
+
+def _effective(pairs: Pairs) -> Floats:
+    """(P,) Kish's number of the groups that both have; 0 where there are none."""
+    grid = pairs.grid
+    if grid.whole:
+        return np.full(len(pairs.units), effective_number(grid.mass))
+    found = []
+    for i in range(grid.k - 1):
+        both = grid.present[:, [i]] & grid.present[:, i + 1 :]
+        mass = grid.grouped(np.where(both, grid.weights[:, None], 0.0))  # (G, m)
+        found += [effective_number(column[column > 0]) if column.any() else 0.0 for column in mass.T]
+    return np.array(found)
 
 
 def _at_most(p: Floats, alpha: float) -> Truths:

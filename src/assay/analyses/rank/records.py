@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 import msgspec
 
+from assay.analyses.contrast import Reliance
 from assay.results import words
 from assay.stats.records import Estimate, Interval, Test
 
@@ -62,6 +63,7 @@ class RankedPair(msgspec.Struct, frozen=True):
     test: Test
     p_adjusted: float | None  # for the number of pairs
     effect_sizes: dict[str, Estimate]
+    reliance: Reliance = "firm"  # whether a verdict may rest on what the two share
 
 
 class EstimateColumns(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,10 +129,12 @@ class RankedPairs(msgspec.Struct, frozen=True, kw_only=True):
     test: PairTestColumns
     p_adjusted: Numbers
     effect_sizes: dict[str, EstimateColumns]
+    reliance: Reliance | tuple[Reliance, ...] = "firm"  # of all pairs, or of each where they differ
 
     def __post_init__(self) -> None:
         parts = (self.difference, self.test, *self.effect_sizes.values())
         inner = [column for part in parts for column in msgspec.structs.astuple(part) if isinstance(column, tuple)]
+        inner += [self.reliance] if isinstance(self.reliance, tuple) else []
         if {len(column) for column in (self.b, self.verdict, self.p_adjusted, *inner)} != {len(self.a)}:
             raise ValueError("columns of pairs must have the same length")
 
@@ -146,6 +150,7 @@ class RankedPairs(msgspec.Struct, frozen=True, kw_only=True):
             self.test.at(place),
             self.p_adjusted[place],
             {name: column.at(place, self.level) for name, column in self.effect_sizes.items()},
+            self.reliance if isinstance(self.reliance, str) else self.reliance[place],
         )
 
     def __iter__(self) -> Iterator[RankedPair]:

@@ -16,6 +16,7 @@ from assay.analyses.rank.records import (
     TopScore,
 )
 from assay.data import Kind
+from assay.data.panel_views import Substance
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
@@ -65,6 +66,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
     n_complete: int  # units that every model has answered
     n_clusters: int | None
     cluster_by: str | None
+    substance: Substance | None = None  # how much evidence there is; `differing` is of the first two by name
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design

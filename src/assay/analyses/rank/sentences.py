@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.analyses.contrast import FEW
 from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import Adjust, RankedPairs, Standing
 from assay.data import Panel
 from assay.results import words
 from assay.stats.ranking.shared_signs import MOST_ENUMERATED
+from assay.stats.units import effective_number
 
 _MOST_NAMED = 4
 
@@ -103,13 +103,27 @@ def notes_of(panel: Panel, decided: PairDecisions, adjust: Adjust, order: Sequen
     if contradicted:
         pairs = words.count(int(contradicted), "pair")
         notes.append(f"{pairs} told apart the other way round than the ranks, on the {unit}s that both answered")
-    if grid.groups < FEW:
-        notes.append(f"{_groups(panel)}, too few to rely on")
+    notes += _too_few(panel, decided)
     notes += _attainable(panel, decided, adjust)
     notes += _undecided(decided)
     if adjust in ("bh", "none"):
         notes.append("tiers and ranks are only as sure as single decisions: this adjustment allows some to be false")
     return tuple(notes)
+
+
+def _too_few(panel: Panel, decided: PairDecisions) -> list[str]:
+    """Pairs on which no verdict may rest, and such as need differences that are roughly symmetric."""
+    few, symmetric = (int((decided.reliance == kind).sum()) for kind in ("too few", "if symmetric"))
+    pairs = words.count(len(decided.reliance), "pair")
+    notes = []
+    if few:
+        worth = effective_number(panel.grid.mass)
+        equal = "" if worth > 0.95 * panel.grid.groups else f" worth {worth:.2g} of equal weight"
+        of = pairs if few == len(decided.reliance) else f"{few:,} of {pairs}"
+        notes.append(f"{_groups(panel)}{equal}, too few to rely on: {of} not told apart, whatever the p-value")
+    if symmetric:
+        notes.append(f"{_groups(panel)}, too few to rely on unless the differences are roughly symmetric")
+    return notes
 
 
 def _groups(panel: Panel) -> str:

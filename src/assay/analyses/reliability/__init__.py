@@ -165,6 +165,7 @@ def reliability_of(runs: Panel, goal: Goal) -> Reliability:
         n=panel.n,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
+        substance=panel.substance(),
         run_sd=noise.estimate,
         run_sd_df=float(noise.df),
         run_sd_from="items and runs" if noise.pooled else "runs",
@@ -206,7 +207,7 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     value = sqrt(units.estimate)
     if units.degenerate or units.n < 2:
         return Estimate(value, None, None, panel.n, "the noise of all items is equal, so there is no interval")
-    found = interval(units, confidence_level=level).interval
+    found = interval(units, method="auto", confidence_level=level).interval
     low, high = (sqrt(max(limit, 0.0)) for limit in (found.low, found.high))
     return Estimate(value, Interval(low, high, level, found.method), None, panel.n)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from assay.data import Dropped, Kind
+from assay.data.panel_views import Substance
 from assay.results import words
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
@@ -101,6 +102,7 @@ class Reliability(Result, frozen=True, kw_only=True, tag="assay/reliability/1"):
     n: int  # items that every run has
     n_clusters: int | None
     cluster_by: str | None
+    substance: Substance | None = None  # how much evidence there is
     run_sd: Estimate  # standard deviation of an overall score between runs, over all models
     run_sd_df: float  # the degrees of freedom that it rests on
     run_sd_from: NoiseFrom

@@ -12,8 +12,8 @@ from assay.data.sources import Source, panel_as_asked
 from assay.design import Design, signature
 from assay.errors import UsageError
 from assay.names import said_once
-from assay.stats.bounded_mean import METHOD, bounded_interval
-from assay.stats.records import Estimate, Fallback
+from assay.stats.bounded_mean import bounded_interval
+from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.units import standard_error
 
 TASK = "task"  # the label of units by which models are summarized apart as well
@@ -40,7 +40,7 @@ def summarize(
     'The score of the table is 1.00 (95 % interval 0.81 to 1.00, 20 items).'
 
     Scores from 0 to 1 have the interval of Agresti and Coull (1998) with an effective number of items, which is not
-    [1, 1] where all are right; other scores and losses have the design's (BCa by default).
+    [1, 1] where all are right; other scores and losses have the design's (t-hall for few units by default, else BCa).
     """
     design = design or Design()
     _check_design(design)
@@ -88,6 +88,7 @@ def summarize_panel(panel: Panel, design: Design) -> Summary:
         n=panel.n,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
+        substance=panel.substance(),
         fallbacks=tuple(dict.fromkeys(rule.fallbacks)),
         notes=said_once(panel.notes),
         design=design,
@@ -105,6 +106,7 @@ class _Rule:
         self.design, self.bounded = design, bounded and design.method == "auto"
         self.sign = 1 if panel.metric.lower_is_better else -1
         self.fallbacks: list[Fallback] = []
+        self.made: list[Interval | None] = []
         self.resamples: int | str = "closed"  # how many were drawn: "exact" is all there are, "closed" needs none
 
     def models(self, panel: Panel) -> tuple[ModelSummary, ...]:
@@ -139,9 +141,11 @@ class _Rule:
         error = standard_error(drawn)
         if self.bounded:
             limits = bounded_interval(drawn, one.denominators, self.design.level, right_or_wrong=one.binary)
+            self.made.append(limits)
             return Estimate(value, limits.around(value), error, one.n)
         found = self.design.interval(drawn)
         self.fallbacks += found.fallbacks
+        self.made.append(found.interval)
         if found.source != "closed form":
             self.resamples = found.resamples or "exact"
         if found.degenerate:
@@ -155,7 +159,7 @@ class _Rule:
             models=panel.k,
             n=panel.n,
             clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
-            method=METHOD if self.bounded else self.design.resampling,
+            method=self.design.ran(self.made),
             resamples=self.resamples,
             level=self.design.level,
             seed=self.design.seed if isinstance(self.resamples, int) else None,

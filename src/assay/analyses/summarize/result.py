@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.data import Kind
+from assay.data.panel_views import Substance
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Forest, Line
@@ -55,6 +56,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     n: int  # units that any model answered
     n_clusters: int | None
     cluster_by: str | None
+    substance: Substance | None = None  # of all units that any model answered; `effective` of each model is its own
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design
@@ -95,8 +97,8 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         )
 
     def _interval(self) -> str:
-        methods = {model.value.interval.method for model in self.models if model.value.interval is not None}
-        return f"{words.percent(self.design.level)} {' or '.join(sorted(methods)) or 'undefined'}, of each model alone"
+        made = words.methods(model.value.interval for model in self.models)
+        return f"{words.percent(self.design.level)} {made}, of each model alone"
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

@@ -3,7 +3,10 @@
 from assay.analyses.contrast import FEW
 from assay.analyses.summarize.result import ModelSummary, Summary
 from assay.results import words
+from assay.stats.bounded_mean import METHOD
 from assay.stats.records import Estimate
+
+FEW_BOUNDED = 10  # items whose scores are from 0 to 1
 
 
 def sentence_of(found: Summary) -> str:
@@ -33,8 +36,15 @@ def _value(found: Estimate, level: float) -> tuple[str, list[str]]:
 
 
 def _units(found: Summary) -> str:
-    few = (found.n_clusters or found.n) < FEW
+    few = any(_few(model) for model in found.models)
     return found.units + (", too few to rely on" if few else "")
+
+
+def _few(model: ModelSummary) -> bool:
+    """By Kish's number of what is drawn; single scores from 0 to 1 have an interval that covers from ten on."""
+    limits = model.value.interval
+    bounded = limits is not None and limits.method == METHOD and model.n_clusters is None
+    return model.effective < (FEW_BOUNDED if bounded else FEW)
 
 
 def notes_of(found: Summary) -> list[str]:

@@ -197,7 +197,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
             models=len(loaded.models),
             answers=len(loaded.predictions),
             only=None if tuple(names) == tuple(ANALYSES) else "+".join(names),
-            method=design.resampling,
+            method=design.method,
             resamples=design.resamples,
             level=design.level,
             margin=design.margin,

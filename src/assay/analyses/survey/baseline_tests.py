@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.contrast import moved_limits
+from assay.analyses.contrast import Reliance, moved_limits, reliance_of
 from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey, segment_weights, segments_alike, shared_cells
 from assay.data import Panel
 from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY
@@ -27,7 +27,7 @@ from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import TOLERANCE
 from assay.stats.streams import stream_key, words
 from assay.stats.survey import similarity
-from assay.stats.units import Floats, Integers, Units, standard_error
+from assay.stats.units import Floats, Integers, Units, effective_number, standard_error
 
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
 _POINT = 0.01 + 1e-9
@@ -48,6 +48,7 @@ class Against(msgspec.Struct, frozen=True):
     margin: float
     together: Interval | None  # of the difference, for all models and baselines at once: agrees with p_adjusted
     same: bool  # every predicted share is the baseline's, to a percentage point
+    reliance: Reliance | None = None  # whether a position may rest on so many questions; None: nothing was tested
 
     @property
     def simultaneous(self) -> Estimate:
@@ -58,7 +59,7 @@ class Against(msgspec.Struct, frozen=True):
     def position(self) -> Position:
         """Where the model is shown to be. Equal comes first: a difference within the margin does not count."""
         limits, margin = self.together, self.margin
-        if limits is None:
+        if limits is None or self.reliance == "too few":
             return "not told apart"
         within, reaches = -margin < limits.low and limits.high < margin, limits.low < margin and limits.high > -margin
         if within or (self.same and reaches):
@@ -171,6 +172,7 @@ def _tested(pair: _Pair, family: int, design: Design) -> Against:
         design.margin or MARGIN,
         together,
         pair.same,
+        reliance_of(units.n, effective_number(units.denominators), alone.method),
     )
 
 

@@ -80,7 +80,7 @@ def tune_logs(
         notes=(*([] if why is None else [why]), *notes, *notes_of(arms, logs)),
         targets=targets,
         design=design,
-        signature=_signature(logs, design),
+        signature=_signature(logs, design, contrasts),
     )
 
 
@@ -144,19 +144,21 @@ def _check_one(what: str, said: str, logs: Sequence[TrainingLog]) -> None:
             raise InputError(f"{known[0].label} and {log.label} have different {said}; report on each on its own.")
 
 
-def _signature(logs: Sequence[TrainingLog], design: Design) -> str:
+def _signature(logs: Sequence[TrainingLog], design: Design, contrasts: Sequence[Contrast]) -> str:
     hashed = sha256(b"assay tuning 1")
     for log in logs:
         hashed.update(f"{log.arm}|{log.seed}|{log.learning_rate}|{log.validation}".encode())
         for series in (log.loss, log.grad_norm, log.valid):
             for values in (series.steps, series.values):
                 hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
+    windows = [one.windows for one in contrasts if one.windows is not None]
+    how = {"closed" if found.computed.distribution == "closed form" else "exact" for found in windows}
     return signature(
         "tuning",
         runs=len(logs),
         arms=len({log.arm for log in logs}),
-        method=design.resampling,
-        resamples=design.resamples or "exact",
+        method=design.ran(found.difference.interval for found in windows),
+        resamples=design.resamples or "+".join(sorted(how)) or "exact",
         level=design.level,
         data=hashed.hexdigest()[:16],
     )

@@ -21,7 +21,7 @@ from assay.stats.records import Estimate, Test
 from assay.stats.repeated_runs import seed_difference
 from assay.stats.rounding import difference
 
-ContrastVerdict = Literal["better", "worse", "no difference shown", "not measured"]
+ContrastVerdict = Literal["better", "worse", "no difference shown", "undecided", "not measured"]
 
 NO_LANGUAGE_MODEL = "no log says that the loss is a language model's"
 ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
@@ -220,6 +220,8 @@ def _verdict(windows: Comparison | None, seeds: Estimate, test: Test) -> Contras
     if seeds.interval is not None and (test.p_value is not None or not shown):  # seeds that do not differ say nothing
         design = Design(level=seeds.interval.level)
         shown.append(verdict_of(seeds, test, design, lower_is_better=True))
+    if "undecided" in shown:  # too few windows to rely on, whatever the seeds say
+        return "undecided"
     if len(set(shown)) > 1 or shown[0] == "equivalent":
         return "no difference shown"
     return shown[0]

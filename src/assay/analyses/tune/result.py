@@ -23,6 +23,7 @@ _STATUS: dict[ContrastVerdict, Status] = {
     "better": "good",
     "worse": "bad",
     "no difference shown": "unsure",
+    "undecided": "unsure",
     "not measured": "plain",
 }
 _MEMORY = ("parameters", "gradients", "optimizer", "activations", "training", "peak", "reserved", "resident")

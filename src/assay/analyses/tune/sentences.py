@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from assay.analyses.compare.result import Comparison
+from assay.analyses.contrast import reserve_of
 from assay.analyses.tune.arms import ArmSummary, Sensitivity
 from assay.analyses.tune.contrasts import Contrast
 from assay.analyses.tune.criteria import Criterion
@@ -54,6 +56,7 @@ def contrast_sentence(contrast: Contrast, arms: tuple[ArmSummary, ArmSummary]) -
         "better": f"{b} is better than {a} on the validation text",
         "worse": f"{b} is worse than {a} on the validation text",
         "no difference shown": f"No difference shown between {a} and {b} on the validation text",
+        "undecided": f"Undecided between {a} and {b} on the validation text",
         "not measured": f"Cannot say whether {a} or {b} is better: {_NO_LOSS if seeds.value is None else _NO_INTERVAL}",
     }
     parts = list(_size(contrast))
@@ -65,9 +68,17 @@ def contrast_sentence(contrast: Contrast, arms: tuple[ArmSummary, ArmSummary]) -
     elif min(len(arm.runs) for arm in arms) == 1:
         parts.append(ONE_SEED)
     if contrast.windows is not None:
-        parts.append(words.count(contrast.windows.n_pairs, "window"))
+        parts.append(_on(contrast.windows))
     head = heads[contrast.verdict] + (f" ({'; '.join(parts)})" if parts else "")
     return "; ".join([head, *(end for arm in arms for end in stops(arm.name, arm.runs))]) + "."
+
+
+def _on(windows: Comparison) -> str:
+    """``360 windows``, and what keeps one from relying on them."""
+    found, reliance = windows.substance, windows.reliance
+    reserve = reserve_of(reliance, found) if reliance is not None and found is not None else ""
+    clusters = "" if windows.n_clusters is None else f" in {words.count(windows.n_clusters, 'cluster')}"
+    return f"{words.count(windows.n_pairs, 'window')}{clusters}" + (f", {reserve}" if reserve else "")
 
 
 def _size(contrast: Contrast) -> Iterator[str]:

@@ -23,9 +23,10 @@ from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
-from assay.stats.units import Floats, Shape, Units, shape, standard_error
+from assay.stats.units import Floats, Shape, Units, effective_number, shape, standard_error
 
 NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave `method` out, or choose bca."
+ENOUGH, ENOUGH_DIFFERING = 100, 40  # units by Kish's count, and such as are not 0: from here on BCa is as good
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
 STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
@@ -55,7 +56,8 @@ def interval(
 ) -> IntervalResult:
     """The interval of Σ num / Σ den; ``resamples=None`` takes the distribution over infinitely many resamples.
 
-    ``auto`` is ``bca``. ``own_p`` asks for the interval's own p-value too.
+    ``auto`` is ``t-hall`` for few units and ``bca`` for others (`automatic`). ``own_p`` asks for the interval's own
+    p-value too.
 
     >>> import numpy as np
     >>> from assay.stats.units import Units
@@ -66,13 +68,27 @@ def interval(
     """
     if method == "tango":
         raise UsageError(NO_TANGO)
-    method = "bca" if method == "auto" else method
+    method = automatic(units) if method == "auto" else method
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
         found = _of_method(turned, method, confidence_level, resamples, seed, engine, own_p=own_p)
         low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
         return replace(found, interval=replace(found.interval, low=low, high=high))
     return _of_method(units, method, confidence_level, resamples, seed, engine, own_p=own_p)
+
+
+def automatic(units: Units) -> IntervalName:
+    """What ``auto`` takes: by the number of units, as how many they count, and how many are not 0.
+
+    Nothing else may decide. The skewness of a sample is no warning: in samples that miss the tail it is small.
+
+    >>> import numpy as np
+    >>> [automatic(Units(np.arange(1.0, n + 1), np.ones(n))) for n in (99, 100)]
+    ['t-hall', 'bca']
+    """
+    weights = units.denominators if units.probabilities is None else units.probabilities
+    few = effective_number(weights) < ENOUGH or np.count_nonzero(units.numerators) < ENOUGH_DIFFERING
+    return "t-hall" if few else "bca"
 
 
 def _leans_left(units: Units) -> bool:
@@ -102,7 +118,7 @@ def _of_method(
     if method == "t":
         return _linearised(units, confidence_level)
     if method == "t-hall":
-        return _t_hall(units, confidence_level)
+        return _t_hall(units, confidence_level, own_p=own_p)
     if method == "studentized":
         return _studentized(units, confidence_level, resamples, seed, engine)
     distribution, fallbacks, used = _distribution(units, method, resamples, seed, engine)
@@ -144,10 +160,10 @@ def _linearised(units: Units, level: float) -> IntervalResult:
     return IntervalResult(limits, "closed form", None, own_p=t_own_p(units))
 
 
-def _t_hall(units: Units, level: float) -> IntervalResult:
+def _t_hall(units: Units, level: float, *, own_p: bool) -> IntervalResult:
     found = moments(units)
     made = Interval(*t_hall_limits(found, level), level, "t-hall")
-    return IntervalResult(made, "closed form", None, own_p=t_hall_own_p(found))
+    return IntervalResult(made, "closed form", None, own_p=t_hall_own_p(found) if own_p else None)
 
 
 def _studentized(units: Units, level: float, resamples: int | None, seed: int, engine: Engine) -> IntervalResult:

@@ -15,7 +15,7 @@ from math import cbrt, copysign, sqrt
 
 import numpy as np
 
-from assay.stats.numerics import t_quantile, two_sided
+from assay.stats.numerics import t_reach, two_sided
 from assay.stats.units import Floats, Units
 
 _LEAST = float(np.finfo(np.float64).eps)
@@ -75,8 +75,7 @@ def _others(weight: Floats) -> Floats:
 
 def limits(found: Moments, level: float) -> tuple[float, float]:
     """The outer limits of both closed forms."""
-    reach = t_quantile(0.5 + level / 2, round(found.df, 6))
-    bent = t_quantile(0.5 + level / 2, found.n - 1.0)
+    reach, bent = t_reach(level, round(found.df, 6)), t_reach(level, found.n - 1.0)
     above, below = max(reach, _unbent(bent, found.skewness)), min(-reach, _unbent(-bent, found.skewness))
     return found.estimate - found.error * above, found.estimate - found.error * below
 

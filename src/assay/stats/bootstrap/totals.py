@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.stats.bootstrap import bca_levels, interval, own_p_at
+from assay.stats.bootstrap import automatic, bca_levels, interval, own_p_at
 from assay.stats.bootstrap.resampling import Engine, Replicates, resampled_sums
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Fallback, Interval, IntervalName, Test
@@ -53,7 +53,6 @@ def score_interval(
     confidence_level: float = 0.95,
 ) -> TotalsEstimate:
     """The interval of ``score(*sums)``, of one system or of a difference of two, from its replicates (B,)."""
-    method = "bca" if method == "auto" else method
     n, totals = len(columns[0]), [part.sum(axis=0) for part in columns]
     value = float(score(*totals))
     if not np.isfinite(value):
@@ -65,6 +64,7 @@ def score_interval(
     if not np.isfinite(left_out).all() or len(kept) < 0.99 * len(replicates):
         return TotalsEstimate(Estimate(value, None, None, n, "too few sentences have a score to resample them"))
     linear = Units((n - 1) * (left_out.mean() - left_out) + value, np.ones(n))  # its mean is the score
+    method = automatic(linear) if method == "auto" else method
     spread = float(np.abs(left_out - left_out.mean()).max())
     if spread <= _TIE * max(abs(value), 1.0):
         why = Fallback(method, "collapsed interval", "all sentences have the same part in it: there is no spread")
