@@ -10,8 +10,6 @@ _NUMBERS = frozenset(
     "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()  # noqa: SIM905 - a list of words
 )
 
-#: What only the files of a harness tell.
-
 
 class Parquet(DuckSource):
     """A Parquet file; its own column types say what is a number."""
