@@ -1,10 +1,10 @@
 """Assay: model B scores better than model A. Is that real?
 
 >>> import assay
->>> before = {"item": ["q1", "q2", "q3", "q4"], "score": [1, 0, 1, 0]}
->>> after = {"item": ["q1", "q2", "q3", "q4"], "score": [1, 1, 1, 0]}
+>>> before = {"item": range(12), "score": [1] * 6 + [0] * 6}
+>>> after = {"item": range(12), "score": [1] * 12}
 >>> assay.compare(before, after).verdict
-'no difference shown'
+'better'
 
 The verbs and records are imported when first used, so that ``import assay`` costs nothing.
 """

@@ -53,7 +53,7 @@ def test_a_real_process_prints_the_result_on_stdout(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(LOSSES.replace("3.5", "3.625"))
     text = assay("compare", "a.csv", "b.csv", folder=tmp_path)
     assert (text.returncode, text.stderr) == (0, "")
-    assert text.stdout.startswith("No difference shown between a and b: perplexity × ")
+    assert text.stdout.startswith("Undecided between a and b: perplexity × ")
     data = json.loads(assay("compare", "a.csv", "b.csv", "--json", folder=tmp_path).stdout)
     assert data["sentence"] == text.stdout.splitlines()[0]
 

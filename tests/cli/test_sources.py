@@ -110,20 +110,20 @@ def test_help_has_the_options_in_a_panel_of_their_own(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "code"),  # fewer than 20 losses or scores do not pass, unless the scores are 0/1
     [
-        [*BOTH, "--task", "tiny_choices", "--metric", "acc"],
-        [*BOTH, "--task", "tiny_stories"],
-        [f"small={INSPECT / 'small.eval'}", f"large={INSPECT / 'large.eval'}"],
-        [str(LM_EVAL), *MODELS, "--task", "tiny_animals", "--metric", "acc_norm"],
-        [str(RESPONSES / "base-echo.jsonl"), str(RESPONSES / "base-echo.jsonl")],
+        ([*BOTH, "--task", "tiny_choices", "--metric", "acc"], 0),
+        ([*BOTH, "--task", "tiny_stories"], 1),
+        ([f"small={INSPECT / 'small.eval'}", f"large={INSPECT / 'large.eval'}"], 1),
+        ([str(LM_EVAL), *MODELS, "--task", "tiny_animals", "--metric", "acc_norm"], 0),
+        ([str(RESPONSES / "base-echo.jsonl"), str(RESPONSES / "base-echo.jsonl")], 1),
     ],
 )
-def test_a_certificate_of_a_harness_s_results_passes_and_is_true(shell: Shell, arguments: list[str]) -> None:
+def test_a_certificate_of_a_harness_s_results_is_true(shell: Shell, arguments: list[str], code: int) -> None:
     issued = shell("certify", *arguments, "-o", "c.json")
-    assert (issued.exit_code, issued.err) == (0, "")
+    assert (issued.exit_code, issued.err) == (code, "")
     checked = shell("verify", "c.json")
-    assert (checked.exit_code, checked.err) == (0, "")
+    assert (checked.exit_code, checked.err) == (code, "")
     assert "The certificate is true." in checked.out
 
 

@@ -149,7 +149,7 @@ def t_reach(level: float, df: float) -> float:
     >>> round(t_reach(0.95, 7.5), 9) == round(t_quantile(0.975, 7.5), 9)
     True
     """
-    z, target = normal_quantile(0.5 + level / 2), log((1 - level) / 2)
+    z, target = -normal_quantile((1 - level) / 2), log((1 - level) / 2)
     cube = z * z * z
     x = log(z + (cube + z) / (4 * df) + (5 * cube * z * z + 16 * cube + 3 * z) / (96 * df * df))
     for _ in range(60):

@@ -75,13 +75,13 @@ def shown(n: int, level: float, *, exact: bool) -> list[tuple[int, int, int]]:
     outcomes = [(b, c, n - b - c) for b in range(n + 1) for c in range(n + 1 - b)]
     panels = [Panel.from_arrays([[0, 1]] * b + [[1, 0]] * c + [[1, 1]] * rest) for b, c, rest in outcomes]
     verdicts = [compare_panel(panel, design).verdict for panel in panels]
-    return [outcome for outcome, verdict in zip(outcomes, verdicts, strict=True) if verdict != "no difference shown"]
+    return [outcome for outcome, verdict in zip(outcomes, verdicts, strict=True) if verdict in ("better", "worse")]
 
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize(("better", "worse"), [(0.3, 0.05), (0.5, 0.2), (0.1, 0.1), (0.6, 0.4), (0.4, 0.0)])
-@pytest.mark.parametrize("n", [5, 16])
+@pytest.mark.parametrize("n", [6, 16])
 def test_mcnemar_power_against_enumeration_of_verdicts(n: int, better: float, worse: float, *, exact: bool) -> None:
     multinomial = scipy_stats.multinomial(n, [better, worse, 1 - better - worse])
     expected = sum(float(multinomial.pmf(outcome)) for outcome in shown(n, 0.95, exact=exact))

@@ -1,6 +1,7 @@
 """How good is this model's Japanese? Characters by script, edit distance, BLEU and chrF, with intervals (T7–T9, C7)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import cast, get_args
 
@@ -243,7 +244,10 @@ class Estimates:
             return QuantityValue(Quantity.of(metric), self._scored(metric, [at])[0])
         units = self.panel.units(metric.name, at)
         counted = None if "sentences" in metric.parts else int(units.denominators.sum())
-        return QuantityValue(Quantity.of(metric), self._ratio(units, metric)[0], counted)
+        found = self._ratio(units, metric)[0]
+        if metric.name.startswith("accuracy") and (limits := found.interval) is not None:  # a share
+            found = replace(found, interval=replace(limits, low=max(limits.low, 0.0), high=min(limits.high, 1.0)))
+        return QuantityValue(Quantity.of(metric), found, counted)
 
     def _ratio(self, units: Units, metric: Metric) -> tuple[Estimate, float | None]:
         """A ratio of sums over the units that count in it, and its interval's own p-value."""
