@@ -25,6 +25,7 @@ from assay.analyses.contrast import (
     verdict_of,
 )
 from assay.stats.records import Estimate, Interval, Test
+from assay.stats.units import Floats
 from tests.analyses.evidence import noisy_losses, noisy_scores
 
 # low, high, margin, lower is better → verdict
@@ -297,3 +298,33 @@ def test_what_was_asked_for_by_name_may_disagree_and_says_so(limits: tuple[float
     (note,) = disagreement(difference(*limits), Test("t", 1.0, p, 50))
     assert note == f"borderline: {said}; a verdict needs both"
     assert disagreement(difference(0.1, 0.5), Test("t", 1.0, 0.01, 50)) == ()
+
+
+# ------------------------------------------------------------------------------------------ few 0/1 pairs, enumerated
+
+
+@pytest.mark.parametrize("n", range(6, 12))
+def test_few_0_1_pairs_are_covered_by_enumeration_of_all_tables(n: int) -> None:
+    """The chances are scipy's; interval and test are those of `compare`, table by table."""
+    tables = [(b, c) for b in range(n + 1) for c in range(n + 1 - b)]
+    found = [compare(Panel.from_arrays(_pairs(b, c, n))) for b, c in tables]
+    limits = [one.difference.interval for one in found]
+    covered, sizes = [], []
+    for differing in (0.05, 0.2, 0.5, 1.0):
+        for share in (0.5, 0.7, 0.9, 1.0):
+            law = scipy_stats.multinomial(n, [differing * share, differing * (1 - share), 1 - differing])
+            mass = np.array([law.pmf([b, c, n - b - c]) for b, c in tables])
+            truth = differing * (2 * share - 1)
+            inside = [one is not None and one.low - 1e-9 <= truth <= one.high + 1e-9 for one in limits]
+            covered.append(float(mass[inside].sum()))
+            if share == 0.5:
+                sizes.append(float(mass[[one.verdict != "no difference shown" for one in found]].sum()))
+    assert np.mean(covered) > 0.97
+    assert min(covered) > 0.89
+    assert max(sizes) <= 0.071
+    assert {one.reliance for one in found} == {"firm"}
+
+
+def _pairs(b: int, c: int, n: int) -> Floats:
+    """B alone is right b times, A alone c times."""
+    return np.array([[0.0, 1.0]] * b + [[1.0, 0.0]] * c + [[1.0, 1.0]] * (n - b - c))
