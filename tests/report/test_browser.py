@@ -246,11 +246,12 @@ def test_tables_and_results_are_saved_as_the_record_has_them(visit: Visit) -> No
 
 def test_the_whole_result_is_saved_exactly(visit: Visit) -> None:
     page = visit("all").look()
-    for place, kind in enumerate(KINDS, 1):
-        if place > 10:  # the browser lets a page save ten files in a row
-            page = visit("all").look()
+    for place, kind in enumerate(KINDS[:9], 1):  # the browser lets a page save ten files in a row
         name, data = saved(page, f"#p{place} [data-save]")
         assert name == f"p{place}.json"
+        assert json.loads(data) == json.loads(json.dumps(data_of(kind)))
+    for kind in KINDS[9:]:
+        _, data = saved(visit(kind).look(), "#p1 [data-save]")
         assert json.loads(data) == json.loads(json.dumps(data_of(kind)))
 
 
