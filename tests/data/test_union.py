@@ -129,7 +129,7 @@ def test_a_frame_of_losses() -> None:
     ("frame", "systems", "part"),
     [
         ({"item": [1], "A": [1]}, ["B"], "no column 'B' among item, A"),
-        ({"item": [1], "A": [None]}, ["A"], "every cell is empty"),
+        ({"item": [1], "A": [None]}, ["A"], "no row holds a score"),
         ({"item": [1, 2, 3], "A": [None, 1, "x"]}, ["A"], "row 3, column 'A': 'x' is not a number"),
     ],
 )

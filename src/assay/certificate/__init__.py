@@ -175,7 +175,7 @@ def _given_files(
         baseline=_system(first, baseline), subject=_system(second, baseline if subject is None else subject)
     )
     union = union_of(first, second, cluster=policy.cluster or first.cluster_by, lower_is_better=lower)
-    return _Given(first, second, union, systems)
+    return _Given(first.answered(), second.answered(), union, systems)  # what was lost is no evidence
 
 
 def _system(table: Table, source: Source) -> ComparedSystem:

@@ -15,8 +15,9 @@ from assay.data.panel_views import Runs, without_splits
 from assay.data.readers import Selection
 from assay.data.reading import check_used, one_model, read_models, read_table
 from assay.data.tables import Table
+from assay.design import Missing
 from assay.errors import InputError, UsageError
-from assay.names import listed, nearest
+from assay.names import argument, listed, nearest
 
 Source = str | PathLike[str] | Mapping[str, Any] | Table
 Models = tuple[str | None, str | None]
@@ -33,17 +34,23 @@ def tables_of(
     must_pick: bool = True,
 ) -> tuple[Table, Table]:
     """Read the two tables to compare; with ``must_pick`` a selection that selects nothing is refused."""
-    if b is None and None in models:
-        raise UsageError(
-            "compare needs two files, or one file and the names of two of its models (`models=('NAME', 'NAME')`)."
-        )
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
+    if b is None and None in models:
+        raise _one_of_two(read(a))
     named = [[name] if name else [] for name in models]
     first = read(a, models=named[0] + (named[1] if b is None else []))
     second = first if b is None else read(b, models=named[1])
     if must_pick:
         check_used(selection, [*first, *second])
     return one_model(first, models[0]), one_model(second, models[1])
+
+
+def _one_of_two(tables: Sequence[Table]) -> UsageError:
+    """What to type where one file was named, with the models that it has."""
+    names = [name for table in tables for name in (table.models if len(tables) == 1 else [table.name])]
+    pair = argument(models=tuple(names[:2])) if len(names) > 1 else "`models=('NAME', 'NAME')`"
+    among = f" among {listed(names)}" if len(names) > 1 else ""
+    return UsageError(f"compare needs two files, or one file and the names of two of its models{among} ({pair}).")
 
 
 def panel_as_asked(
@@ -70,17 +77,13 @@ def panel_as_asked(
     return replace(panel, metrics=(replace(panel.metric, lower_is_better=lower_is_better), *panel.metrics[1:]))
 
 
-def two_systems(panel: Panel, models: Models, *, strict: bool = False, verb: str = "compare") -> Panel:
+def two_systems(panel: Panel, models: Models, *, missing: Missing = "drop", verb: str = "compare") -> Panel:
     """Reduce a panel to two systems and the units both answered; runs of a model are averaged."""
     names = two_names(panel, models, verb)
     panel = panel.averaged()
     if models != (None, None):
         panel = panel.pair(*(panel.systems.index(name) for name in names))
-    found = panel.complete()
-    if strict and not panel.whole:
-        left, examples = panel.n - found.n, listed(map(repr, found.dropped.examples))
-        raise InputError(f"{left} {panel.unit}s lack an answer of one of the systems, such as {examples}.")
-    return found
+    return panel.without(missing).complete()
 
 
 def two_names(panel: Panel, models: Models, verb: str) -> tuple[str, str]:
@@ -156,11 +159,11 @@ def pair(
     *,
     names: Sequence[str] | None = None,
     cluster: str | None = None,
-    strict: bool = False,
+    missing: Missing = "drop",
     lower_is_better: bool | None = None,
     split: str | None = None,
 ) -> Panel:
-    """Pair two tables: the units that both have, sorted by id.
+    """Pair two tables: the units that both have, sorted by id; ``missing`` may count others as 0, or refuse them.
 
     >>> from assay.data import read_table
     >>> a = read_table({"window": ["x", "y"], "tokens": [512, 256], "loss": [3.689, 5.394]}, name="A")
@@ -170,5 +173,10 @@ def pair(
     0.0217
     """
     return Panel.from_tables(
-        [a, b], names=names, cluster=cluster, split=split, lower_is_better=lower_is_better, complete=True, strict=strict
+        [a, b],
+        names=names,
+        cluster=cluster,
+        split=split,
+        lower_is_better=lower_is_better,
+        missing="complete" if missing == "drop" else missing,
     )

@@ -14,9 +14,10 @@ from assay.data.metrics import UNITS, Kind
 from assay.data.readers import FILTER_WORDS, row_places
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, nearest
-from assay.stats.units import Floats, Integers, Texts
+from assay.stats.units import Floats, Integers, Texts, Truths
 
 SPLITS = ("preview", "final")
+LARGER_SCALE = 10  # scores beyond this are on another scale than scores up to 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,15 +70,14 @@ class Table:
     kind: Kind
     ids: Texts  # (rows,) the window or item
     numbers: dict[str, Floats]  # (rows,) each, by our name
-    labels: dict[
-        str, Labels
-    ]  # model, split, run, document, doc_hash, cluster, by our name; a further cluster by its own
+    labels: dict[str, Labels]  # model, task, split, run, document, doc_hash, cluster; a further cluster by its own name
     rows: Integers  # (rows,) the row in the file, from 1
     columns: dict[str, str]  # our name → the name in the file
     cluster_by: str | None = None  # the labels to cluster by, unless others are asked for
     notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)  # the manifest of a run, the measure of a harness
     places: Callable[[Sequence[int]], list[str]] = row_places  # where rows of the file stand, by their numbers
+    lost: Truths | None = None  # (rows,) no answer: an error, a null, an empty cell; the score is NaN, or 0 if asked
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -121,7 +121,18 @@ class Table:
             numbers={name: values[chosen] for name, values in self.numbers.items()},
             labels={name: labels.where(chosen) for name, labels in self.labels.items()},
             rows=self.rows[chosen],
+            lost=None if self.lost is None else self.lost[chosen],
         )
+
+    def answered(self, *, zero: bool = False) -> "Table":
+        """Only the rows with an answer; with ``zero`` the others count as 0."""
+        if self.lost is None or self.kind == "losses":
+            return self
+        scores = self.numbers["score"]
+        if zero:
+            return replace(self, numbers={**self.numbers, "score": np.nan_to_num(scores, nan=0.0)})
+        there = ~np.isnan(scores)
+        return self if there.all() else self.where(there)
 
 
 # ------------------------------------------------------------------------------------------ which compare
@@ -160,6 +171,46 @@ def _check_alike(a: Table, b: Table) -> None:
             f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with "
             "`columns={'split': ''}`."
         )
+
+
+def check_rows(tables: Sequence[Table]) -> None:
+    """Refuse tables of different lengths whose rows are paired by their place."""
+    by_place = [table for table in tables if table.unit not in table.columns and len(set(table.ids)) > 0]
+    sizes = {len(set(table.ids)) for table in tables}
+    if by_place and len(sizes) > 1:
+        told = listed(f"{table.label} has {len(set(table.ids)):,}" for table in tables)
+        raise InputError(f"rows cannot be paired by their place where tables differ in length: {told}; give them ids.")
+
+
+def check_scales(tables: Sequence[Table]) -> None:
+    """Refuse scores from 0 to 1 beside scores of another size, unless a harness says that they are of one metric."""
+    if tables[0].kind != "scores" or all("measure" in table.about for table in tables):
+        return
+    tops = [float(np.nanmax(np.abs(table.numbers["score"]))) for table in tables]
+    small, large = int(np.argmin(np.where(np.array(tops) > 0, tops, np.inf))), int(np.argmax(tops))
+    if 0 < tops[small] <= 1 and tops[large] > LARGER_SCALE:
+        raise InputError(
+            f"{tables[small].label} has scores up to {tops[small]:g} and {tables[large].label} up to {tops[large]:g}: "
+            "scores must be on one scale; divide those in percent by 100, or leave out a column that is no score."
+        )
+
+
+def lost_notes(tables: Sequence[Table], systems: Sequence[str]) -> tuple[str, ...]:
+    """How many answers each system lost; a warning where these numbers differ."""
+    counts = [0 if table.lost is None else int(table.lost.sum()) for table in tables]
+    if not any(counts):
+        return ()
+    worst = sorted(range(len(tables)), key=lambda i: -counts[i])
+    told = listed((f"{systems[i]} {counts[i]:,} of {len(tables[i]):,}" for i in worst), 6)
+    wrong = any(table.lost is not None and not np.isnan(table.numbers["score"][table.lost]).any() for table in tables)
+    other = "`Selection(errors='missing')` leaves them out" if wrong else "`Selection(errors='wrong')` makes them 0"
+    rule = f"{'they count as wrong' if wrong else 'they are missing, not wrong'} ({other})"
+    if len(set(counts)) == 1:
+        return (f"answers lost to errors, nulls or empty cells, {told}: {rule}",)
+    biased = "" if wrong else ", and a model that fails on hard items looks better than it is"
+    return (
+        f"warning: models lost different numbers of answers to errors, nulls or empty cells, {told}: {rule}{biased}",
+    )
 
 
 def check_cuts(a: Table, b: Table) -> None:

@@ -27,7 +27,7 @@ from assay.data import Dropped, Metric, Panel, Selection, Table, pair
 from assay.data.readers import UNNAMED
 from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
 from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
-from assay.design import Design, signature
+from assay.design import Design, Missing, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.numerics import SMALLEST_P
@@ -50,7 +50,7 @@ def compare(
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     split: str | None = None,
-    strict: bool = False,
+    missing: Missing = "drop",
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     per: Size | None = None,
@@ -60,7 +60,8 @@ def compare(
     ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
     ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
     whole documents, also of models whose tokens differ. ``a`` may be a `Panel` instead, of two systems or with the
-    names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``.
+    names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``. Units that one
+    of the two lacks are left out; ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``).
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
@@ -76,8 +77,8 @@ def compare(
     >>> compare(panel).difference.value
     0.25
 
-    Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with ``strict`` it is
-    an error, as on the command line.
+    Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with
+    ``missing="refuse"`` it is an error, as on the command line.
     """
     design = design or Design()
     if per is not None and cluster not in (None, "document"):
@@ -89,25 +90,25 @@ def compare(
             a, cluster=cluster, split=split, lower_is_better=lower_is_better, b=b, columns=columns, selection=selection
         )
         panel = asked if per is None else rates_of_panel(per, asked.averaged())
-        return compare_panel(two_systems(panel, models, strict=strict), design, charts=True)
+        return compare_panel(two_systems(panel, models, missing=missing), design, charts=True)
     first, second = tables_of(a, b, models, columns, cluster, selection)
     names = ("A", "B") if first.name == second.name == UNNAMED else None
     try:
         if per is not None:
             rates = rates_of_tables(per, (first, second), names=names, split=split)
-            panel = two_systems(rates, (None, None), strict=strict)
+            panel = two_systems(rates, (None, None), missing=missing)
         else:
             panel = pair(
                 first,
                 second,
                 names=names,
                 cluster=cluster,
-                strict=strict,
+                missing=missing,
                 lower_is_better=lower_is_better,
                 split=split,
             )
     except NoPairsError as nothing:
-        if strict:
+        if missing == "refuse":
             raise
         return _nothing_paired((first, second), names or (first.name, second.name), str(nothing), design, per)
     return compare_panel(panel, design, charts=True)

@@ -16,7 +16,7 @@ from assay.data.arrays import check_differences, check_largest
 from assay.data.reading import check_used, read_models
 from assay.data.sources import Source, panel_as_asked
 from assay.data.units_and_runs import check_repeated, left_out, runs_of
-from assay.design import signature
+from assay.design import Missing, signature
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results import words
@@ -39,6 +39,7 @@ def reliability(
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     files_are_runs: bool = False,
+    missing: Missing = "drop",
     selection: Selection | None = None,
 ) -> Reliability:
     """Measure how far the runs of one or several models agree, from tables with a ``run`` column or logs with epochs.
@@ -46,7 +47,8 @@ def reliability(
     For each model the targets are its items and the raters its runs. For several models, the models are also targets
     of their overall scores, rated by the runs that all of them have. ``goal`` sets the level of intervals and the
     level and power of the detectable differences. ``files_are_runs`` takes each source as one run; ``selection`` says
-    which results of a harness are meant. The source may be one `Panel` whose columns are runs.
+    which results of a harness are meant. The source may be one `Panel` whose columns are runs. Items
+    that some run lacks are left out; ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``).
 
     >>> runs = {"item": [1, 2, 3, 4] * 2, "run": [1] * 4 + [2] * 4, "score": [1, 0, 1, 1, 1, 0, 0, 1]}
     >>> round(reliability(runs).models[0].icc["ICC(1,1)"].value, 3)
@@ -65,7 +67,7 @@ def reliability(
         asked = panel_as_asked(
             sources[0], cluster=cluster, columns=columns, selection=selection, files_are_runs=files_are_runs or None
         )
-        return reliability_of(repeated(asked), goal)
+        return reliability_of(repeated(asked.without(missing)), goal)
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     if files_are_runs:  # one by one: the logs of a model would otherwise be put together
         tables = [table for source in sources for table in read(source)]
@@ -74,7 +76,7 @@ def reliability(
         tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
     runs = runs_of(tables, files_are_runs=files_are_runs)
     check_repeated(runs)
-    panel = Panel.from_runs(runs, cluster=cluster, complete=True)
+    panel = Panel.from_runs(runs, cluster=cluster, missing="complete" if missing == "drop" else missing)
     return reliability_of(replace(panel, notes=(*panel.notes, *left_out(runs, panel.dropped, panel.unit))), goal)
 
 

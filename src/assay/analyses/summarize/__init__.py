@@ -9,7 +9,7 @@ from assay.analyses.summarize.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.metrics import BITS_PER_BYTE, BITS_PER_CHARACTER
 from assay.data.sources import Source, panel_as_asked
-from assay.design import Design, signature
+from assay.design import Design, Missing, signature
 from assay.errors import UsageError
 from assay.names import said_once
 from assay.stats.bounded_mean import bounded_interval
@@ -27,6 +27,7 @@ def summarize(
     cluster: str | None = None,
     split: str | None = None,
     lower_is_better: bool | None = None,
+    missing: Missing = "drop",
     selection: Selection | None = None,
 ) -> Summary:
     """Summarize one model or several: the mean score or the loss of each, with its interval.
@@ -34,6 +35,8 @@ def summarize(
     ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
     column ``model``, of several; ``selection`` says which results of a harness are meant. Runs of a model are averaged
     item by item. The source may be one `Panel`; where its units have the label ``task``, every task is summarized too.
+    Every model is summarized on the items it has answered; ``missing`` may take those that all have (``"complete"``),
+    count answers that are not there as 0 (``"zero"``), or refuse them (``"refuse"``).
 
     >>> found = summarize({"item": range(20), "score": [1] * 20})
     >>> found.sentence
@@ -59,8 +62,10 @@ def summarize(
         )
     else:
         tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
-        panel = Panel.from_tables(tables, cluster=cluster, split=split, lower_is_better=lower_is_better)
-    return summarize_panel(panel, design)
+        panel = Panel.from_tables(
+            tables, cluster=cluster, split=split, lower_is_better=lower_is_better, missing=missing
+        )
+    return summarize_panel(panel.without(missing), design)
 
 
 def _check_design(design: Design) -> None:
