@@ -35,7 +35,7 @@ from assay.data.runs import MANIFEST
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, tables_of_panel, two_names
 from assay.data.tables import direction_of
 from assay.design import Policy
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
 from assay.files.places import check_outputs
 from assay.files.writing import staged, together, write_bytes, write_whole
 from assay.version import VERSION
@@ -169,13 +169,14 @@ def _given_files(
     first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)
     check_used(Selection(newest=picked.newest), (first, second))
     check_direction((first, second), policy)
+    check_answers((first, second))
     # A policy is for losses and scores alike, and of losses the lower one is always the better.
     lower = None if first.kind == "losses" else policy.lower_is_better
     systems = BothSystems(
         baseline=_system(first, baseline), subject=_system(second, baseline if subject is None else subject)
     )
     union = union_of(first, second, cluster=policy.cluster or first.cluster_by, lower_is_better=lower)
-    return _Given(first.answered(), second.answered(), union, systems)  # what was lost is no evidence
+    return _Given(first, second, union, systems)
 
 
 def _system(table: Table, source: Source) -> ComparedSystem:
@@ -245,6 +246,17 @@ def _own_metric(table: Table) -> str | None:
         return "perplexity"
     column = table.columns["score"]
     return None if column in ("score", table.name) else column  # a column for each model is called like the model
+
+
+def check_answers(tables: Sequence[Table]) -> None:
+    """Refuse lost answers, unless they count as wrong: a gate must not open because the subject failed to answer."""
+    for table in tables:
+        lost = len(table) - len(table.answered())
+        if lost:
+            raise InputError(
+                f"{table.label}: {lost:,} of {len(table):,} answers were lost to errors, nulls or empty cells, and a "
+                "gate needs them; run these again, or count them as wrong with `Selection(errors='wrong')`."
+            )
 
 
 def check_direction(tables: Sequence[Table], policy: Policy) -> None:
