@@ -26,7 +26,7 @@ from assay.data.tables import (
 from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
-from assay.names import argument, listed
+from assay.names import argument, listed, said_once
 from assay.stats.units import Floats, Integers, Texts, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
@@ -340,7 +340,7 @@ def _nothing_common(sides: Sequence[SortedTable]) -> NoPairsError:
 
 
 def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ...]:
-    notes = [note for side in sides for note in (*side.table.notes, *side.notes)]
+    notes = [*said_once(note for side in sides for note in (*side.table.notes, *side.notes))]
     for name in SIZES:
         have = [name in side.table.numbers for side in sides]
         if any(have) and not all(have):

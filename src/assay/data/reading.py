@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from assay.data.cells import NUMBERS, Cells, cells_of
 from assay.data.columns import Asked, ColumnLayout, columns_by_model, layout_of
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import RowSource, Selection, row_places
+from assay.data.readers.containers import plain_stem
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
@@ -234,7 +235,7 @@ def _name(source: RowSource, labels: Mapping[str, Labels]) -> str:
     told = source.about.get("model", {}).get("name")
     if told:
         return one_line(str(told))
-    return PurePath(source.label).stem
+    return plain_stem(source.label)
 
 
 def _notes(label: str, layout: ColumnLayout, cells: Cells) -> tuple[str, ...]:
