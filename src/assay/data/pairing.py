@@ -4,29 +4,21 @@ The panel has every unit of any table, with holes where a table lacks it, or onl
 that list the same units, as most do, are not copied.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from assay.data.lost_answers import answered_tables, like_tasks, lost_notes
 from assay.data.metrics import BITS, SIZES, Metric
 from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
-from assay.data.tables import (
-    Labels,
-    Table,
-    check_rows,
-    check_scales,
-    check_tables,
-    clustered_by,
-    direction_of,
-    lost_notes,
-    of_split,
-)
+from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split
 from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
-from assay.names import argument, listed, said_once
+from assay.names import argument, listed, names_of, said_once, short_names
 from assay.stats.units import Floats, Integers, Texts, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
@@ -56,7 +48,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     cluster = how.cluster or clustered_by(chosen)
     pooled = how.split is None and "split" in chosen[0].labels
     lost = lost_notes(chosen, systems)
-    chosen = _answered(chosen, metric, how.missing)
+    chosen = answered_tables(chosen, metric, how.missing)
     union = _Union.of(sorted_tables(chosen, pooled=pooled))
     if how.missing in ("complete", "refuse"):
         union = union.common(strict=how.missing == "refuse")
@@ -81,60 +73,12 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
         cluster=cluster,
         dropped=union.dropped,
         notes=(
-            *notes_of(union.sides, cluster),
             *lost,
-            *_like_tasks(labels, cluster, chosen[0]),
+            *like_tasks(labels, cluster, chosen[0]),
+            *notes_of(union.sides, cluster),
             *([f"{holes:,} answers that are not there count as 0"] if how.missing == "zero" and holes else []),
         ),
     )
-
-
-def _answered(tables: Sequence[Table], metric: Metric, missing: Missing) -> list[Table]:
-    """The tables without the answers that were lost, checked for whether what is left can be compared."""
-    check_zero(metric, missing)
-    wrong = any(table.lost is not None and (table.numbers["score"][table.lost] == 0).any() for table in tables)
-    if wrong and metric.lower_is_better:
-        raise UsageError("`Selection(errors='wrong')` counts errors as 0, the best score where lower is better.")
-    check_rows(tables)
-    found = [table.answered(zero=missing == "zero") for table in tables]
-    for table, left in zip(tables, found, strict=True):
-        if not len(left):
-            raise InputError(f"{table.label}: every answer was lost to an error; see what failed, and run it again.")
-        if missing == "refuse" and len(left) < len(table):
-            first = table.place(int(np.argmax(np.isnan(table.numbers["score"]))))
-            count = len(table) - len(left)
-            raise InputError(
-                f"{first}: no answer, nor in {count - 1:,} other rows; complete them, or leave out `missing`."
-            )
-    if not metric.lower_is_better:
-        check_scales(found)
-    return found
-
-
-def check_zero(metric: Metric, missing: Missing) -> None:
-    """Refuse 0 for what is missing where 0 is no bad score."""
-    if missing == "zero" and metric.lower_is_better:
-        what = "a loss of 0 is perfect" if metric.kind == "losses" else "0 is the best score where lower is better"
-        raise UsageError(f"`missing='zero'` is for scores of which higher is better: {what}; leave it out.")
-
-
-#: Clusters are taken for tasks where they are so few, and so large.
-_FEW_CLUSTERS, _LARGE_CLUSTERS = 30, 50
-
-
-def _like_tasks(labels: Mapping[str, Labels], cluster: str | None, table: Table) -> list[str]:
-    if cluster is None or table.kind != "scores":
-        return []
-    groups, n = len(labels[cluster].names), len(labels[cluster].codes)
-    if not 1 < groups <= _FEW_CLUSTERS or n < _LARGE_CLUSTERS * groups:
-        return []
-    column = table.columns.get(cluster, cluster)
-    task = argument(columns={"task": column})
-    looks = (
-        f"{groups} clusters of about {n / groups:,.0f} {table.unit}s each look like tasks, and clusters are drawn whole"
-    )
-    advice = f"leave {column!r} out of `cluster` ({task} keeps it as the task)"
-    return [f"warning: {looks}; {advice}, unless the {table.unit}s of one belong together"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,9 +259,10 @@ def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[
         if len(names) != len(tables) or len(set(names)) != len(tables):
             raise UsageError(f"names must be {len(tables)} different names, but got {listed(names)}.")
         return tuple(names)
-    for found in ([table.name for table in tables], [table.label for table in tables]):
+    labels = [Path(table.label) for table in tables]
+    for found in ([table.name for table in tables], names_of(labels)):
         if len(set(found)) == len(tables):
-            return tuple(found)
+            return tuple(short_names(found))
     return tuple(f"{table.name} ({i + 1})" for i, table in enumerate(tables))
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from assay.data import arrays
+from assay.data.lost_answers import check_zero
 from assay.data.metrics import BITS, SCORE, UNITS, Kind, Metric
-from assay.data.pairing import Pairing, check_zero, pair_tables
+from assay.data.pairing import Pairing, pair_tables
 from assay.data.panel_views import EXAMPLES, Dropped, PanelViews, ratio_of, without_splits
 from assay.data.reading import read_tables, read_wide
 from assay.data.tables import Table

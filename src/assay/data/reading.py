@@ -16,7 +16,7 @@ from assay.data.readers.containers import plain_stem
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
-from assay.data.tables import Labels, Table
+from assay.data.tables import Labels, Table, told_apart
 from assay.design import Errors
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line
@@ -82,7 +82,7 @@ def read_tables(
             opened = open_sources(paths, selection, cluster=cluster)
             tables += [table for one in opened for table in _tables(one, rules)]
     check_used(selection, tables)
-    return [one for table in tables for one in table.by_model()]
+    return told_apart([one for table in tables for one in table.by_model()])
 
 
 def read_wide(

@@ -14,7 +14,7 @@ from assay.data.panel import Panel
 from assay.data.panel_views import Runs, without_splits
 from assay.data.readers import Selection
 from assay.data.reading import check_used, one_model, read_models, read_table
-from assay.data.tables import Table
+from assay.data.tables import Table, told_apart
 from assay.design import Missing
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, nearest
@@ -42,7 +42,8 @@ def tables_of(
     second = first if b is None else read(b, models=named[1])
     if must_pick:
         check_used(selection, [*first, *second])
-    return one_model(first, models[0]), one_model(second, models[1])
+    found = told_apart([one_model(first, models[0]), one_model(second, models[1])])
+    return found[0], found[1]
 
 
 def _one_of_two(tables: Sequence[Table]) -> UsageError:

@@ -5,6 +5,7 @@ Comparable tables have the same kind, measure, tokenizer and cut, and splits and
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import FILTER_WORDS, row_places
+from assay.data.readers.containers import plain_stem
 from assay.errors import InputError, UsageError
-from assay.names import argument, listed, nearest
+from assay.names import argument, listed, names_of, nearest, short_names
 from assay.stats.units import Floats, Integers, Texts, Truths
 
 SPLITS = ("preview", "final")
-LARGER_SCALE = 10  # scores beyond this are on another scale than scores up to 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -135,6 +136,22 @@ class Table:
         return self if there.all() else self.where(there)
 
 
+def told_apart(tables: Sequence[Table]) -> list[Table]:
+    """The tables, those of one name that are called after their files by what differs in the paths; no name is long."""
+    names = [table.name for table in tables]
+    twice = [i for i, table in enumerate(tables) if names.count(table.name) > 1 and _after_its_file(table)]
+    if len({tables[i].label for i in twice}) == len(twice) > 1:
+        taken = {name for i, name in enumerate(names) if i not in twice}
+        for i, name in zip(twice, names_of([Path(tables[i].label) for i in twice], taken), strict=True):
+            names[i] = name
+    shorter = short_names(names)
+    return [replace(table, name=name) for table, name in zip(tables, shorter, strict=True)]
+
+
+def _after_its_file(table: Table) -> bool:
+    return not table.models and "model" not in table.about and table.name == plain_stem(table.label)
+
+
 # ------------------------------------------------------------------------------------------ which compare
 
 
@@ -171,46 +188,6 @@ def _check_alike(a: Table, b: Table) -> None:
             f"{has.label} has a column 'split' and {lacks.label} has none; add it, or drop it with "
             "`columns={'split': ''}`."
         )
-
-
-def check_rows(tables: Sequence[Table]) -> None:
-    """Refuse tables of different lengths whose rows are paired by their place."""
-    by_place = [table for table in tables if table.unit not in table.columns and len(set(table.ids)) > 0]
-    sizes = {len(set(table.ids)) for table in tables}
-    if by_place and len(sizes) > 1:
-        told = listed(f"{table.label} has {len(set(table.ids)):,}" for table in tables)
-        raise InputError(f"rows cannot be paired by their place where tables differ in length: {told}; give them ids.")
-
-
-def check_scales(tables: Sequence[Table]) -> None:
-    """Refuse scores from 0 to 1 beside scores of another size, unless a harness says that they are of one metric."""
-    if tables[0].kind != "scores" or all("measure" in table.about for table in tables):
-        return
-    tops = [float(np.nanmax(np.abs(table.numbers["score"]))) for table in tables]
-    small, large = int(np.argmin(np.where(np.array(tops) > 0, tops, np.inf))), int(np.argmax(tops))
-    if 0 < tops[small] <= 1 and tops[large] > LARGER_SCALE:
-        raise InputError(
-            f"{tables[small].label} has scores up to {tops[small]:g} and {tables[large].label} up to {tops[large]:g}: "
-            "scores must be on one scale; divide those in percent by 100, or leave out a column that is no score."
-        )
-
-
-def lost_notes(tables: Sequence[Table], systems: Sequence[str]) -> tuple[str, ...]:
-    """How many answers each system lost; a warning where these numbers differ."""
-    counts = [0 if table.lost is None else int(table.lost.sum()) for table in tables]
-    if not any(counts):
-        return ()
-    worst = sorted(range(len(tables)), key=lambda i: -counts[i])
-    told = listed((f"{systems[i]} {counts[i]:,} of {len(tables[i]):,}" for i in worst), 6)
-    wrong = any(table.lost is not None and not np.isnan(table.numbers["score"][table.lost]).any() for table in tables)
-    other = "`Selection(errors='missing')` leaves them out" if wrong else "`Selection(errors='wrong')` makes them 0"
-    rule = f"{'they count as wrong' if wrong else 'they are missing, not wrong'} ({other})"
-    if len(set(counts)) == 1:
-        return (f"answers lost to errors, nulls or empty cells, {told}: {rule}",)
-    biased = "" if wrong else ", and a model that fails on hard items looks better than it is"
-    return (
-        f"warning: models lost different numbers of answers to errors, nulls or empty cells, {told}: {rule}{biased}",
-    )
 
 
 def check_cuts(a: Table, b: Table) -> None:
