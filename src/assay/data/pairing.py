@@ -259,10 +259,12 @@ def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[
         if len(names) != len(tables) or len(set(names)) != len(tables):
             raise UsageError(f"names must be {len(tables)} different names, but got {listed(names)}.")
         return tuple(names)
+    found = [table.name for table in tables]
     labels = [Path(table.label) for table in tables]
-    for found in ([table.name for table in tables], names_of(labels)):
-        if len(set(found)) == len(tables):
-            return tuple(short_names(found))
+    if len(set(found)) < len(tables) == len(set(labels)):
+        found = names_of(labels)
+    if len(set(found)) == len(tables):
+        return tuple(short_names(found))
     return tuple(f"{table.name} ({i + 1})" for i, table in enumerate(tables))
 
 
