@@ -44,7 +44,7 @@ class Target:
         if name.endswith("small.eval"):  # compressed by a method that Python cannot write
             return "zstandard"
         suffix = name.rpartition(".")[2]
-        packed = {"eval": "zip", "xlsx": "zip", "gz": "txt", "zst": "txt"}
+        packed = {"eval": "zip", "xlsx": "txt", "gz": "txt", "zst": "txt"}
         return {"tsv": "csv", "key": "pem", "pub": "pem", **packed}.get(suffix, suffix)  # type: ignore[return-value]
 
 

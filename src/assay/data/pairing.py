@@ -6,7 +6,6 @@ that list the same units, as most do, are not copied.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from assay.data.lost_answers import answered_tables, like_tasks, lost_notes
 from assay.data.metrics import BITS, SIZES, Metric
 from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
+from assay.data.readers.containers import unpacked_name
 from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split
 from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.design import Missing
@@ -260,7 +260,7 @@ def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[
             raise UsageError(f"names must be {len(tables)} different names, but got {listed(names)}.")
         return tuple(names)
     found = [table.name for table in tables]
-    labels = [Path(table.label) for table in tables]
+    labels = [unpacked_name(table.label) for table in tables]
     if len(set(found)) < len(tables) == len(set(labels)):
         found = names_of(labels)
     if len(set(found)) == len(tables):

@@ -5,7 +5,6 @@ Comparable tables have the same kind, measure, tokenizer and cut, and splits and
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import FILTER_WORDS, row_places
-from assay.data.readers.containers import plain_stem
+from assay.data.readers.containers import plain_stem, unpacked_name
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, names_of, nearest, short_names
 from assay.stats.units import Floats, Integers, Texts, Truths
@@ -142,7 +141,7 @@ def told_apart(tables: Sequence[Table]) -> list[Table]:
     twice = [i for i, table in enumerate(tables) if names.count(table.name) > 1 and _after_its_file(table)]
     if len({tables[i].label for i in twice}) == len(twice) > 1:
         taken = {name for i, name in enumerate(names) if i not in twice}
-        for i, name in zip(twice, names_of([Path(tables[i].label) for i in twice], taken), strict=True):
+        for i, name in zip(twice, names_of([unpacked_name(tables[i].label) for i in twice], taken), strict=True):
             names[i] = name
     shorter = short_names(names)
     return [replace(table, name=name) for table, name in zip(tables, shorter, strict=True)]

@@ -175,6 +175,16 @@ def test_a_folder_holds_a_table_for_each_model(results: Path) -> None:
     assert compare(results, models=("base", "small")).n_pairs == 3
 
 
+def test_files_of_one_name_are_called_after_what_differs_in_their_paths(tmp_path: Path) -> None:
+    for folder, packer in (("base", ".gz"), ("int4", "")):
+        (tmp_path / "runs" / folder).mkdir(parents=True)
+        plain = write_rows(tmp_path / "rows.csv", ROWS)
+        (tmp_path / "runs" / folder / f"scores.csv{packer}").write_bytes(PACKERS[packer](plain.read_bytes()))
+    assert [table.name for table in read_tables([tmp_path / "runs"])] == ["base", "int4"]
+    found = compare(*(tmp_path / "runs" / folder for folder in ("base", "int4")))
+    assert (found.systems.a, found.systems.b) == ("base", "int4")
+
+
 def test_a_pattern_means_the_files_that_are_like_it(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [table.name for table in read_tables([f"{results}/*.csv"])] == ["base", "large", "small"]
     monkeypatch.chdir(results)

@@ -248,13 +248,17 @@ def tables_in(folder: Path) -> list[Path]:
     """The files below a folder that may be tables, by their extensions, in order."""
     found: list[Path] = []
     for path in sorted(folder.rglob("*")):
-        plain = path.with_suffix("") if path.suffix.lower() in _PACKED else path
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if plain.suffix.lower() in _SUFFIXES and not hidden and path.is_file():
+        if unpacked_name(str(path)).suffix.lower() in _SUFFIXES and not hidden and path.is_file():
             found.append(path)
         if len(found) > _MOST_FILES:
             raise InputError(f"{folder}: more than {_MOST_FILES:,} tables; name those you mean with a pattern.")
     return found
+
+
+def unpacked_name(path: str) -> Path:
+    """The path without the extension of what it is packed with."""
+    return Path(path).with_suffix("") if Path(path).suffix.lower() in _PACKED else Path(path)
 
 
 def plain_stem(path: str) -> str:
@@ -263,5 +267,4 @@ def plain_stem(path: str) -> str:
     >>> plain_stem("runs/base.csv.gz"), plain_stem("gpt-4.1.json")
     ('base', 'gpt-4.1')
     """
-    found = Path(path)
-    return Path(found.stem).stem if found.suffix.lower() in _PACKED else found.stem
+    return unpacked_name(path).stem
