@@ -164,6 +164,13 @@ def test_numbers_about_an_answer_are_no_models() -> None:
     assert [one.name for one in read_tables([table])] == ["base", "large"]
 
 
+def test_hundreds_of_columns_are_not_taken_for_models() -> None:
+    table = {"id": ["x", "y"], **{f"q{i}": [0, 1] for i in range(201)}}
+    with pytest.raises(InputError, match=r"201 columns are too many .*`columns=\{'score': '\*'\}`"):
+        read_tables([table])
+    assert len(read_tables([table], columns={"score": "q*"})) == 201
+
+
 def test_one_column_of_numbers_is_not_guessed() -> None:
     assert_refused({"id": ["x"], "points": [1]}, "no column score", "`columns={'score': 'NAME'}`")
 

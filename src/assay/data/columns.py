@@ -27,6 +27,8 @@ USUAL: dict[str, tuple[str, ...]] = {
     "task": ("subject", "category", "dataset", "benchmark"),
     "error": ("errors", "error_message", "exception", "*.error", "status"),
 }
+#: Columns that may be models without being named: more models are in no leaderboard.
+MOST_UNASKED = 200
 #: Numbers of an answer that are no score of it: no model is called so.
 _NOT_MODELS = re.compile(
     r"|unnamed: \d+|index|level_\d+|row|number|n|turn|year|(.*[_ ])?(latency|costs?|price|tokens?|time|seconds|secs|ms|"
@@ -252,6 +254,11 @@ def _unasked(source: RowSource, asked: Asked) -> dict[str, dict[str, str]] | Non
         return None
     taken = {*found.values(), asked.cluster}
     free = [name for name in source.columns if name not in taken and not _NOT_MODELS.fullmatch(name)]
+    if len(free) > MOST_UNASKED:  # more likely a column per item, or a mistake
+        raise InputError(
+            f"{source.label}: no column score, and {len(free):,} columns are too many to be read as a model each unasked; "
+            "name the score with `columns={'score': 'NAME'}`, or the models with a pattern, `columns={'score': '*'}`."
+        )
     models = holds_scores(source, free) if len(free) > 1 else []
     if len(models) < 2:
         return None
