@@ -130,9 +130,19 @@ def file_digest(path: Path) -> str:
 
 def _input_digest(table: Table, path: Path) -> str:
     """Digest of the input file; for several files of a harness, of their sorted digests."""
-    files = table.about.get("files") or [path / MANIFEST if path.is_dir() else path]
+    files = table.about.get("files") or [_input_file(table, path)]
     digests = sorted(file_digest(file) for file in files)
     return digests[0] if len(digests) == 1 else "sha256:" + hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _input_file(table: Table, path: Path) -> Path:
+    """The file that was named, the manifest of a run, or the file that a pattern or a folder led to."""
+    if (path / MANIFEST).is_file():
+        return path / MANIFEST
+    found = path if path.is_file() else Path(table.label.partition(" (model ")[0])
+    if not found.is_file():
+        raise InputError(f"{table.label}: cannot be read again for its digest; name the file itself.")
+    return found
 
 
 def _issuer(policy: Policy, *, timestamp: bool) -> Issuer:

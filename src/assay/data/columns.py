@@ -256,7 +256,7 @@ def _unasked(source: RowSource, asked: Asked) -> dict[str, dict[str, str]] | Non
     free = [name for name in source.columns if name not in taken and not _NOT_MODELS.fullmatch(name)]
     if len(free) > MOST_UNASKED:  # more likely a column per item, or a mistake
         raise InputError(
-            f"{source.label}: no column score, and {len(free):,} columns are too many to be a model each unasked; name the "
+            f"{source.label}: no column score, and {len(free):,} columns are too many to be models unasked; name the "
             "score with `columns={'score': 'NAME'}`, or the models with a pattern, `columns={'score': '*'}`."
         )
     models = holds_scores(source, free) if len(free) > 1 else []

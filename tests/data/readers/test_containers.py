@@ -2,6 +2,7 @@
 
 import gc
 import gzip
+import hashlib
 import io
 import json
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from assay import Selection, compare, rank, read_table, read_tables, summarize
+from assay import Policy, Selection, certify, compare, rank, read_table, read_tables, summarize
 from assay.data import Table
 from assay.data.readers import containers
 from assay.errors import InputError, UsageError
@@ -183,6 +184,17 @@ def test_files_of_one_name_are_called_after_what_differs_in_their_paths(tmp_path
     assert [table.name for table in read_tables([tmp_path / "runs"])] == ["base", "int4"]
     found = compare(*(tmp_path / "runs" / folder for folder in ("base", "int4")))
     assert (found.systems.a, found.systems.b) == ("base", "int4")
+
+
+def test_a_certificate_names_the_digest_of_the_file_in_a_folder(tmp_path: Path) -> None:
+    paths = [tmp_path / folder / "scores.csv" for folder in ("base", "int4")]
+    for path in paths:
+        path.parent.mkdir()
+        write_rows(path, {"item": list(range(40)), "score": [i % 2 for i in range(40)]})
+    policy = Policy(min_windows=10, max_drop=0.9, note="few")
+    issued = certify(paths[0].parent, f"{tmp_path}/int*/*.csv", tmp_path / "cert.json", policy=policy)
+    assert issued.systems.subject.sha256 == f"sha256:{hashlib.sha256(paths[1].read_bytes()).hexdigest()}"
+    assert (issued.systems.baseline.name, issued.systems.subject.name) == ("base", "int4")
 
 
 def test_a_pattern_means_the_files_that_are_like_it(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
