@@ -5,7 +5,8 @@ from typing import TypedDict
 
 import numpy as np
 
-from assay.analyses.compare import compare_panel
+from assay.analyses.assumptions import about_gate
+from assay.analyses.compare import assumptions_of, compare_panel
 from assay.analyses.compare.result import Comparison, PairedQuantity
 from assay.analyses.contrast import binary_of, differences_of
 from assay.certificate.fields import (
@@ -100,6 +101,13 @@ def computed_facts(
         raise InputError(
             f"{windows.final.systems[1]}: too large for a perplexity; a loss is a mean per token, in nats."
         ) from error
+
+
+def assumed(windows: Windows, policy: Policy) -> tuple[str, ...]:
+    """What is amiss with what the interval takes for granted: not stated, for the evidence shows it."""
+    panel = windows.final
+    drawn = panel.unit if panel.clusters is None else "cluster"
+    return about_gate(assumptions_of(panel, policy.complete().design(exact=True)), drawn, panel.kind)
 
 
 def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], versions: Versions) -> Computed:

@@ -84,6 +84,11 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
             raise AttributeError("only a certificate that assay.certify has just written has a path")
         return self.written.path
 
+    def beside(self, notes: tuple[str, ...]) -> "Certificate":
+        """Remember what its assumptions looked like; as the file's place, this is no fact of a certificate."""
+        self.__dict__["assumed"] = notes
+        return self
+
     @property
     def stats(self) -> WindowStats:
         return self.dataset.windows.stats
@@ -249,7 +254,8 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     def cautions(self) -> tuple[Caution, ...]:
         metric, found = self.primary_metric, self.stats.bootstrap.fallbacks
         fallbacks = [Caution("fallback", sentences.fallback(one, metric)) for one in found]
-        return (*fallbacks, *(Caution("note", note) for note in sentences.notes(metric)))
+        notes = (*sentences.notes(metric), *self.__dict__.get("assumed", ()))
+        return (*fallbacks, *(Caution("note", note) for note in notes))
 
 
 def _signed(limits: Interval) -> str:

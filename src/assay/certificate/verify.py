@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from assay.certificate import evidence_path, file_digest
-from assay.certificate.build import MADE_BY, TODAY, Versions, computed_facts
+from assay.certificate.build import MADE_BY, TODAY, Versions, assumed, computed_facts
 from assay.certificate.fields import Seeds
 from assay.certificate.policy import applied, direction, issuers_choice, policy_of, unmet
 from assay.certificate.record import SCHEMA, Certificate
@@ -245,11 +245,12 @@ def _recomputed(
     faults += differences("", document, _as_issued(found, policy, rows).to_dict())
     faults += _profile_faults(found)
     if faults or not own:
+        issued = issued if faults else issued.beside(assumed(windows_of(union), policy))
         return faults, _Judged(issued, f"The certificate is true. {issued.sentence}")
     better = replace(union.metric, lower_is_better=direction(own, issued.primary_metric))
     judged = _facts(replace(union, metrics=(better, *union.metrics[1:])), applied(own, policy), issued)
     stated = msgspec.structs.replace(judged.policy, note=issued.policy.note)  # which is about the issuer's numbers
-    judged = msgspec.structs.replace(judged, policy=stated)
+    judged = msgspec.structs.replace(judged, policy=stated).beside(assumed(windows_of(union), policy))
     reasons = tuple(unmet(own, issued, judged))
     return [], _Judged(judged, f"The certificate is true. By your policy: {judged.sentence}", reasons)
 

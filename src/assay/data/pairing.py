@@ -19,6 +19,8 @@ from assay.names import argument, listed
 from assay.stats.units import Floats, Integers, Texts, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
+#: What is said of documents that nobody asked to draw; a comparison says what it measured of them instead.
+INDEPENDENT = "column 'document' not used: windows count as independent (`cluster='document'` draws documents)"
 _NOT_LABELS = ("model", "run", "doc_hash", "split")
 
 
@@ -276,7 +278,7 @@ def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ..
         if any(have) and not all(have):
             notes.append(f"column {name!r} not used: {sides[have.index(False)].label} has none")
     if cluster is None and any(_has_long_documents(side) for side in sides):
-        notes.append("column 'document' not used: windows count as independent (`cluster='document'` draws documents)")
+        notes.append(INDEPENDENT)
     return tuple(dict.fromkeys(notes))
 
 

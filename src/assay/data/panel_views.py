@@ -58,14 +58,17 @@ class Substance:
     """How much evidence there is, whichever way it points."""
 
     units: int  # that are drawn: clusters, or the units themselves
-    effective: float  # Kish's (Σw)² / Σw²: so many units of equal weight would say as much
+    effective: float  # Kish's (Σw)² / Σw²: so many of equal weight would say as much
     differing: int | None  # units on which the first two systems differ; None for one system
     largest: float  # the share of all weight that one drawn unit has
+    clustered: int | None = None  # units in the clusters that are drawn; None: units are drawn alone
+    clustered_effective: float | None = None  # Kish's number of those
 
     @classmethod
-    def of(cls, weights: Floats, differing: int | None = None) -> "Substance":
-        """Of the weights of what is drawn."""
-        return cls(len(weights), effective_number(weights), differing, float(weights.max() / weights.sum()))
+    def of(cls, weights: Floats, differing: int | None = None, clustered: Floats | None = None) -> "Substance":
+        """Of the weights of what is drawn and, where that is clusters, of the units in them."""
+        inside = (None, None) if clustered is None else (len(clustered), effective_number(clustered))
+        return cls(len(weights), effective_number(weights), differing, float(weights.max() / weights.sum()), *inside)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -283,11 +286,15 @@ class PanelViews:
         return Sums(grouped(self.numerators, self.clusters), grouped(self.denominators, self.clusters), sizes)
 
     def substance(self) -> Substance:
-        """Count the evidence: units drawn, their effective number, and on how many the systems differ."""
-        weights = self.units(self.metric.name, 0).denominators
+        """Count the evidence that any system has: units drawn, their effective number, and how many differ."""
         both = self.answered[:, :2].all(axis=1)
         differ = None if self.k < 2 else int((self.values[both, 0] != self.values[both, 1]).sum())
-        return Substance.of(weights, differ)
+        weights = self.denominators if self.denominators.ndim == 1 else np.nanmax(self.denominators, axis=1)
+        there = self.answered.any(axis=1) & (weights > 0)
+        if self.clusters is None:
+            return Substance.of(weights[there], differ)
+        drawn = grouped(weights[there], np.unique(self.clusters[there], return_inverse=True)[1])
+        return Substance.of(drawn, differ, weights[there])
 
     def label(self, name: str) -> Labels:
         """The labels of this name, one of each unit."""

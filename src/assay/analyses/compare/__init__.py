@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log
 
+from assay.analyses.assumptions import Assumptions, measured
 from assay.analyses.compare.chart_data import chart_data_of
 from assay.analyses.compare.result import Comparison, HowComputed, PairedQuantity, Systems
 from assay.analyses.compare.sentences import nothing_to_compare, sentence_of
@@ -177,7 +179,9 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         raise InputError("compare needs the same denominators (tokens, weights) in both systems; these differ.")
     differences = differences_of(panel)
     binary = binary_of(panel, differences)
-    found = _found(panel, differences, binary, design, agree=design.paired if agree is None else agree)
+    agree = design.paired if agree is None else agree
+    found = _found(panel, differences, binary, design, agree=agree)
+    assumed = assumptions_of(panel, design, differences, agree=agree)
     value = PairedQuantity(panel.estimate(0), panel.estimate(1), found.difference)
     losses = panel.metric.kind == "losses"
     ratio = value.difference.exp(_TOO_LARGE) if losses else None
@@ -206,6 +210,8 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         cluster_by=panel.cluster_by,
         substance=substance,
         reliance=reliance,
+        long_units=assumed.long_units,
+        same_document=assumed.same_document,
         degenerate=found.interval.degenerate,
         dropped=panel.dropped,
         fallbacks=found.fallbacks,
@@ -216,6 +222,20 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         measure=None if losses else panel.metric.name,
         chart_data=chart_data_of(panel, found.drawn.units, design, found.interval.interval.method) if charts else None,
     )
+
+
+def assumptions_of(
+    panel: Panel, design: Design, differences: Differences | None = None, *, agree: bool = True
+) -> Assumptions:
+    """What comparing the two systems of a panel takes for granted."""
+    found = differences_of(panel) if differences is None else differences
+    by_document = partial(_difference, design=design, agree=agree)
+    return measured(panel, found, binary_of(panel, found), design, by_document)
+
+
+def _difference(panel: Panel, design: Design, *, agree: bool) -> Estimate:
+    found = differences_of(panel)
+    return _found(panel, found, binary_of(panel, found), design, agree=agree).difference
 
 
 def _found(panel: Panel, differences: Differences, binary: Binary | None, design: Design, *, agree: bool) -> _Found:

@@ -88,7 +88,7 @@ def context_of(panel: Panel, *, bins: str, design: Design) -> ContextCurve:
     if len(edges) < len(panel.metrics) or not edges:
         raise UsageError("context takes a panel whose metrics are losses in bins of positions; these are others.")
     sums = [PositionTables.of(panel, edges, system) for system in range(panel.k)]
-    bands, substance = _Bands(design), Substance.of(sums[0].tokens.sum(axis=1))
+    bands, substance = _Bands(design), Substance.of(sums[0].tokens.sum(axis=1), _differing(sums))
     models = tuple(_model(edges, part, name, bands) for part, name in zip(sums, panel.systems, strict=True))
     pairs = tuple(
         _pair(edges, (sums[0], part), (panel.systems[0], name), bands)
@@ -109,6 +109,11 @@ def context_of(panel: Panel, *, bins: str, design: Design) -> ContextCurve:
         design=design,
         signature=_signature(panel, bins, design, (point.loss.interval for model in models for point in model.points)),
     )
+
+
+def _differing(sums: "Sequence[PositionTables]") -> int | None:
+    """Documents in which the first two runs do not lose the same."""
+    return None if len(sums) < 2 else int((sums[0].loss != sums[1].loss).any(axis=1).sum())
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -178,7 +178,10 @@ def _check_counts(panel: Panel) -> None:
 
 def _substance(drawn: Panel, metric: Metric) -> Substance:
     """Of what is drawn, by its part in the quantity that systems are judged by: characters, or sentences alike."""
-    return Substance.of(np.ones(drawn.n) if metric.ratio is None else drawn.units(metric.name, 0).denominators)
+    parts = [drawn.parts[name] for name in metric.parts if drawn.parts[name].shape[1] > 1]
+    differ = None if drawn.k < 2 else int(np.any([part[:, 0] != part[:, 1] for part in parts], axis=0).sum())
+    weights = np.ones(drawn.n) if metric.ratio is None else drawn.units(metric.name, 0).denominators
+    return Substance.of(weights, differ)
 
 
 def _pair(

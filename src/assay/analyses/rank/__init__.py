@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.analyses.assumptions import long_pairs
 from assay.analyses.rank.models import models_of, models_of_panel, only_complete, without_rounding
 from assay.analyses.rank.pair_columns import ranked_pairs
 from assay.analyses.rank.pairs import PairDecisions, check_adjust, decide
@@ -144,6 +145,7 @@ class _Board:
         self.draws: Floats = self.sign * deviations(found, self.resamples, design.seed)
         self.ranks = place_of(self.goodness)
         self.order = sorted(range(panel.grid.k), key=lambda i: (self.ranks[i], panel.systems[i]))
+        self.by_length = long_pairs(panel)
         self.fallbacks: list[Fallback] = []
         self.method: Method = "auto" if design.method == "tango" else design.method  # of single models
         self.bounded = self.method == "auto" and panel.metric.kind == "scores" and panel.grid.shares
@@ -171,8 +173,9 @@ class _Board:
             n_clusters=None if grid.clusters is None else grid.groups,
             cluster_by=panel.cluster_by,
             substance=panel.substance(),
+            long_units=self.by_length,
             fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
-            notes=notes_of(panel, self.decided, self.adjust, self.order),
+            notes=notes_of(panel, self.decided, self.adjust, self.order, self.by_length),
             design=self.design,
             computed=RankMethods(
                 tests.how,
