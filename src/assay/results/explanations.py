@@ -130,6 +130,12 @@ EXPLANATIONS = {
     "pairs": Explanation(
         "The units that both systems have, paired by id; those of only one are counted.", "input-files.md"
     ),
+    "unweighted mean": Explanation(
+        "The mean of the differences in which every unit counts the same, beside the one weighted by tokens: shown "
+        "where differences go with length, so that the weighted mean rests on the longest units.",
+        "intervals.md",
+    ),
+    "longest units": Explanation("What the ten longest units have of all tokens, or of all weight.", "intervals.md"),
     "clusters": Explanation("What is drawn as a whole, because its parts are not independent.", "intervals.md"),
     "tiers": Explanation(
         "Models that no test tells apart share a letter; a tier is a step that tests confirm.", "rank.md"
