@@ -1,6 +1,6 @@
 """What intervals take for granted: how often it is false, what that costs in coverage, and how often it is said.
 
-    python benchmarks/calibration_assumptions.py                       everything; about 4 minutes on one core
+    python benchmarks/calibration_assumptions.py                       everything; about 3 minutes on one core
     python benchmarks/calibration_assumptions.py --simulations 100     a quick look
     python benchmarks/calibration_assumptions.py --runs 'wiki, 4 bits' RUN_A RUN_B --out FILE
 

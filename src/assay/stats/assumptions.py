@@ -18,8 +18,8 @@ import numpy as np
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Grid, Integers, Units, grouped, influence
 
-LARGE_T = 3.0  # beyond it differences go with length: 0.3 % of designs in which they do not
-LARGE_Z = 2.0  # beyond it units of a document are alike: 2 % of designs in which they are not
+LARGE_T = 3.0  # beyond it differences go with length; by chance in 0 to 2 % of samples in which they do not
+LARGE_Z = 2.0  # beyond it units of a document are alike; by chance in 2 to 5 % of samples in which they are not
 LONGEST = 10  # units whose share of all weight is told
 _LEAST = 1e-15  # 1 − r² of a perfect correlation, whose t would be infinite
 
