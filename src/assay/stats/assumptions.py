@@ -92,14 +92,21 @@ def share_of_longest(weights: Floats, count: int = LONGEST) -> float:
 
 
 def t_with_length(grid: Grid) -> Floats:
-    """(k, k) The t of the correlation of d = value i − value j and weight, by group; NaN where there is none."""
+    """(k, k) The t of the correlation of d = value i − value j and weight, by group; NaN where there is none.
+
+    Where a cluster has gaps, each system's value in it is that of its own answers.
+    """
     mass = grid.grouped(grid.present * grid.weights[:, None])  # (G, k)
     there = (mass > 0).astype(np.float64)
     values = np.where(mass > 0, grid.sums / np.where(mass > 0, mass, 1.0), 0.0)
     weight, level = grid.mass / grid.mass.mean() - 1, values.sum(axis=0) / there.sum(axis=0)
     x = (values - level) * there
-    n, w, ww = (there.T @ (power[:, None] * there) for power in (np.ones_like(weight), weight, weight**2))
-    one, two, own = x.T @ there, (x * x).T @ there, (weight[:, None] * x).T @ there
+
+    def of_pairs(part: Floats) -> Floats:  # (k, k) or (k, 1): column i summed where j is there too
+        return part.T @ there if (mass == 0).any() else part.sum(axis=0)[:, None]
+
+    n, w, ww = (of_pairs(power[:, None] * there) for power in (np.ones_like(weight), weight, weight**2))
+    one, two, own = (of_pairs(part) for part in (x, x * x, weight[:, None] * x))
     with np.errstate(divide="ignore", invalid="ignore"):
         mean, mean_w = (one - one.T) / n, w / n
         spread = two + two.T - 2 * (x.T @ x) - n * mean**2
