@@ -1,8 +1,9 @@
 """Is B different from A? Two systems on the same units: an interval, a test, a verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from typing import Unpack
 
 from assay.analyses.compare.chart_data import chart_data_of
 from assay.analyses.compare.result import Comparison, HowComputed, PairedQuantity, Systems
@@ -24,10 +25,11 @@ from assay.analyses.contrast import (
     verdict_of,
 )
 from assay.data import Dropped, Metric, Panel, Selection, Table, pair
+from assay.data.pairing import system_names
 from assay.data.readers import UNNAMED
 from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
-from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
-from assay.design import Design, signature
+from assay.data.sources import Source, panel_as_asked, renamed, two_systems, two_tables
+from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.numerics import SMALLEST_P
@@ -47,6 +49,7 @@ def compare(
     *,
     design: Design | None = None,
     models: tuple[str | None, str | None] = (None, None),
+    names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     split: str | None = None,
@@ -54,13 +57,20 @@ def compare(
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     per: Size | None = None,
+    **settings: Unpack[DesignFields],
 ) -> Comparison:
     """Compare two systems on the units they share.
 
-    ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
-    ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
+    ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables, or the scores themselves:
+    arrays, lists and Series, paired by their index or by position, where NaN is a missing answer. One source may hold
+    both ``models``, in a column ``model``, in a column each, or as the columns of an array. ``names`` is what the two
+    are called. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
     whole documents, also of models whose tokens differ. ``a`` may be a `Panel` instead, of two systems or with the
-    names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``.
+    names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``. The fields of a
+    design (``level``, ``method``, ``test``, …) may be given as keywords instead of a ``design``.
+
+    >>> compare([1, 0, 0, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 0, 1, 1], names=("old", "new"), level=0.9).difference.value
+    0.5
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
@@ -79,7 +89,7 @@ def compare(
     Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with ``strict`` it is
     an error, as on the command line.
     """
-    design = design or Design()
+    design = as_given("compare", Design, design, settings)
     if per is not None and cluster not in (None, "document"):
         raise UsageError(f"per draws whole documents, and not {cluster!r}; leave cluster out.")
     if per is not None and lower_is_better is False:
@@ -89,9 +99,10 @@ def compare(
             a, cluster=cluster, split=split, lower_is_better=lower_is_better, b=b, columns=columns, selection=selection
         )
         panel = asked if per is None else rates_of_panel(per, asked.averaged())
-        return compare_panel(two_systems(panel, models, strict=strict), design, charts=True)
-    first, second = tables_of(a, b, models, columns, cluster, selection)
-    names = ("A", "B") if first.name == second.name == UNNAMED else None
+        return compare_panel(renamed(two_systems(panel, models, strict=strict), names), design, charts=True)
+    first, second = two_tables(a, b, models, columns, cluster, selection)
+    if names is None and first.name == second.name == UNNAMED:
+        names = ("A", "B")
     try:
         if per is not None:
             rates = rates_of_tables(per, (first, second), names=names, split=split)
@@ -109,12 +120,12 @@ def compare(
     except NoPairsError as nothing:
         if strict:
             raise
-        return _nothing_paired((first, second), names or (first.name, second.name), str(nothing), design, per)
+        return _nothing_paired((first, second), system_names((first, second), names), str(nothing), design, per)
     return compare_panel(panel, design, charts=True)
 
 
 def _nothing_paired(
-    tables: tuple[Table, Table], names: tuple[str, str], reason: str, design: Design, per: Size | None
+    tables: tuple[Table, Table], names: Sequence[str], reason: str, design: Design, per: Size | None
 ) -> Comparison:
     """Every number is ``None``; ``reason`` says which ids the tables have instead."""
     kind, unit = (tables[0].kind, tables[0].unit) if per is None else ("scores", "document")
@@ -125,10 +136,10 @@ def _nothing_paired(
     return Comparison(
         kind=metric.kind,
         unit=unit,
-        systems=Systems(*names),
+        systems=Systems(names[0], names[1]),
         lower_is_better=metric.lower_is_better or per is not None,
         verdict="no difference shown",
-        sentence=nothing_to_compare(unit, *names),
+        sentence=nothing_to_compare(unit, names[0], names[1]),
         a=None,
         b=None,
         difference=none,

@@ -1,15 +1,16 @@
 """How good is it, and how sure are we? The mean of one model or of fifty, each with its interval."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import msgspec
 
 from assay.analyses.summarize.result import ModelSummary, Summary
 from assay.analyses.summarize.sentences import notes_of, sentence_of
-from assay.data import Panel, Selection, read_tables
+from assay.data import Panel, Selection
 from assay.data.metrics import BITS_PER_BYTE, BITS_PER_CHARACTER
-from assay.data.sources import Source, panel_as_asked
-from assay.design import Design, signature
+from assay.data.sources import Source, panel_as_asked, read_sources, renamed
+from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import UsageError
 from assay.names import said_once
 from assay.stats.bounded_mean import bounded_interval
@@ -23,26 +24,29 @@ _TOO_LARGE = "the perplexity is too large for a number; is the loss a mean per t
 def summarize(
     *sources: Source | Panel,
     design: Design | None = None,
+    names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     split: str | None = None,
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
+    **settings: Unpack[DesignFields],
 ) -> Summary:
     """Summarize one model or several: the mean score or the loss of each, with its interval.
 
     ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
-    column ``model``, of several; ``selection`` says which results of a harness are meant. Runs of a model are averaged
+    column ``model``, of several; or the scores themselves, as for `compare`: an array for each model, one array or
+    frame with a column for each. ``selection`` says which results of a harness are meant. Runs of a model are averaged
     item by item. The source may be one `Panel`; where its units have the label ``task``, every task is summarized too.
+    The fields of a design (``level``, ``method``, …) may be given as keywords instead of a ``design``.
 
-    >>> found = summarize({"item": range(20), "score": [1] * 20})
-    >>> found.sentence
-    'The score of the table is 1.00 (95 % interval 0.81 to 1.00, 20 items).'
+    >>> summarize([1] * 20).sentence
+    'The score of the model is 1.00 (95 % interval 0.81 to 1.00, 20 items).'
 
     Scores from 0 to 1 have the interval of Agresti and Coull (1998) with an effective number of items, which is not
     [1, 1] where all are right; other scores and losses have the design's (t-hall for few units by default, else BCa).
     """
-    design = design or Design()
+    design = as_given("summarize", Design, design, settings)
     _check_design(design)
     if not sources:
         raise UsageError("summarize needs at least one table of results.")
@@ -58,9 +62,9 @@ def summarize(
             selection=selection,
         )
     else:
-        tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
+        tables = read_sources(sources, columns=columns, cluster=cluster, selection=selection)
         panel = Panel.from_tables(tables, cluster=cluster, split=split, lower_is_better=lower_is_better)
-    return summarize_panel(panel, design)
+    return summarize_panel(renamed(panel.averaged(), names), design)
 
 
 def _check_design(design: Design) -> None:
