@@ -18,8 +18,13 @@ from assay.data.tables import Table
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed
 
-_UNITS = frozenset({"item", "window"})
-_VALUES = frozenset({"score", "loss"})
+#: Columns that name items, and that hold scores, under our names and under usual ones: such a frame is left to readers.
+_UNITS = frozenset(
+    "item window id question_id doc_id task_id sample_id qid idx instance_id prompt_id".split()  # noqa: SIM905
+)
+_VALUES = frozenset(
+    "score loss acc correct is_correct passed pass accuracy exact_match reward resolved label".split()  # noqa: SIM905
+)
 _BY_ROW = f"no column item: rows are items, by their position (or name it with {argument(columns={'item': 'NAME'})})"
 #: Columns of frames that are never a model's scores.
 _OF_UNITS = frozenset({"model", "run", "cluster", "weight", "task", "document", "split", "doc_hash", "tokens"})

@@ -38,10 +38,15 @@ def agresti_coull(share: float, n: float, reach: float) -> tuple[float, float]:
     >>> round(low, 3), high
     (0.81, 1.0)
     """
+    centre, error = _shrunk(share, n, reach)
+    return max(centre - reach * error, 0.0), min(centre + reach * error, 1.0)
+
+
+def _shrunk(share: float, n: float, reach: float) -> tuple[float, float]:
+    """The centre of the interval, and the standard error that it has, which is never 0."""
     more = n + reach * reach
     centre = (share * n + reach * reach / 2) / more
-    half = reach * sqrt(centre * (1 - centre) / more)
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    return centre, sqrt(centre * (1 - centre) / more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +80,20 @@ def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wr
     >>> round(found.low, 3), found.high
     (0.81, 1.0)
     """
-    share = min(max(drawn.estimate, 0.0), 1.0)  # a sum in floating point may be a digit outside
+    share, n, reach = _as_share(drawn, weights, level, right_or_wrong=right_or_wrong)
+    return Interval(*agresti_coull(share, n, reach), level, METHOD).around(share)
+
+
+def bounded_error(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> float:
+    """The standard error that this interval has: not 0 where all are right, because that is not certain."""
+    return _shrunk(*_as_share(drawn, weights, level, right_or_wrong=right_or_wrong))[1]
+
+
+def _as_share(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> tuple[float, float, float]:
+    """The share, of how many items it is, and the critical value."""
     items = effective_items(drawn, weights, right_or_wrong=right_or_wrong)
-    reach = float(critical_values(level, items.df)[0])
-    return Interval(*agresti_coull(share, items.n, reach), level, METHOD).around(share)
+    share = min(max(drawn.estimate, 0.0), 1.0)  # a sum in floating point may be a digit outside
+    return share, items.n, float(critical_values(level, items.df)[0])
 
 
 def clopper_pearson(count: int, n: int, confidence_level: float = 0.95) -> tuple[float, float]:

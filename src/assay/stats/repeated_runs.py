@@ -12,7 +12,11 @@ alone give the upper one, for whatever runs might share: it holds for any τ².
 The order of systems is compared by Kendall's τ, and by the share of pairs of runs that agree. Means over seeds, and
 their differences, have Student's interval.
 
-Reference: Bancroft (1944), *On biases in estimation due to the use of preliminary tests of significance*.
+Attempts at an item that are right or wrong give pass@k (one of k is right) and pass^k (all k are), each unbiased from
+c right ones of n: 1 − C(n − c, k)/C(n, k) and C(c, k)/C(n, k).
+
+References: Bancroft (1944), *On biases in estimation due to the use of preliminary tests of significance*; Chen et al.
+(2021), *Evaluating large language models trained on code*, for pass@k; Yao et al. (2024), *τ-bench*, for pass^k.
 """
 
 from collections.abc import Sequence
@@ -215,3 +219,36 @@ def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
     degrees = parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)
     df = whole**2 / degrees if degrees > 0 else float(len(a) + len(b) - 2)
     return around(value, sqrt(whole), df, fewest, level, "Welch t over seeds"), df
+
+
+# ------------------------------------------------------------------------------------------------------------ attempts
+
+
+def pass_all(right: Floats, attempts: Floats, k: int) -> Floats:
+    """(n,) pass^k of items: C(c, k)/C(n, k), unbiased for p^k; NaN where there are fewer than k attempts.
+
+    >>> pass_all(np.array([3.0, 1.0, 2.0]), np.array([4.0, 4.0, 2.0]), 2)  # 3 of 6 pairs, none, the only one
+    array([0.5, 0. , 1. ])
+    """
+    enough = attempts >= k
+    found = np.where(enough, 1.0, np.nan)
+    for i in range(k if enough.any() else 0):
+        found[enough] *= np.maximum(right[enough] - i, 0.0) / (attempts[enough] - i)
+    return found
+
+
+def pass_any(right: Floats, attempts: Floats, k: int) -> Floats:
+    """(n,) pass@k of items: 1 − C(n − c, k)/C(n, k), unbiased for 1 − (1 − p)^k; NaN with fewer than k attempts.
+
+    >>> pass_any(np.array([3.0, 1.0, 2.0]), np.array([4.0, 4.0, 2.0]), 2)  # all pairs hold a right one, 3 of 6, the one
+    array([1. , 0.5, 1. ])
+    """
+    return 1.0 - pass_all(attempts - right, attempts, k)
+
+
+def attempt_variance(right: Floats, attempts: Floats, k: int) -> Floats:
+    """(n,) The variance of an item's pass^k that its attempts give; NaN where there are fewer than 2k.
+
+    E[U²] − p^2k with U the estimate, and p^2k estimated as pass^2k: unbiased. For pass@k take the wrong ones for right.
+    """
+    return np.asarray(pass_all(right, attempts, k) ** 2 - pass_all(right, attempts, 2 * k))

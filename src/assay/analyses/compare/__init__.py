@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Unpack
+from typing import Any, Unpack
 
+from assay.analyses.attempts import attempts_of, few_attempts, passed
 from assay.analyses.compare.chart_data import chart_data_of
 from assay.analyses.compare.result import Comparison, HowComputed, PairedQuantity, Systems
 from assay.analyses.compare.sentences import nothing_to_compare, sentence_of
@@ -25,12 +26,14 @@ from assay.analyses.contrast import (
     verdict_of,
 )
 from assay.data import Dropped, Metric, Panel, Selection, Table, pair
+from assay.data.in_memory import is_array, run_columns
 from assay.data.pairing import system_names
 from assay.data.readers import UNNAMED
 from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
-from assay.data.sources import Source, panel_as_asked, renamed, two_systems, two_tables
+from assay.data.sources import Models, Source, panel_as_asked, renamed, two_names, two_systems, two_tables
 from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, NoPairsError, UsageError
+from assay.names import listed
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.numerics import SMALLEST_P
 from assay.stats.paired_tests import ArmValues, effect_sizes
@@ -57,6 +60,8 @@ def compare(
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     per: Size | None = None,
+    at: int | None = None,
+    every: bool = False,
     **settings: Unpack[DesignFields],
 ) -> Comparison:
     """Compare two systems on the units they share.
@@ -78,6 +83,13 @@ def compare(
     >>> round(found.ratio.value, 4)
     1.0217
 
+    ``at=k`` compares pass@k of items with several attempts that are right or wrong, the chance that one of k is right;
+    with ``every`` pass^k, that all k are. Items with fewer attempts are left out. Arrays are then of items × attempts.
+
+    >>> a, b = [[1, 0], [0, 0], [1, 1], [0, 1]], [[1, 1], [0, 1], [1, 1], [0, 0]]
+    >>> compare(a, b, at=2).difference.value, compare(a, b, at=2, every=True).difference.value
+    (0.0, 0.25)
+
     The estimate is the exponential of the token-weighted mean difference of log-losses, not a ratio of mean
     perplexities, which would be 1.12 here.
 
@@ -94,6 +106,12 @@ def compare(
         raise UsageError(f"per draws whole documents, and not {cluster!r}; leave cluster out.")
     if per is not None and lower_is_better is False:
         raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
+    if every and at is None:
+        raise UsageError("`every` says that all of k attempts must be right; say how many with `at=k`.")
+    if at is not None:
+        how = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
+        runs = _attempts(a, b, models, names, columns, selection, per, **how)
+        return _compare_passed(runs, at, design, every=every, strict=strict)
     if isinstance(a, Panel):
         asked = panel_as_asked(
             a, cluster=cluster, split=split, lower_is_better=lower_is_better, b=b, columns=columns, selection=selection
@@ -122,6 +140,44 @@ def compare(
             raise
         return _nothing_paired((first, second), system_names((first, second), names), str(nothing), design, per)
     return compare_panel(panel, design, charts=True)
+
+
+def _attempts(
+    a: Source | Panel,
+    b: Source | None,
+    models: Models,
+    names: Sequence[str] | None,
+    columns: Mapping[str, str] | None,
+    selection: Selection | None,
+    per: Size | None,
+    **how: Any,
+) -> Panel:
+    """A column for each attempt of the two models, in this order."""
+    if per is not None:
+        raise UsageError("per is about losses, and `at` about attempts that are right or wrong; leave out one.")
+    if isinstance(a, Panel):
+        panel = panel_as_asked(a, b=b, columns=columns, selection=selection, **how)
+        chosen = panel.of_models(two_names(panel, models, "compare"))
+    elif b is not None and is_array(a) and is_array(b):
+        chosen = panel_as_asked(run_columns([a, b], None), columns=columns, selection=selection, **how)
+    else:
+        tables = two_tables(a, b, models, columns, how["cluster"], selection)
+        own = ("A", "B") if tables[0].name == tables[1].name == UNNAMED else system_names(tables, None)
+        chosen = panel_as_asked(attempts_of(tables, own, how["cluster"]), **{**how, "cluster": None})
+    if names is None:
+        return chosen
+    if len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"names must be 2 different names, but got {listed(names)}.")
+    runs = tuple(replace(one, model=name) for one, name in zip(chosen.by_model, names, strict=True))
+    return replace(chosen, models=runs)
+
+
+def _compare_passed(runs: Panel, k: int, design: Design, *, every: bool, strict: bool) -> Comparison:
+    """The comparison of pass@k, item by item."""
+    panel = two_systems(passed(runs, k, every=every), (None, None), strict=strict)
+    few = few_attempts(runs, k)
+    noted = replace(panel, notes=(*panel.notes, *([few] if few else [])))
+    return compare_panel(noted, design, charts=True)
 
 
 def _nothing_paired(
