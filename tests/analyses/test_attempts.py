@@ -127,6 +127,15 @@ def test_what_is_said_of_the_noise() -> None:
     assert said.endswith("more items help more.")
 
 
+def test_more_attempts_may_help_more_where_k_is_large() -> None:
+    """Equal items have nothing between them, and twice the attempts more than halve the noise of pass@3."""
+    values = (np.random.default_rng(5).random((200, 6)) < 0.15).astype(float)
+    noise = summarize(values, at=3).passes[0].noise
+    assert noise is not None
+    assert noise.twice_attempts < noise.twice_items
+    assert noise.share > 0.9
+
+
 def test_all_right_is_not_certain() -> None:
     rate = summarize(np.ones((20, 5)), at=5).passes[0]
     assert rate.one.interval is not None

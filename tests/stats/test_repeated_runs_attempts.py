@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from assay.stats.repeated_runs import attempt_variance, pass_all, pass_any
 
@@ -38,6 +39,23 @@ def test_estimates_and_their_variance_are_unbiased_against_enumeration(p: float,
     assert mean == pytest.approx(p**k, abs=1e-12)
     assert hopeful == pytest.approx(1 - (1 - p) ** k, abs=1e-12)
     assert variance == pytest.approx(square - mean**2, abs=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.6])
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (4, 2), (6, 3), (7, 3)])
+def test_the_variance_with_twice_the_attempts_against_enumeration(p: float, n: int, k: int) -> None:
+    """Its expectation over n attempts is the variance of pass^k over 2n, each summed over every count."""
+    foreseen = sum(binom.pmf(c, n, p) * attempt_variance(*one(c, n), k, 2)[0] for c in range(n + 1))
+    rates = np.array([pass_all(*one(c, 2 * n), k)[0] for c in range(2 * n + 1)])
+    true = float((binom.pmf(np.arange(2 * n + 1), 2 * n, p) * (rates - p**k) ** 2).sum())
+    assert foreseen == pytest.approx(true, rel=1e-9)
+
+
+@given(st.integers(2, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n), st.integers(1, n // 2))))
+def test_the_variance_of_as_many_attempts_is_a_square_less_a_power(case: tuple[int, int, int]) -> None:
+    right, n, k = case
+    expected = pass_all(*one(right, n), k) ** 2 - pass_all(*one(right, n), 2 * k)
+    np.testing.assert_allclose(attempt_variance(*one(right, n), k), expected, atol=1e-12)
 
 
 def test_the_variance_of_a_mean_by_hand() -> None:

@@ -91,21 +91,22 @@ class AttemptNoise:
     share: float  # of the variance: that of attempts; the rest is that of items
     error: float  # the standard error as it is
     twice_items: float
-    twice_attempts: float  # at most, for k above 1
+    twice_attempts: float
 
 
 def attempt_noise(panel: Panel, model: int, k: int, error: float | None) -> AttemptNoise | None:
     """Of pass@k with this standard error over items; ``None`` unless every item has 2k attempts, and there is noise.
 
     Attempts give the mean the variance W = Σ w² v / (Σ w)², with v that of each item's estimate; the rest is that of
-    items. Twice the items halve both, twice the attempts W alone (for k above 1: at least halve it).
+    items. Twice the items halve both; twice the attempts halve W, and for k above 1 make it smaller still.
     """
     right, attempts = counts_of(panel, model)
     there = attempts >= k
     right, attempts, weights = right[there], attempts[there], panel.denominators[there]
     if not error or not (attempts >= 2 * k).all():
         return None
-    total = error * error
-    own = float((weights**2 * attempt_variance(attempts - right, attempts, k)).sum()) / float(weights.sum()) ** 2
-    within = min(max(own, 0.0), total)
-    return AttemptNoise(within / total, error, error / sqrt(2), sqrt(total - within / 2))
+    total, shares = error * error, (weights / weights.sum()) ** 2
+    now, then = (float((shares * attempt_variance(attempts - right, attempts, k, times)).sum()) for times in (1, 2))
+    within = min(max(now, 0.0), total)
+    saved = within * (1 - min(max(then, 0.0), now) / now) if within else 0.0
+    return AttemptNoise(within / total, error, error / sqrt(2), sqrt(total - saved))

@@ -16,7 +16,8 @@ Attempts at an item that are right or wrong give pass@k (one of k is right) and 
 c right ones of n: 1 − C(n − c, k)/C(n, k) and C(c, k)/C(n, k).
 
 References: Bancroft (1944), *On biases in estimation due to the use of preliminary tests of significance*; Chen et al.
-(2021), *Evaluating large language models trained on code*, for pass@k; Yao et al. (2024), *τ-bench*, for pass^k.
+(2021), *Evaluating large language models trained on code*, for pass@k; Yao et al. (2024), *τ-bench*, for pass^k;
+Hoeffding (1948), *A class of statistics with asymptotically normal distribution*, for their variances.
 """
 
 from collections.abc import Sequence
@@ -246,9 +247,29 @@ def pass_any(right: Floats, attempts: Floats, k: int) -> Floats:
     return 1.0 - pass_all(attempts - right, attempts, k)
 
 
-def attempt_variance(right: Floats, attempts: Floats, k: int) -> Floats:
-    """(n,) The variance of an item's pass^k that its attempts give; NaN where there are fewer than 2k.
+def attempt_variance(right: Floats, attempts: Floats, k: int, times: int = 1) -> Floats:
+    """(n,) The variance of an item's pass^k that ``times`` as many attempts would give; NaN where there are below 2k.
 
-    E[U²] − p^2k with U the estimate, and p^2k estimated as pass^2k: unbiased. For pass@k take the wrong ones for right.
+    Two subsets of k from N attempts share c of them with the hypergeometric chance h, and are then all right with
+    p^(2k − c): the variance is Σ h(c)·p^(2k − c) − p^2k (Hoeffding 1948), unbiased with pass^j for p^j. For pass@k take
+    the wrong ones for right.
     """
-    return np.asarray(pass_all(right, attempts, k) ** 2 - pass_all(right, attempts, 2 * k))
+    enough = attempts >= 2 * k
+    right, attempts = right[enough], attempts[enough]
+    power, both = np.ones(len(right)), np.zeros(len(right))
+    for j in range(1, 2 * k + 1):
+        power = power * np.maximum(right - j + 1, 0.0) / (attempts - j + 1)  # pass^j
+        if j >= k:
+            both += _shared(times * attempts, k, 2 * k - j) * power
+    found = np.full(len(enough), np.nan)
+    found[enough] = both - power
+    return found
+
+
+def _shared(n: Floats, k: int, c: int) -> Floats:
+    """The chance that two subsets of k from n have exactly c in common."""
+    from scipy.special import gammaln  # late: 0.3 s
+
+    ways = gammaln(k + 1) - gammaln(c + 1) - gammaln(k - c + 1)  # C(k, c), then C(n − k, k − c) and C(n, k)
+    others = gammaln(n - k + 1) - gammaln(k - c + 1) - gammaln(n - 2 * k + c + 1)
+    return np.asarray(np.exp(ways + others - gammaln(n + 1) + gammaln(k + 1) + gammaln(n - k + 1)))

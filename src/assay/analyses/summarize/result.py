@@ -128,7 +128,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         most, losses = max(found), self.kind == "losses"
         first, second = (expm1(most * x) if losses else most * x for x in (1, 0.5**0.5))
         if losses:
-            by = f"perplexity by {words.share(first)} if unrelated, by {words.share(second)} if correlated by 0.5"
+            by = f"perplexity by {words.share(first)} if unrelated, {words.share(second)} if correlated by 0.5"
         else:
             by = f"{_two_digits(first)} if answers are unrelated, {_two_digits(second)} if correlated by 0.5"
         return f"{by}; 80 % power"

@@ -76,11 +76,14 @@ def _noise(found: Summary, rate: PassRate) -> str:
     noise = rate.noise
     assert noise is not None  # as chosen above
     now, items, attempts = (words.number(value, 3) for value in (noise.error, noise.twice_items, noise.twice_attempts))
-    alike = noise.twice_attempts <= noise.twice_items * ALIKE
-    helps = "either helps as much" if alike else f"more {found.unit}s help more"
-    most = "" if rate.k == 1 else "at most "
     return (
         f"{rate.name}: {words.share(noise.share)} of the variance of pass@{rate.k} is between attempts, the rest "
         f"between {found.unit}s. Its standard error of {now} would be {items} with twice the {found.unit}s and "
-        f"{most}{attempts} with twice the attempts: {helps}."
+        f"{attempts} with twice the attempts: {_helps(noise.twice_items, noise.twice_attempts, found.unit)}."
     )
+
+
+def _helps(items: float, attempts: float, unit: str) -> str:
+    if max(items, attempts) <= ALIKE * min(items, attempts):
+        return "either helps as much"
+    return f"more {unit}s help more" if items < attempts else "more attempts help more"
