@@ -29,7 +29,9 @@ def attempts_of(tables: Sequence[Table], names: Sequence[str], cluster: str | No
 
 def counts_of(panel: Panel, model: int) -> tuple[Floats, Floats]:
     """(n,) each: how many attempts of a model at every item are right, and how many there are."""
-    values = panel.values[:, list(panel.by_model[model].columns)]
+    columns = list(panel.by_model[model].columns)
+    below = panel.denominators[:, None] if panel.denominators.ndim == 1 else panel.denominators[:, columns]
+    values = panel.numerators[:, columns] / below
     return np.nansum(values, axis=1), np.asarray((~np.isnan(values)).sum(axis=1), dtype=np.float64)
 
 

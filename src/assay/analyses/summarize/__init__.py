@@ -6,9 +6,8 @@ from math import sqrt
 from typing import Any, Unpack
 
 import msgspec
-import numpy as np
 
-from assay.analyses.attempts import attempt_noise, attempts_of, check_at, few_attempts, numbers_of, passed
+from assay.analyses.attempts import attempt_noise, attempts_of, check_at, counts_of, few_attempts, numbers_of, passed
 from assay.analyses.summarize.result import ModelSummary, PassRate, Summary
 from assay.analyses.summarize.sentences import noise_said, notes_of, sentence_of
 from assay.data import Panel, Selection
@@ -150,12 +149,18 @@ def _at(runs: Panel | None, asked: int | Sequence[int] | None) -> list[int]:
     return [1, least] if least > 1 and runs.binary and not runs.metric.lower_is_better else []
 
 
+def _counted(runs: Panel, model: int) -> dict[str, int]:
+    """How many runs of a model every unit has."""
+    return dict(zip(runs.ids.tolist(), counts_of(runs, model)[1].astype(int).tolist(), strict=True))
+
+
 class _Rule:
     """How the interval of a model is computed, the same for all models of a panel; and what could not be done so."""
 
     def __init__(self, panel: Panel, design: Design, runs: Panel | None = None) -> None:
-        self.repeats = {} if runs is None else {one.model: i for i, one in enumerate(runs.by_model)}
-        self.runs = runs
+        models = () if runs is None else runs.by_model
+        self.repeats = {one.model: i for i, one in enumerate(models)}
+        self.counts = {one.model: _counted(runs, i) for i, one in enumerate(models) if runs is not None}
         values = panel.values[panel.answered]
         bounded = panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
         self.design, self.bounded = design, bounded and design.method == "auto"
@@ -191,11 +196,11 @@ class _Rule:
 
     def numbers(self, one: Panel) -> tuple[int, int] | None:
         """The fewest and the most runs of an item, where runs are known."""
-        if self.runs is None:
+        counts = self.counts.get(one.systems[0])
+        if counts is None:
             return None
-        there = np.isin(self.runs.ids, one.ids)
-        numbers = numbers_of(self.runs.rows(there), self.repeats[one.systems[0]])
-        return int(numbers.min()), int(numbers.max())
+        found = [counts[name] for name in one.ids]
+        return min(found), max(found)
 
     def detectable(self, one: Panel, drawn: Units) -> float | None:
         """The difference to a model as good as this one, and unrelated to it, that so many items show with 80 % power.

@@ -241,10 +241,10 @@ def _two_digits(value: float | None) -> str:
     return "–" if value is None else words.number(value, 2)
 
 
-def _from_to(numbers: tuple[int, int] | None) -> str | None:
-    if numbers is None:
-        return None
-    return str(numbers[0]) if numbers[0] == numbers[1] else f"{numbers[0]}–{numbers[1]}"
+def _from_to(numbers: tuple[int, int] | None) -> int | str | None:
+    if numbers is None or numbers[0] == numbers[1]:
+        return None if numbers is None else numbers[0]
+    return f"{numbers[0]}–{numbers[1]}"
 
 
 def _line(label: str, found: Estimate, group: str = "") -> Line:
