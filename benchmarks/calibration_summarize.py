@@ -1,6 +1,6 @@
 """Are the intervals of single runs honest? Of scores from 0 to 1, by enumeration and simulation, beside other rules.
 
-    python benchmarks/calibration_summarize.py                       everything; about 5 minutes on one core
+    python benchmarks/calibration_summarize.py                       everything; about 3 minutes on one core
     python benchmarks/calibration_summarize.py --simulations 200     a quick look
     python benchmarks/calibration_summarize.py --out benchmarks/results/calibration_summarize.md
 
@@ -23,7 +23,6 @@ from benchmarks.simulation.one_run import (
     FURTHER_BOUNDED,
     FURTHER_CLUSTERS,
     METHODS,
-    PASSES,
     RULES,
     WEIGHTS,
     WEIGHTS_HELD_OUT,
@@ -35,7 +34,6 @@ from benchmarks.simulation.one_run import (
     simulated,
 )
 from benchmarks.simulation.tables import table
-from benchmarks.simulation.two_attempts import PAIRS, TwoRuns
 
 SHARES = tuple((np.arange(10, 991) / 1000).tolist())
 
@@ -54,12 +52,6 @@ TRIED = """\
 Right and wrong answers with weights: the four rules that were compared, coverage and mean width. The first is the one
 that was given beforehand; the last was taken, by these cases and eight more of the same kinds that are not kept (the
 least there was 93.8). Its coverage here is therefore that of a chosen rule."""
-ATTEMPTS = """\
-Items have chances of their own and several attempts; the interval is of the mean of the items' unbiased estimates, with
-items drawn. Mean and least of the 24 cases of each number of items, and the mean width beside Wilson's:"""
-PAIRED = """\
-Two models whose chances at an item are alike (correlation 0.5 of their normal scores): coverage of the interval of
-`compare --at`, and how often a difference is shown, also between models that are equal."""
 SUMMARY = "Mean and least of each block, and the mean width beside Wilson's:"
 
 
@@ -76,7 +68,6 @@ def _report(n: int) -> str:
         "clusters": FURTHER_CLUSTERS,
     }
     first, second, third = (_Block.all_of(cases, n) for cases in (chosen, further, {"apart": WEIGHTS_HELD_OUT}))
-    attempts = _Block.all_of(PASSES, n)
     return "\n\n".join(
         [
             "## Right and wrong answers, every count",
@@ -96,13 +87,6 @@ def _report(n: int) -> str:
             table(["scores", *RULES], [_tried(case, n) for case in WEIGHTS]),
             "Every case of the first table:",
             table(["scores", *METHODS], [row for block in first for row in block.rows]),
-            "## pass@k and pass^k",
-            ATTEMPTS,
-            table(["items", *METHODS], [block.summary for block in attempts]),
-            PAIRED,
-            table(["attempts", "coverage", "difference shown"], [_paired(case, n) for case in PAIRS]),
-            "Every case:",
-            table(["rates", *METHODS], [row for block in attempts for row in block.rows]),
         ]
     )
 
@@ -127,12 +111,6 @@ def _means(found: dict[str, list[Held]]) -> list[str]:
 def _tried(case: OneRun, n: int) -> list[str]:
     found = by_rule(case, n)
     return [case.name, *(f"{100 * found[rule].coverage:.1f}, {found[rule].width:.3f}" for rule in RULES)]
-
-
-def _paired(case: TwoRuns, n: int) -> list[str]:
-    held, shown = case.simulated(n)
-    print(f"{case.name}: done", file=sys.stderr, flush=True)
-    return [case.name, f"{100 * held:.1f}", f"{100 * shown:.1f}"]
 
 
 class _Block:

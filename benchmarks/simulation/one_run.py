@@ -12,7 +12,6 @@ from assay.stats.bootstrap import interval
 from assay.stats.bounded_mean import agresti_coull, effective_items, jeffreys_quantile, share_limits
 from assay.stats.numerics import critical_values, normal_quantile
 from assay.stats.records import IntervalName
-from assay.stats.repeated_runs import pass_all, pass_any
 from assay.stats.units import Floats, Units, effective_number, grouped
 
 SEED = 20267
@@ -262,37 +261,3 @@ WEIGHTS_HELD_OUT = [
     _weighted("1 in 6 heavy (30)", 120, _few_heavy(1 / 6, 30), 0.7, 0.9),
     _weighted("1 in 4 heavy (8)", 32, _few_heavy(0.25, 8), 0.95),
 ]
-
-
-# ------------------------------------------------------------------------------------------------------------- attempts
-
-
-def _passes(n: int, attempts: tuple[int, int], k: int, a: float, b: float, *, every: bool = False) -> OneRun:
-    """pass@k or pass^k of n items whose chances are beta(a, b); items with fewer than k attempts are left out.
-
-    The truth is 1 − E[(1 − p)^k] = 1 − Π (b + i)/(a + b + i), and E[p^k] = Π (a + i)/(a + b + i).
-    """
-
-    def draw(rng: Generator) -> Run:
-        numbers = rng.integers(attempts[0], attempts[1] + 1, n).astype(np.float64)
-        right = rng.binomial(numbers.astype(np.int64), rng.beta(a, b, n)).astype(np.float64)
-        found = (pass_all if every else pass_any)(right, numbers, k)
-        found = found[~np.isnan(found)]
-        return Run(found, np.ones(len(found)))
-
-    i = np.arange(k)
-    truth = np.prod((a + i) / (a + b + i)) if every else 1 - np.prod((b + i) / (a + b + i))
-    many = str(attempts[0]) if attempts[0] == attempts[1] else f"{attempts[0]}–{attempts[1]}"
-    name = f"pass{'^' if every else '@'}{k} of {many} attempts, beta({a:g}, {b:g}), n = {n}"
-    return OneRun(name, draw, float(truth))
-
-
-PASSES = {
-    f"n = {n}": [
-        _passes(n, attempts, k, a, b, every=every)
-        for every in (False, True)
-        for attempts, k in (((5, 5), 1), ((5, 5), 5), ((10, 10), 5), ((2, 10), 2))
-        for a, b in ((0.3, 0.7), (2, 6), (0.9, 0.1))
-    ]
-    for n in (20, 50, 164)
-}

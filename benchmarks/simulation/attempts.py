@@ -1,13 +1,47 @@
-"""Two models with several attempts at the same items: how often `compare --at` holds their true difference."""
+"""Several attempts at items: how often intervals of pass@k, and of the difference of two models, hold the truth."""
 
 from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 
-from assay import Panel, compare
+from assay import Design, Panel
+from assay.analyses.attempts import passed
+from assay.analyses.compare import compare_panel
 from assay.stats.numerics import normal_quantile
-from benchmarks.simulation.one_run import SEED
+from assay.stats.repeated_runs import pass_all, pass_any
+from benchmarks.simulation.one_run import SEED, Generator, OneRun, Run
+
+
+def _passes(n: int, attempts: tuple[int, int], k: int, a: float, b: float, *, every: bool = False) -> OneRun:
+    """pass@k or pass^k of n items whose chances are beta(a, b); items with fewer than k attempts are left out.
+
+    The truth is 1 − E[(1 − p)^k] = 1 − Π (b + i)/(a + b + i), and E[p^k] = Π (a + i)/(a + b + i).
+    """
+
+    def draw(rng: Generator) -> Run:
+        numbers = rng.integers(attempts[0], attempts[1] + 1, n).astype(np.float64)
+        right = rng.binomial(numbers.astype(np.int64), rng.beta(a, b, n)).astype(np.float64)
+        found = (pass_all if every else pass_any)(right, numbers, k)
+        found = found[~np.isnan(found)]
+        return Run(found, np.ones(len(found)))
+
+    i = np.arange(k)
+    truth = np.prod((a + i) / (a + b + i)) if every else 1 - np.prod((b + i) / (a + b + i))
+    many = str(attempts[0]) if attempts[0] == attempts[1] else f"{attempts[0]}–{attempts[1]}"
+    name = f"pass{'^' if every else '@'}{k} of {many} attempts, beta({a:g}, {b:g}), n = {n}"
+    return OneRun(name, draw, float(truth))
+
+
+PASSES = {
+    f"{n}": [
+        _passes(n, attempts, k, a, b, every=every)
+        for every in (False, True)
+        for attempts, k in (((5, 5), 1), ((5, 5), 5), ((10, 10), 5), ((2, 10), 4))
+        for a, b in ((0.3, 0.7), (2, 6), (0.9, 0.1))
+    ]
+    for n in (20, 100)
+}
 
 _CHANCES = np.array([0.02, 0.1, 0.3, 0.6, 0.9, 0.97])  # of an item, each for a sixth of the items, from hard to easy
 _EDGES = np.array([normal_quantile(share) for share in np.arange(1, 6) / 6])
@@ -15,7 +49,7 @@ CORRELATION = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class TwoRuns:
+class TwoModels:
     """n items with so many attempts; the second model's chances are raised by the power of an exponent below 1."""
 
     n: int
@@ -37,7 +71,7 @@ class TwoRuns:
 
     def simulated(self, simulations: int) -> tuple[float, float]:
         """How often the interval holds the truth, and how often a difference is shown."""
-        found = [compare(self._draw(i), at=self.k, every=self.every) for i in range(simulations)]
+        found = [compare_panel(self._draw(i), Design()) for i in range(simulations)]
         limits = [one.difference.interval for one in found]
         held = [one is not None and one.low - 1e-12 <= self.truth <= one.high + 1e-12 for one in limits]
         return float(np.mean(held)), float(np.mean([one.verdict in ("better", "worse") for one in found]))
@@ -50,12 +84,13 @@ class TwoRuns:
         chances[:, 1] **= self.exponent
         right = rng.random((self.n, 2, self.attempts)) < chances[:, :, None]
         models = ["A"] * self.attempts + ["B"] * self.attempts
-        return Panel.from_arrays(right.reshape(self.n, -1).astype(float), models=models)
+        panel = Panel.from_arrays(right.reshape(self.n, -1).astype(float), models=models)
+        return passed(panel, self.k, every=self.every)
 
 
 PAIRS = [
-    TwoRuns(n, attempts, k, exponent, every)
-    for n in (30, 164)
+    TwoModels(n, attempts, k, exponent, every)
+    for n in (30, 100)
     for attempts, k, every in ((5, 1, False), (5, 5, False), (10, 4, False), (10, 4, True))
     for exponent in (1.0, 0.6)
 ]
