@@ -191,3 +191,40 @@ def test_arrays_make_the_panel_of_from_arrays(pairs: list[tuple[float, float]]) 
     panel = Panel.from_arrays(values, systems=["A", "B"], holes=True)
     assert said(compare(values[:, 0], values[:, 1])) == said(compare(panel))
     assert said(summarize(values)) == said(summarize(panel))
+
+
+class _Series:
+    """What polars has of a Series: a name, no index, and numpy can read it."""
+
+    def __init__(self, name: str, values: Any) -> None:
+        self.name, self._values = name, values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self._values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class _Frame:
+    """What polars has of a frame: names of columns, and a Series for each."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self._columns = columns
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._columns)
+
+    def __getitem__(self, name: str) -> _Series:
+        return _Series(name, self._columns[name])
+
+
+def test_frames_and_series_of_another_library() -> None:
+    frame = _Frame({"old": A, "new": B, "topic": ["x"] * 30})
+    expected = compare(A, B).difference
+    assert compare(frame).difference == expected
+    found = compare(_Series("old", A), _Series("new", B))
+    assert (found.difference, found.systems.a, found.systems.b) == (expected, "old", "new")
+    long = _Frame(table(A, "old")), _Frame(table(B, "new"))
+    assert compare(*long).difference == expected
