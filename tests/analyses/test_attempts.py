@@ -114,6 +114,15 @@ def test_the_noise_of_attempts_by_hand() -> None:
     assert summarize(values, at=5).passes[0].noise is None  # ten attempts would be needed
 
 
+def test_single_attempts_and_items_that_one_model_did_not_attempt() -> None:
+    a, b = attempts(holes=False), attempts(holes=False)
+    assert compare(a[:, 0], b[:, 0], at=1).difference.value == pytest.approx(b[:, 0].mean() - a[:, 0].mean())
+    b[3] = NAN
+    found = compare(a, b, at=2)
+    assert (found.n_pairs, found.dropped.only_a) == (29, 1)
+    assert [rate.n for rate in summarize(a, b, at=2).passes] == [30, 29]
+
+
 def test_what_is_said_of_the_noise() -> None:
     coins = np.tile([1.0, 0.0, 1.0, 0.0], (40, 1))
     coins[::2] = 1 - coins[::2]

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.arrays import matrix, unit_ids
+from assay.data.arrays import unit_ids
 from assay.data.panel import Panel
 from assay.data.reading import read_table, read_wide
 from assay.data.tables import Table
@@ -20,10 +20,11 @@ from assay.names import argument, listed
 
 #: Columns that name items, and that hold scores, under our names and under usual ones: such a frame is left to readers.
 _UNITS = frozenset(
-    "item window id question_id doc_id task_id sample_id qid idx instance_id prompt_id".split()  # noqa: SIM905
+    {"item", "window", "id", "question_id", "doc_id", "task_id", "sample_id", "qid", "idx", "instance_id", "prompt_id"}
 )
 _VALUES = frozenset(
-    "score loss acc correct is_correct passed pass accuracy exact_match reward resolved label".split()  # noqa: SIM905
+    {"score", "loss", "acc", "correct", "is_correct", "passed", "pass", "accuracy", "exact_match", "reward"}
+    | {"resolved", "label"}
 )
 _BY_ROW = f"no column item: rows are items, by their position (or name it with {argument(columns={'item': 'NAME'})})"
 #: Columns of frames that are never a model's scores.
@@ -79,23 +80,23 @@ def is_array(source: Any) -> bool:
     return isinstance(source, Sequence) or hasattr(source, "__array__")
 
 
-def run_columns(sources: Sequence[Any], names: Sequence[str] | None) -> Panel:
-    """A panel of runs: every array (items, runs) is a model; arrays (items,) are the runs of one.
+def run_columns(sources: Sequence[Any], names: Sequence[str] | None = None, *, of_one: bool = False) -> Panel:
+    """A panel of runs: every array (items, runs) is a model; with ``of_one`` arrays (items,) are the runs of one.
 
-    Of a frame the columns that hold numbers are runs.
+    Of a frame the columns that hold numbers are runs. NaN is no answer.
     """
-    arrays = [matrix(f"source {i}", _runs(one), holes=True) for i, one in enumerate(sources, start=1)]
+    arrays = [_runs(source) for source in sources]
     if len({len(one) for one in arrays}) > 1:
         raise _unequal([len(one) for one in arrays])
-    single = all(one.shape[1] == 1 for one in arrays)
-    models = _letters(1 if single else len(arrays))
-    if names is not None:
-        if len(names) != len(models):
-            raise UsageError(f"names must be {len(models)}, one for each model, but got {listed(names)}.")
-        models = list(names)
+    single = of_one and all(one.shape[1] == 1 for one in arrays)
+    models = _letters(1 if single else len(arrays)) if names is None else list(names)
+    if len(models) != (1 if single else len(arrays)):
+        raise UsageError(f"names must be {1 if single else len(arrays)}, one for each model, but got {listed(models)}.")
     of_columns = models * len(arrays) if single else np.repeat(models, [one.shape[1] for one in arrays]).tolist()
     panel = Panel.from_arrays(np.hstack(arrays), models=of_columns, holes=True)
-    return replace(panel, notes=("runs are paired by position: row i of every array is the same item",))
+    if len(arrays) == 1:
+        return panel
+    return replace(panel, notes=("paired by position: row i of every array is the same item",))
 
 
 def holds_runs(source: Any) -> bool:
@@ -104,9 +105,13 @@ def holds_runs(source: Any) -> bool:
 
 
 def _runs(source: Any) -> NDArray[Any]:
-    if is_array(source):
-        return _numbers(source)
-    return np.column_stack([np.asarray(source[key], dtype=float) for key in _models(source, {}, None)])
+    """(items, runs)."""
+    if not is_array(source):
+        return np.column_stack([np.asarray(source[key], dtype=float) for key in _models(source, {}, None)])
+    array = _numbers(source)
+    if array.ndim > 2 or 0 in array.shape:
+        raise InputError(f"an array must have the shape (items,) or (items, runs), but got {array.shape}.")
+    return array[:, None] if array.ndim == 1 else array
 
 
 # -------------------------------------------------------------------------------------------------------------- arrays

@@ -159,7 +159,7 @@ def _attempts(
         panel = panel_as_asked(a, b=b, columns=columns, selection=selection, **how)
         chosen = panel.of_models(two_names(panel, models, "compare"))
     elif b is not None and is_array(a) and is_array(b):
-        chosen = panel_as_asked(run_columns([a, b], None), columns=columns, selection=selection, **how)
+        chosen = panel_as_asked(run_columns([a, b]), columns=columns, selection=selection, **how)
     else:
         tables = two_tables(a, b, models, columns, how["cluster"], selection)
         own = ("A", "B") if tables[0].name == tables[1].name == UNNAMED else system_names(tables, None)

@@ -76,7 +76,7 @@ def reliability(
         )
         return reliability_of(repeated(asked), goal)
     if all(map(holds_runs, sources)):
-        return reliability_of(repeated(run_columns(sources, names)), goal)
+        return reliability_of(repeated(run_columns(sources, names, of_one=True)), goal)
     if names is not None:
         raise UsageError("names are of arrays; models of tables have a column 'model', files are named NAME=PATH.")
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)

@@ -86,7 +86,7 @@ def _panels(
     if isinstance(sources[0], Panel) or (at is not None and all(map(is_array, sources))):
         if len(sources) > 1 and any(isinstance(source, Panel) for source in sources):
             raise UsageError("summarize takes one panel, or files and tables, but not both.")
-        first = sources[0] if isinstance(sources[0], Panel) else run_columns(sources, None)
+        first = sources[0] if isinstance(sources[0], Panel) else run_columns(sources)
         panel = panel_as_asked(first, columns=columns, selection=selection, **how)
         return panel.averaged(), panel if panel.models or at is not None else None
     tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=selection)
