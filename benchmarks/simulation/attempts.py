@@ -24,7 +24,7 @@ def _passes(n: int, attempts: tuple[int, int], k: int, a: float, b: float, *, ev
         right = rng.binomial(numbers.astype(np.int64), rng.beta(a, b, n)).astype(np.float64)
         found = (pass_all if every else pass_any)(right, numbers, k)
         found = found[~np.isnan(found)]
-        return Run(found, np.ones(len(found)))
+        return Run(found, np.ones(len(found)), passes=True)
 
     i = np.arange(k)
     truth = np.prod((a + i) / (a + b + i)) if every else 1 - np.prod((b + i) / (a + b + i))
@@ -41,6 +41,16 @@ PASSES = {
         for a, b in ((0.3, 0.7), (2, 6), (0.9, 0.1))
     ]
     for n in (20, 100)
+}
+#: Set apart: first looked at after the rule for items that are nearly all settled was fixed.
+PASSES_HELD_OUT = {
+    f"{n}": [
+        _passes(n, attempts, 3, a, b, every=every)
+        for every in (False, True)
+        for attempts in ((12, 12), (3, 20))
+        for a, b in ((0.5, 0.1), (1, 9), (4, 1))
+    ]
+    for n in (15, 60)
 }
 
 _CHANCES = np.array([0.02, 0.1, 0.3, 0.6, 0.9, 0.97])  # of an item, each for a sixth of the items, from hard to easy

@@ -26,6 +26,7 @@ from assay.stats.records import Interval
 from assay.stats.units import Floats, Units, effective_number, shape, standard_error
 
 METHOD = "agresti-coull"
+FEW_BETWEEN = 5  # scores that are not at the end where all others are
 _INVERTED_UP_TO = 1e7  # a + b: beyond, scipy's inverse of the beta distribution strays, and ends in NaN
 _RARE = 1e4  # of so many items, a share whose count is below this is as good as Poisson's
 _SPREAD = 1e-9  # scores that differ by less do not differ
@@ -94,6 +95,15 @@ def _as_share(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bo
     items = effective_items(drawn, weights, right_or_wrong=right_or_wrong)
     share = min(max(drawn.estimate, 0.0), 1.0)  # a sum in floating point may be a digit outside
     return share, items.n, float(critical_values(level, items.df)[0])
+
+
+def nearly_binary(scores: Floats) -> bool:
+    """Whether all but a few scores are 0, or all but a few are 1.
+
+    Then the spread of those few says too little of the others, and they count as right or wrong answers do. So it is
+    with pass@k where it is near 1 or 0 (`benchmarks/calibration_attempts.py`).
+    """
+    return len(scores) - max(int((scores == 0).sum()), int((scores == 1).sum())) < FEW_BETWEEN
 
 
 def clopper_pearson(count: int, n: int, confidence_level: float = 0.95) -> tuple[float, float]:

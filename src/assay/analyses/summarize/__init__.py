@@ -17,7 +17,7 @@ from assay.data.sources import Source, panel_as_asked, read_sources, renamed
 from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import UsageError
 from assay.names import said_once
-from assay.stats.bounded_mean import bounded_error, bounded_interval
+from assay.stats.bounded_mean import bounded_error, bounded_interval, nearly_binary
 from assay.stats.planning import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Fallback, Interval
@@ -226,7 +226,7 @@ class _Rule:
     def rate(self, runs: Panel, one: Panel, every: Panel, k: int) -> PassRate:
         one, every = one.complete(), every.complete()
         name = one.systems[0]
-        found, both = (self.estimate(panel, panel.metric.name) for panel in (one, every))
+        found, both = (self.share(panel) for panel in (one, every))
         noise = attempt_noise(runs, self.repeats[name], k, found.standard_error)
         left = int((numbers_of(runs, self.repeats[name]) < k).sum())
         return PassRate(name=name, k=k, one=found, every=both, n=one.n, left_out=left, noise=noise)
@@ -235,12 +235,17 @@ class _Rule:
         """By a metric beside the one that decides, where the panel has it."""
         return self.estimate(one, metric) if metric in [known.name for known in one.metrics[1:]] else None
 
-    def estimate(self, one: Panel, metric: str) -> Estimate:
+    def share(self, one: Panel) -> Estimate:
+        """pass@k or pass^k: where all but a few items are settled, they count as right or wrong."""
+        return self.estimate(one, one.metric.name, right_or_wrong=nearly_binary(one.values[:, 0]))
+
+    def estimate(self, one: Panel, metric: str, *, right_or_wrong: bool = False) -> Estimate:
         drawn = one.units(metric, 0)
         value = one.estimate(0) if metric == one.metric.name else drawn.estimate
         error = standard_error(drawn)
         if self.bounded:
-            limits = bounded_interval(drawn, one.denominators, self.design.level, right_or_wrong=one.binary)
+            binary = right_or_wrong or one.binary
+            limits = bounded_interval(drawn, one.denominators, self.design.level, right_or_wrong=binary)
             self.made.append(limits)
             return Estimate(value, limits.around(value), error, one.n)
         found = self.design.interval(drawn)
