@@ -1,10 +1,11 @@
 """How uncertainty is computed: the one home of every default."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
 from assay.errors import UsageError
+from assay.names import nearest
 from assay.stats.records import IntervalName
 from assay.version import VERSION
 
@@ -85,6 +86,43 @@ class Design:
     def paired(self) -> bool:
         """Whether interval and test are left to us: then they are made to agree. Otherwise both are as computed."""
         return self.method == "auto" and self.test in ("auto", "mcnemar-midp", "mcnemar")
+
+
+Record = TypeVar("Record")
+
+
+class DesignFields(TypedDict, total=False):
+    """The fields of a `Design`, which the verbs take as keywords too."""
+
+    method: Method
+    level: float
+    scheme: Scheme
+    resamples: int | None
+    seed: int
+    test: TestName
+    margin: float | None
+
+
+def as_given(verb: str, record: type[Record], given: Record | None, keywords: Mapping[str, Any]) -> Record:
+    """The design (or goal) that a verb was given, or the one that its keywords make; both at once are refused.
+
+    >>> as_given("compare", Design, None, {"level": 0.9}).level
+    0.9
+    """
+    known, name = [field.name for field in fields(record)], record.__name__.lower()  # type: ignore[arg-type]  # a dataclass
+    for keyword in keywords:
+        if keyword not in known:
+            close = nearest(keyword, known)
+            hint = f"did you mean {close!r}?" if close else f"it takes those of its signature, and {', '.join(known)}."
+            raise TypeError(f"{verb}() has no argument {keyword!r}; {hint}")
+    if given is None:
+        return record(**keywords)
+    if keywords:
+        raise UsageError(
+            f"{verb} takes either a {name} or its fields, but got a {name} and {', '.join(keywords)}; write them into "
+            f"the {name}, or leave it out."
+        )
+    return given
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

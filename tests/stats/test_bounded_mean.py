@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from assay.stats.bounded_mean import agresti_coull, bounded_interval, effective_items
+from assay.stats.bounded_mean import agresti_coull, bounded_interval, effective_items, nearly_binary
 from assay.stats.records import Interval
 from assay.stats.units import Floats, Units, effective_number, grouped
 
@@ -140,3 +140,11 @@ def test_a_single_item_says_little() -> None:
     assert (round(found.low, 2), found.high) == (0.17, 1.0)
     graded_one = graded(np.array([0.5]))
     assert graded_one.high - graded_one.low > 0.9
+
+
+def test_scores_that_are_settled_but_for_a_few_count_as_right_or_wrong() -> None:
+    """By hand: fewer than five are not at the end where most are."""
+    assert nearly_binary(np.array([1.0] * 16 + [0.9, 0.5, 0.0, 0.2]))
+    assert not nearly_binary(np.array([1.0] * 15 + [0.9, 0.5, 0.0, 0.2, 0.1]))
+    assert nearly_binary(np.array([0.0, 0.0, 0.3]))
+    assert not nearly_binary(np.full(5, 0.5))

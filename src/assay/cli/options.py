@@ -66,6 +66,17 @@ def numbers_in(text: str) -> list[float]:
         raise OptionError(f"--lrs must be numbers with commas between them, but got {text!r}.") from None
 
 
+def attempts_in(text: str) -> list[int]:
+    """Different whole numbers with commas between them, in order.
+
+    >>> attempts_in("10, 1")
+    [1, 10]
+    """
+    if not re.fullmatch(r" *[0-9]{1,9} *(, *[0-9]{1,9} *)*", text):
+        raise OptionError(f"--at must be whole numbers with commas between them, such as 1,10, but got {text!r}.")
+    return sorted({int(part) for part in text.split(",")})
+
+
 class Drawn(NamedTuple):
     """How many windows to draw."""
 

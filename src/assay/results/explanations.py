@@ -75,6 +75,16 @@ EXPLANATIONS = {
         "certain. Others have BCa: the bootstrap distribution, read at levels corrected for bias and skewness.",
         "summarize.md",
     ),
+    "detectable by one run": Explanation(
+        "The least true difference to a second model that a t test on as many units shows in 80 % of studies, if that "
+        "model has the same spread and its answers are unrelated. Answers of correlation ρ bring it down by √(1 − ρ).",
+        "summarize.md",
+    ),
+    "attempts": Explanation(
+        "From c right of n attempts at an item: pass@k is 1 − C(n − c, k)/C(n, k), pass^k is C(c, k)/C(n, k), both "
+        "unbiased. Means over items; intervals draw items, whose spread holds the noise of their attempts.",
+        "summarize.md",
+    ),
     "top score": Explanation(
         "The best of several is partly the luckiest; the corrected score takes that luck off.", "rank.md"
     ),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from assay.data.runs.positions import (
     positions_panel,
     read_positions,
 )
-from assay.design import DEFAULT_RESAMPLES, Design, signature
+from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, as_given, signature
 from assay.errors import UsageError
 from assay.results.words import count
 from assay.stats.bootstrap.simultaneous import Family, Simultaneous, simultaneous
@@ -35,7 +35,10 @@ _LEAST_SPREAD = 1e-9  # Σ(x − x̄)²: less is the rounding of one position
 
 
 def context(
-    *runs: str | PathLike[str] | Panel, bins: int | Literal["log"] = "log", design: Design | None = None
+    *runs: str | PathLike[str] | Panel,
+    bins: int | Literal["log"] = "log",
+    design: Design | None = None,
+    **settings: Unpack[DesignFields],
 ) -> ContextCurve:
     """Measure the loss along the context, from one or several runs that `assay score --keep-tokens` wrote.
 
@@ -57,7 +60,7 @@ def context(
     >>> [str(point.bin) for point in curve.models[0].points][:4]
     ['0', '1', '2', '3–4']
     """
-    design = design or Design()
+    design = as_given("context", Design, design, settings)
     _check_design(design)
     if not runs:
         raise UsageError("context needs a run; name a folder that score wrote with `keep_tokens=True`.")

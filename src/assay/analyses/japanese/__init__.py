@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import cast, get_args
+from typing import Unpack, cast, get_args
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from assay.data import Metric, Panel
 from assay.data.metrics import character_metrics, generation_metrics
 from assay.data.panel_views import Substance
 from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, script_names
-from assay.design import DEFAULT_RESAMPLES, Design, signature
+from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results.words import count
@@ -42,6 +42,7 @@ def japanese(
     columns: Mapping[str, str] | None = None,
     allow_empty: bool = False,
     design: Design | None = None,
+    **settings: Unpack[DesignFields],
 ) -> Japanese:
     """Measure Japanese text by script, and compare every system with the first.
 
@@ -58,7 +59,7 @@ def japanese(
     >>> round(found.systems[0].value("cer").estimate.value, 3)  # three edits, fifteen characters
     0.2
     """
-    design = design or Design()
+    design = as_given("japanese", Design, design, settings)
     _check_design(design)
     panels = [source for source in sources if isinstance(source, Panel)]
     if panels:

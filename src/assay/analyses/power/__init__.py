@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Unpack
 
 import msgspec
 
@@ -13,10 +14,10 @@ from assay.data.readers import UNNAMED
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, two_systems
 from assay.data.tables import of_split
 from assay.data.units_and_runs import runs_of
-from assay.design import signature
+from assay.design import as_given, signature
 from assay.errors import UsageError
 from assay.stats.planning import chosen_test, difference_for, items_for, power_of
-from assay.stats.planning.plans import Goal, Means, Shares, Spread, StudyPlan
+from assay.stats.planning.plans import Goal, GoalFields, Means, Shares, Spread, StudyPlan
 from assay.stats.records import Estimate, Interval
 
 _OCTAVES, _PER_OCTAVE = 2, 8  # the curve: two doublings down and up, eight points each
@@ -37,6 +38,7 @@ def power(
     cluster: str | None = None,
     split: str | None = None,
     selection: Selection | None = None,
+    **settings: Unpack[GoalFields],
 ) -> Power:
     """Find the items that detect a difference, the difference that items detect, or the power of both.
 
@@ -54,7 +56,7 @@ def power(
     that differ (``Goal(test="mcnemar")``: of his exact test), and of equivalence that of two one-sided tests at once
     (Schuirmann 1987).
     """
-    goal = goal or Goal()
+    goal = as_given("power", Goal, goal, settings)
     _check(difference, items)
     if goal.margin is not None and difference is None:
         difference = 0.0

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from assay.analyses.rank.records import Adjust, RankMethods, Reweighting, Standi
 from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.sentences import notes_of, sentence_of
 from assay.analyses.rank.weights import WeightScheme, check_weights, place_of, reweighted, reweightings
-from assay.data import Panel, Selection, read_tables
+from assay.data import Panel, Selection
 from assay.data.arrays import check_differences, check_largest
-from assay.data.sources import Source, panel_as_asked
-from assay.design import DEFAULT_RESAMPLES, Design, Method, signature
+from assay.data.sources import Source, panel_as_asked, read_sources
+from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, Method, as_given, signature
 from assay.errors import InputError, UsageError
 from assay.stats.bounded_mean import bounded_interval
 from assay.stats.multiplicity import letters, rank_limits, tiers
@@ -46,14 +46,17 @@ def rank(
     split: str | None = None,
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
+    **settings: Unpack[DesignFields],
 ) -> Leaderboard:
     """Rank models on the items they share, and say which of them can be told apart.
 
     ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
-    column ``model``, of several; ``selection`` says which results of a harness are meant. Every pair is tested on the
+    column ``model``, of several; or the scores themselves, as for `compare`: an array for each model, one array or
+    frame with a column for each. ``selection`` says which results of a harness are meant. Every pair is tested on the
     items that both have answered (``complete``: on those that all have), and the p-values are adjusted for the number
     of pairs. ``weights`` turns a column ``weight`` of counts n into weights n, √n or log n, ``min_n`` leaves out items
-    with fewer, and the result says what that changes. The source may be one `Panel`.
+    with fewer, and the result says what that changes. The source may be one `Panel`. The fields of a design
+    (``level``, ``method``, ``test``, …) may be given as keywords instead of a ``design``.
 
     >>> items = [f"q{i}" for i in range(40)]
     >>> right = {"good": [1] * 36 + [0] * 4, "fair": [1] * 34 + [0] * 6, "poor": [1] * 12 + [0] * 28}
@@ -66,7 +69,7 @@ def rank(
     Holm (1979) controls the probability of any false claim at 1 − level. If it holds, all true ranks are within
     [1 + #better, k − #worse] (Mogstad, Romano, Shaikh and Wilhelm 2024).
     """
-    design = design or Design()
+    design = as_given("rank", Design, design, settings)
     _check_design(design)
     check_adjust(adjust, design)
     check_weights(weights, min_n)
@@ -76,7 +79,7 @@ def rank(
             raise UsageError("rank takes one panel, or files and tables, but not both.")
         panel = models_of_panel(panel_as_asked(sources[0], columns=columns, selection=selection, **how), names)
     else:
-        tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
+        tables = read_sources(sources, columns=columns, cluster=cluster, selection=selection)
         panel = models_of(tables, names=names, **how)
     if complete:
         panel = only_complete(panel)

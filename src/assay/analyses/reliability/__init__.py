@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, pairwise
 from math import sqrt
+from typing import Unpack
 
 import msgspec
 import numpy as np
@@ -13,16 +14,17 @@ from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPai
 from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.arrays import check_differences, check_largest
+from assay.data.in_memory import holds_runs, run_columns
 from assay.data.reading import check_used, read_models
 from assay.data.sources import Source, panel_as_asked
 from assay.data.units_and_runs import check_repeated, left_out, runs_of
-from assay.design import signature
+from assay.design import as_given, signature
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results import words
 from assay.stats.bootstrap import interval
 from assay.stats.planning import detectable_shift
-from assay.stats.planning.plans import Goal
+from assay.stats.planning.plans import Goal, GoalFields
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
 from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, order_repeats, rank_stability, run_noise
@@ -36,17 +38,24 @@ FEWEST_ORDERED = 3  # runs: two make one pair of runs, which agrees or does not
 def reliability(
     *sources: Source | Panel,
     goal: Goal | None = None,
+    names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     files_are_runs: bool = False,
     selection: Selection | None = None,
+    **settings: Unpack[GoalFields],
 ) -> Reliability:
     """Measure how far the runs of one or several models agree, from tables with a ``run`` column or logs with epochs.
 
     For each model the targets are its items and the raters its runs. For several models, the models are also targets
     of their overall scores, rated by the runs that all of them have. ``goal`` sets the level of intervals and the
     level and power of the detectable differences. ``files_are_runs`` takes each source as one run; ``selection`` says
-    which results of a harness are meant. The source may be one `Panel` whose columns are runs.
+    which results of a harness are meant. The source may be one `Panel` whose columns are runs, or arrays: one of items
+    × runs for each of the models (``names``), or one for each run of a model. The fields of a goal (``level``,
+    ``power``) may be given as keywords instead of a ``goal``.
+
+    >>> reliability([[1, 1, 0], [0, 0, 0], [1, 0, 1], [1, 1, 1]], level=0.9).models[0].runs
+    ('1', '2', '3')
 
     >>> runs = {"item": [1, 2, 3, 4] * 2, "run": [1] * 4 + [2] * 4, "score": [1, 0, 1, 1, 1, 0, 0, 1]}
     >>> round(reliability(runs).models[0].icc["ICC(1,1)"].value, 3)
@@ -54,7 +63,7 @@ def reliability(
 
     Intraclass correlations are those of Shrout and Fleiss (1979) with the F intervals of McGraw and Wong (1996).
     """
-    goal = goal or Goal()
+    goal = as_given("reliability", Goal, goal, settings)
     if goal.margin is not None or goal.comparisons != 1:
         raise UsageError("reliability takes the level and the power of a goal; leave out the rest.")
     if not sources:
@@ -66,6 +75,10 @@ def reliability(
             sources[0], cluster=cluster, columns=columns, selection=selection, files_are_runs=files_are_runs or None
         )
         return reliability_of(repeated(asked), goal)
+    if all(map(holds_runs, sources)):
+        return reliability_of(repeated(run_columns(sources, names, of_one=True)), goal)
+    if names is not None:
+        raise UsageError("names are of arrays; models of tables have a column 'model', files are named NAME=PATH.")
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     if files_are_runs:  # one by one: the logs of a model would otherwise be put together
         tables = [table for source in sources for table in read(source)]

@@ -26,7 +26,7 @@ from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import get_args
+from typing import Unpack, get_args
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from assay.analyses.survey.evidence import (
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
 from assay.data.survey import FilesRead, SurveySource, Variants, read_predictions, read_truth
 from assay.data.survey.survey_json import read_summary
-from assay.design import Design, signature
+from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError
 
 
@@ -58,6 +58,7 @@ def survey(
     variants: Variants = "apart",
     marginal: Population = "left-out",
     progress: FilesRead | None = None,
+    **settings: Unpack[DesignFields],
 ) -> SurveyReport:
     """Find out whether a survey benchmark is signal or noise.
 
@@ -74,7 +75,7 @@ def survey(
     >>> round(found.analyses["scores"].models[0].score, 3)
     0.955
     """
-    asked, names = design or Design(), chosen(only)
+    asked, names = as_given("survey", Design, design, settings), chosen(only)
     _check(asked, min_n, threshold, marginal)
     loaded = load(
         truth,

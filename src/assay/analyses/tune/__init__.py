@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from os import PathLike
+from typing import Unpack
 
 import numpy as np
 from msgspec import structs
@@ -15,7 +16,7 @@ from assay.analyses.tune.result import TuningReport
 from assay.analyses.tune.sentences import advice_of, contrast_sentence, notes_of, rates_sentence, sentence_of
 from assay.data.training import TrainingLog, judged_by
 from assay.data.training.formats import read_noted
-from assay.design import Design, signature
+from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError
 
 
@@ -26,6 +27,7 @@ def tune(
     design: Design | None = None,
     validation: str | None = None,
     language_model: bool = False,
+    **settings: Unpack[DesignFields],
 ) -> TuningReport:
     """Report on training runs: folders of the callback, ``trainer_state.json``, peft results, tables of step and loss.
 
@@ -40,6 +42,7 @@ def tune(
     >>> report.baseline, report.contrasts[0].arm, report.contrasts[0].verdict
     ('full', 'lora r=16', 'worse')
     """
+    design = as_given("tune", Design, design, settings)
     if not runs:
         raise UsageError("tune needs a training run; name a folder, a trainer_state.json or a table.")
     logs, notes = read_noted(runs)
