@@ -83,6 +83,7 @@ def test_the_interval_is_at_the_level_of_the_policy_and_shown_beside_the_ratio(t
     issued = certify(base, base, tmp_path / "c.json", policy=Policy(level=0.99))
     found = issued.drift
     assert found is not None
+    assert found.ci is not None
     values, tokens = np.array(base["loss"]), np.array(base["tokens"])
     expected = drift(panel(values[:100], tokens[:100]), panel(values[100:], tokens[100:]), 0)
     assert expected is not None

@@ -208,7 +208,8 @@ def test_the_published_recipe_knows_no_clusters(tmp_path: Path) -> None:
     pair = losses(120), losses(120, 2, shift=0.02)
     documents: Columns = {"document": [f"d{i // 6}" for i in range(240)]}
     plain = certify(*pair, tmp_path / "a.json").published
-    assert certify(*(one | documents for one in pair), tmp_path / "b.json", cluster="document").published == plain
+    first, second = (one | documents for one in pair)
+    assert certify(first, second, tmp_path / "b.json", cluster="document").published == plain
 
 
 def test_scores_and_equal_differences_have_no_published_interval(tmp_path: Path) -> None:
