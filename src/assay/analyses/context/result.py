@@ -172,13 +172,11 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
         )
 
     def _legend(self, axis: "_PositionAxis") -> tuple[str, ...]:
-        bands = f"Bands: {words.percent(self.design.level)} intervals of single bins ({self._clusters})."
-        if self.differences:
-            bands = f"{bands[:-1]}; of differences, of all bins at once."
-        if axis.first:
-            left_out = f"{100 * axis.left_out:.1f} % of the tokens"
-            bands += f" Not drawn: positions below {axis.bins[0].low:,}, {left_out}."
-        return (bands, "Solid line: context still helps. Dashed: no further improvement is shown.")
+        bands = f"Bands: {words.percent(self.design.level)} intervals of single bins ({self._clusters})"
+        below = "; of differences, of all bins at once." if self.differences else "."
+        left_out = f"Not drawn: positions below {axis.bins[0].low:,}, {100 * axis.left_out:.1f} % of the tokens."
+        lines = (f"{bands}{below}", "Solid line: context still helps. Dashed: no further improvement is shown.")
+        return (*lines, left_out) if axis.first else lines
 
 
 class _PositionAxis:
