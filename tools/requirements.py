@@ -46,7 +46,7 @@ SCORE = (
     "assay score models/base models/en.txt --and models/int8 --and models/int3 --split-on '\\n\\n' --context 128 "
     "--windows 60x60 -o runs"
 )
-CONTEXT = "assay context runs/base runs/int3 --chart context.svg"
+CONTEXT = "assay context long/base long/int3 --axis linear --show perplexity --chart long.svg"
 TUNE = "assay tune lora-? lora-embeddings-? full-? *-rates"
 TARGETS = "assay tune lora-embeddings-? full-? --targets targets.json"
 JAPANESE = "assay japanese models/base stories.txt --and models/int3 --split-on '\\n\\n' --chart scripts.svg"
@@ -109,7 +109,7 @@ TABLE = tuple(
          f"{COMPARED}::test_bits_per_byte_and_per_character_by_hand", "score.md#models-with-different-tokenizers"),
         ("L4", "Loss and perplexity by position, per model with bands, and two models compared", CONTEXT,
          "analyses/context/test_context.py::test_difference_by_bin_against_numpy_over_all_tokens",
-         "context.md#differences-of-two-models"),
+         "context.md#the-figure"),
         ("T1", "Total and trainable parameters, their ratio, the reduction", TUNE,
          f"{TUNED}/test_arms.py::test_the_parameters_of_the_shipped_arms_in_closed_form", "tune.md#memory-and-time"),
         ("T2", "Peak memory by part: weights, gradients, optimizer, activations", TUNE,
