@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
 import typer
 
-from assay.design import Design, Method, Profile, TestName, TierName, Weights
+from assay.design import Design, GateMethod, Method, Profile, Scheme, TestName, TierName, Weights
 from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
@@ -251,6 +251,14 @@ MaxRatio = Annotated[float | None, option("Largest acceptable perplexity ratio."
 MaxDrop = Annotated[float | None, option("Largest acceptable fall of the score.", panel=POLICY, value="D")]
 MinWindows = Annotated[int | None, option("Least number of windows or items per split.", panel=POLICY, value="N")]
 PolicyLevel = Annotated[float | None, option("Confidence level. (default: 0.95)", "--level", panel=POLICY)]
+PolicyMethod = Annotated[
+    GateMethod | None,
+    option("Method of the interval. (default: auto, as compare; others need a note)", "--method", panel=POLICY),
+]
+PolicyScheme = Annotated[
+    Scheme | None,
+    option("Draw windows uniformly or ∝ tokens. (default: auto; tokens needs a note)", "--scheme", panel=POLICY),
+]
 WeightRule = Annotated[Weights | None, option("Of the items of scores. (default: equal)", "--weights", panel=POLICY)]
 
 # -------------------------------------------------------------------------------------------------------------- output

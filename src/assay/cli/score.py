@@ -22,6 +22,14 @@ def score(
     revision: options.Revision = None,
     trust_remote_code: options.TrustRemoteCode = False,
     allow_pickle: options.AllowPickle = False,
+    rope_scaling: Annotated[
+        str | None,
+        options.option(
+            "Stretch rotary positions: yarn:8 reads 8 times the model's context.",
+            panel=options.MODEL,
+            value="linear|yarn:FACTOR",
+        ),
+    ] = None,
     served: Annotated[
         str | None,
         options.option("What the server calls the model.", "--model", panel=_SERVER, value="NAME"),
@@ -110,6 +118,7 @@ def score(
             revision=revision,
             trust_remote_code=trust_remote_code,
             allow_pickle=allow_pickle,
+            rope_scaling=rope_scaling,
             model=served,
             tokenizer=tokenizer,
             dialect=dialect,

@@ -23,6 +23,8 @@ def verify(
     min_windows: options.MinWindows = None,
     level: options.PolicyLevel = None,
     weights: options.WeightRule = None,
+    method: options.PolicyMethod = None,
+    scheme: options.PolicyScheme = None,
     lower_is_better: Annotated[
         bool | None, options.option("Less is better in the scores.", "--lower-is-better", panel=options.POLICY)
     ] = None,
@@ -53,6 +55,8 @@ def verify(
         min_windows=min_windows,
         level=level,
         weights=weights,
+        method=method,
+        scheme=scheme,
         lower_is_better=lower_is_better,
         cluster=cluster,
         task=task,

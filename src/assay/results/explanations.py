@@ -32,7 +32,9 @@ EXPLANATIONS = {
         "intervals.md",
     ),
     "with all resamples": Explanation(
-        "The same interval over all resamples that could be drawn, without random numbers.", "intervals.md"
+        "The same interval over all resamples that could be drawn, without random numbers; and that of the published "
+        "recipe (windows drawn by their tokens, plain BCa), on which nothing rests.",
+        "intervals.md",
     ),
     "bits": Explanation(
         "Summed log-loss in bits over bytes or characters of the text, which do not depend on the tokenizer.",

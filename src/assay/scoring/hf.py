@@ -63,10 +63,12 @@ class ModelScorer:
     def about(self) -> dict[str, Any]:
         """What determines the numbers besides the model's files, for the manifest."""
         folder = Path(self.spec.name)
+        scaled = {} if self.spec.rope_scaling is None else {"rope_scaling": self.spec.rope_scaling}
         return {
             "source": folder.name if folder.is_dir() else self.spec.name,
             "revision": self.spec.revision,
             "dtype": str(self.model.dtype).removeprefix("torch."),
+            **scaled,
         }
 
     @property

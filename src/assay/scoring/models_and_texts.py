@@ -10,6 +10,7 @@ from typing import Any, Literal
 from assay.data.readers.registry import exists, named, open_source
 from assay.errors import InputError, UsageError
 from assay.files.reading import Limit, read_bytes
+from assay.names import shown
 
 _TEXT = Limit(4_000_000_000, "a text", "split it into several files")
 TABLES = frozenset({".jsonl", ".ndjson", ".parquet", ".pq", ".csv", ".tsv"})
@@ -103,6 +104,7 @@ def _decoded(path: Path) -> str:
 
 
 ENDPOINT = "endpoint:"
+MOST_STRETCHED = 1024  # times the context of a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,26 @@ class ModelSpec:
     revision: str | None = None
     trust_remote_code: bool = False
     allow_pickle: bool = False
+    rope_scaling: str | None = None  # "yarn:8": rotary positions stretched to 8 times the context of the model
+
+
+def rope_of(text: str) -> tuple[str, float]:
+    """Kind and factor of a scaling of rotary positions.
+
+    >>> rope_of("linear:4")
+    ('linear', 4.0)
+    """
+    kind, _, number = text.partition(":")
+    try:
+        factor = float(number)
+    except ValueError:
+        factor = 0.0
+    if kind not in ("linear", "yarn") or not 1 < factor <= MOST_STRETCHED:
+        raise UsageError(
+            f"rope_scaling must look like yarn:8 (linear or yarn, and a factor above 1, at most {MOST_STRETCHED:,}), "
+            f"but got {shown(text)}."
+        )
+    return kind, factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +179,8 @@ def spec_of(
         return ModelSpec(name, **loading)
     if model is None or tokenizer is None:
         raise UsageError("a server needs `model=NAME` (what it calls the model) and `tokenizer=MODEL`.")
+    if loading.get("rope_scaling") is not None:
+        raise UsageError("a server stretches positions by its own settings; leave out `rope_scaling`.")
     url = name.removeprefix(ENDPOINT)
     return EndpointSpec(url, model, tokenizer, dialect, concurrency, timeout, api_key_env)
 
