@@ -10,7 +10,7 @@ from assay.cli import options
 from assay.cli import output as shown
 from assay.design import Design
 
-_WRITTEN = ("survey.json", "survey.md", "statements.md")  # into -o DIR, besides charts
+_WRITTEN = ("survey.json", "survey.md", "statements.md", "cells.csv")  # into -o DIR, besides charts
 
 
 def survey(
@@ -24,7 +24,7 @@ def survey(
     output: Annotated[
         Path | None,
         options.option(
-            "Write survey.json, survey.md, statements.md and charts.",
+            "Write survey.json, survey.md, statements.md, cells.csv and charts.",
             "--output",
             "-o",
             panel=options.OUTPUT,
@@ -115,6 +115,6 @@ def survey(
     if output is not None:
         from assay.report.files import write_folder  # late: reports load what draws charts
 
-        for path in write_folder(report, output, "survey", report.for_a_paper):
+        for path in write_folder(report, output, "survey", report.for_a_paper, report.downloads):
             shown.say(f"Written: {path}", err=True)
     shown.show(report, as_json=as_json, save=save, text=None if full or output is None else report.brief)

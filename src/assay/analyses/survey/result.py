@@ -23,6 +23,7 @@ ANALYSES: dict[str, str] = {
     "baselines": "assay.analyses.survey.baselines:baselines:Baselines",
     "noise": "assay.analyses.survey.noise:noise:NoiseCeiling",
     "intervals": "assay.analyses.survey.intervals:intervals:ScoreIntervals",
+    "cells": "assay.analyses.survey.cells:cells:CellScores",
     "pairs": "assay.analyses.survey.order:pairs:ModelPairs",
     "weighting": "assay.analyses.survey.order:weighting:SegmentWeights",
     "fairness": "assay.analyses.survey.fairness:fairness:Fairness",
@@ -69,6 +70,11 @@ class SurveyAnalysis(msgspec.Struct, frozen=True, tag_field="kind"):
     def remarks(self) -> tuple[str, ...]:
         """What a reader should know but no paper would print: why there is nothing, or how little can be shown."""
         return ()
+
+    @property
+    def downloads(self) -> Mapping[str, ResultTable]:
+        """Tables too long for a report, by the names of their files."""
+        return {}
 
     # What an analysis contributes to another one or to the whole report.
 
@@ -153,6 +159,11 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
         """What a paper may print, and what it may not."""
         said = [(name, one) for name, analysis in self.analyses.items() for one in analysis.statements]
         return for_a_paper(self.sentence, said)
+
+    @property
+    def downloads(self) -> dict[str, ResultTable]:
+        """Tables too long for a report, by the names of their files."""
+        return {file: table for one in self.analyses.values() for file, table in one.downloads.items()}
 
     @property
     def subject(self) -> str:

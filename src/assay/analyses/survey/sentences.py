@@ -46,6 +46,7 @@ TITLES = {
     "baselines": "Baselines",
     "noise": "Noise",
     "intervals": "Intervals",
+    "cells": "Cells",
     "pairs": "Which models can be told apart",
     "weighting": "Weights",
     "fairness": "Fairness",
@@ -72,6 +73,11 @@ READING = {
     "intervals": (
         "Respondents are drawn again. That adds their noise a second time, so the plain percentile interval "
         "may miss the score itself; the corrected one is of the score against the true shares."
+    ),
+    "cells": (
+        "Every question × segment alone, in cells.csv: the score, and an interval of the score against the true "
+        "shares. “May be perfect”: the interval reaches 1, so that sampling noise explains the whole error. A cell is "
+        "flagged where not even a perfect prediction would reach the threshold on average."
     ),
     "pairs": (
         "Paired tests, whole questions as clusters, adjusted for the number of pairs. Models that share a "
