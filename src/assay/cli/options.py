@@ -66,6 +66,24 @@ def numbers_in(text: str) -> list[float]:
         raise OptionError(f"--lrs must be numbers with commas between them, but got {text!r}.") from None
 
 
+def whole_numbers_in(text: str) -> list[int]:
+    """Whole numbers with commas between them."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(
+            f"--options and --respondents must be whole numbers with commas between them, but got {text!r}."
+        ) from None
+
+
+def shares_in(text: str) -> list[float]:
+    """Shares or percentages with commas between them."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"--shares must be numbers with commas between them, but got {text!r}.") from None
+
+
 class Drawn(NamedTuple):
     """How many windows to draw."""
 
