@@ -29,6 +29,7 @@ ANALYSES: dict[str, str] = {
     "fairness": "assay.analyses.survey.fairness:fairness:Fairness",
     "context": "assay.analyses.survey.context_levels:context:ContextSlopes",
     "repeats": "assay.analyses.survey.order:repeats:RepeatedRuns",
+    "temperature": "assay.analyses.survey.temperature:temperature:Temperatures",
 }
 
 

@@ -52,6 +52,7 @@ TITLES = {
     "fairness": "Fairness",
     "context": "Context",
     "repeats": "Repeated runs",
+    "temperature": "Temperature",
 }
 
 #: How to read its tables.
@@ -102,6 +103,11 @@ READING = {
     "repeats": (
         "How closely a model repeats its scores: intraclass correlations, the spread between runs, and "
         "the smallest difference that single runs can show."
+    ),
+    "temperature": (
+        "Whether the scores of a model vary less between runs at a lower temperature: the variance of the scores of "
+        "the same question and segment, with questions as clusters. Models asked at several temperatures are told by "
+        "their names."
     ),
 }
 
