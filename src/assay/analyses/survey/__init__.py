@@ -40,6 +40,7 @@ from assay.analyses.survey.evidence import (
     overall,
     panel_of_cells,
 )
+from assay.analyses.survey.paper import paper_of
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
 from assay.data.survey import FilesRead, SurveySource, Variants, read_predictions, read_truth
 from assay.data.survey.merging import merged, merged_round, read_merging
@@ -204,6 +205,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
         n_cells=len(truth),
         models=loaded.models,
         analyses=analyses,
+        paper=tuple(paper_of(analyses)),
         advice=tuple(one for analysis in analyses.values() for one in analysis.advice()),
         notes=loaded.notes,
         design=design,

@@ -133,6 +133,7 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
     models: tuple[str, ...]
     analyses: dict[str, SurveyAnalysis] = msgspec.field(name="sections")
     advice: tuple[Advice, ...] | None = None  # None: saved before it was part of a report
+    paper: tuple[Statement, ...] = ()  # sentences to print as they are, and what is not supported
     notes: tuple[str, ...]
     design: Design
     signature: str
@@ -158,8 +159,7 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
     @property
     def for_a_paper(self) -> tuple[Section, ...]:
         """What a paper may print, and what it may not."""
-        said = [(name, one) for name, analysis in self.analyses.items() for one in analysis.statements]
-        return for_a_paper(self.sentence, said)
+        return for_a_paper(self.sentence, self.statements, self.paper)
 
     @property
     def downloads(self) -> dict[str, ResultTable]:

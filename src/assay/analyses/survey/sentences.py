@@ -1,6 +1,6 @@
 """What a survey report says: how to read its sections, its sentence, and what a paper may and may not print (S10)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -124,23 +124,28 @@ def brief(report: Sequence[str], said: Sequence[Statement], advice: Sequence[Adv
     return "\n".join([*lines, "", *(f"note: {note}" for note in notes), signature])
 
 
-def for_a_paper(sentence: str, said: Sequence[tuple[str, Statement]]) -> tuple[Section, ...]:
-    """Warnings where there are any, what holds, and what does not, each with the analysis that it comes from."""
-    warned = [(name, one.text) for name, one in said if one.warning]
-    holds = [(name, one.text) for name, one in said if one.holds and not one.warning]
-    withheld = [(name, one.text) for name, one in said if not one.holds]
+def for_a_paper(sentence: str, said: Sequence[Statement], paper: Sequence[Statement] = ()) -> tuple[Section, ...]:
+    """Sentences to paste; warnings where there are any; what holds, and what does not, of every analysis."""
+    warned = [one.text for one in said if one.warning]
+    holds = [one.text for one in said if one.holds and not one.warning]
+    withheld = [one.text for one in said if not one.holds]
     do_not = "Do not print these as findings: each says what is missing."
     why = do_not if withheld else f"{do_not}\n\n{_NOTHING}"
     return (
         Section("sentence", "", sentence),
-        *([Section("warnings", "Warnings", said=_listed(warned))] if warned else []),
-        Section("supported", "What the data support", "" if holds else _NOTHING, said=_listed(holds)),
-        Section("withheld", "What is withheld, and why", why, said=_listed(withheld)),
+        *_to_paste(paper),
+        *([Section("warnings", "Warnings", said=tuple(warned))] if warned else []),
+        Section("supported", "What the data support", "" if holds else _NOTHING, said=tuple(holds)),
+        Section("withheld", "What is withheld, and why", why, said=tuple(withheld)),
     )
 
 
+def _to_paste(paper: Sequence[Statement]) -> Iterator[Section]:
+    holds, lacking = ([one.text for one in paper if one.holds == wanted] for wanted in (True, False))
+    if holds:
+        yield Section("paper", "For a paper", "Ready to paste.", plain=tuple(holds))
+    if lacking:
+        yield Section("not supported", "Not supported", "Not shown by these data.", said=tuple(lacking))
+
+
 _NOTHING = "Nothing."
-
-
-def _listed(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    return tuple(f"{text} ({name})" for name, text in said)
