@@ -1,7 +1,7 @@
 """Does the test of `assay survey` for a change of run-to-run noise with temperature reject 5 % where there is none?
 
-    python benchmarks/calibration_temperature.py                       everything; about 2 minutes on one core
-    python benchmarks/calibration_temperature.py --simulations 200     a quick look
+    python benchmarks/calibration_temperature.py                       everything; about 1 minute on one core
+    python benchmarks/calibration_temperature.py --simulations 50      a quick look
     python benchmarks/calibration_temperature.py --out benchmarks/results/calibration_temperature.md
 
 Beside it Brown and Forsythe's test, the usual one of equal variances, on the deviations of scores from the mean of
@@ -60,7 +60,7 @@ ALTERNATIVES = (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = report_parser("Size and power of the test of temperature, by simulation.")
-    parser.add_argument("--simulations", type=int, default=2_000, metavar="N", help="per line (2,000)")
+    parser.add_argument("--simulations", type=int, default=400, metavar="N", help="per line (400)")
     options = parser.parse_args(arguments)
     header = ["scenario", "questions", "sign-flip (ours)", "Brown–Forsythe", "interval holds"]
     parts = []
