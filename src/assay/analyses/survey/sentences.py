@@ -76,9 +76,9 @@ READING = {
         "may miss the score itself; the corrected one is of the score against the true shares."
     ),
     "cells": (
-        "Every question × segment alone, in cells.csv: the score, and an interval of the score against the true "
-        "shares. “May be perfect”: the interval reaches 1, so that sampling noise explains the whole error. A cell is "
-        "flagged where not even a perfect prediction would reach the threshold on average."
+        "Every question × segment alone: the score, and an interval of the score against the true shares; cells.csv of "
+        "the output folder has all of them. “May be perfect”: the interval reaches 1, so that sampling noise explains "
+        "the whole error. A cell is flagged where not even a perfect prediction would reach the threshold on average."
     ),
     "pairs": (
         "Paired tests, whole questions as clusters, adjusted for the number of pairs. Models that share a "
