@@ -135,9 +135,10 @@ def _fairness(found: "Fairness") -> Iterator[Statement]:
         yield Statement("No threshold for significant fairness gaps is known: no gap could be tested.", holds=False)
         return
     shown = sum(gap.shown_at(found.level) for gap in gaps)
+    every = "every model" if len(gaps) == sum(len(one.gaps) for one in found.categories) else "every model tested"
     yield Statement(
         f"With segments at equal numbers of respondents, fairness gaps above {_and(limits)} are significant at "
-        f"{_alpha(found.level)} for every model, adjusted for {words.count(len(gaps), 'gap')}; {shown} of {len(gaps)} "
+        f"{_alpha(found.level)} for {every}, adjusted for {words.count(len(gaps), 'gap')}; {shown} of {len(gaps)} "
         f"{'is' if shown == 1 else 'are'} significant.",
         holds=True,
     )
