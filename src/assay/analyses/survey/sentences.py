@@ -125,7 +125,7 @@ def brief(report: Sequence[str], said: Sequence[Statement], advice: Sequence[Adv
 
 
 def for_a_paper(sentence: str, said: Sequence[Statement], paper: Sequence[Statement] = ()) -> tuple[Section, ...]:
-    """Sentences to paste; warnings where there are any; what holds, and what does not, of every analysis."""
+    """Warnings where there are any; sentences to paste; what holds, and what does not, of every analysis."""
     warned = [one.text for one in said if one.warning]
     holds = [one.text for one in said if one.holds and not one.warning]
     withheld = [one.text for one in said if not one.holds]
@@ -133,8 +133,8 @@ def for_a_paper(sentence: str, said: Sequence[Statement], paper: Sequence[Statem
     why = do_not if withheld else f"{do_not}\n\n{_NOTHING}"
     return (
         Section("sentence", "", sentence),
-        *_to_paste(paper),
         *([Section("warnings", "Warnings", said=tuple(warned))] if warned else []),
+        *_to_paste(paper),
         Section("supported", "What the data support", "" if holds else _NOTHING, said=tuple(holds)),
         Section("withheld", "What is withheld, and why", why, said=tuple(withheld)),
     )
