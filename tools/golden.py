@@ -74,6 +74,7 @@ CASES = {
     "power-margin": "power --margin 0.02 --sd 0.3 --items 3000",
     "power-pilot": f"power --pilot {SCORES} --difference 0.02",
     "power-pilot-cluster": "power --pilot weighted.csv --a first --b second --cluster passage --items 2000",
+    "power-survey": "power --survey",
     "survey": "survey survey.json predictions.csv --prior prior.json --full",
     "survey-min-n": "survey survey.json predictions.csv --min-n 40 --test t --method t",
     "japanese": "japanese generations.csv",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.analyses.japanese.text_panel import text_panel
     from assay.analyses.power import power
     from assay.analyses.power.result import Power
+    from assay.analyses.power.survey_noise import SurveyNoise, SurveyPlan
     from assay.analyses.rank import rank
     from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
@@ -79,6 +80,8 @@ _HOMES = {
     "Reliability": "assay.analyses.reliability.result",
     "power": "assay.analyses.power",
     "Power": "assay.analyses.power.result",
+    "SurveyNoise": "assay.analyses.power.survey_noise",
+    "SurveyPlan": "assay.analyses.power.survey_noise",
     "Goal": "assay.stats.planning.plans",
     "Shares": "assay.stats.planning.plans",
     "Spread": "assay.stats.planning.plans",
@@ -135,6 +138,8 @@ __all__ = [
     "Spread",
     "Structure",
     "Summary",
+    "SurveyNoise",
+    "SurveyPlan",
     "SurveyReport",
     "Table",
     "Targets",

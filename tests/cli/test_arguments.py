@@ -24,7 +24,16 @@ ROOT = Path(assay.__file__).parent
 RECORDS = {
     record.__name__: record
     for record in (
-        *(assay.Design, assay.Policy, assay.Goal, assay.Spread, assay.Shares, assay.Structure, assay.Plan),
+        *(
+            assay.Design,
+            assay.Policy,
+            assay.Goal,
+            assay.Spread,
+            assay.Shares,
+            assay.Structure,
+            assay.Plan,
+            assay.SurveyPlan,
+        ),
         *(PlanNumbers, assay.ModelSpec, assay.EndpointSpec, assay.Selection, assay.Targets, Settings, Schedule),
     )
 }

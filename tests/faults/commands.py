@@ -166,7 +166,7 @@ COMMANDS = {
         ),
         Command(
             "survey",
-            ["survey", "survey.json", "predictions.csv", "-o", "out/deep", "--only", "scores,baselines"],
+            ["survey", "survey.json", "predictions.csv", "-o", "out/deep", "--only", "scores,baselines,cells"],
             _survey,
         ),
         Command("keygen", ["keygen", "new.key"], lambda _: None, resumes=True, compared=_KEYS),

@@ -8,7 +8,7 @@ import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, cast
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.data.readers import Format, Selection
 
 DESIGN = Design()
+Number = TypeVar("Number", int, float)
 
 # Panels of the help.
 DATA, HARNESS, STATISTICS, OUTPUT = "Data", "Harness files", "Statistics", "Output"
@@ -58,12 +59,17 @@ def names_in(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def _separated(text: str, options: str, kind: Callable[[str], Number], what: str = "numbers") -> list[Number]:
+    """Numbers with commas between them, as they stand."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"{options} must be {what} with commas between them, but got {text!r}.") from None
+
+
 def numbers_in(text: str) -> list[float]:
     """Different numbers with commas between them, in order."""
-    try:
-        return sorted({float(part) for part in text.split(",")})
-    except ValueError:
-        raise OptionError(f"--lrs must be numbers with commas between them, but got {text!r}.") from None
+    return sorted(set(_separated(text, "--lrs", float)))
 
 
 def attempts_in(text: str) -> list[int]:
@@ -72,9 +78,17 @@ def attempts_in(text: str) -> list[int]:
     >>> attempts_in("10, 1")
     [1, 10]
     """
-    if not re.fullmatch(r" *[0-9]{1,9} *(, *[0-9]{1,9} *)*", text):
-        raise OptionError(f"--at must be whole numbers with commas between them, such as 1,10, but got {text!r}.")
-    return sorted({int(part) for part in text.split(",")})
+    return sorted(set(_separated(text, "--at", int, "whole numbers")))
+
+
+def whole_numbers_in(text: str) -> list[int]:
+    """Whole numbers with commas between them."""
+    return _separated(text, "--options and --respondents", int, "whole numbers")
+
+
+def shares_in(text: str) -> list[float]:
+    """Shares or percentages with commas between them."""
+    return _separated(text, "--shares", float)
 
 
 class Drawn(NamedTuple):

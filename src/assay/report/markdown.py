@@ -86,8 +86,16 @@ def sections_markdown(title: str, sections: Sequence[Section], signature: str) -
     for section in sections:
         blocks += [f"## {cell(section.title)}"] if section.title else []
         blocks += [cell(text) for text in section.about.split("\n\n") if text]
+        blocks += [_fenced(section.plain)] if section.plain else []
         blocks += [_bullets(map(cell, section.said))] if section.said else []
     return "\n\n".join([*blocks, _code(signature)]) + "\n"
+
+
+def _fenced(sentences: Sequence[str]) -> str:
+    """Sentences as they are, a line each, where nothing is markup: the fence is longer than any in them."""
+    text = "\n\n".join(" ".join(visible(sentence).split()) for sentence in sentences)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def _group(group: Group, charts: Mapping[str, str], level: int) -> list[str]:

@@ -32,6 +32,7 @@ SCHEMAS = {
     "assay/comparison/1": "assay.analyses.compare.result:Comparison",
     "assay/context/1": "assay.analyses.context.result:ContextCurve",
     "assay/japanese/1": "assay.analyses.japanese.result:Japanese",
+    "assay/noise/1": "assay.analyses.power.survey_noise:SurveyNoise",
     "assay/power/1": "assay.analyses.power.result:Power",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/summary/1": "assay.analyses.summarize.result:Summary",
