@@ -176,7 +176,7 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
             found = validation_loss(model, self.validation)
         seconds = perf_counter() - began
         self._recorder.write("validation", step, found | {"seconds": seconds})
-        if step == 0:  # later, the state of the optimizer would be in it
+        if step == 0 and self.schedule.memory:  # later, the state of the optimizer would be in it
             self._recorder.write("memory", step, {"inference": aside.peak})
         self._validated = step
         self.asked_seconds += seconds

@@ -152,10 +152,10 @@ def _trained(
     task: _Task, settings: Settings, folder: Path, model: Any, tokenizer: Any, about: Mapping[str, Any]
 ) -> TrainedRun:
     remove_scratch(folder)
-    if not about["sweep"]:
-        _score(task, "base", ModelSpec(task.base), folder / AT_START)
     if not _finished(folder):
         _fit(task, settings, folder, model, tokenizer, about)
+    else:
+        _score_base(task, folder, about)
     remove_checkpoints(folder)
     if settings.method == "full":
         _save_tokenizer(task.base, tokenizer, folder / TRAINED)
@@ -199,6 +199,7 @@ def _fit(task: _Task, settings: Settings, folder: Path, model: Any, tokenizer: A
         suite=_suite(task, settings, tokenizer, folder),
         schedule=task.schedule,
         about=about,
+        before=lambda: _score_base(task, folder, about),
     )
 
 
@@ -258,6 +259,12 @@ def _accuracies(task: _Task, settings: Settings, trained: Path) -> dict[str, flo
 def _validation(task: _Task) -> list[Document]:
     """The validation documents under numbered names, so that windows pair wherever the files were."""
     return [Document(f"valid.jsonl#{number}", one.text) for number, one in enumerate(task.valid, start=1)]
+
+
+def _score_base(task: _Task, folder: Path, about: Mapping[str, Any]) -> None:
+    """Score the windows with the untrained base, which every arm is compared with; a sweep is not."""
+    if not about["sweep"]:
+        _score(task, "base", ModelSpec(task.base), folder / AT_START)
 
 
 def _score(task: _Task, name: str, model: ModelSpec, output: Path) -> None:

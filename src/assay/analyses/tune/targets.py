@@ -4,14 +4,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, read_bytes, read_json
-from assay.names import nearest, one_line
+from assay.names import nearest, one_line, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +40,7 @@ class Targets:
 
 _NAMES = tuple(field.name for field in fields(Targets))
 _LAST_GRADE = "poor"
+_LARGEST = 1e300
 #: Limits that are parts of 1; the others are positive.
 _SHARES = frozenset(_NAMES) - {"perplexity", "performance_loss", "stable_convergence", "grades"}
 
@@ -48,11 +48,11 @@ _SHARES = frozenset(_NAMES) - {"perplexity", "performance_loss", "stable_converg
 def _fault(name: str, value: object) -> str | None:
     """What is wrong with a target, in a line."""
     if name == "stable_convergence":
-        return None if value is True else f"{name!r} must be true, or left out, but got {value!r}"
+        return None if value is True else f"{name!r} must be true, or left out, but got {shown(str(value))}"
     if name == "grades":
         return _grades_fault(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        return f"{name!r} must be a number, but got {value!r}"
+    if not _is_number(value):
+        return f"{name!r} must be a number, but got {shown(str(value))}"
     if name in _SHARES and not 0 <= value <= 1:
         return f"{name!r} must be from 0 to 1, but got {value:g} (40 % is 0.4)"
     return None if value > 0 or name in _SHARES else f"{name!r} must be above 0, but got {value:g}"
@@ -61,11 +61,15 @@ def _fault(name: str, value: object) -> str | None:
 def _grades_fault(value: object) -> str | None:
     wanted = "'grades' must be names with rising perplexities, such as {'good': 12, 'acceptable': 15}"
     if not isinstance(value, Mapping) or not value:
-        return f"{wanted}, but got {value!r}"
+        return f"{wanted}, but got {shown(str(value))}"
     limits = list(value.values())
-    numbers = [x for x in limits if isinstance(x, int | float) and not isinstance(x, bool) and isfinite(x)]
-    rising = numbers == limits and all(low < high for low, high in pairwise([0, *numbers]))
-    return None if rising else f"{wanted}, but got {value!r}"
+    rising = all(map(_is_number, limits)) and all(low < high for low, high in pairwise([0, *limits]))
+    return None if rising else f"{wanted}, but got {shown(str(value))}"
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    """Whether a limit is a finite number, and not a whole number that no float holds."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 #: The targets and success criteria of a published framework for adapting a small model to Japanese.
