@@ -323,3 +323,17 @@ def test_without_targets_quality_decides(shipped: TuningReport, verdict: Any, he
     found = advice_of(shipped.arms, [msgspec.structs.replace(shipped.contrasts[0], verdict=verdict)], (), ())[0]
     assert found.text.startswith(head)
     assert "parameters × 0.1504" in found.because
+
+
+def test_savings_alone_do_not_make_up_for_a_performance_that_nobody_asked_about(shipped: TuningReport) -> None:
+    saved = [primary("parameter_reduction", "met", 0.9)]
+    texts = {
+        verdict: advice_of(shipped.arms, [msgspec.structs.replace(shipped.contrasts[0], verdict=verdict)], saved, ())[
+            0
+        ].text
+        for verdict in ("better", "worse", "no difference shown", "not measured")
+    }
+    assert texts["better"] == "Use lora r=16 instead of full: every primary criterion is met."
+    assert texts["no difference shown"].startswith("No difference in quality is shown between full and lora r=16, and")
+    assert texts["not measured"] == "Do not decide between full and lora r=16 yet: performance not measured."
+    assert texts["worse"].startswith("lora r=16 is worse than full")

@@ -106,7 +106,8 @@ def _by_criteria(contrast: Contrast, mine: Sequence[Criterion]) -> str:
     """Performance is asked first: an arm that performs as well but saves less than wanted still saves."""
     failed = [_name(c) for c in mine if c.status == "not met"]
     missing = [_name(c) for c in mine if c.status == "not measured"]
-    performance = next((c.status for c in mine if c.name == "performance_loss"), _performs(contrast))
+    asked = next((c.status for c in mine if c.name == "performance_loss"), None)
+    performance = asked or _performs(contrast)
     wait = f"Do not decide between {contrast.baseline} and {contrast.arm} yet"
     if performance == "not measured":
         also = f"; {', '.join(failed)} not met" if failed else ""
@@ -116,6 +117,11 @@ def _by_criteria(contrast: Contrast, mine: Sequence[Criterion]) -> str:
         return _despite(contrast, f"{', '.join(failed)} not met", performs=performance == "met", saves=saves)
     if missing:
         return f"{wait}: {', '.join(missing)} not measured."
+    if performance == "not met":
+        return f"{contrast.arm} is worse than {contrast.baseline}: use it only if what it saves is worth that."
+    if asked is None and contrast.verdict == "no difference shown":
+        alike = f"No difference in quality is shown between {contrast.baseline} and {contrast.arm}"
+        return f"{alike}, and {contrast.arm} meets every primary criterion that was asked."
     return f"Use {contrast.arm} instead of {contrast.baseline}: every primary criterion is met."
 
 
