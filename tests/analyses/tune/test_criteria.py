@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -244,7 +245,8 @@ def test_the_published_schema_accepts_what_is_read_and_refuses_what_is_not(tmp_p
     good = {name: value for name, value in asdict(JAPANESE).items() if value is not None}
     assert check.is_valid(good)
     assert targets_of(good, "t") == JAPANESE
-    for bad in ({}, {"kanji": 80}, {"perplexity": 0}, {"zzz": 1}, {"kanji": "x"}, {"grades": {}}):
+    wrong: list[dict[str, Any]] = [{}, {"kanji": 80}, {"perplexity": 0}, {"zzz": 1}, {"kanji": "x"}, {"grades": {}}]
+    for bad in wrong:
         assert not check.is_valid(bad)
         with pytest.raises(InputError):
             targets_of(bad, "t")

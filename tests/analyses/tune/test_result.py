@@ -352,7 +352,7 @@ def test_the_json_has_the_headings_of_the_template(report: TuningReport, bare: T
 
 def test_the_divisor_of_every_spread_is_named_and_the_other_is_there(report: TuningReport) -> None:
     found = report.sensitivity[0]
-    losses = [point.loss for point in found.points]
+    losses = [point.loss for point in found.points if point.loss is not None]
     assert found.variation == pytest.approx(np.std(losses, ddof=1) / np.mean(losses))
     assert found.variation_n == pytest.approx(np.std(losses) / np.mean(losses))  # as source 002, §3.3, has it
     assert "with the divisor n − 1" in found.sentence

@@ -296,7 +296,7 @@ def test_where_no_difference_is_shown_nothing_is_kept(
 
 def test_runs_that_are_the_same_are_said_not_to_differ(tmp_path: Path) -> None:
     """The same losses, times and parameters in both arms: what differs is the name."""
-    about = {"valid": {0: 3.0, 9: 1.5}, "parameters": {"total": 100, "trainable": 100}}
+    about: dict[str, Any] = {"valid": {0: 3.0, 9: 1.5}, "parameters": {"total": 100, "trainable": 100}}
     runs = [
         write_run(tmp_path / f"{arm}{seed}", [3.0 - 0.1 * seed] * 9, arm=arm, seed=seed, **about)
         for arm in ("a", "b")

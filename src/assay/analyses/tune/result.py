@@ -140,13 +140,17 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/2"):
             else tuple(map(str, self.recommendations))
         )
         found = (
-            Section("summary", "Executive summary", tables=_filled([tables.executive_table(self)])),
+            Section("summary", "Executive summary", tables=(self._executive(),)),
             Section("metrics", "Detailed metrics", figures=tuple(_figures(self)), tables=_filled(metrics)),
             Section("analysis", "Statistical analysis", tables=_filled(analysis)),
             Section("japanese", "Japanese-specific metrics", tables=_filled(japanese)),
             Section("advice", "Recommendations", tables=_filled(criteria), said=said),
         )
         return tuple(section for section in found if section.said or section.figures or section.tables)
+
+    def _executive(self) -> ResultTable:
+        compared = tables.compared_columns(self.arms, self.contrasts) if self.compact else None
+        return tables.executive_table(self.executive_summary, self.adapted, compared)
 
     def _full_tables(self) -> tuple[list[ResultTable], ...]:
         metrics = [*tables.cost_tables(self.arms), tables.quality_table(self.arms, self.japanese_specific)]

@@ -2,19 +2,15 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from assay.analyses.tune.advice import Recommendation
 from assay.analyses.tune.arms import ACCURACIES, SCRIPTS, ArmSummary, Sensitivity
 from assay.analyses.tune.contrasts import Adaptation, Contrast
-from assay.analyses.tune.criteria import Criterion, CriterionStatus
+from assay.analyses.tune.criteria import Criterion, CriterionStatus, ExecutiveLine
 from assay.analyses.tune.sentences import change_of, in_line
 from assay.results import words
 from assay.results.parts import Column, ResultTable, Value
 from assay.stats.records import Estimate, Interval
-
-if TYPE_CHECKING:
-    from assay.analyses.tune.result import TuningReport
 
 Show = Callable[[Value], str]
 
@@ -35,40 +31,33 @@ _FEW = 3  # names of those that a line is about
 # ----------------------------------------------------------------------------------------------------------- in a line
 
 
-def executive_table(report: "TuningReport") -> ResultTable:
-    """A line for each arm; of many arms also what other tables would say."""
-    lines, adapted = report.executive_summary, {one.arm: one for one in report.adapted}
+def executive_table(
+    lines: Sequence[ExecutiveLine], adapted: Sequence[Adaptation], compared: Sequence[Column] | None = None
+) -> ResultTable:
+    """A line for each arm; of many arms also ``compared``, what other tables would say."""
+    ratios, show = {one.arm: one.ratio for one in adapted}, _cell if compared is None else _value
+    why = [line.convergence if compared is not None else f"{line.convergence} ({line.why})" for line in lines]
     columns = [
         Column("arm", [line.arm for line in lines], may_shorten=True),
-        Column("final perplexity", [line.final_perplexity for line in lines], _value if report.compact else _cell),
-        Column("/ untrained base", [adapted[line.arm].ratio for line in lines], _value if report.compact else _cell),
-    ]
-    columns += _compared_columns(report) if report.compact else []
-    columns += [
+        Column("final perplexity", [line.final_perplexity for line in lines], show),
+        Column("/ untrained base", [ratios[line.arm] for line in lines], show),
+        *(compared or ()),
         Column("trainable", [line.parameter_efficiency for line in lines], _percent, right=True),
         Column("memory saved", [line.memory_savings for line in lines], _saved),
-        Column("convergence", [line.convergence for line in lines], written=_converged(report)),
+        Column("convergence", [line.convergence for line in lines], written=why),
     ]
     shown = [column for column in columns if column.name == "arm" or any(map(_known, column.values))]
     return ResultTable("summary", "executive summary", tuple(shown), "", _EXPLAINED)
 
 
-def _converged(report: "TuningReport") -> list[str]:
-    return [
-        line.convergence if report.compact else f"{line.convergence} ({line.why})" for line in report.executive_summary
-    ]
-
-
-def _compared_columns(report: "TuningReport") -> list[Column]:
+def compared_columns(arms: Sequence[ArmSummary], contrasts: Sequence[Contrast]) -> list[Column]:
     """Quality, time and the verdict against the baseline."""
-    contrasts = {one.arm: one for one in report.contrasts}
-    own = [contrasts.get(arm.name) for arm in report.arms]
-    measure = next((name for name in ACCURACIES if any(name in arm.quality for arm in report.arms)), "accuracy")
-    qualities = [name for name in ("validation_loss", measure) if any(name in arm.quality for arm in report.arms)]
-    found = [Column(_readable(name), [arm.quality.get(name) for arm in report.arms], _cell) for name in qualities]
-    against = ["baseline" if one is None else one.verdict for one in own]
-    seconds = [arm.time.get("seconds_per_step") for arm in report.arms]
-    return [*found, Column("against the baseline", against), Column("seconds per step", seconds, _value)]
+    verdicts = {one.arm: one.verdict for one in contrasts}
+    measure = next((name for name in ACCURACIES if any(name in arm.quality for arm in arms)), "accuracy")
+    qualities = [name for name in ("validation_loss", measure) if any(name in arm.quality for arm in arms)]
+    found = [Column(_readable(name), [arm.quality.get(name) for arm in arms], _cell) for name in qualities]
+    found.append(Column("against the baseline", [verdicts.get(arm.name, "baseline") for arm in arms]))
+    return [*found, Column("seconds per step", [arm.time.get("seconds_per_step") for arm in arms], _value)]
 
 
 def _known(value: Value) -> bool:
