@@ -58,7 +58,7 @@ EXPLANATIONS = {
     ),
     "training runs": Explanation(
         "Means over the seeds of an arm, with t intervals where there are several. Ratios are of an arm over the "
-        "baseline. Significance is paired by validation window, with seeds as clusters; the untrained base is the model "
+        "baseline. Significance is paired by validation window, with seeds as clusters; the base is the model "
         "at step 0, on the same text. What no log holds is not measured.",
         "tune.md",
     ),
