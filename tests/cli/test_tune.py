@@ -41,6 +41,33 @@ def test_targets_from_a_file(shell: Shell) -> None:
     assert (status["full", "perplexity"], status["lora r=16", "perplexity"]) == ("met", "not met")
 
 
+def test_targets_by_name_and_without_any(shell: Shell) -> None:
+    asked, plain = (json.loads(shell("tune", *PAIR, *more, "--json").out) for more in (("--targets", "japanese"), ()))
+    assert (plain["targets"], plain["criteria"]) == (None, [])
+    assert asked["targets"]["perplexity"] == 12
+    assert {"perplexity", "kanji", "performance_loss"} <= {one["name"] for one in asked["criteria"]}
+    shell.assert_refused("tune", *PAIR, "--targets", "japanes", parts=["japanes: no such file", "or japanese"])
+
+
+def test_the_shape_of_targets_is_printed(shell: Shell) -> None:
+    found = json.loads(shell("schema", "targets").out)
+    assert (found["title"], found["properties"]["kanji"]["maximum"]) == ("Targets", 1)
+
+
+def test_items_and_every_table_from_the_command_line(shell: Shell) -> None:
+    names = [f"a{i}.json" for i in range(8)]
+    metrics = '[{"step": 1, "train loss": 2.0, "test accuracy": 0.5}]'
+    for name in names:
+        shell.write(name, f'{{"train_info": {{"metrics": {metrics}, "status": "success"}}, "run_info": null}}')
+    small, full = (shell("tune", *names, "--items", "20", *more) for more in ((), ("--full",)))
+    assert (
+        "0.500 [0.299 to 0.701]" in small.out
+    )  # Agresti and Coull's of 10 of 20: Brown, Cai and DasGupta (2001), eq. 5
+    assert small.out.count("\n") < full.out.count("\n")
+    assert "Convergence\n" in full.out
+    shell.assert_refused("tune", names[0], "--items", "3", exit_code=2, parts=["no whole number", "--items 3"])
+
+
 def test_help_names_both_commands(shell: Shell) -> None:
     ran = shell("tune", "--help")
     assert ran.exit_code == 0
