@@ -90,6 +90,9 @@ def tune_run(
     ...     report = assay.tune(run)
     >>> run.arm, report.arms[0].runs[0].last_step
     ('lora r=2', 2)
+    >>> since_the_base = report.adapted[0]  # the untrained base on the same windows
+    >>> since_the_base.windows.n_pairs == run.windows
+    True
     """
     settings, place = settings or Settings(), Path(output)
     rates = None if learning_rates is None else [replace(settings, learning_rate=rate) for rate in learning_rates]
