@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from assay.analyses.survey import survey
     from assay.analyses.survey.result import SurveyReport
     from assay.analyses.tune import tune
-    from assay.analyses.tune.criteria import Targets
     from assay.analyses.tune.result import TuningReport
+    from assay.analyses.tune.targets import Targets
     from assay.certificate import certify
     from assay.certificate.policy import read_policy
     from assay.certificate.record import Certificate
@@ -68,7 +68,7 @@ _HOMES = {
     "Japanese": "assay.analyses.japanese.result",
     "characters": "assay.scoring.characters",
     "tune": "assay.analyses.tune",
-    "Targets": "assay.analyses.tune.criteria",
+    "Targets": "assay.analyses.tune.targets",
     "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
     "summarize": "assay.analyses.summarize",

@@ -48,8 +48,11 @@ def report(
         options.option("What the others are compared with. (default: the one that trains everything)", value="ARM"),
     ] = None,
     targets: Annotated[
-        Path | None,
-        options.option("Other targets, as JSON or TOML: perplexity, memory_reduction, …", value="FILE"),
+        str | None,
+        options.option(
+            "What to judge by: japanese, or a JSON or TOML file of limits (assay schema targets). (default: nothing)",
+            value="japanese|FILE",
+        ),
     ] = None,
     validation: Annotated[
         str | None,
@@ -59,6 +62,11 @@ def report(
         bool,
         options.option("The losses are a language model's: perplexities and grades, too.", "--language-model"),
     ] = False,
+    items: Annotated[
+        int | None,
+        options.option("Items of the test set that accuracies are of, where logs do not say.", value="N"),
+    ] = None,
+    full: Annotated[bool, options.option("Every table, also of eight arms or more.", "--full")] = False,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     seed: options.Seed = options.DESIGN.seed,
@@ -70,21 +78,21 @@ def report(
     """What did the runs cost, did they converge, and is one really better?
 
     Runs of one arm are its seeds. Parameters, memory, time, convergence, gradients, gains, significance on the same
-    validation windows, targets (met, not met, not measured) and what follows from them.
+    validation windows and against the untrained base, what follows from them and, if asked, targets.
     """
     from assay.analyses.tune import tune as analyse  # late: --help and errors of usage need none of it
-    from assay.analyses.tune.criteria import read_targets
 
     output.check_outputs([chart, markdown, save], runs)
     design = Design(method=method, level=level, seed=seed)
-    wanted = None if targets is None else read_targets(targets)
     result = analyse(
         *runs,
         baseline=baseline,
-        targets=wanted,
+        targets=targets,
         design=design,
         validation=validation,
         language_model=language_model,
+        items=items,
+        full=full,
     )
 
     def draw(path: Path) -> None:

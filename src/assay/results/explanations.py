@@ -60,8 +60,8 @@ EXPLANATIONS = {
     ),
     "training runs": Explanation(
         "Means over the seeds of an arm, with t intervals where there are several. Ratios are of an arm over the "
-        "baseline. Significance is paired by validation window, with seeds as clusters. What no log holds is not "
-        "measured.",
+        "baseline. Significance is paired by validation window, with seeds as clusters; the base is the model "
+        "at step 0, on the same text. What no log holds is not measured.",
         "tune.md",
     ),
     "limit": Explanation(

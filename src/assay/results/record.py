@@ -37,7 +37,7 @@ SCHEMAS = {
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/summary/1": "assay.analyses.summarize.result:Summary",
     "assay/survey/1": "assay.analyses.survey.result:SurveyReport",
-    "assay/tuning/1": "assay.analyses.tune.result:TuningReport",
+    "assay/tuning/2": "assay.analyses.tune.result:TuningReport",
     "assay/leaderboard/2": "assay.analyses.rank.result:Leaderboard",
 }
 _VERSION = re.compile(r"/\d+$")

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from assay.data.runs import owned_files
-from assay.data.training.run_folder import EVENTS, MANIFEST, SCHEMA, WINDOWS, read_events, read_manifest
+from assay.data.training.run_folder import AT_START, EVENTS, MANIFEST, SCHEMA, WINDOWS, read_events, read_manifest
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.places import Owner, is_run
 from assay.files.writing import make_folder, write_bytes
@@ -135,14 +135,14 @@ def _plain(value: Any) -> Any:
 def _owned(folder: Path) -> set[str] | None:
     if not is_run(folder, MANIFEST):
         return None
-    trained, windows = folder / TRAINED, folder / WINDOWS
+    trained = folder / TRAINED
     saved = {f"{TRAINED}/{file.name}" for file in trained.glob("*") if _SAVED.fullmatch(file.name)}
-    scored = {f"{WINDOWS}/{name}" for name in owned_files(windows) or ()}
+    scored = {f"{part}/{name}" for part in (WINDOWS, AT_START) for name in owned_files(folder / part) or ()}
     return {MANIFEST, EVENTS, *_PASSING, *saved, *scored}
 
 
 #: Whose a training run is: what may be overwritten.
-OWNER = Owner("training run", MANIFEST, _owned, begun=_PASSING | {EVENTS})
+OWNER = Owner("training run", MANIFEST, _owned, begun=_PASSING | {EVENTS, f"{AT_START}/"})
 
 
 @contextmanager

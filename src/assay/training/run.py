@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.data import read_table
-from assay.data.training.run_folder import EVENTS, MANIFEST, WINDOWS, read_manifest, read_run
+from assay.data.training.run_folder import AT_START, EVENTS, MANIFEST, WINDOWS, read_manifest, read_run
+from assay.data.writing_systems import is_japanese
 from assay.errors import UsageError
 from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
 from assay.files.writing import remove_parts
@@ -89,6 +90,9 @@ def tune_run(
     ...     report = assay.tune(run)
     >>> run.arm, report.arms[0].runs[0].last_step
     ('lora r=2', 2)
+    >>> since_the_base = report.adapted[0]  # the untrained base on the same windows
+    >>> since_the_base.windows.n_pairs == run.windows
+    True
     """
     settings, place = settings or Settings(), Path(output)
     rates = None if learning_rates is None else [replace(settings, learning_rate=rate) for rate in learning_rates]
@@ -153,6 +157,8 @@ def _trained(
     remove_scratch(folder)
     if not _finished(folder):
         _fit(task, settings, folder, model, tokenizer, about)
+    else:
+        _score_base(task, folder, about)
     remove_checkpoints(folder)
     if settings.method == "full":
         _save_tokenizer(task.base, tokenizer, folder / TRAINED)
@@ -196,6 +202,7 @@ def _fit(task: _Task, settings: Settings, folder: Path, model: Any, tokenizer: A
         suite=_suite(task, settings, tokenizer, folder),
         schedule=task.schedule,
         about=about,
+        before=lambda: _score_base(task, folder, about),
     )
 
 
@@ -226,7 +233,7 @@ def _save_tokenizer(base: str, tokenizer: Any, folder: Path) -> None:
 
 
 def _suite(task: _Task, settings: Settings, tokenizer: Any, folder: Path) -> Callable[[Any], Mapping[str, float]]:
-    """Measure character accuracy, overall and by script, of a temporary copy of the model."""
+    """Measure character accuracy, of Japanese text also by script, of a temporary copy of the model."""
 
     def measure(model: Any) -> dict[str, float]:
         with scratch(folder) as place:
@@ -246,8 +253,10 @@ def _accuracies(task: _Task, settings: Settings, trained: Path) -> dict[str, flo
     plan = Plan(context=task.context, cut=CUT)
     (counts,) = characters({"model": _spec(task, settings, trained)}, _validation(task), plan=plan)
     seen, right = counts.characters.sum(axis=0), counts.right.sum(axis=0)
-    found = {name: float(r / n) for name, n, r in zip(counts.scripts, seen, right, strict=True) if n > 0}
-    return {"character_accuracy": float(right.sum() / seen.sum()), **found}
+    overall = {"character_accuracy": float(right.sum() / seen.sum())}
+    if not is_japanese(dict(zip(counts.scripts, seen.tolist(), strict=True))):
+        return overall
+    return overall | {name: float(r / n) for name, n, r in zip(counts.scripts, seen, right, strict=True) if n > 0}
 
 
 def _validation(task: _Task) -> list[Document]:
@@ -255,10 +264,19 @@ def _validation(task: _Task) -> list[Document]:
     return [Document(f"valid.jsonl#{number}", one.text) for number, one in enumerate(task.valid, start=1)]
 
 
+def _score_base(task: _Task, folder: Path, about: Mapping[str, Any]) -> None:
+    """Score the windows with the untrained base, which every arm is compared with; a sweep is not."""
+    if not about["sweep"]:
+        _score(task, "base", ModelSpec(task.base), folder / AT_START)
+
+
+def _score(task: _Task, name: str, model: ModelSpec, output: Path) -> None:
+    score({name: model}, _validation(task), output, plan=Plan(context=task.context, cut=CUT))
+
+
 def _scored(task: _Task, settings: Settings, folder: Path) -> tuple[float, int]:
     """Score the validation windows, which arms are compared on, into the run; return their loss and number."""
-    plan = Plan(context=task.context, cut=CUT)
-    score({settings.arm: _spec(task, settings, folder / TRAINED)}, _validation(task), folder / WINDOWS, plan=plan)
+    _score(task, settings.arm, _spec(task, settings, folder / TRAINED), folder / WINDOWS)
     table = read_table(folder / WINDOWS)
     tokens = table.numbers["tokens"]
     return float((table.numbers["loss"] * tokens).sum() / tokens.sum()), len(table)
