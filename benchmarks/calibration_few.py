@@ -47,9 +47,9 @@ HELD_OUT = "Cases set apart, which were written down before any of them was run,
 AFRESH = """\
 New cases, written down when every rule had long been chosen, and before any of them was run; nothing was changed:"""
 GATE = """\
-Per cent of {n} simulations in which a model exactly at the limit passes; 2.5 % at most should. Differences are skewed to
-the right; the bound of the default interval (`t-hall` below 100, `bca` from there on) and that of `bca`; the standard error
-of 2.5 is {error:.2f}. Below 20 windows nothing passes."""
+Per cent of {n} simulations in which a model exactly at the limit passes; 2.5 % at most should. Differences are skewed
+to the right. The bound of the default interval (`t-hall` below 100, `bca` from there on), and that of `bca`; the
+standard error of 2.5 is {error:.2f}. Below 20 windows nothing passes."""
 PAIRS = """\
 Exact: the chances of all tables are summed. Tango's interval with McNemar's mid-p, made to agree; mean and least
 coverage, and the largest size, over 99 truths from 2 % to all pairs differing."""
