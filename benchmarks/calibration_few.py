@@ -34,6 +34,8 @@ from benchmarks.simulation.few import (
     names,
     simulated,
 )
+from benchmarks.simulation.leaderboards import holes_held
+from benchmarks.simulation.repeated import item_noise_held
 from benchmarks.simulation.tables import table
 
 ABOUT = """\
@@ -53,6 +55,14 @@ standard error of 2.5 is {error:.2f}. Below 20 windows nothing passes."""
 PAIRS = """\
 Exact: the chances of all tables are summed. Tango's interval with McNemar's mid-p, made to agree; mean and least
 coverage, and the largest size, over 99 truths from 2 % to all pairs differing."""
+NOISE = """\
+The noise of an item over repeated runs (`reliability`), right and wrong answers, chances of items from a beta
+distribution: per cent of {n} simulations in which the interval holds it, standard error {error:.1f}. `t-hall` has no
+interval where no item varied."""
+HOLES = """\
+The accuracy of each of four models where answers are missing (`rank`), in per cent of {n} simulations, standard error
+at most {error:.1f}."""
+CHANCES = {"beta(0.5, 0.5)": (0.5, 0.5), "beta(0.2, 0.05)": (0.2, 0.05), "beta(20, 1)": (20.0, 1.0)}
 SIZES = (30, 60, 100, 200, 400, 1_000, 2_000)
 SKEWED = {"exponential (skewness 2)": (exponential, 1.0), "log-normal (skewness 6)": (lognormal, exp(0.5))}
 GATE_METHODS: tuple[IntervalName, ...] = ("auto", "bca")
@@ -82,6 +92,11 @@ def _report(n: int) -> str:
             "## Pairs of right and wrong answers",
             PAIRS,
             _pairs(),
+            "## Scores from 0 to 1: repeated runs, missing answers",
+            NOISE.format(n=f"{n // 2:,}", error=monte_carlo(n // 2)),
+            _noise(n // 2),
+            HOLES.format(n=f"{n // 2:,}", error=monte_carlo(n // 2)),
+            _holes(n // 2),
         ]
     )
 
@@ -123,6 +138,27 @@ def _pairs() -> str:
     found = {n: enumerated_pairs(n) for n in (*range(5, 13), 30)}
     rows = [[str(n), f"{one.mean:.3f}", f"{one.least:.3f}", f"{one.size:.3f}"] for n, one in found.items()]
     return table(["pairs", "coverage, mean", "least", "size, largest"], rows)
+
+
+def _noise(n: int) -> str:
+    rows = [
+        [name, f"{items}", f"{runs}", *(f"{100 * share:.1f}" for share in item_noise_held(*chances, items, runs, n))]
+        for name, chances in CHANCES.items()
+        for items in (20, 50, 150)
+        for runs in (3, 5)
+    ]
+    return table(["chances", "items", "runs", "agresti-coull", "t-hall", "without interval"], rows)
+
+
+def _holes(n: int) -> str:
+    rows = [
+        [f"{accuracy:g}", f"{items}", f"{100 * missing:.0f}", *(f"{100 * one:.1f}" for one in found)]
+        for accuracy in (0.5, 0.8, 0.95)
+        for items in (20, 50, 150)
+        for missing in (0.1, 0.3)
+        for found in [holes_held(accuracy, items, missing, n)]
+    ]
+    return table(["accuracy", "items", "missing %", "agresti-coull", "t"], rows)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,11 @@ from assay.data.sources import Source, panel_as_asked
 from assay.design import Design, signature
 from assay.errors import UsageError
 from assay.names import said_once
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
 from assay.stats.bounded_mean import bounded_interval
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.units import standard_error
+from assay.stats.which_interval import Facts, interval_for
 
 TASK = "task"  # the label of units by which models are summarized apart as well
 _TOO_LARGE = "the perplexity is too large for a number; is the loss a mean per token, in nats?"
@@ -103,7 +105,8 @@ class _Rule:
     def __init__(self, panel: Panel, design: Design) -> None:
         values = panel.values[panel.answered]
         bounded = panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
-        self.design, self.bounded = design, bounded and design.method == "auto"
+        self.design = design
+        self.bounded = interval_for(design.method, Facts("shares" if bounded else "other")) == AGRESTI_COULL
         self.sign = 1 if panel.metric.lower_is_better else -1
         self.fallbacks: list[Fallback] = []
         self.made: list[Interval | None] = []
