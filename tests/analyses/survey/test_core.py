@@ -197,7 +197,8 @@ def test_no_score_of_a_survey_leaves_0_to_1(seed: int) -> None:
     found = intervals(made_up, Design(resamples=200))
     board = pairs(made_up, Design()).leaderboard
     assert board is not None
-    corrected = [one.corrected.interval for one in (*found.models, *found.segments, *found.questions)]
+    corrected = [one.corrected.interval for one in found.models]
+    corrected += [one.corrected.interval for one in (*found.segments, *found.questions)]
     over_questions = [model.estimate.interval for model in board.models]
     assert {limits.method for limits in over_questions if limits is not None} == {"agresti-coull"}
     for limits in (*corrected, *over_questions, *(one.divergence.interval for one in found.models)):
