@@ -20,7 +20,7 @@ from assay.stats.bootstrap.resampling import Engine, Replicates, replicates, stu
 from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
-from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
+from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, t_reach, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
 from assay.stats.which_interval import Facts, interval_for
@@ -216,13 +216,13 @@ def bca_levels(n: int, form: Shape | None, method: str, level: float, below: flo
     if method == "bca-plain":
         z, trust = normal_quantile(high), 1.0
     else:
-        z, trust = _widened(form, n, high), form.trust
+        z, trust = _widened(form, n, level), form.trust
     return _corrected(trust * bias, trust * form.acceleration, z)
 
 
-def _widened(form: Shape, n: int, high: float) -> float:
+def _widened(form: Shape, n: int, level: float) -> float:
     """Student's t for the normal quantile, and n/(n − 1): the variance was estimated, from few units or heavy tails."""
-    return t_quantile(high, round(form.degrees_of_freedom, 6)) * sqrt(n / (n - 1))
+    return t_reach(level, round(form.degrees_of_freedom, 6)) * sqrt(n / (n - 1))
 
 
 def _corrected(bias: float, acceleration: float, z: float) -> tuple[float, float] | None:
