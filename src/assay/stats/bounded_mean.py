@@ -106,6 +106,25 @@ def nearly_binary(scores: Floats) -> bool:
     return len(scores) - max(int((scores == 0).sum()), int((scores == 1).sum())) < FEW_BETWEEN
 
 
+def fitted_interval(
+    value: float, error: float, answers: float, drawn: int, level: float, *, right_or_wrong: bool
+) -> Interval:
+    """The same of a mean that is fitted because answers are missing, from its standard error.
+
+    ``answers`` is Kish's number of those that are there, ``drawn`` the number of units or clusters.
+
+    >>> found = fitted_interval(0.9, 0.05, 40, 50, 0.95, right_or_wrong=True)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.749, 0.97)
+    """
+    share = min(max(value, 0.0), 1.0)
+    most = share * (1 - share)
+    n = most / error**2 if most > 0 and error > _SPREAD else min(answers, drawn)
+    n = min(n, answers) if right_or_wrong else n
+    reach = float(critical_values(level, drawn - 1.0)[0])
+    return Interval(*agresti_coull(share, n, reach), level, METHOD).around(value)
+
+
 def clopper_pearson(count: int, n: int, confidence_level: float = 0.95) -> tuple[float, float]:
     """The probabilities at which a count as low, or as high, is just not too rare (Clopper and Pearson 1934)."""
     tail = 0.5 - confidence_level / 2

@@ -21,14 +21,16 @@ from assay.data.arrays import check_differences, check_largest
 from assay.data.sources import Source, panel_as_asked, read_sources
 from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, Method, as_given, signature
 from assay.errors import InputError, UsageError
-from assay.stats.bounded_mean import bounded_interval
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
+from assay.stats.bounded_mean import bounded_interval, fitted_interval
 from assay.stats.multiplicity import letters, rank_limits, tiers
 from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
 from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set, winner
 from assay.stats.records import Estimate, Fallback, Interval
-from assay.stats.units import Floats
+from assay.stats.units import Floats, effective_number
+from assay.stats.which_interval import Facts, interval_for
 
 _TOO_LARGE = "the perplexity is too large for a number"
 
@@ -151,7 +153,8 @@ class _Board:
         self.by_length = long_pairs(panel)
         self.fallbacks: list[Fallback] = []
         self.method: Method = "auto" if design.method == "tango" else design.method  # of single models
-        self.bounded = self.method == "auto" and panel.metric.kind == "scores" and panel.grid.shares
+        shares = panel.metric.kind == "scores" and panel.grid.shares
+        self.bounded = interval_for(self.method, Facts("shares" if shares else "other")) == AGRESTI_COULL
 
     def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
         panel, grid = self.panel, self.panel.grid
@@ -235,6 +238,12 @@ class _Board:
             found = replace(asked, method=self.method).interval(grid.system(i))
             self.fallbacks += found.fallbacks
             return Estimate(value, found.interval, error, n)
+        if self.bounded and grid.groups > 1:
+            there = grid.present[:, i]
+            right = bool(np.isin(grid.values[there, i], (0.0, 1.0)).all())
+            answers = effective_number(grid.weights[there])
+            limits = fitted_interval(value, error, answers, grid.groups, asked.level, right_or_wrong=right)
+            return Estimate(value, limits, error, n)
         if self.method != "t":
             why = "answers are missing, so that estimates are fitted with an effect of each unit"
             self.fallbacks.append(Fallback(self.method, "t", why))

@@ -23,6 +23,8 @@ from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results import words
 from assay.stats.bootstrap import interval
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
+from assay.stats.bounded_mean import bounded_interval
 from assay.stats.planning import detectable_shift
 from assay.stats.planning.plans import Goal, GoalFields
 from assay.stats.records import Estimate, Interval
@@ -30,6 +32,7 @@ from assay.stats.reliability import Component, TwoWay, deviation, intraclass, ru
 from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, order_repeats, rank_stability, run_noise
 from assay.stats.rounding import snapped
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
+from assay.stats.which_interval import Facts, interval_for
 
 MOST_ALL_PAIRS = 50  # models; beyond that, only neighbours in the order of scores are compared
 FEWEST_ORDERED = 3  # runs: two make one pair of runs, which agrees or does not
@@ -217,12 +220,28 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     """The root of the mean variance between the runs of an item. Items are drawn, because their noise differs."""
     variances = np.var(values, axis=1, ddof=1)
     units = _drawn(panel, variances, np.ones(panel.n))
-    value = sqrt(units.estimate)
-    if units.degenerate or units.n < 2:
+    value, shares = sqrt(units.estimate), panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
+    bounded = interval_for("auto", Facts("shares" if shares else "other")) == AGRESTI_COULL
+    if units.n < 2 or (units.degenerate and not bounded):
         return Estimate(value, None, None, panel.n, "the noise of all items is equal, so there is no interval")
+    if bounded:
+        return Estimate(value, _bounded_sd(variances, values.shape[1], panel, level).around(value), None, panel.n)
     found = interval(units, method="auto", confidence_level=level).interval
     low, high = (sqrt(max(limit, 0.0)) for limit in (found.low, found.high))
     return Estimate(value, Interval(low, high, level, found.method), None, panel.n)
+
+
+def _bounded_sd(variances: Floats, runs: int, panel: Panel, level: float) -> Interval:
+    """Of scores from 0 to 1: a mean of variances between 0 and the largest that so many runs can have."""
+    most = (runs // 2) * (runs - runs // 2) / (runs * (runs - 1))
+    shares = np.round(variances / most, 12)  # 1, and not a digit beside it
+    found = bounded_interval(
+        _drawn(panel, shares, np.ones(panel.n)),
+        np.ones(panel.n),
+        level,
+        right_or_wrong=bool(np.isin(shares, (0.0, 1.0)).all()),
+    )
+    return Interval(sqrt(most * found.low), sqrt(most * found.high), level, found.method)
 
 
 def _drawn(panel: Panel, numerators: Floats, denominators: Floats) -> Units:

@@ -17,11 +17,13 @@ from assay.data.sources import Source, panel_as_asked, read_sources, renamed
 from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import UsageError
 from assay.names import said_once
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
 from assay.stats.bounded_mean import bounded_error, bounded_interval, nearly_binary
 from assay.stats.planning import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.units import Units, standard_error
+from assay.stats.which_interval import Facts, interval_for
 
 TASK = "task"  # the label of units by which models are summarized apart as well
 _TOO_LARGE = "the perplexity is too large for a number; is the loss a mean per token, in nats?"
@@ -163,7 +165,8 @@ class _Rule:
         self.counts = {one.model: _counted(runs, i) for i, one in enumerate(models) if runs is not None}
         values = panel.values[panel.answered]
         bounded = panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
-        self.design, self.bounded = design, bounded and design.method == "auto"
+        self.design = design
+        self.bounded = interval_for(design.method, Facts("shares" if bounded else "other")) == AGRESTI_COULL
         self.sign = 1 if panel.metric.lower_is_better else -1
         self.fallbacks: list[Fallback] = []
         self.made: list[Interval | None] = []

@@ -21,7 +21,7 @@ a paper may say, each true, or withheld (``holds`` False) with the reason in the
 not what it seems to be. ``advice()`` is what to do, ``tables`` and ``figures`` are what is shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
@@ -217,7 +217,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
             models=len(loaded.models),
             answers=len(loaded.predictions),
             only=None if tuple(names) == tuple(ANALYSES) else "+".join(names),
-            method=design.method,
+            method=_method(analyses, design),
             resamples=design.resamples,
             level=design.level,
             margin=design.margin,
@@ -226,6 +226,12 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
             data=data,
         ),
     )
+
+
+def _method(analyses: Mapping[str, SurveyAnalysis], design: Design) -> str:
+    """The interval that differences from the baselines have, where it was left to us."""
+    against = getattr(analyses.get("baselines"), "against", ())
+    return design.ran(one.difference.interval for one in against)
 
 
 def _sentence(loaded: Survey, analyses: dict[str, SurveyAnalysis]) -> str:

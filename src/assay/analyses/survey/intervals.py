@@ -274,7 +274,7 @@ def divergence_of(parts: CellSets, level: float) -> Estimate:
     mean = float(answers.by_cell(answers.jsd) @ weights) / share
     error = sqrt(float(answers.by_cell(np.sqrt(answers.noise.variance)) ** 2 @ weights**2)) / share
     reach = normal_quantile(0.5 + level / 2) * error
-    limits = Interval(max(mean - reach, 0.0), max(mean + reach, 0.0), level, "normal")
+    limits = Interval(max(mean - reach, 0.0), min(max(mean + reach, 0.0), 1.0), level, "normal")
     return Estimate(max(mean, 0.0), limits, error, int(parts.read[0]))
 
 

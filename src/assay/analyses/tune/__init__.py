@@ -213,7 +213,8 @@ def _signature(logs: Sequence[TrainingLog], design: Design, contrasts: Sequence[
             for values in (series.steps, series.values):
                 hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
     windows = [one.windows for one in contrasts if one.windows is not None]
-    how = {"closed" if found.computed.distribution == "closed form" else "exact" for found in windows}
+    computed = [found.computed for found in windows]
+    how = {"closed" if one.distribution == "closed form" else str(one.resamples or "exact") for one in computed}
     return signature(
         "tuning",
         runs=len(logs),
@@ -221,5 +222,6 @@ def _signature(logs: Sequence[TrainingLog], design: Design, contrasts: Sequence[
         method=design.ran(found.difference.interval for found in windows),
         resamples=design.resamples or "+".join(sorted(how)) or "exact",
         level=design.level,
+        seed=design.seed if any(one.resamples for one in computed) else None,
         data=hashed.hexdigest()[:16],
     )
