@@ -124,7 +124,7 @@ class EndpointSpec:
 
     url: str
     model: str
-    tokenizer: str  # a folder or hub name: windows are cut here, not there
+    tokenizer: str | None = None  # a folder or hub name: windows are cut here, not there; generating needs none
     dialect: Literal["auto", "prompt_logprobs", "echo"] = "auto"
     concurrency: int = 8
     timeout: float | None = None  # seconds to wait for an answer
@@ -146,17 +146,21 @@ def spec_of(
     concurrency: int = 8,
     timeout: float | None = None,
     api_key_env: str | None = None,
+    generates: bool = False,
     **loading: Any,
 ) -> Spec:
     """The spec of a model named on the command line: endpoint:URL is a server, which the first keywords describe.
+
+    A server that generates needs no tokenizer.
 
     >>> spec_of("models/base", dtype="float32").dtype
     'float32'
     """
     if not name.startswith(ENDPOINT):
         return ModelSpec(name, **loading)
-    if model is None or tokenizer is None:
-        raise UsageError("a server needs `model=NAME` (what it calls the model) and `tokenizer=MODEL`.")
+    if model is None or (tokenizer is None and not generates):
+        also = "" if generates else " and `tokenizer=MODEL`"
+        raise UsageError(f"a server needs `model=NAME` (what it calls the model){also}.")
     url = name.removeprefix(ENDPOINT)
     return EndpointSpec(url, model, tokenizer, dialect, concurrency, timeout, api_key_env)
 
