@@ -25,7 +25,16 @@ RECORDS = {
     record.__name__: record
     for record in (
         *(assay.Design, assay.Policy, assay.Goal, assay.Spread, assay.Shares, assay.Structure, assay.Plan),
-        *(PlanNumbers, assay.ModelSpec, assay.EndpointSpec, assay.Selection, assay.Targets, Settings, Schedule),
+        *(
+            PlanNumbers,
+            assay.Decoding,
+            assay.ModelSpec,
+            assay.EndpointSpec,
+            assay.Selection,
+            assay.Targets,
+            Settings,
+            Schedule,
+        ),
     )
 }
 #: Verbs of the library → their commands.

@@ -23,6 +23,7 @@ def generate(
     max_tokens: options.MaxTokens = 256,
     stop: options.Stop = None,
     batch_size: options.BatchSize = 16,
+    overwrite: options.OverwriteGenerations = False,
     columns: options.PromptColumns = None,
     also: options.And = None,
     adapter: options.Adapter = None,
@@ -35,7 +36,6 @@ def generate(
     concurrency: options.Concurrency = 8,
     timeout: options.Timeout = None,
     api_key_env: options.ApiKeyEnv = None,
-    overwrite: options.Overwrite = False,
 ) -> None:
     """What does this model answer? Writes a table that assay japanese reads.
 

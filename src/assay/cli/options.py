@@ -232,6 +232,9 @@ RunFolder = Annotated[
     option("The folder of the run; of several runs, each in one of its own.", "-o", "--output", value="RUN"),
 ]
 Overwrite = Annotated[bool, option("Replace the run that is there by a complete one.", "--overwrite")]
+OverwriteGenerations = Annotated[
+    bool, option("Replace the generations that are there by complete ones.", "--overwrite", panel=PROMPTS)
+]
 
 # --------------------------------------------------------------------------------------------------------- generating
 

@@ -1,6 +1,7 @@
 """Let models answer prompts: `generate` writes what they say as a table, with a record of how it was made beside it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -129,4 +130,5 @@ def _about(name: str, spec: Spec) -> dict[str, Any]:
         "revision": spec.revision,
         "dtype": spec.dtype,
         "digests": model_digests(spec),
+        "versions": {package: version(package) for package in ("torch", "transformers")},
     }

@@ -28,7 +28,7 @@ from assay.version import VERSION
 SCHEMA = "assay/generations/1"
 SECONDS_BETWEEN_RECORDS = 5.0  # of what has been answered so far
 
-_MOVE = "move it away, or name another `output`"
+_MOVE = "move it away, or name another file"
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -190,7 +190,7 @@ def finished(output: Path, job: Job, models: Callable[[], list[Json]], *, overwr
         raise _another(output, "generations", changed or ["models"])
     if found.sha256 != _digest(read_bytes(output, TABLE)):
         raise InputError(
-            f"{one_line(str(output))}: was changed after it had been generated; name another `output`, or replace it "
+            f"{one_line(str(output))}: was changed after it had been generated; name another file, or replace it "
             "with `overwrite=True`."
         )
     remove_whole(unfinished(output))
@@ -248,7 +248,7 @@ def _decoded(data: bytes, kind: type[T], path: Path) -> T:
 def _another(path: Path, what: str, changed: Sequence[str]) -> InputError:
     return InputError(
         f"{one_line(str(path))}: holds {what} with other settings ({', '.join(changed)} differ); name another "
-        "`output`, or replace it with `overwrite=True`."
+        "file, or replace it with `overwrite=True`."
     )
 
 

@@ -15,6 +15,8 @@ from assay.scoring.decoding import Answer, Decoding, cut_at, draws_of
 from assay.scoring.hf import ModelScorer
 from assay.scoring.loading import refusing
 
+_CANNOT = "the model cannot generate"
+
 
 class ModelWriter:
     """What a model writes after prompts, in fixed batches of prompts of similar length, padded on the left.
@@ -29,7 +31,7 @@ class ModelWriter:
         self.scorer, self.model, self.tokenizer = scorer, scorer.model, scorer.tokenizer
         self.ends = _end_tokens(self.model, self.tokenizer)
         self._pad = self.tokenizer.pad_token_id or 0
-        with refusing(scorer.spec.name, "the model cannot generate"):
+        with refusing(scorer.spec.name, _CANNOT):
             self._padded = self._ignores_padding()
 
     def written(
@@ -81,7 +83,7 @@ class ModelWriter:
         if decoding.stop:
             criteria.append(_Stopped(decoding.stop, self.tokenizer, longest))
         self.model.generation_config = self._config(decoding.max_tokens)
-        with refusing(self.scorer.spec.name, "the model cannot generate"):
+        with refusing(self.scorer.spec.name, _CANNOT):
             found = self.model.generate(
                 **self._inputs(rows, longest), logits_processor=processors, stopping_criteria=criteria
             )
