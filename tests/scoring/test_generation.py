@@ -15,7 +15,7 @@ from scipy import stats
 import assay
 from assay.errors import InputError, UsageError
 from assay.scoring import generation_files
-from assay.scoring.decoding import Answer, Decoding, cut_at, draws_of, seed_of
+from assay.scoring.decoding import Answer, Decoding, cut_at, draws_of, encoded_prompts, seed_of
 from assay.scoring.generation import generate
 from assay.scoring.generation_files import record_of, unfinished
 from assay.scoring.models_and_texts import EndpointSpec, ModelSpec
@@ -145,11 +145,12 @@ def test_a_model_that_sees_padding_is_noticed(tiny_model: Callable[..., Path]) -
 def test_a_text_ends_with_the_end_token_and_before_a_stop(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
     folder = tiny_model()
     made = writer(folder)
-    (whole,) = made.continued([made._encoded("The quick")], Decoding(max_tokens=12), None)
+    rows = encoded_prompts(made.tokenizer, ["a", "b"], ["The quick", "日"], Decoding(max_tokens=12), 128)
+    (whole,) = made.continued(rows[:1], Decoding(max_tokens=12), None)
     assert len(whole) == 12
     made.ends = frozenset({whole[7]})
     cut = whole[: whole.index(whole[7])]
-    both = made.continued([made._encoded("The quick"), made._encoded("日")], Decoding(max_tokens=12), None)
+    both = made.continued(rows, Decoding(max_tokens=12), None)
     assert both[0] == cut
     assert made._answer([5], cut, Decoding(max_tokens=12)).finish == "stop"
     assert made._answer([5], whole, Decoding(max_tokens=12)).finish == "length"

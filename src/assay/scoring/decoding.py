@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
+from assay.names import shown
+from assay.scoring.loading import own_bos
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Floats
 
@@ -58,6 +60,26 @@ class Writer(Protocol):
         self, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, done: frozenset[int]
     ) -> Iterator[dict[int, Answer]]:
         """Yield answers by the place of their prompt, leaving out those that are done."""
+
+
+def encoded_prompts(
+    tokenizer: Any, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, longest: int
+) -> list[list[int]]:
+    """The tokens of prompts, after a BOS token if the tokenizer adds one; more than a model takes are refused."""
+    bos = own_bos(tokenizer)
+    found = []
+    for item, prompt in zip(items, prompts, strict=True):
+        ids = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
+        row = list(ids) if bos is None else [bos, *ids]
+        if not row:
+            raise InputError(f"item {shown(item)}: the tokenizer makes no token of its prompt; take it out.")
+        if len(row) + decoding.max_tokens > longest:
+            raise InputError(
+                f"item {shown(item)}: its prompt of {len(row):,} tokens and {decoding.max_tokens:,} new ones are more "
+                f"than the model's {longest:,}; give a smaller `max_tokens`, or shorter prompts."
+            )
+        found.append(row)
+    return found
 
 
 def seed_of(seed: int, item: str) -> int:

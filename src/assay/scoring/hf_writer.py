@@ -9,9 +9,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from assay.errors import InputError
-from assay.names import shown
-from assay.scoring.decoding import Answer, Decoding, cut_at, draws_of
+from assay.scoring.decoding import Answer, Decoding, cut_at, draws_of, encoded_prompts
 from assay.scoring.hf import ModelScorer
 from assay.scoring.loading import refusing
 
@@ -38,8 +36,8 @@ class ModelWriter:
         self, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, done: frozenset[int]
     ) -> Iterator[dict[int, Answer]]:
         """Yield the answers of each batch that is not done."""
-        rows = [self._encoded(prompt) for prompt in prompts]
-        self._check(items, rows, decoding)
+        rows = encoded_prompts(self.tokenizer, items, prompts, decoding, self.scorer.context)
+        self.scorer.check_known(rows)
         for batch in self._batches([len(row) for row in rows], decoding.batch_size):
             if done.issuperset(batch):
                 continue
@@ -48,22 +46,6 @@ class ModelWriter:
                 draws = np.array([draws_of(decoding.seed, items[i], decoding.max_tokens) for i in batch])
             new = self.continued([rows[i] for i in batch], decoding, draws)
             yield {i: self._answer(rows[i], ids, decoding) for i, ids in zip(batch, new, strict=True)}
-
-    def _encoded(self, prompt: str) -> list[int]:
-        """The prompt's tokens after a BOS token, if the tokenizer adds one by itself; never an EOS token."""
-        ids = self.tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
-        return list(ids) if self.scorer.bos is None else [self.scorer.bos, *ids]
-
-    def _check(self, items: Sequence[str], rows: Sequence[Sequence[int]], decoding: Decoding) -> None:
-        for item, row in zip(items, rows, strict=True):
-            if not row:
-                raise InputError(f"item {shown(item)}: the tokenizer makes no token of its prompt; take it out.")
-            if len(row) + decoding.max_tokens > self.scorer.context:
-                raise InputError(
-                    f"item {shown(item)}: its prompt of {len(row):,} tokens and {decoding.max_tokens:,} new ones are "
-                    f"more than the model's {self.scorer.context:,}; give a smaller `max_tokens`, or shorter prompts."
-                )
-        self.scorer.check_known(rows)
 
     def _batches(self, lengths: Sequence[int], size: int) -> list[list[int]]:
         """Longest first, so that too little memory shows at once; without padding, of one length each."""

@@ -128,7 +128,8 @@ def test_losses_that_are_no_language_models_have_no_gauge(tmp_path: Path) -> Non
 
 
 def test_sections_are_advice_charts_and_tables(report: TuningReport, bare: TuningReport) -> None:
-    assert [section.title for section in report.sections] == ["What to do", "Curves and costs", "Tables"]
+    titles = ["What to do", "Curves and costs", "Tables", "Text and bits per character"]
+    assert [section.title for section in report.sections] == titles
     assert report.sections[0].said == tuple(map(str, report.recommendations))
     assert str(Recommendation("Do this.", "of 3")) == "Do this. Because of 3."
     assert len({one.key for one in report.tables}) == len(report.tables)
@@ -305,7 +306,7 @@ def test_the_text_has_the_sentence_the_advice_and_every_table(report: TuningRepo
 def test_markdown_has_every_section_and_stays_text(report: TuningReport, tmp_path: Path) -> None:
     text = result_markdown(report)
     heads = [line for line in text.splitlines() if line.startswith("### ")]
-    assert heads == ["### What to do", "### Tables"]
+    assert heads == ["### What to do", "### Tables", "### Text and bits per character"]
     assert all(part in text for part in ("Memory", "Quality", "Convergence", "Significance", "Criteria"))
     odd = tune(write_run(tmp_path / "a", [3.0, 2.0], arm="<b>|x"))
     assert "<b>" not in result_markdown(odd)

@@ -11,6 +11,7 @@ from msgspec import structs
 from assay.analyses.tune.arms import ArmSummary, Sensitivity, Trained, arm_of, baseline_of, sensitivity_of
 from assay.analyses.tune.contrasts import Contrast, contrast_of
 from assay.analyses.tune.criteria import Targets, criteria_of
+from assay.analyses.tune.language import language_of
 from assay.analyses.tune.result import TuningReport
 from assay.analyses.tune.sentences import advice_of, contrast_sentence, notes_of, rates_sentence, sentence_of
 from assay.data.training import TrainingLog, judged_by
@@ -68,6 +69,7 @@ def tune_logs(
     contrasts = tuple(_contrast(arms, first, name, groups, design) for name in groups if name != first)
     sensitivity = tuple(_rates(name, group) for name, group in sweeps.items())
     criteria = criteria_of(arms, contrasts, targets)
+    language = language_of(groups, first, design)
     return TuningReport(
         kind="tuning",
         sentence=sentence_of(arms, [*(c.sentence for c in contrasts), *(s.sentence for s in sensitivity)]),
@@ -77,10 +79,16 @@ def tune_logs(
         sensitivity=sensitivity,
         criteria=criteria,
         recommendations=advice_of(arms, contrasts, criteria, sensitivity),
-        notes=(*([] if why is None else [why]), *notes, *notes_of(arms, logs)),
+        notes=(
+            *([] if why is None else [why]),
+            *notes,
+            *notes_of(arms, logs),
+            *(() if language is None else language.notes),
+        ),
         targets=targets,
         design=design,
         signature=_signature(logs, design, contrasts),
+        language=language,
     )
 
 

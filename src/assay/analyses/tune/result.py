@@ -8,6 +8,7 @@ from assay.analyses.tune.arms import ArmSummary, Sensitivity
 from assay.analyses.tune.contrasts import Contrast, ContrastVerdict
 from assay.analyses.tune.criteria import Criterion, Targets
 from assay.analyses.tune.curves import StepCurve
+from assay.analyses.tune.language import Language
 from assay.analyses.tune.sentences import Recommendation, in_line
 from assay.design import Design
 from assay.results import words
@@ -50,6 +51,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
     targets: Targets
     design: Design
     signature: str
+    language: Language | None = None  # where runs have scored windows or generations
 
     def arm(self, name: str) -> ArmSummary:
         return next(arm for arm in self.arms if arm.name == name)
@@ -92,6 +94,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
             Section("advice", "What to do", said=tuple(map(str, self.recommendations))),
             Section("charts", "Curves and costs", figures=tuple(_figures(self))),
             Section("tables", "Tables", tables=tuple(self._tables())),
+            *(() if self.language is None else self.language.sections),
         )
         return tuple(section for section in found if section.said or section.figures or section.tables)
 
@@ -122,6 +125,8 @@ def _measured(report: TuningReport) -> ResultTable:
         rows += [(arm.name, "parameters", name, value) for name, value in counted.items() if value is not None]
         for group in ("memory", "time", "quality"):
             rows += [(arm.name, group, name, value) for name, value in getattr(arm, group).items()]
+    for name, found in ({} if report.language is None else report.language.scores()).items():
+        rows += [(name, "language", quantity.key, value) for quantity, value in found.items()]
     for one in report.contrasts:
         rows += [(one.arm, f"ratio to {one.baseline}", name, ratio) for name, ratio in one.ratios.items()]
     columns = zip(("arm", "group", "quantity", "value"), zip(*rows, strict=True), strict=True)

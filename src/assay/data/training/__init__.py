@@ -85,6 +85,7 @@ class TrainingLog:
     validation: str | None = None  # digest
     tokenizer: str | None = None  # digest
     windows: Path | None = None
+    generations: Path | None = None  # what the trained model answered to prompts
     scores: Mapping[str, float] = field(default_factory=dict)  # at the end: character accuracy, test accuracy, …
     sweep: bool = False  # a run of the learning-rate sensitivity
     finished: bool = True

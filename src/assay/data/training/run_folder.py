@@ -20,6 +20,7 @@ MANIFEST = "training.json"
 EVENTS = "events.jsonl"
 SCHEMA = "assay/training/1"
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
+GENERATIONS = "generations.jsonl"  # what the trained model answered, a table of `assay generate`
 
 #: Steps that one line may stand for, so that a line cannot ask for all memory.
 _MOST_STEPS = 1_000_000
@@ -195,6 +196,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         validation=next((event["digest"] for event in valid if event.get("digest")), about.get("validation")),
         tokenizer=about.get("tokenizer"),
         windows=scored if (scored / "run.json").is_file() else None,
+        generations=written if (written := folder / GENERATIONS).is_file() else None,
         scores=_scores(events),
         sweep=bool(about.get("sweep")),
         finished=end is not None,
