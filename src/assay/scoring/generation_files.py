@@ -89,8 +89,8 @@ class Generated:
 
     def __str__(self) -> str:
         names = listed(str(model.get("name")) for model in self.record.models)
-        cut, most = self.record.reached_max_tokens, self.record.job.decoding.get("max_tokens")
-        ended = f", {cut:,} of them cut off at {most} tokens" if cut else ""
+        cut, most = self.record.reached_max_tokens, int(self.record.job.decoding.get("max_tokens", 0))
+        ended = f", {cut:,} of them cut off at {count(most, 'token')}" if cut else ""
         return f"{names}: {count(self.record.rows, 'generation')}{ended} → {self.file}"
 
 
