@@ -1,4 +1,4 @@
-"""Make ``prompts.jsonl`` and ``generations.csv`` of ``assay.examples``: what the shipped model and its 3-bit copy write.
+"""Make ``prompts.jsonl`` and ``generations.csv`` of ``assay.examples``: what the shipped model and a 3-bit copy write.
 
     python -m tools.make_generations [FOLDER]
 

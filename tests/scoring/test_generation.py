@@ -1,5 +1,6 @@
 """What models write, against loops without cache, batch and padding; and what kills and failing servers leave."""
 
+import csv
 import hashlib
 import json
 import threading
@@ -484,3 +485,18 @@ def test_half_a_character_from_a_server_is_replaced(served: Served, tmp_path: Pa
         "finish": "stop",
         "tokens": None,
     }
+
+
+def test_the_shipped_prompts_against_the_shipped_generations(tmp_path: Path) -> None:
+    """They were made by transformers' own generate, prompt by prompt, and cut after two sentences."""
+    from assay import examples, models
+
+    with examples.path("generations.csv").open(encoding="utf-8", newline="") as file:
+        wanted = {row["item"]: row for row in csv.DictReader(file) if row["model"] == "base"}
+    asked = rows_of(examples.path("prompts.jsonl"))
+    assert [(row["item"], row["reference"]) for row in asked] == [(i, row["reference"]) for i, row in wanted.items()]
+    prompts = {name: [row[name] for row in asked[:6]] for name in asked[0]}
+    generate(models.path("base"), prompts, tmp_path / "said.jsonl", decoding=Decoding(max_tokens=64))
+    for row in rows_of(tmp_path / "said.jsonl"):
+        two = "。".join(row["prediction"].split("。")[:2]) + "。"
+        assert (two if row["prediction"].count("。") >= 2 else row["prediction"]) == wanted[row["item"]]["prediction"]
