@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from assay.analyses.japanese import Estimates
+from assay.analyses.japanese import Estimates, japanese
 from assay.analyses.japanese.text_panel import text_panel
 from assay.data import Panel
 from assay.design import Design
@@ -107,7 +107,9 @@ def test_no_limit_lies_where_a_score_cannot(right: int) -> None:
     said = [text if i < right else "違う" for i, text in enumerate(reference)]
     rows = {"item": [str(i) for i in range(12)], "prediction": said, "reference": reference}
     found = japanese(rows, bleu=["char"])
-    for value in found.systems[0].values:
+    seen = [value for value in found.systems[0].values if value.estimate.interval is not None]
+    assert {"cer", "bleu/char", "chrf", "accuracy/kanji"} <= {value.quantity.key for value in seen}
+    for value in seen:
         limits = value.estimate.interval
         assert limits is not None
         most = {"share": 1.0, "score": 100.0, "bits": inf}[value.quantity.scale]
