@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from assay.report.files import write_report
     from assay.scoring import score
     from assay.scoring.characters import characters
+    from assay.scoring.decoding import Decoding
+    from assay.scoring.generation import generate
     from assay.scoring.models_and_texts import Document, EndpointSpec, ModelSpec
     from assay.scoring.windows import Plan
     from assay.stats.planning.plans import Goal, Shares, Spread, Structure
@@ -67,6 +69,8 @@ _HOMES = {
     "japanese": "assay.analyses.japanese",
     "Japanese": "assay.analyses.japanese.result",
     "characters": "assay.scoring.characters",
+    "generate": "assay.scoring.generation",
+    "Decoding": "assay.scoring.decoding",
     "tune": "assay.analyses.tune",
     "Targets": "assay.analyses.tune.targets",
     "TuningReport": "assay.analyses.tune.result",
@@ -117,6 +121,7 @@ __all__ = [
     "Certificate",
     "Comparison",
     "ContextCurve",
+    "Decoding",
     "Design",
     "Document",
     "EndpointSpec",
@@ -152,6 +157,7 @@ __all__ = [
     "characters",
     "compare",
     "context",
+    "generate",
     "japanese",
     "pair",
     "power",

@@ -34,7 +34,16 @@ RECORDS = {
             assay.Plan,
             assay.SurveyPlan,
         ),
-        *(PlanNumbers, assay.ModelSpec, assay.EndpointSpec, assay.Selection, assay.Targets, Settings, Schedule),
+        *(
+            PlanNumbers,
+            assay.Decoding,
+            assay.ModelSpec,
+            assay.EndpointSpec,
+            assay.Selection,
+            assay.Targets,
+            Settings,
+            Schedule,
+        ),
     )
 }
 #: Verbs of the library → their commands.

@@ -137,3 +137,37 @@ def test_scripts_are_measured_of_japanese_text_only(tmp_path: Path) -> None:
         assert scores == (
             {"character_accuracy"} if name == "en" else {"character_accuracy", "hiragana", "kanji", "other"}
         )
+
+
+def test_prompts_are_answered_at_the_end_and_only_once(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "context": 32, "schedule": RARE, "settings": SMALL}
+    prompts = {"prompt": ["Once there", "The fox"], "reference": ["were models.", "was small."], "id": ["a", "b"]}
+    short = assay.Decoding(max_tokens=5)
+    (bare,) = assay.tune_run(path("base"), tmp_path / "r", **given)
+    assert bare.generations is None
+    (run,) = assay.tune_run(path("base"), tmp_path / "r", **given, generate=prompts, decoding=short)  # it is added
+    assert run.generations == tmp_path / "r" / "generations.jsonl"
+    written = run.generations.read_bytes()
+    spec = assay.ModelSpec(str(path("base")), adapter=str(tmp_path / "r" / "trained"))
+    alone = assay.generate({run.arm: spec}, prompts, tmp_path / "alone.jsonl", decoding=short)
+    assert written == alone.file.read_bytes()
+    assay.tune_run(path("base"), tmp_path / "r", **given, generate=prompts, decoding=short)
+    assert run.generations.read_bytes() == written
+    with pytest.raises(assay.InputError, match=r"generations\.jsonl: holds generations with other settings"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, generate=prompts, decoding=assay.Decoding(max_tokens=6))
+    language = assay.tune(run).language
+    assert language is not None
+    assert language.generations is not None
+    assert language.generations.names == ["lora r=2"]
+    (again,) = assay.tune_run(path("base"), tmp_path / "r", **given, overwrite=True)
+    assert again.generations is None
+
+
+def test_prompts_that_cannot_be_answered_are_refused_before_training(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "context": 32, "settings": SMALL}
+    with pytest.raises(assay.InputError, match="no column 'reference'"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, generate={"prompt": ["a"]})
+    long = {"prompt": ["a"], "reference": ["b"]}
+    with pytest.raises(assay.InputError, match=r"item '1'.* more than the model's 512; .*`max_tokens`"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, generate=long, decoding=assay.Decoding(max_tokens=512))
+    assert not (tmp_path / "r").exists()

@@ -23,7 +23,8 @@ Number = TypeVar("Number", int, float)
 
 # Panels of the help.
 DATA, HARNESS, STATISTICS, OUTPUT = "Data", "Harness files", "Statistics", "Output"
-MODEL, TEXT, POLICY, GENERATIONS = "Model", "Text", "Policy", "Generations"
+MODEL, SERVER, TEXT, POLICY = "Model", "Model behind a server", "Text", "Policy"
+PROMPTS, GENERATIONS = "Generating", "Generations"
 
 
 class OptionError(AssayError):
@@ -235,6 +236,13 @@ Device = Annotated[str, option("auto, cpu, cuda, mps.", panel=MODEL)]
 Revision = Annotated[str | None, option("Revision on the hub.", panel=MODEL)]
 TrustRemoteCode = Annotated[bool, option("Run code that comes with the model.", "--trust-remote-code", panel=MODEL)]
 AllowPickle = Annotated[bool, option("Load pickled weights, which can run code.", "--allow-pickle", panel=MODEL)]
+Served = Annotated[str | None, option("What the server calls the model.", "--model", panel=SERVER, value="NAME")]
+ServerTokenizer = Annotated[
+    str | None, option("Folder or hub name of its tokenizer.", "--tokenizer", panel=SERVER, value="MODEL")
+]
+Concurrency = Annotated[int, option("Requests at a time.", panel=SERVER)]
+Timeout = Annotated[float | None, option("For a whole answer. (default: 300)", panel=SERVER, value="SECONDS")]
+ApiKeyEnv = Annotated[str | None, option("Environment variable with the key.", panel=SERVER, value="VARIABLE")]
 Context = Annotated[
     int | None, option("Tokens per window. (default: the model's, at most 2,048)", panel=TEXT, value="N")
 ]
@@ -249,6 +257,27 @@ RunFolder = Annotated[
     option("The folder of the run; of several runs, each in one of its own.", "-o", "--output", value="RUN"),
 ]
 Overwrite = Annotated[bool, option("Replace the run that is there by a complete one.", "--overwrite")]
+OverwriteGenerations = Annotated[
+    bool, option("Replace the generations that are there by complete ones.", "--overwrite", panel=PROMPTS)
+]
+
+# --------------------------------------------------------------------------------------------------------- generating
+
+Temperature = Annotated[
+    float, option("0: always the most probable token; above: drawn from all tokens at this temperature.", panel=PROMPTS)
+]
+MaxTokens = Annotated[int, option("New tokens at the most.", panel=PROMPTS, value="N")]
+Stop = Annotated[
+    list[str] | None,
+    option(
+        "A text ends before this; may be repeated. '\\n' is a new line.", panel=PROMPTS, value="TEXT", parser=unescaped
+    ),
+]
+BatchSize = Annotated[int, option("Prompts at a time, in a local model.", panel=PROMPTS, value="N")]
+PromptColumns = Annotated[
+    dict[str, str] | None,
+    option(_OTHER_NAMES.format("prompt=question,item=id"), panel=PROMPTS, value="OURS=THEIRS,…", parser=columns_of),
+]
 
 # -------------------------------------------------------------------------------------------------------------- policy
 

@@ -152,13 +152,25 @@ def run(
     every_validation: Annotated[int, options.option("Validation loss.", panel=_RECORD, value="N")] = 100,
     every_memory: Annotated[int, options.option("Memory.", panel=_RECORD, value="N")] = 100,
     every_quality: Annotated[int, options.option("Perplexity, character accuracy.", panel=_RECORD, value="N")] = 500,
+    generate: Annotated[
+        Path | None,
+        options.option(
+            "A table of prompt and reference, which the trained model answers at the end.",
+            panel=options.PROMPTS,
+            value="PROMPTS",
+        ),
+    ] = None,
+    temperature: options.Temperature = 0.0,
+    max_tokens: options.MaxTokens = 256,
+    stop: options.Stop = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Train with LoRA or in full, record every step, and score the validation text with the result.
 
     Killed and started again with the same arguments, it goes on from its last checkpoint. `assay tune` compares runs.
     """
-    from assay.training.fitting import Settings  # late: --help and errors of usage need none of it
+    from assay.scoring.decoding import Decoding  # late: --help and errors of usage need none of it
+    from assay.training.fitting import Settings
     from assay.training.recorder import Schedule
     from assay.training.run import tune_run
 
@@ -186,6 +198,8 @@ def run(
         schedule=Schedule(step=every_step, validation=every_validation, memory=every_memory, quality=every_quality),
         field=field,
         split_on=split_on,
+        generate=generate,
+        decoding=Decoding(temperature=temperature, seed=seed, max_tokens=max_tokens, stop=tuple(stop or ())),
         overwrite=overwrite,
         on_run=lambda found: output.say(str(found)),
     )

@@ -13,10 +13,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from assay.data.runs import owned_files
-from assay.data.training.run_folder import AT_START, EVENTS, MANIFEST, SCHEMA, WINDOWS, read_events, read_manifest
+from assay.data.training.run_folder import (
+    AT_START,
+    EVENTS,
+    GENERATIONS,
+    MANIFEST,
+    SCHEMA,
+    WINDOWS,
+    read_events,
+    read_manifest,
+)
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.places import Owner, is_run
 from assay.files.writing import make_folder, write_bytes
+from assay.scoring.generation_files import record_of, unfinished
 
 if TYPE_CHECKING:
     import torch
@@ -138,7 +148,13 @@ def _owned(folder: Path) -> set[str] | None:
     trained = folder / TRAINED
     saved = {f"{TRAINED}/{file.name}" for file in trained.glob("*") if _SAVED.fullmatch(file.name)}
     scored = {f"{part}/{name}" for part in (WINDOWS, AT_START) for name in owned_files(folder / part) or ()}
-    return {MANIFEST, EVENTS, *_PASSING, *saved, *scored}
+    return {MANIFEST, EVENTS, *_PASSING, *saved, *scored, *_written(folder)}
+
+
+def _written(folder: Path) -> set[str]:
+    """The generations, how they were made, and those of a run that was killed."""
+    output = folder / GENERATIONS
+    return {file.name for file in (output, record_of(output), unfinished(output)) if file.is_file()}
 
 
 #: Whose a training run is: what may be overwritten.

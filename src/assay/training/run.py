@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.data import read_table
-from assay.data.training.run_folder import AT_START, EVENTS, MANIFEST, WINDOWS, read_manifest, read_run
+from assay.data.generations import Prompts, TableSource, read_prompts
+from assay.data.training.run_folder import AT_START, EVENTS, GENERATIONS, MANIFEST, WINDOWS, read_manifest, read_run
 from assay.data.writing_systems import is_japanese
 from assay.errors import UsageError
 from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
 from assay.files.writing import remove_parts
 from assay.scoring import score
 from assay.scoring.characters import characters
+from assay.scoring.decoding import Decoding, encoded_prompts
+from assay.scoring.generation import generate_answers
 from assay.scoring.loading import load_model, load_tokenizer, tokenized
 from assay.scoring.models_and_texts import Document, ModelSpec, Text, read_documents, texts_digest
 from assay.scoring.windows import Layout, Plan, windows_of
@@ -41,6 +44,12 @@ class TrainedRun:
     def __fspath__(self) -> str:
         return str(self.folder)
 
+    @property
+    def generations(self) -> Path | None:
+        """What the trained model answered, if it was asked."""
+        file = self.folder / GENERATIONS
+        return file if file.is_file() else None
+
     def __str__(self) -> str:
         loss = f"validation loss {self.validation_loss:.4f} nats per token ({self.windows:,} windows)"
         return f"{self.arm}, seed {self.seed}, rate {self.learning_rate:g}: {loss} → {self.folder}"
@@ -55,6 +64,8 @@ class _Task:
     valid: Sequence[Document]
     context: int
     schedule: Schedule
+    prompts: Prompts | None
+    decoding: Decoding
 
 
 def tune_run(
@@ -69,14 +80,17 @@ def tune_run(
     schedule: Schedule | None = None,
     field: str | None = None,
     split_on: str | None = None,
+    generate: TableSource | None = None,
+    decoding: Decoding | None = None,
     overwrite: bool = False,
     on_run: Callable[[TrainedRun], None] | None = None,
 ) -> list[TrainedRun]:
     """Train a base model with LoRA or in full, record every step, and score the validation text with the result.
 
     Called again with the same arguments after a kill, it resumes from the last checkpoint. With ``learning_rates`` it
-    trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``on_run`` is called with every
-    run when it is complete. `assay.tune` compares runs.
+    trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``generate`` is a table of
+    prompts and references, which the trained model answers at the end, as ``decoding`` says. ``on_run`` is called with
+    every run when it is complete. `assay.tune` compares runs.
 
     >>> import tempfile
     >>> import assay
@@ -104,6 +118,8 @@ def tune_run(
         read_documents(valid, field=field, split_on=split_on),
         context,
         schedule or Schedule(),
+        None if generate is None else read_prompts(generate, references=True),
+        decoding or Decoding(),
     )
     wanted = {place: settings} if rates is None else {place / f"lr-{one.learning_rate:g}": one for one in rates}
     runs = []
@@ -125,6 +141,8 @@ def _complete(task: _Task, settings: Settings, folder: Path, *, overwrite: bool,
     tokenizer, model = load_tokenizer(base), load_model(base)
     if task.context > (longest := longest_input(model)):
         raise UsageError(f"context must be at most the model's {longest} tokens, but got {task.context}.")
+    if task.prompts is not None:  # now, not after hours of training
+        encoded_prompts(tokenizer, task.prompts.items, task.prompts.texts, task.decoding, longest)
     about = _about(task, tokenizer, sweep=sweep)
     recover(folder, OWNER)
     place = _place(folder, settings, about, overwrite=overwrite)
@@ -163,6 +181,9 @@ def _trained(
     if settings.method == "full":
         _save_tokenizer(task.base, tokenizer, folder / TRAINED)
     loss, windows = _scored(task, settings, folder)
+    if task.prompts is not None:
+        trained = {settings.arm: _spec(task, settings, folder / TRAINED)}
+        generate_answers(trained, task.prompts, folder / GENERATIONS, decoding=task.decoding)
     return TrainedRun(folder, read_run(folder, None).arm, settings.seed, settings.learning_rate, loss, windows)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import Unpack, cast, get_args
 
 import numpy as np
@@ -32,6 +33,8 @@ from assay.stats.paired_tests import sign_flip
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference as without_rounding
 from assay.stats.units import Floats, Units, standard_error
+
+_MOST = {"share": 1.0, "points of 100": 100.0}
 
 
 def japanese(
@@ -245,13 +248,10 @@ class Estimates:
 
     def _value(self, metric: Metric, at: int) -> QuantityValue:
         if metric.ratio is None:
-            return QuantityValue(Quantity.of(metric), self._scored(metric, [at])[0])
+            return QuantityValue(Quantity.of(metric), _possible(metric, self._scored(metric, [at])[0]))
         units = self.panel.units(metric.name, at)
         counted = None if "sentences" in metric.parts else int(units.denominators.sum())
-        found = self._ratio(units, metric)[0]
-        if metric.name.startswith("accuracy") and (limits := found.interval) is not None:  # a share
-            found = replace(found, interval=replace(limits, low=max(limits.low, 0.0), high=min(limits.high, 1.0)))
-        return QuantityValue(Quantity.of(metric), found, counted)
+        return QuantityValue(Quantity.of(metric), _possible(metric, self._ratio(units, metric)[0]), counted)
 
     def _ratio(self, units: Units, metric: Metric) -> tuple[Estimate, float | None]:
         """A ratio of sums over the units that count in it, and its interval's own p-value."""
@@ -328,6 +328,14 @@ class Estimates:
         test, fallbacks = sign_flip(top, seed=self.design.seed, name="exact randomization")
         self._fallbacks += fallbacks
         return difference, test, own_p
+
+
+def _possible(metric: Metric, found: Estimate) -> Estimate:
+    """No limit lies where the metric cannot: a share is from 0 to 1, a score from 0 to 100, errors and bits from 0."""
+    if (limits := found.interval) is None:
+        return found
+    most = inf if metric.lower_is_better else _MOST.get(metric.measured_in, inf)
+    return replace(found, interval=replace(limits, low=max(limits.low, 0.0), high=min(limits.high, most)))
 
 
 def _of_columns(metric: Metric, names: Sequence[str]) -> Score:

@@ -22,6 +22,7 @@ from assay.analyses.tune.arms import (
 from assay.analyses.tune.contrasts import Adaptation, Contrast, adaptation_of, contrast_of
 from assay.analyses.tune.criteria import criteria_of, executive_of, is_japanese, unasked
 from assay.analyses.tune.curves import DIVISORS
+from assay.analyses.tune.language import language_of
 from assay.analyses.tune.result import COMPACT_FROM, DetailedMetrics, StatisticalAnalysis, TuningReport
 from assay.analyses.tune.sentences import (
     adaptation_sentence,
@@ -99,7 +100,9 @@ def tune_logs(
     contrasts = tuple(_contrast(arms, first, name, groups, design) for name in groups if name != first)
     sensitivity = tuple(_rates(name, group) for name, group in sweeps.items())
     criteria = criteria_of(arms, contrasts, targets)
-    found = [why, *notes, *notes_of(arms, logs, adapted), unasked(arms, targets)]
+    language = language_of(groups, first, design)
+    spoken = () if language is None else language.notes
+    found = [why, *notes, *notes_of(arms, logs, adapted), unasked(arms, targets), *spoken]
     return TuningReport(
         kind="tuning",
         sentence=_sentence(arms, adapted, contrasts, sensitivity, many=len(arms) >= COMPACT_FROM and not full),
@@ -114,6 +117,7 @@ def tune_logs(
         design=design,
         signature=_signature(logs, design, contrasts),
         full=full,
+        language=language,
     )
 
 

@@ -12,6 +12,7 @@ from assay.analyses.tune.arms import ArmSummary, Sensitivity
 from assay.analyses.tune.contrasts import Adaptation, Contrast, ContrastVerdict
 from assay.analyses.tune.criteria import Criterion, ExecutiveLine
 from assay.analyses.tune.curves import StepCurve
+from assay.analyses.tune.language import Language
 from assay.analyses.tune.targets import Targets
 from assay.design import Design
 from assay.results import words
@@ -68,6 +69,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/2"):
     design: Design
     signature: str
     full: bool = False  # every table, however many arms
+    language: Language | None = None  # where runs have scored windows or generations
 
     @property
     def arms(self) -> tuple[ArmSummary, ...]:
@@ -144,6 +146,7 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/2"):
             Section("metrics", "Detailed metrics", figures=tuple(_figures(self)), tables=_filled(metrics)),
             Section("analysis", "Statistical analysis", tables=_filled(analysis)),
             Section("japanese", "Japanese-specific metrics", tables=_filled(japanese)),
+            *(() if self.language is None else self.language.sections),
             Section("advice", "Recommendations", tables=_filled(criteria), said=said),
         )
         return tuple(section for section in found if section.said or section.figures or section.tables)
@@ -192,6 +195,8 @@ def _measured(report: TuningReport) -> ResultTable:
         rows += [(arm.name, "parameters", name, value) for name, value in counted.items() if value is not None]
         for group in ("memory", "time", "quality"):
             rows += [(arm.name, group, name, value) for name, value in getattr(arm, group).items()]
+    for name, found in ({} if report.language is None else report.language.scores()).items():
+        rows += [(name, "language", quantity.key, value) for quantity, value in found.items()]
     for one in report.contrasts:
         rows += [(one.arm, f"ratio to {one.baseline}", name, ratio) for name, ratio in one.ratios.items()]
     columns = zip(("arm", "group", "quantity", "value"), zip(*rows, strict=True), strict=True)

@@ -87,6 +87,7 @@ class TrainingLog:
     tokenizer: str | None = None  # digest
     windows: Path | None = None  # the validation windows, scored by the trained model
     start_windows: Path | None = None  # the same, scored by the untrained base
+    generations: Path | None = None  # what the trained model answered to prompts
     scores: Mapping[str, float] = field(default_factory=dict)  # at the end: character accuracy, test accuracy, …
     items: Mapping[str, int] = field(default_factory=dict)  # on how many items a score is, where that is known
     sweep: bool = False  # a run of the learning-rate sensitivity

@@ -21,6 +21,7 @@ EVENTS = "events.jsonl"
 SCHEMA = "assay/training/1"
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
 AT_START = "windows-base"  # the same windows under the untrained base, before the first step
+GENERATIONS = "generations.jsonl"  # what the trained model answered, a table of `assay generate`
 
 #: Steps that one line may stand for, so that a line cannot ask for all memory.
 _MOST_STEPS = 1_000_000
@@ -196,6 +197,7 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         tokenizer=about.get("tokenizer"),
         windows=_scored(folder / WINDOWS),
         start_windows=_scored(folder / AT_START),
+        generations=written if (written := folder / GENERATIONS).is_file() else None,
         scores=_scores(events),
         sweep=bool(about.get("sweep")),
         finished=end is not None,
