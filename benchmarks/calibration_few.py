@@ -1,6 +1,6 @@
 """Are intervals honest where units are few, skewed or of unequal length? Coverage beside other methods, and warnings.
 
-    python benchmarks/calibration_few.py                       everything; about 5 minutes on one core
+    python benchmarks/calibration_few.py                       everything; about 8 minutes on one core
     python benchmarks/calibration_few.py --simulations 200     a quick look
     python benchmarks/calibration_few.py --out benchmarks/results/calibration_few.md
 
@@ -10,15 +10,20 @@ is there where that package can be imported.
 
 import sys
 from collections.abc import Sequence
+from math import exp
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
+from assay.stats.records import IntervalName
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.few import (
     APART,
     KNOWN,
     METHODS,
+    NEW,
+    SCIPY_RESAMPLES,
+    SLOW_EVERY,
     Case,
     Outcome,
     enumerated_pairs,
@@ -29,22 +34,39 @@ from benchmarks.simulation.few import (
     names,
     simulated,
 )
+from benchmarks.simulation.leaderboards import holes_held
+from benchmarks.simulation.repeated import item_noise_held
 from benchmarks.simulation.tables import table
 
 ABOUT = """\
 Coverage of the 95 % interval of a token-weighted mean difference, in per cent of {n} simulations; the binomial standard
-error of a cell that should have 95 is {error:.1f}. scipy's BCa is simulated a fifth as often. *warned*: per cent of the
-simulations in which Kish's number is below 20, so that no firm verdict is given; *if symmetric*: fewer than 20 of equal
-length. *missed*: per cent in which the truth is outside the default interval and nothing was said. *width*: of the
-default interval, beside t's."""
+error of a cell that should have 95 is {error:.1f}. `bca-plain` and scipy's BCa ({resamples} resamples) are simulated a
+fifth as often, with an error of {slow:.1f}. errorbars knows no weights. *warned*: per cent of the simulations in which
+Kish's number is below 20, so that no firm verdict is given; *if symmetric*: fewer than 20 of equal length. *missed*:
+per cent in which the truth is outside the default interval and nothing was said. *width*: of the default interval,
+beside t's."""
 HELD_OUT = "Cases set apart, which were written down before any of them was run, and after which nothing was changed:"
+AFRESH = """\
+New cases, written down when every rule had long been chosen, and before any of them was run; nothing was changed:"""
 GATE = """\
-A model exactly at the limit must pass in 2.5 % at most. Differences skewed to the right, the default interval, {n}
-simulations a cell; the standard error of 2.5 is {error:.1f}."""
+Per cent of {n} simulations in which a model exactly at the limit passes; 2.5 % at most should. Differences are skewed
+to the right. The bound of the default interval (`t-hall` below 100, `bca` from there on), and that of `bca`; the
+standard error of 2.5 is {error:.2f}. Below 20 windows nothing passes."""
 PAIRS = """\
 Exact: the chances of all tables are summed. Tango's interval with McNemar's mid-p, made to agree; mean and least
 coverage, and the largest size, over 99 truths from 2 % to all pairs differing."""
-SIZES = (30, 60, 100, 200, 400, 1_000)
+NOISE = """\
+The noise of an item over repeated runs (`reliability`), right and wrong answers, chances of items from a beta
+distribution: per cent of {n} simulations in which the interval holds it, standard error {error:.1f}. `t-hall` has no
+interval where no item varied."""
+HOLES = """\
+The accuracy of each of four models where answers are missing (`rank`), in per cent of {n} simulations, standard error
+at most {error:.1f}."""
+CHANCES = {"beta(0.5, 0.5)": (0.5, 0.5), "beta(0.2, 0.05)": (0.2, 0.05), "beta(20, 1)": (20.0, 1.0)}
+SIZES = (30, 60, 100, 200, 400, 1_000, 2_000)
+SKEWED = {"exponential (skewness 2)": (exponential, 1.0), "log-normal (skewness 6)": (lognormal, exp(0.5))}
+GATE_METHODS: tuple[IntervalName, ...] = ("auto", "bca")
+GATES_PER = 5  # simulations of a gate for one of a case
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,21 +74,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _report(n: int) -> str:
-    error = monte_carlo(n)
-    gate = 100 * (0.025 * 0.975 / (2 * n)) ** 0.5
+    about = ABOUT.format(n=f"{n:,}", error=monte_carlo(n), slow=monte_carlo(n // SLOW_EVERY), resamples=SCIPY_RESAMPLES)
+    gates = GATES_PER * n
+    gate = 100 * (0.025 * 0.975 / gates) ** 0.5
     return "\n\n".join(
         [
             "## Few units",
-            ABOUT.format(n=f"{n:,}", error=error),
+            about,
             _cases(KNOWN, n),
             HELD_OUT,
             _cases(APART, n),
+            AFRESH,
+            _cases(NEW, n),
             "## A gate at its limit",
-            GATE.format(n=f"{2 * n:,}", error=gate),
-            _gates(2 * n),
+            GATE.format(n=f"{gates:,}", error=gate),
+            _gates(gates),
             "## Pairs of right and wrong answers",
             PAIRS,
             _pairs(),
+            "## Scores from 0 to 1: repeated runs, missing answers",
+            NOISE.format(n=f"{n // 2:,}", error=monte_carlo(n // 2)),
+            _noise(n // 2),
+            HOLES.format(n=f"{n // 2:,}", error=monte_carlo(n // 2)),
+            _holes(n // 2),
         ]
     )
 
@@ -96,15 +126,39 @@ def _row(found: Outcome, shown: Sequence[str]) -> list[str]:
 
 
 def _gates(n: int) -> str:
-    draws = {"exponential (skewness 2)": exponential, "log-normal (skewness 6)": lognormal}
-    rows = [[name, *(f"{100 * false_passes(draw, size, n):.1f}" for size in SIZES)] for name, draw in draws.items()]
-    return table(["differences", *(f"n = {size:,}" for size in SIZES)], rows)
+    rows = [
+        [name, method, *(f"{100 * false_passes(draw, truth, size, n, method):.1f}" for size in SIZES)]
+        for name, (draw, truth) in SKEWED.items()
+        for method in GATE_METHODS
+    ]
+    return table(["differences", "interval", *(f"n = {size:,}" for size in SIZES)], rows)
 
 
 def _pairs() -> str:
     found = {n: enumerated_pairs(n) for n in (*range(5, 13), 30)}
     rows = [[str(n), f"{one.mean:.3f}", f"{one.least:.3f}", f"{one.size:.3f}"] for n, one in found.items()]
     return table(["pairs", "coverage, mean", "least", "size, largest"], rows)
+
+
+def _noise(n: int) -> str:
+    rows = [
+        [name, f"{items}", f"{runs}", *(f"{100 * share:.1f}" for share in item_noise_held(*chances, items, runs, n))]
+        for name, chances in CHANCES.items()
+        for items in (20, 50, 150)
+        for runs in (3, 5)
+    ]
+    return table(["chances", "items", "runs", "agresti-coull", "t-hall", "without interval"], rows)
+
+
+def _holes(n: int) -> str:
+    rows = [
+        [f"{accuracy:g}", f"{items}", f"{100 * missing:.0f}", *(f"{100 * one:.1f}" for one in found)]
+        for accuracy in (0.5, 0.8, 0.95)
+        for items in (20, 50, 150)
+        for missing in (0.1, 0.3)
+        for found in [holes_held(accuracy, items, missing, n)]
+    ]
+    return table(["accuracy", "items", "missing %", "agresti-coull", "t"], rows)
 
 
 if __name__ == "__main__":

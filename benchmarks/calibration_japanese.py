@@ -1,6 +1,6 @@
 """Do the intervals of corpus BLEU hold the truth, and are the paired tests of the right size? By simulation.
 
-    python benchmarks/calibration_japanese.py                       everything; about a minute on one core
+    python benchmarks/calibration_japanese.py                       everything; about three minutes on one core
     python benchmarks/calibration_japanese.py --simulations 100     a quick look
     python benchmarks/calibration_japanese.py --out benchmarks/results/calibration_japanese.md
 
@@ -26,13 +26,13 @@ from benchmarks.simulation.command import simulate
 from benchmarks.simulation.tables import table
 from benchmarks.simulation.translations import SEED, counts
 
-Method = Literal["bca", "percentile", "t"]
+Method = Literal["auto", "t-hall", "bca", "percentile", "t"]
 RESAMPLES = 999
-SIZES = (20, 50, 200)
+SIZES = (10, 20, 50, 90, 200)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    simulate("Coverage and size for corpus BLEU, by simulation.", _report, 400, arguments, "per line (400)")
+    simulate("Coverage and size for corpus BLEU, by simulation.", _report, 1_000, arguments, "per line (1,000)")
 
 
 def _report(simulations: int) -> str:
@@ -40,7 +40,8 @@ def _report(simulations: int) -> str:
     about = (
         f"Per cent of {simulations:,} simulations, ± the binomial standard error; {RESAMPLES} resamples and swaps.\n"
         f"Sentences are drawn from {len(counts()[0]):,} lines that two systems copied badly. Right is 95 for\n"
-        "intervals and 5 for tests; `bca` is the default."
+        "intervals and 5 for tests. `auto` is the default: t-hall below 100 sentences, bca from there on. *width*: of\n"
+        "the default interval, beside t's."
     )
     intervals = [row for n in SIZES for row in _coverage_rows(n, simulations)]
     tests = [_size_row(n, simulations) for n in SIZES]
@@ -48,7 +49,7 @@ def _report(simulations: int) -> str:
         [
             head,
             about,
-            table(["interval of", "sentences", *get_args(Method)], intervals),
+            table(["interval of", "sentences", *get_args(Method), "width"], intervals),
             table(["sentences", "approximate randomization", "paired bootstrap"], tests),
         ]
     )
@@ -61,7 +62,7 @@ def _difference(a: Floats, b: Floats) -> Floats:
 def _coverage_rows(n: int, simulations: int) -> list[list[str]]:
     a, b = counts()
     one, two = (float(bleu_of(b.sum(axis=0))), float(_difference(a.sum(axis=0), b.sum(axis=0))))
-    held: dict[str, list[list[bool]]] = {"BLEU": [], "difference": []}
+    held: dict[str, list[tuple[list[bool], float]]] = {"BLEU": [], "difference": []}
     for seed in range(simulations):
         drawn = np.random.default_rng([SEED, n, seed]).integers(0, len(a), n)
         sample = a[drawn], b[drawn]
@@ -70,14 +71,26 @@ def _coverage_rows(n: int, simulations: int) -> list[list[str]]:
         held["difference"].append(_held(sample, _difference, _difference(*sums), two))
     print(f"intervals, {n} sentences: done", file=sys.stderr, flush=True)
     return [
-        [name, str(n), *(_share([found[k] for found in part]) for k in range(len(get_args(Method))))]
+        [
+            name,
+            str(n),
+            *(_share([held[k] for held, _ in part]) for k in range(len(get_args(Method)))),
+            f"{np.mean([width for _, width in part]):.2f}",
+        ]
         for name, part in held.items()
     ]
 
 
-def _held(sample: Sequence[Floats], score: Callable[..., Floats], drawn: Floats, truth: float) -> list[bool]:
-    found = [score_interval(sample, score, drawn, method=method).estimate for method in get_args(Method)]
-    return [_holds(estimate, truth) for estimate in found]
+def _held(
+    sample: Sequence[Floats], score: Callable[..., Floats], drawn: Floats, truth: float
+) -> tuple[list[bool], float]:
+    """Which intervals hold the truth, and how wide the default one is beside t's."""
+    found = {name: score_interval(sample, score, drawn, method=name).estimate for name in get_args(Method)}
+    limits = [found[name].interval for name in ("auto", "t")]
+    assert limits[0] is not None
+    assert limits[1] is not None
+    width = (limits[0].high - limits[0].low) / (limits[1].high - limits[1].low)
+    return [_holds(estimate, truth) for estimate in found.values()], width
 
 
 def _holds(estimate: Estimate, truth: float) -> bool:

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 
 from assay.analyses.survey.baseline_tests import Against, against
+from assay.analyses.survey.cells import cell_limits, percentiles
 from assay.analyses.survey.context_levels import levels_within, slope_noise
 from assay.analyses.survey.evidence import Survey, means_by, overall
 from assay.analyses.survey.fairness import segment_noise
@@ -53,6 +54,7 @@ SLOPES = (50, 200, 1_000)
 CONTEXTS = (1.0, 0.8, 0.6)  # what is left of the error at 0, 1 and 2 context questions
 CARRIED_QUESTIONS = 40
 RESAMPLES = 400
+CELL_PERCENTILES = 5  # of every single cell
 PERCENTILES = 50  # simulations of the benchmark's interval of a score, which covers nothing
 WORLDS = 2_000  # whose mean difference is taken for the truth
 MODELS = tuple(PREDICTORS)
@@ -63,17 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = report_parser("Coverage of the intervals of survey scores, by simulation.")
     parser.add_argument("--simulations", type=int, default=1_000, metavar="N", help="of the smallest survey (1,000)")
     parser.add_argument("--carried", type=int, default=300, metavar="N", help="of gaps and of slopes (300)")
+    parser.add_argument("--only", choices=PARTS, metavar="PART", help=f"one of {', '.join(PARTS)} (all)")
     options = parser.parse_args(arguments)
-    report = "\n\n".join(
-        [
-            *_scores(options.simulations),
-            *_gaps(options.carried),
-            *_slopes(options.carried),
-            *_ceilings(),
-            *_too_good(options.carried),
-            *_families(options.carried),
-        ]
-    )
+    counts = {"scores": options.simulations, "cells": max(options.simulations // 20, 2)}
+    asked = PARTS if options.only is None else {options.only: PARTS[options.only]}
+    report = "\n\n".join(line for name, part in asked.items() for line in part(counts.get(name, options.carried)))
     publish(report, options.out)
 
 
@@ -113,6 +109,10 @@ class Tally:
 def _share(count: float, of: int) -> str:
     share = count / of
     return f"{100 * share:.1f} ± {100 * sqrt(share * (1 - share) / of):.1f}"
+
+
+def _plain(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _progress(what: str) -> None:
@@ -162,6 +162,43 @@ def _score_lines(questions: int, sizes: tuple[int, ...], one_in: int, simulation
             _share(scores.plain[m], min(count, PERCENTILES)),
             _share(divergences.held[m], count),
         ]
+        for m, model in enumerate(MODELS)
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------- single cells
+
+
+def _cells(count: int) -> Iterator[str]:
+    yield "### Single cells"
+    yield (
+        f"The 95 % interval of every question × segment alone; 40 questions × 12 segments, {count} simulations, so "
+        f"{480 * count:,} intervals in each line.\nBelow and above: how often the true score is outside on that side. "
+        f"Percentile: as the benchmark has it, in {CELL_PERCENTILES} of the simulations."
+    )
+    header = ["respondents", "predictor", "covers", "below", "above", "middle width", "percentile covers"]
+    sizes = {f"{n:,}": (n,) * 12 for n in (10, 20, 50, 200, 1_000)} | {"10 to 600": MIXED}
+    yield table(header, [line for name, own in sizes.items() for line in _cell_lines(name, own, count)])
+
+
+def _cell_lines(name: str, sizes: tuple[int, ...], count: int) -> list[list[str]]:
+    world = World(40, sizes, seed=SEED)
+    true, held = world.true[:, :, 0], np.zeros((4, len(MODELS)))  # covers, below, above, percentile
+    widths: list[list[float]] = [[] for _ in MODELS]
+    for simulation in range(count):
+        survey = world.asked(np.random.default_rng([simulation, 5, sizes[-1]]))
+        for m in range(len(MODELS)):
+            _, low, high = cell_limits(survey, m, 0.95)
+            below, above = true[:, m] < low - 1e-9, true[:, m] > high + 1e-9
+            held[:3, m] += np.mean(~below & ~above), below.mean(), above.mean()
+            widths[m].append(float(np.median(high - low)))
+        if simulation < CELL_PERCENTILES:
+            drawn = percentiles(survey, Design(resamples=RESAMPLES, seed=simulation))  # (M, 2, C)
+            held[3] += np.mean((drawn[:, 0] - 1e-9 <= true.T) & (drawn[:, 1] + 1e-9 >= true.T), axis=1)
+    _progress(f"cells, {name} respondents")
+    shares = np.vstack([held[:3] / count, held[3:] / min(count, CELL_PERCENTILES)])
+    return [
+        [name, model, *map(_plain, shares[:3, m]), f"{np.mean(widths[m]):.3f}", _plain(shares[3, m])]
         for m, model in enumerate(MODELS)
     ]
 
@@ -233,7 +270,7 @@ def _add_slopes(world: World, simulation: int, tally: Tally) -> None:
 # -------------------------------------------------------------------------------------------------------- the ceiling
 
 
-def _ceilings() -> Iterator[str]:
+def _ceilings(_: int) -> Iterator[str]:
     yield "### The expected score of a perfect prediction"
     yield "As estimated from a survey of 40 questions × 12 segments (mean of 20 surveys), and as it is:"
     lines = []
@@ -322,6 +359,16 @@ def _contradicts(one: Against) -> bool:
         one.together, 0.0
     )
 
+
+PARTS: dict[str, Callable[[int], Iterator[str]]] = {
+    "scores": _scores,
+    "cells": _cells,
+    "gaps": _gaps,
+    "slopes": _slopes,
+    "ceilings": _ceilings,
+    "too-good": _too_good,
+    "families": _families,
+}
 
 if __name__ == "__main__":
     main()

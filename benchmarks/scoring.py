@@ -3,6 +3,7 @@
     python benchmarks/scoring.py                 the shipped model on the shipped English text
     python benchmarks/scoring.py --model FOLDER --text FILE --context 256
     python benchmarks/scoring.py --out benchmarks/results/scoring.md
+    python benchmarks/scoring.py --lengths --out benchmarks/results/scoring_lengths.md
     python benchmarks/scoring.py --agreement --documents 20 --out benchmarks/results/scoring_agreement.md
 
 All of them run the same model over the same text with the same context and number of threads, in turns, in one
@@ -21,7 +22,7 @@ from assay import models
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Times, interleaved
-from benchmarks.timing.memory import memory_report
+from benchmarks.timing.memory import memory_by_length, memory_report
 from benchmarks.timing.scorers import BARE, EVALUATE, LM_EVAL, OURS, Task, log_likelihoods, scorers
 
 #: contender → how many times its tokens per second ours should reach
@@ -49,10 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--documents", type=int, default=60, help="how many documents of the text")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--lengths", action="store_true", help="only the memory by length of context")
     parser.add_argument("--agreement", action="store_true", help="compare log-likelihoods with lm-eval's instead")
     asked = parser.parse_args(arguments)
     if asked.agreement:
         publish(_agreement(asked.model, asked.documents, asked.threads), asked.out)
+        return
+    if asked.lengths:
+        publish("\n\n".join(memory_by_length()), asked.out)
         return
     documents = asked.text.read_text(encoding="utf-8").strip().split("\n\n")[: asked.documents]
     report = _report(Task(asked.model, documents, asked.context, asked.threads), asked.turns)

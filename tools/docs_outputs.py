@@ -4,7 +4,8 @@
     python -m tools.docs_outputs PAGE…      rewrite these pages only
     python -m tools.docs_outputs --check    only say which differ
 
-The tables of docs/certificate-fields.md are made from the schema in the same run (`tools.certificate_fields`).
+In the same run the tables of docs/certificate-fields.md are made from the schema (`tools.certificate_fields`), and
+those of docs/requirements.md from theirs (`tools.requirements`).
 
 In a ```console block a line that starts with "$ " is a shell command (continued by "> " lines) and the lines up to
 the next command are what it prints. A line that is only "..." stands for any lines. Blocks of a page share one new,
@@ -26,7 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs as a file, too
 
-from tools import certificate_fields
+from tools import certificate_fields, requirements
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
@@ -167,7 +168,7 @@ def python(body: str, folder: Path, names: dict[str, Any]) -> str:
 def main(arguments: list[str]) -> int:
     check = "--check" in arguments
     named = [Path(name).resolve() for name in arguments if name != "--check"]
-    left = certificate_fields.refresh(check=check)
+    left = max(certificate_fields.refresh(check=check), requirements.refresh(check=check))
     return max([left, *(refresh(page, check=check) for page in named or pages())])
 
 

@@ -74,10 +74,12 @@ CASES = {
     "power-margin": "power --margin 0.02 --sd 0.3 --items 3000",
     "power-pilot": f"power --pilot {SCORES} --difference 0.02",
     "power-pilot-cluster": "power --pilot weighted.csv --a first --b second --cluster passage --items 2000",
+    "power-survey": "power --survey",
     "survey": "survey survey.json predictions.csv --prior prior.json --full",
     "survey-min-n": "survey survey.json predictions.csv --min-n 40 --test t --method t",
     "japanese": "japanese generations.csv",
     "japanese-wide": "japanese generations.csv --scripts wide --normalize nfkc --bleu char --resamples 500",
+    "japanese-prompts": "japanese said.jsonl --bleu char",
     "tune": "tune tuning/full-0 tuning/full-1 tuning/full-2 tuning/lora-0 tuning/lora-1 tuning/lora-2",
     "tune-arms": "tune tuning/full-0 tuning/lora-embeddings-0",
     "context": f"context {RUNS}",
@@ -95,6 +97,10 @@ def prepare(folder: Path) -> None:
     run([*python, "assay.models", "models"], folder)
     score = "assay score models/base models/en.txt --and models/int4 --and models/int3 --context 64 --windows 40x40"
     run([*shlex.split(score), "--split-on", r"\n\n", "--keep-tokens", "-o", "runs"], folder)
+    asked = (folder / "prompts.jsonl").read_text("utf-8").splitlines(keepends=True)[:12]
+    (folder / "some.jsonl").write_text("".join(asked), "utf-8")
+    generate = "assay generate models/base some.jsonl --and models/int3 --max-tokens 24 -o said.jsonl"
+    run(shlex.split(generate), folder)
     write_tables(folder)
 
 

@@ -2,7 +2,8 @@
 
     python -m tools.make_certificates
 
-Run it once for a release, into a folder of that version; what is there already is never written again. Each kind has
+Run it once for a release, or for a new format or version of the intervals, into a folder of that name; what is there
+already is never written again. Each kind has
 its evidence beside it, two are signed, and `expected.json` holds what `assay verify` must say of each: the verdict,
 whether it passes, the interval and the broken rules.
 """
@@ -15,7 +16,7 @@ from typing import Any
 
 from assay import examples
 from assay.certificate import certify
-from assay.certificate.record import Certificate
+from assay.certificate.record import FORMAT, Certificate
 from assay.certificate.signing import generate_keys
 from assay.design import Policy
 from assay.version import VERSION
@@ -153,6 +154,21 @@ def _rounding(path: Path, _: Path) -> Certificate:
     return certify(before | same, after | {"score": [0.3, *after["score"][1:]]}, path)
 
 
+def _as_published(path: Path, _: Path) -> Certificate:
+    policy = Policy(method="bca-plain", scheme="tokens", note="the recipe of the paper")
+    return certify(losses(180), losses(180, 0.01, 1), path, policy=policy)
+
+
+def _percentile(path: Path, _: Path) -> Certificate:
+    policy = Policy(method="percentile", scheme="windows", note="as the earlier gate had it")
+    return certify(losses(180), losses(180, 0.01, 1), path, policy=policy, cluster="document")
+
+
+def _drawn_uniformly(path: Path, _: Path) -> Certificate:
+    """Windows drawn uniformly as asked, whatever their tokens."""
+    return certify(losses(180), losses(180, 0.01, 1), path, policy=Policy(scheme="windows"))
+
+
 KINDS: dict[str, Callable[[Path, Path], Certificate]] = {
     "losses-signed": _losses,
     "losses-regression": _regression,
@@ -162,6 +178,9 @@ KINDS: dict[str, Callable[[Path, Path], Certificate]] = {
     "losses-one-cluster": _one_cluster,
     "losses-broken-rules": _broken,
     "losses-overrides": _overrides,
+    "losses-as-published": _as_published,
+    "losses-percentile": _percentile,
+    "losses-drawn-uniformly": _drawn_uniformly,
     "losses-random-flips": _random_flips,
     "losses-smoothed-flips": _smoothed_flips,
     "scores-signed": _scores,
@@ -175,7 +194,7 @@ KINDS: dict[str, Callable[[Path, Path], Certificate]] = {
 }
 
 
-def main(folder: Path = FOLDER / VERSION) -> int:
+def main(folder: Path = FOLDER / f"{VERSION}-format-{FORMAT}") -> int:
     if folder.exists():
         print(f"{folder.name}: there already, and fixtures are never written again")
         return 1

@@ -113,7 +113,7 @@ def called(work: Path, command: Sequence[str]) -> None:
 
 
 def copied(runs: Path, folder: Path) -> None:
-    """Manifests and events; of final runs also the windows, on which they are compared."""
+    """Manifests and events; of final runs also the windows, on which they are compared with each other and the base."""
     if folder.exists():
         shutil.rmtree(folder)
     for manifest in sorted(runs.rglob("training.json")):
@@ -122,7 +122,8 @@ def copied(runs: Path, folder: Path) -> None:
         for name in ("training.json", "events.jsonl"):
             shutil.copyfile(manifest.parent / name, target / name)
         if manifest.parent.parent == runs:
-            shutil.copytree(manifest.parent / "windows", target / "windows")
+            for windows in ("windows", "windows-base"):
+                shutil.copytree(manifest.parent / windows, target / windows)
 
 
 def main() -> None:

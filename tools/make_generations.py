@@ -1,4 +1,4 @@
-"""Make ``generations.csv`` of ``assay.examples``: what the shipped model and its 3-bit copy write, and what is right.
+"""Make ``prompts.jsonl`` and ``generations.csv`` of ``assay.examples``: what the shipped model and a 3-bit copy write.
 
     python -m tools.make_generations [FOLDER]
 
@@ -10,6 +10,7 @@ may round differently, and so write another character now and then.
 
 import csv
 import io
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from assay.files.writing import write_bytes
 from assay.models import round_weights
 
 FILE = "generations.csv"
+PROMPTS = "prompts.jsonl"
 PROMPT = 150  # characters at the least
 SENTENCES = 2  # of a reference
 LONGEST = 60  # characters of a reference: longer ones are passed over, or the file would be large
@@ -40,6 +42,7 @@ class Item:
 
 def main(folder: Path) -> None:
     items = items_of(models.path("ja.txt").read_text(encoding="utf-8"))
+    write_bytes(folder / PROMPTS, prompts_of(items).encode())
     rows = []
     with tempfile.TemporaryDirectory() as made:
         rounded = round_weights(models.path("base"), Path(made) / "int3", bits=3)
@@ -51,6 +54,12 @@ def main(folder: Path) -> None:
     csv.writer(table, lineterminator="\n").writerows([("model", "item", "prediction", "reference"), *rows])
     write_bytes(folder / FILE, table.getvalue().encode())
     print(f"{len(rows)} rows → {folder / FILE}")
+
+
+def prompts_of(items: Sequence[Item]) -> str:
+    """What the models are asked, for `assay generate`."""
+    rows = ({"item": item.name, "prompt": item.prompt, "reference": item.reference} for item in items)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def items_of(text: str) -> list[Item]:

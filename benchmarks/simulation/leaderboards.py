@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,9 @@ from assay.analyses.rank.pairs import PairDecisions, decided_of
 from assay.analyses.rank.records import Adjust
 from assay.design import Design
 from assay.stats.bootstrap import interval
+from assay.stats.bounded_mean import fitted_interval
 from assay.stats.multiplicity import rank_limits
+from assay.stats.numerics import normal_quantile, t_quantile
 from assay.stats.ranking import Fitted, deviations, fitted, pairs_of, rank_quantiles
 from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set, winner
@@ -184,3 +187,22 @@ def _top(grid: Grid, found: Fitted, truth: Floats, level: float, *, bounded: boo
         plain.low <= true <= plain.high,
         top.low <= true <= top.high,
     )
+
+
+def holes_held(accuracy: float, n: int, missing: float, simulations: int) -> tuple[float, float]:
+    """How often the accuracy of four models is held where answers are missing: as `rank` does it, and by t."""
+    ours, other = 0, 0
+    for simulation in range(simulations):
+        rng = np.random.default_rng([SEED, n, round(100 * accuracy), round(100 * missing), simulation])
+        skill = sqrt(2) * normal_quantile(accuracy)
+        values = (skill + rng.normal(size=(n, 1)) + rng.normal(size=(n, 4)) > 0).astype(np.float64)
+        values[rng.random((n, 4)) < missing] = np.nan
+        values = values[~np.isnan(values).all(axis=1)]
+        grid = Grid(values, np.ones(len(values)))
+        found, reach = fitted(grid), t_quantile(0.975, grid.groups - 1)
+        for i, (value, error) in enumerate(zip(found.estimates.tolist(), found.errors.tolist(), strict=True)):
+            answers = float(grid.present[:, i].sum())
+            limits = fitted_interval(value, error, answers, grid.groups, 0.95, right_or_wrong=True)
+            ours += limits.low <= accuracy <= limits.high
+            other += abs(value - accuracy) <= reach * error
+    return ours / (4 * simulations), other / (4 * simulations)

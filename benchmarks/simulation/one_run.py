@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.bootstrap import interval
-from assay.stats.bounded_mean import agresti_coull, effective_items, jeffreys_quantile, share_limits
+from assay.stats.bounded_mean import agresti_coull, effective_items, jeffreys_quantile, nearly_binary, share_limits
 from assay.stats.numerics import critical_values, normal_quantile
 from assay.stats.records import IntervalName
 from assay.stats.units import Floats, Units, effective_number, grouped
@@ -31,6 +31,12 @@ class Run:
     scores: Floats
     weights: Floats
     clusters: NDArray[np.int64] | None = None
+    passes: bool = False  # the scores are pass@k or pass^k of items
+
+    @property
+    def right_or_wrong(self) -> bool:
+        """Whether the scores count as right or wrong answers."""
+        return bool(np.isin(self.scores, (0.0, 1.0)).all()) or (self.passes and nearly_binary(self.scores))
 
     @property
     def drawn(self) -> Units:
@@ -58,9 +64,9 @@ def all_limits(run: Run, *, bca: bool = True) -> Limits:
     Wilson, Clopper–Pearson and the beta distribution get the effective number of items that Agresti–Coull has; where
     that is estimated, Wilson takes Student's quantile and the other two shrink it as Korn and Graubard (1998) do.
     """
-    drawn, right_or_wrong = run.drawn, bool(np.isin(run.scores, (0.0, 1.0)).all())
+    drawn = run.drawn
     items, share = (
-        effective_items(drawn, run.weights, right_or_wrong=right_or_wrong),
+        effective_items(drawn, run.weights, right_or_wrong=run.right_or_wrong),
         min(max(drawn.estimate, 0.0), 1.0),
     )
     reach = float(critical_values(LEVEL, items.df)[0])

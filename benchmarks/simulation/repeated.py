@@ -8,13 +8,15 @@ from zlib import crc32
 import numpy as np
 
 from assay.analyses.power.pilot import pilot_of
+from assay.analyses.reliability import reliability
 from assay.data import Panel
+from assay.stats.bootstrap import interval
 from assay.stats.numerics import normal_cdf, normal_quantile
 from assay.stats.planning import detectable_shift
 from assay.stats.records import Interval
 from assay.stats.reliability import deviation, intraclass
 from assay.stats.repeated_runs import RunVariance, item_spread, order_repeats, run_noise
-from assay.stats.units import Floats
+from assay.stats.units import Floats, Units
 
 SEED = 20266
 LEVEL = 0.95
@@ -180,3 +182,24 @@ PILOTS = (
     *(PilotData("0/1, 20 % differ", n, 0.2, _binary) for n in (30, 100, 500)),
     *(PilotData("clusters of 5, icc 0.3", n, 2.2, _clustered) for n in (100, 500)),
 )
+
+
+# ---------------------------------------------------------------------------------- noise of right and wrong answers
+
+
+def item_noise_held(a: float, b: float, n: int, runs: int, simulations: int) -> tuple[float, float, float]:
+    """How often the noise of items whose chances are beta(a, b) is held: by Agresti and Coull's rule, and by t-hall.
+
+    Third, how often t-hall has no interval, because no item varied.
+    """
+    truth, table = sqrt(a * b / ((a + b) * (a + b + 1))), {"item": np.repeat(np.arange(n), runs)}
+    table["run"] = np.tile(np.arange(1, runs + 1), n)
+    ours, other, none = 0, 0, 0
+    for simulation in range(simulations):
+        rng = np.random.default_rng([SEED, n, runs, round(100 * a), simulation])
+        values = (rng.random((n, runs)) < rng.beta(a, b, (n, 1))).astype(np.float64)
+        ours += covered(reliability({**table, "score": values.ravel()}).models[0].item_sd.interval, truth)
+        units = Units(values.var(axis=1, ddof=1), np.ones(n))
+        none += units.degenerate
+        other += not units.degenerate and covered(interval(units, method="t-hall").interval, truth**2)
+    return ours / simulations, other / max(simulations - none, 1), none / simulations

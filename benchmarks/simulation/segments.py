@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.survey import divergence, similarity, thinned_scores
+from assay.stats.survey.denoised import noise_of
+from assay.stats.survey.published import analytical_gap, score_variance
 from assay.stats.survey.respondents import DRAWS, thinned
 from assay.stats.units import Floats
 
@@ -133,7 +135,7 @@ def equal_scores(found: Sample, seed: int) -> Floats:
 
 
 def interval_above_zero(found: Sample, seed: int, resamples: int) -> bool:
-    """The source's test: respondents are drawn again, and the 2.5 % quantile of max − min is above 0 (C2)."""
+    """The published resampling test: respondents are drawn again, and the 2.5 % quantile of max − min is above 0."""
     rng = np.random.default_rng(seed)
     size = found.counts.sum(axis=-1, keepdims=True)
     gaps = [
@@ -141,6 +143,16 @@ def interval_above_zero(found: Sample, seed: int, resamples: int) -> bool:
         for _ in range(resamples)
     ]
     return bool(np.quantile(gaps, NOMINAL / 2) > 0)
+
+
+def analytical(found: Sample) -> bool:
+    """The published analytical test: the gap over the sampling error of its two segments, by the delta method."""
+    shape, size = found.counts.shape, found.counts.sum(axis=-1)
+    shares, told = (part.reshape(-1, shape[2]) for part in (found.counts / size[..., None], found.predicted))
+    noise = noise_of(shares, told, size.ravel())
+    variances = score_variance(divergence(shares, told), noise.variance, noise.excess).reshape(shape[:2])
+    test = analytical_gap(raw_scores(found).mean(axis=0).tolist(), (variances.sum(axis=0) / shape[0] ** 2).tolist())
+    return test.p_value is not None and test.p_value <= NOMINAL
 
 
 def permuted(scores: Floats, seed: int, resamples: int, *, studentized: bool) -> bool:

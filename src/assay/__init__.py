@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.analyses.japanese.text_panel import text_panel
     from assay.analyses.power import power
     from assay.analyses.power.result import Power
+    from assay.analyses.power.survey_noise import SurveyNoise, SurveyPlan
     from assay.analyses.rank import rank
     from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from assay.analyses.survey import survey
     from assay.analyses.survey.result import SurveyReport
     from assay.analyses.tune import tune
-    from assay.analyses.tune.criteria import Targets
     from assay.analyses.tune.result import TuningReport
+    from assay.analyses.tune.targets import Targets
     from assay.certificate import certify
     from assay.certificate.policy import read_policy
     from assay.certificate.record import Certificate
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from assay.report.files import write_report
     from assay.scoring import score
     from assay.scoring.characters import characters
+    from assay.scoring.decoding import Decoding
+    from assay.scoring.generation import generate
     from assay.scoring.models_and_texts import Document, EndpointSpec, ModelSpec
     from assay.scoring.windows import Plan
     from assay.stats.planning.plans import Goal, Shares, Spread, Structure
@@ -66,8 +69,10 @@ _HOMES = {
     "japanese": "assay.analyses.japanese",
     "Japanese": "assay.analyses.japanese.result",
     "characters": "assay.scoring.characters",
+    "generate": "assay.scoring.generation",
+    "Decoding": "assay.scoring.decoding",
     "tune": "assay.analyses.tune",
-    "Targets": "assay.analyses.tune.criteria",
+    "Targets": "assay.analyses.tune.targets",
     "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
     "summarize": "assay.analyses.summarize",
@@ -79,6 +84,8 @@ _HOMES = {
     "Reliability": "assay.analyses.reliability.result",
     "power": "assay.analyses.power",
     "Power": "assay.analyses.power.result",
+    "SurveyNoise": "assay.analyses.power.survey_noise",
+    "SurveyPlan": "assay.analyses.power.survey_noise",
     "Goal": "assay.stats.planning.plans",
     "Shares": "assay.stats.planning.plans",
     "Spread": "assay.stats.planning.plans",
@@ -114,6 +121,7 @@ __all__ = [
     "Certificate",
     "Comparison",
     "ContextCurve",
+    "Decoding",
     "Design",
     "Document",
     "EndpointSpec",
@@ -135,6 +143,8 @@ __all__ = [
     "Spread",
     "Structure",
     "Summary",
+    "SurveyNoise",
+    "SurveyPlan",
     "SurveyReport",
     "Table",
     "Targets",
@@ -147,6 +157,7 @@ __all__ = [
     "characters",
     "compare",
     "context",
+    "generate",
     "japanese",
     "pair",
     "power",

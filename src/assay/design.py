@@ -1,10 +1,11 @@
 """How uncertainty is computed: the one home of every default."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
 from assay.errors import UsageError
+from assay.names import nearest
 from assay.stats.records import IntervalName
 from assay.version import VERSION
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 #: auto is tango for 0/1 scores; else t-hall for few units, or few that differ, and bca for the others.
 Method = IntervalName
 Scheme = Literal["auto", "tokens", "windows"]
+#: Of a certificate: *auto*, and what the published recipe and its fallback take.
+GateMethod = Literal["auto", "bca", "bca-plain", "percentile"]
 #: auto is mcnemar-midp for 0/1 scores and sign-flip for everything else; mcnemar is the exact one.
 TestName = Literal["auto", "sign-flip", "mcnemar-midp", "mcnemar", "t", "wilcoxon"]
 
@@ -94,6 +97,43 @@ class Design:
         return self.method == "auto" and self.test in ("auto", "mcnemar-midp", "mcnemar")
 
 
+Record = TypeVar("Record")
+
+
+class DesignFields(TypedDict, total=False):
+    """The fields of a `Design`, which the verbs take as keywords too."""
+
+    method: Method
+    level: float
+    scheme: Scheme
+    resamples: int | None
+    seed: int
+    test: TestName
+    margin: float | None
+
+
+def as_given(verb: str, record: type[Record], given: Record | None, keywords: Mapping[str, Any]) -> Record:
+    """The design (or goal) that a verb was given, or the one that its keywords make; both at once are refused.
+
+    >>> as_given("compare", Design, None, {"level": 0.9}).level
+    0.9
+    """
+    known, name = [field.name for field in fields(record)], record.__name__.lower()  # type: ignore[arg-type]  # a dataclass
+    for keyword in keywords:
+        if keyword not in known:
+            close = nearest(keyword, known)
+            hint = f"did you mean {close!r}?" if close else f"it takes those of its signature, and {', '.join(known)}."
+            raise TypeError(f"{verb}() has no argument {keyword!r}; {hint}")
+    if given is None:
+        return record(**keywords)
+    if keywords:
+        raise UsageError(
+            f"{verb} takes either a {name} or its fields, but got a {name} and {', '.join(keywords)}; write them into "
+            f"the {name}, or leave it out."
+        )
+    return given
+
+
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise UsageError(f"{name} must be one of {', '.join(choices)}, but got {value!r}.")
@@ -133,7 +173,12 @@ STRICTNESS: dict[str, tuple[str, ...]] = {
     "tier": ("aggressive", "balanced", "conservative"),
     "profile": ("dev", "ci", "release"),
     "weights": ("any", "equal"),
+    "method": ("percentile", "bca-plain", "bca", "auto"),
+    "scheme": ("tokens", "auto", "windows"),
 }
+#: What is looser makes gates easier to pass, and needs a note: weights that hide what was lost, draws by tokens that
+#: vary, a method that is not the one whose coverage holds for units like these.
+USUAL = {"weights": "equal", "method": "auto", "scheme": "auto"}
 _LOWER_IS_STRICTER = ("max_ratio", "max_drop")
 _HIGHER_IS_STRICTER = ("min_windows", "replicates", "level")
 #: What a tier says of the fields of a policy, by the name that the tier has for it.
@@ -159,6 +204,8 @@ class Policy:
     level: float | None = None
     lower_is_better: bool | None = None  # of scores; losses always are
     weights: Weights | None = None  # of scores; "equal" as soon as a policy says anything
+    method: GateMethod | None = None  # of the interval; "auto" as soon as a policy says anything
+    scheme: Scheme | None = None  # what is drawn; likewise
     cluster: str | None = None  # the column whose groups are drawn whole
     task: str | None = None
     metric: str | None = None
@@ -212,7 +259,9 @@ class Policy:
         Where nothing is resampled (0/1 scores) the two are the same.
         """
         return Design(
+            method=self.method or "auto",
             level=DEFAULT_LEVEL if self.level is None else self.level,
+            scheme=self.scheme or "auto",
             resamples=None if exact else self.limits.replicates,
             seed=self.seed or 0,
         )
@@ -226,9 +275,11 @@ class Policy:
             level=self.design().level,
             seed=self.seed or 0,
             weights=self.weights or "equal",
+            method=self.method or "auto",
+            scheme=self.scheme or "auto",
         )
         weaker = ["level"] if filled.design().level < DEFAULT_LEVEL else []  # a lower level makes gates easier to pass
-        weaker += ["weights"] if filled.weights == "any" else []  # as do weights that hide what was lost
+        weaker += [name for name, usual in USUAL.items() if looser(name, getattr(filled, name), usual)]
         if (self.overrides or weaker) and not (self.note and self.note.strip()):
             changed = ", ".join(sorted([*self.overrides, *weaker]))
             raise UsageError(
@@ -256,10 +307,14 @@ class Policy:
         return replace(self, **given)
 
 
+def looser(name: str, value: str, than: str) -> bool:
+    """Whether one of the choices of `STRICTNESS` asks for less than another."""
+    return STRICTNESS[name].index(value) < STRICTNESS[name].index(than)
+
+
 def _stricter(name: str, value: Any, than: Any) -> bool:
     if name in STRICTNESS:
-        order = STRICTNESS[name]
-        return value in order and order.index(value) > order.index(than)
+        return value in STRICTNESS[name] and looser(name, than, value)
     return bool((name in _LOWER_IS_STRICTER and value < than) or (name in _HIGHER_IS_STRICTER and value > than))
 
 

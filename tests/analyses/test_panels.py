@@ -194,7 +194,7 @@ def test_rank_averages_the_runs_of_a_panel() -> None:
     [
         ([Panel.from_arrays(np.eye(3)), long()], {}, UsageError, "one panel, or files and tables"),
         ([Panel.from_arrays(np.eye(3))], {"names": ["x"]}, UsageError, "names must be 3"),
-        ([Panel.from_arrays(np.eye(3))], {"names": ["x", "x", "y"]}, UsageError, "must differ in name"),
+        ([Panel.from_arrays(np.eye(3))], {"names": ["x", "x", "y"]}, UsageError, "names must be 3 different ones"),
         ([Panel.from_arrays([1.0, 2.0])], {}, InputError, "at least two models, but got 1"),
         ([Panel.from_arrays(np.eye(3))], {"weights": "sqrt"}, InputError, "need the number behind each item"),
     ],

@@ -12,6 +12,8 @@ Path = tuple[str | int, ...]
 CHOICES: dict[str, tuple[str, ...]] = {
     "policy.tier": ("balanced", "conservative", "aggressive"),
     "policy.profile": ("dev", "ci", "release"),
+    "policy.method": ("auto", "bca", "bca-plain", "percentile"),
+    "policy.scheme": ("auto", "tokens", "windows"),
     "primary_metric.kind": ("perplexity", "score"),
     "decision.verdict": ("pass", "regression", "insufficient evidence"),
     "bootstrap.scheme": ("tokens", "windows"),

@@ -10,6 +10,7 @@ from scipy.stats import ttest_ind
 from assay.certificate import certify
 from assay.certificate.rules import drift
 from assay.data import Panel
+from assay.design import Policy
 from tests.certificate.samples import example, losses
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -29,6 +30,10 @@ def test_equal_tokens_against_scipys_welch_test(before: int, after: int) -> None
     assert found.log_ratio == pytest.approx(second.mean() - first.mean())
     assert found.log_ratio / found.standard_error == pytest.approx(expected.statistic)
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-6)
+    for level in (0.9, 0.95):
+        limits = expected.confidence_interval(level)
+        assert found.limits(level) == pytest.approx((limits.low, limits.high), rel=1e-6)
+        assert (limits.low <= 0 <= limits.high) == (found.p_value >= 1 - level)
 
 
 def test_clusters_count_as_one_unit_each() -> None:
@@ -71,6 +76,41 @@ def test_a_real_drift_raises_an_alarm(tmp_path: Path) -> None:
         found["primary_metric"]["final"] / found["primary_metric"]["preview"], rel=1e-10
     )
     assert found["decision"]["verdict"] == "pass"  # drift is reported; the ratio decides
+
+
+def test_the_interval_is_at_the_level_of_the_policy_and_shown_beside_the_ratio(tmp_path: Path) -> None:
+    base = losses(100)
+    issued = certify(base, base, tmp_path / "c.json", policy=Policy(level=0.99))
+    found = issued.drift
+    assert found is not None
+    assert found.ci is not None
+    values, tokens = np.array(base["loss"]), np.array(base["tokens"])
+    expected = drift(panel(values[:100], tokens[:100]), panel(values[100:], tokens[100:]), 0)
+    assert expected is not None
+    assert found.ci == pytest.approx(expected.limits(0.99), rel=1e-11)
+    assert found.display_ci == pytest.approx(np.exp(found.ci), rel=1e-11)
+    shown = {fact.label: fact for fact in issued.facts}["preview → final drift"]
+    assert shown.text == "× 0.999  [0.885 to 1.127], p = 0.97: within sampling noise"
+
+
+def test_a_drift_that_the_interval_shows_and_no_alarm_is_raised_for_is_not_called_noise(tmp_path: Path) -> None:
+    base = losses(100)
+    drifted = base | {"loss": [loss + (0.108 if i >= 100 else 0.0) for i, loss in enumerate(base["loss"])]}
+    issued = certify(drifted, drifted, tmp_path / "c.json")
+    assert issued.drift is not None
+    assert 0.01 < issued.drift.p_value < 0.05
+    assert issued.drift.display_ci is not None
+    assert issued.drift.display_ci[0] > 1
+    shown = {fact.label: fact.text for fact in issued.facts}["preview → final drift"]
+    assert shown.endswith("hardly sampling noise, but no alarm (p ≥ 0.01)")
+
+
+def test_limits_beyond_every_number_are_null(tmp_path: Path) -> None:
+    columns = losses(2) | {"loss": [1.0, 300.0, 1.0, 320.0]}
+    found = certify(columns, columns, tmp_path / "c.json").drift
+    assert found is not None
+    assert found.ci is not None
+    assert found.display_ci is None
 
 
 def test_no_spread_has_no_drift_to_judge() -> None:

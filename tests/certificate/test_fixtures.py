@@ -45,6 +45,16 @@ def test_a_forgery_of_it_is_not(certificate: Path, tmp_path: Path) -> None:
     assert [fault.field for fault in found.faults] == ["primary_metric.test_p_value"]
 
 
+@pytest.mark.parametrize("certificate", [path for path in EXPECTED if path.stem == "losses-signed"], ids=str)
+def test_a_field_of_a_later_format_is_none_of_an_earlier_one(certificate: Path, tmp_path: Path) -> None:
+    """A format says which fields there are: one with others is not true, however its digest was made."""
+    document, other = load(certificate), {"assay/certificate/2": "assay/certificate/3"}
+    relabelled = document | {"schema": other.get(document["schema"], "assay/certificate/2")}
+    found = verify(save(tmp_path / "forged.json", relabelled), evidence=evidence_of(certificate))
+    assert not found.true
+    assert found.faults[0].field in ("published", "drift.ci", "policy.method", "drift.degrees_of_freedom")
+
+
 def test_there_are_enough_of_them_and_every_kind_was_issued() -> None:
     assert len(KINDS) >= 12
     assert all(
@@ -57,7 +67,9 @@ def test_every_verdict_rule_method_and_fallback_is_among_them() -> None:
     assert {one.verdict for one in found} == {"pass", "regression", "insufficient evidence"}
     broken = {name for one in found for name in one.broken}
     assert broken == {"pairing", "overlap", "equal counts", "equal weights", "preview minimum", "final minimum"}
-    assert {one.stats.bootstrap.method for one in found} == {"bca", "tango", "degenerate"}
+    methods = {"bca", "t-hall", "tango", "degenerate", "bca-plain", "percentile"}
+    assert {one.stats.bootstrap.method for one in found} == methods
+    assert {(one.policy.method, one.policy.scheme) for one in found} >= {("bca-plain", "tokens"), ("auto", "windows")}
     assert {one.stats.bootstrap.scheme for one in found} == {"tokens", "windows", None}
     used = {fallback.used for one in found for fallback in one.stats.bootstrap.fallbacks}
     assert used == {"collapsed interval", "random sign flips", "smoothed sign flips"}

@@ -3,15 +3,18 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from assay.analyses.compare import compare
 from assay.certificate import certify
 from assay.certificate.fields import rounded
 from assay.certificate.verify import verify
-from assay.design import Design, Policy
+from assay.design import Design, GateMethod, Policy, Scheme
+from assay.errors import UsageError
 from tests.certificate.samples import Columns, evidence_of, issue, load, losses, save, scores
 
 
@@ -163,3 +166,101 @@ def test_a_certificate_cannot_claim_replicates_that_were_not_drawn(forged: dict[
     found = verify(save(certificate, document))
     assert found.exit_code == 4
     assert all(fault.field.startswith("dataset.windows.stats.bootstrap.") for fault in found.faults)
+
+
+# ------------------------------------------------------------------------------ method and scheme; the published recipe
+
+
+def test_the_published_interval_by_hand(tmp_path: Path) -> None:
+    """Drawn ∝ tokens, plain mean, Efron's levels: written out with numpy's own draws, to their random error."""
+    before, after = losses(60), losses(60, 2, shift=0.02, spread=0.2)
+    policy = Policy(replicates=200_000, min_windows=60, note="enough to compare")
+    found = certify(before, after, tmp_path / "c.json", policy=policy).published
+    assert found is not None
+    final = slice(60, None)
+    deltas = np.subtract(after["loss"], before["loss"])[final]
+    share = np.array(before["tokens"])[final] / np.sum(before["tokens"][final])
+    mean, n = float(share @ deltas), len(deltas)
+    draws = np.random.default_rng(5).choice(deltas, p=share, size=(200_000, n)).mean(axis=1)
+    bias = norm.ppf((draws < mean).mean())
+    spread = np.sqrt(share @ (deltas - mean) ** 2)
+    acceleration = float(share @ (deltas - mean) ** 3) / spread**3 / (6 * np.sqrt(n))
+    sides = bias + norm.ppf([0.025, 0.975])
+    expected = np.quantile(draws, norm.cdf(bias + sides / (1 - acceleration * sides)))
+    assert found.ci == pytest.approx(expected, abs=0.03 * spread / np.sqrt(n))
+    assert (found.method, found.scheme, found.replicates) == ("bca-plain", "tokens", 200_000)
+
+
+def test_the_recipe_by_name_is_the_published_interval_and_is_not_stated_twice(tmp_path: Path) -> None:
+    pair = losses(120), losses(120, 2, shift=0.02)
+    beside = certify(*pair, tmp_path / "a.json").published
+    policy = Policy(method="bca-plain", scheme="tokens", note="as published")
+    chosen = certify(*pair, tmp_path / "b.json", policy=policy)
+    assert beside is not None
+    assert chosen.primary_metric.ci == beside.ci
+    assert chosen.published is None
+    assert (chosen.policy.method, chosen.policy.scheme) == ("bca-plain", "tokens")
+    assert chosen.stats.bootstrap.method == "bca-plain"
+    assert verify(tmp_path / "b.json").true
+
+
+def test_the_published_recipe_knows_no_clusters(tmp_path: Path) -> None:
+    pair = losses(120), losses(120, 2, shift=0.02)
+    documents: Columns = {"document": [f"d{i // 6}" for i in range(240)]}
+    plain = certify(*pair, tmp_path / "a.json").published
+    first, second = (one | documents for one in pair)
+    assert certify(first, second, tmp_path / "b.json", cluster="document").published == plain
+
+
+def test_scores_and_equal_differences_have_no_published_interval(tmp_path: Path) -> None:
+    assert certify(*pairs(3, 9, 200), tmp_path / "a.json").published is None
+    base = losses(60)
+    shifted = base | {"loss": [loss + 0.01 for loss in base["loss"]]}
+    assert certify(base, shifted, tmp_path / "b.json").published is None
+
+
+@pytest.mark.parametrize("method", ["bca", "bca-plain", "percentile"])
+@pytest.mark.parametrize("scheme", ["tokens", "windows"])
+def test_the_interval_by_method_and_scheme_is_that_of_compare(
+    method: GateMethod, scheme: Scheme, tmp_path: Path
+) -> None:
+    pair = losses(120), losses(120, 2, shift=0.02)
+    policy = Policy(method=method, scheme=scheme, note="to compare")
+    issued = certify(*pair, tmp_path / "c.json", policy=policy)
+    design = Design(method=method, scheme=scheme, resamples=1_200)
+    found = compare(*pair, split="final", design=design).difference.interval
+    assert found is not None
+    assert issued.primary_metric.ci == (rounded(found.low), rounded(found.high))
+    assert (issued.stats.bootstrap.method, issued.stats.bootstrap.scheme) == (method, scheme)
+    assert verify(tmp_path / "c.json").true
+
+
+@pytest.mark.parametrize("weaker", [{"method": "bca"}, {"method": "percentile"}, {"scheme": "tokens"}])
+def test_a_weaker_choice_needs_a_note_and_the_permission_of_the_verifiers_policy(
+    weaker: dict[str, str], tmp_path: Path
+) -> None:
+    pair, path = (losses(120), losses(120, 2)), tmp_path / "c.json"
+    (name, value), allowed = next(iter(weaker.items())), {"max_ratio": 1.1} | weaker
+    with pytest.raises(UsageError, match=f"{name} of the tier balanced changed: say why"):
+        certify(*pair, path, policy=Policy(**weaker))  # type: ignore[arg-type]
+    certify(*pair, path, policy=Policy(**weaker, note="why not"))  # type: ignore[arg-type]
+    assert verify(path).issuers_choice[name] == value
+    found = verify(path, policy=Policy(max_ratio=1.1))
+    assert (found.true, found.passed) == (True, False)
+    assert found.reasons == (f"issued with the {name} {value}, auto required; {name!r} in a policy can allow it",)
+    assert found.judged is not None
+    assert (found.judged.policy.method, found.judged.policy.scheme) == ("auto", "auto")
+    assert verify(path, policy=Policy(**allowed)).passed  # type: ignore[arg-type]
+    document = load(path)
+    document["policy"]["note"] = None
+    forged = verify(save(tmp_path / "forged.json", document), evidence=evidence_of(path))
+    assert [fault.field for fault in forged.faults] == ["policy"]
+
+
+def test_drawing_uniformly_is_no_weaker_and_a_stricter_issuer_is_judged_by_it(tmp_path: Path) -> None:
+    pair, path = (losses(120), losses(120, 2)), tmp_path / "c.json"
+    certify(*pair, path, policy=Policy(scheme="windows"))
+    found = verify(path, policy=Policy(max_ratio=1.1, scheme="tokens"))
+    assert found.passed
+    assert found.judged is not None
+    assert found.judged.policy.scheme == "windows"

@@ -46,16 +46,17 @@ def test_what_is_shown_stands_in_text_page_and_frame(certificate: Path) -> None:
     assert (part.sentence, part.signature, part.status) == (record.sentence, record.signature, record.status)
     assert [rule for rule, _, _ in record.tables[-1].rows] == [rule["name"] for rule in load(certificate)["rules"]]
     assert record.to_frame()["quantity"].tolist() == [fact.label for fact in record.facts]
-    drawn = record.stats.bootstrap.replicates is not None
-    assert [table.key for table in record.tables] == (["intervals", "rules"] if drawn else ["rules"])
+    several = record.stats.bootstrap.replicates is not None or record.published is not None
+    assert [table.key for table in record.tables] == (["intervals", "rules"] if several else ["rules"])
 
 
-def test_both_intervals_are_numbers_in_the_table(tmp_path: Path) -> None:
+def test_all_intervals_are_numbers_in_the_table(tmp_path: Path) -> None:
     record = certify(losses(120), losses(120, 2), tmp_path / "c.json")
     frame = record.tables[0].to_frame()
-    metric, exact = record.primary_metric, record.exact
-    assert frame["perplexity ratio_low"].tolist() == [metric.display_ci[0], exact.display_ci[0]]
-    assert frame["difference in nats_high"].tolist() == [metric.ci[1], exact.ci[1]]
+    metric, exact, published = record.primary_metric, record.exact, record.published
+    assert published is not None
+    assert frame["perplexity ratio_low"].tolist() == [one.display_ci[0] for one in (metric, exact, published)]
+    assert frame["difference in nats_high"].tolist() == [one.ci[1] for one in (metric, exact, published)]
     assert frame["apart, in standard errors"][1] == exact.distance
 
 
@@ -122,8 +123,10 @@ def test_a_whole_number_is_not_taken_for_another(tmp_path: Path) -> None:
 
 def test_another_schema_is_no_certificate(tmp_path: Path) -> None:
     document = load(issue("losses", tmp_path))
-    with pytest.raises(InputError, match="schema must be 'assay/certificate/2'"):
+    with pytest.raises(InputError, match="schema must be 'assay/certificate/3'"):
         Certificate.from_dict(document | {"schema": "assay/certificate/1"})
+    with pytest.raises(msgspec.ValidationError, match="unknown field `published`"):
+        Certificate.from_dict(document | {"schema": "assay/certificate/2"})
     with pytest.raises(msgspec.ValidationError, match="unknown field"):
         Certificate.from_dict(document | {"extra": 1})
 

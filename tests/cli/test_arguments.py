@@ -24,8 +24,26 @@ ROOT = Path(assay.__file__).parent
 RECORDS = {
     record.__name__: record
     for record in (
-        *(assay.Design, assay.Policy, assay.Goal, assay.Spread, assay.Shares, assay.Structure, assay.Plan),
-        *(PlanNumbers, assay.ModelSpec, assay.EndpointSpec, assay.Selection, assay.Targets, Settings, Schedule),
+        *(
+            assay.Design,
+            assay.Policy,
+            assay.Goal,
+            assay.Spread,
+            assay.Shares,
+            assay.Structure,
+            assay.Plan,
+            assay.SurveyPlan,
+        ),
+        *(
+            PlanNumbers,
+            assay.Decoding,
+            assay.ModelSpec,
+            assay.EndpointSpec,
+            assay.Selection,
+            assay.Targets,
+            Settings,
+            Schedule,
+        ),
     )
 }
 #: Verbs of the library → their commands.

@@ -55,6 +55,13 @@ MODELS = {
     "score -o": ["score", "BASE", "a.txt", "-o", "ODD"],
     "score -o --overwrite": ["score", "BASE", "a.txt", "-o", "ODD", "--overwrite"],
     "score --adapter": ["score", "BASE", "a.txt", "--adapter", "ODD", "-o", "run"],
+    "generate": ["generate", "ODD", "p.jsonl", "-o", "said.jsonl"],
+    "generate prompts": ["generate", "BASE", "ODD", "-o", "said.jsonl"],
+    "generate -o": ["generate", "BASE", "p.jsonl", "--max-tokens", "1", "-o", "ODD/said.jsonl"],
+    "japanese prompts": ["japanese", "BASE", "ODD.jsonl"],
+    "tune run --generate": [
+        *("tune", "run", "--base", "BASE", "--train", "a.txt", "--valid", "a.txt", "--generate", "ODD", "-o", "run"),
+    ],
     "tune run": ["tune", "run", "--base", "ODD", "--train", "a.txt", "--valid", "a.txt", "-o", "run"],
     "tune run --train": ["tune", "run", "--base", "BASE", "--train", "ODD", "--valid", "a.txt", "-o", "run"],
     "tune run -o": [
@@ -80,6 +87,7 @@ def files(shell: Shell) -> Shell:
     shell.write("a.csv", SCORES)
     shell.write("b.csv", SCORES.replace("q2,0", "q2,1"))
     shell.write("losses.csv", LOSSES)
+    shell.write("p.jsonl", '{"prompt": "Some"}\n')
     shell.write("a.txt", "Some text, which is not long. " * 20)
     for name in ("survey.json", "predictions.csv"):
         shutil.copy(SURVEY / name, shell.folder)

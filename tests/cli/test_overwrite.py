@@ -83,6 +83,7 @@ def test_a_training_run_is_replaced_by_a_complete_one(shell: Shell, training_run
         "trained",
         "training.json",
         "windows",
+        "windows-base",
     ]
 
 

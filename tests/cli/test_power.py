@@ -8,6 +8,7 @@ import pytest
 from assay import examples
 from assay.analyses.power import power
 from assay.analyses.power.result import Power
+from assay.analyses.power.survey_noise import SurveyNoise, SurveyPlan
 from assay.stats.planning.plans import Goal, Shares, Spread, Structure
 from tests.cli.command import SCORES, Shell
 
@@ -105,3 +106,27 @@ def test_pilots_that_cannot_be_used_are_refused(shell: Shell) -> None:
     shell.assert_refused("power", "none.csv", B, "--difference", "0.1", parts=["none.csv", "no such file"])
     same = shell.write("s.csv", SCORES)
     shell.assert_refused("power", same, same, "--difference", "0.1", parts=["same difference everywhere"])
+
+
+def test_survey_is_the_record_of_the_library(shell: Shell) -> None:
+    assert shell("power", "--survey").out == str(power(SurveyPlan())) + "\n"
+    ran = shell("power", "--survey", "--options", "2,7", "--respondents", "15", "--json")
+    assert SurveyNoise.from_dict(json.loads(ran.out)) == power(SurveyPlan(options=[2, 7], respondents=[15]))
+    ran = shell("power", "--survey", "--shares", "80,15,5", "--respondents", "40", "--json")
+    assert SurveyNoise.from_dict(json.loads(ran.out)) == power(SurveyPlan(shares=[80, 15, 5], respondents=[40]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--survey --sd 1", "--survey takes --options, --respondents and --shares"),
+        ("--options 3", "add --survey"),
+        ("--survey --respondents many", "must be whole numbers with commas between them, but got 'many'"),
+        ("--survey --shares a,b", "--shares must be numbers"),
+        ("--survey --options 1", "--options must be whole numbers from 2 to 100, but got 1"),
+    ],
+)
+def test_a_survey_that_makes_no_sense_is_refused(shell: Shell, options: str, message: str) -> None:
+    ran = shell("power", *options.split())
+    assert ran.exit_code == 2
+    assert message in " ".join(ran.err.split())

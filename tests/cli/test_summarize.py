@@ -67,3 +67,41 @@ def test_what_cannot_be_answered_is_refused(shell: Shell, scores: str) -> None:
     shell.assert_refused("summarize", scores, "--metric", "acc", exit_code=2, parts=["--metric acc", "is a table"])
     shell.assert_refused("summarize", scores, "--save", scores, exit_code=2, parts=["is read"])
     shell.assert_refused("summarize", scores, "--chart", "c.gif", exit_code=2, parts=["c.gif"])
+
+
+RUNS = "item,run,score\n" + "".join(f"q{i},{run},{int((i * i + run) % 5 > 1)}\n" for i in range(12) for run in range(4))
+
+
+def test_attempts_are_those_of_the_library(shell: Shell) -> None:
+    path = shell.write("runs.csv", RUNS)
+    ran = shell("summarize", path, "--at", "2, 1", "--json")
+    found = Summary.from_dict(json.loads(ran.out))
+    assert found == summarize(path, at=[1, 2])
+    assert [rate.k for rate in found.passes] == [1, 2]
+    text = shell("summarize", path).out
+    assert "pass@k [95 %]" in text
+    assert "of the variance of pass@1 is between attempts" in text
+
+
+@pytest.mark.parametrize(
+    ("at", "exit_code", "part"),
+    [
+        ("9", 3, "runs has at most 4 attempts at an item, too few for --at 9"),
+        ("x", 2, "--at must be whole numbers with commas between them, such as 1,10, but got 'x'"),
+        ("1,,2", 2, "--at must be whole numbers"),
+        ("0", 2, "at must be a whole number from 1 to 100,000, but got 0"),
+        ("-1", 2, "--at must be whole numbers"),
+    ],
+)
+def test_attempts_that_are_refused(shell: Shell, at: str, exit_code: int, part: str) -> None:
+    path = shell.write("runs.csv", RUNS)
+    shell.assert_refused("summarize", path, f"--at={at}", exit_code=exit_code, parts=[part])
+
+
+def test_a_comparison_of_attempts(shell: Shell) -> None:
+    a, b = shell.write("a.csv", RUNS), shell.write("b.csv", RUNS.replace(",0\n", ",1\n", 9))
+    ran = shell("compare", a, b, "--at", "2", "--every", "--json")
+    assert json.loads(ran.out)["measure"] == "pass^2"
+    assert "pass@3" in shell("compare", a, b, "--at", "3").out
+    shell.assert_refused("compare", a, b, "--every", exit_code=2, parts=["say how many with --at k"])
+    shell.assert_refused("compare", a, b, "--at", "5", exit_code=3, parts=["a has at most 4 attempts at an item"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.analyses.survey import survey
 from assay.analyses.survey.result import SurveyReport
-from assay.examples import copy_survey
+from assay.examples import SURVEY, copy_survey
 from tests.cli.command import Shell
 from tests.data.survey.surveys import result, truth_of, write
 from tests.data.survey.surveys import survey as small
@@ -65,3 +65,18 @@ def test_bad_input_and_usage_are_refused(shell: Shell) -> None:
     shell.assert_refused(
         "survey", "survey.json", "predictions.csv", "--only", "scores", "-o", "file/x", parts=["file/x"]
     )
+
+
+def test_coarser_segments(shell: Shell, tmp_path: Path) -> None:
+    paths = str(SURVEY / "survey.json"), str(SURVEY / "predictions.csv")
+    mapping = tmp_path / "coarser.csv"
+    mapping.write_text("segment,into\nplace:small,place:not large\nplace:medium,place:not large\n", encoding="utf-8")
+    ran = shell("survey", *paths, "--merge", str(mapping), "--only", "scores,intervals", "--by", "category")
+    assert ran.exit_code == 0
+    assert "2 segments merged into 1: respondents added" in ran.out
+    assert "Intervals: by category" in ran.out
+    mapping.write_text("segment,into\nplace:tiny,x\n", encoding="utf-8")
+    ran = shell("survey", *paths, "--merge", str(mapping))
+    assert ran.exit_code == 3
+    assert "line 2" in ran.err
+    assert "no segment 'place:tiny'" in ran.err

@@ -31,7 +31,7 @@ def test_chart_and_markdown_are_written_beside_the_text(shell: Shell) -> None:
     ran = shell("tune", *PAIR, str(RUNS / "lora-rates"), "--chart", "c.svg", "--markdown", "c.md")
     assert (ran.exit_code, ran.err) == (0, "Chart: c.svg\nMarkdown: c.md\n")
     assert b"<svg" in (shell.folder / "c.svg").read_bytes()[:200]
-    assert "### What to do" in (shell.folder / "c.md").read_text(encoding="utf-8")
+    assert "### Recommendations" in (shell.folder / "c.md").read_text(encoding="utf-8")
 
 
 def test_targets_from_a_file(shell: Shell) -> None:
@@ -39,6 +39,33 @@ def test_targets_from_a_file(shell: Shell) -> None:
     found = json.loads(shell("tune", *PAIR, "--targets", "t.json", "--json").out)
     status = {(c["arm"], c["name"]): c["status"] for c in found["criteria"]}
     assert (status["full", "perplexity"], status["lora r=16", "perplexity"]) == ("met", "not met")
+
+
+def test_targets_by_name_and_without_any(shell: Shell) -> None:
+    asked, plain = (json.loads(shell("tune", *PAIR, *more, "--json").out) for more in (("--targets", "japanese"), ()))
+    assert (plain["targets"], plain["criteria"]) == (None, [])
+    assert asked["targets"]["perplexity"] == 12
+    assert {"perplexity", "kanji", "performance_loss"} <= {one["name"] for one in asked["criteria"]}
+    shell.assert_refused("tune", *PAIR, "--targets", "japanes", parts=["japanes: no such file", "or japanese"])
+
+
+def test_the_shape_of_targets_is_printed(shell: Shell) -> None:
+    found = json.loads(shell("schema", "targets").out)
+    assert (found["title"], found["properties"]["kanji"]["maximum"]) == ("Targets", 1)
+
+
+def test_items_and_every_table_from_the_command_line(shell: Shell) -> None:
+    names = [f"a{i}.json" for i in range(8)]
+    metrics = '[{"step": 1, "train loss": 2.0, "test accuracy": 0.5}]'
+    for name in names:
+        shell.write(name, f'{{"train_info": {{"metrics": {metrics}, "status": "success"}}, "run_info": null}}')
+    small, full = (shell("tune", *names, "--items", "20", *more) for more in ((), ("--full",)))
+    assert (
+        "0.500 [0.299 to 0.701]" in small.out
+    )  # Agresti and Coull's of 10 of 20: Brown, Cai and DasGupta (2001), eq. 5
+    assert small.out.count("\n") < full.out.count("\n")
+    assert "Convergence\n" in full.out
+    shell.assert_refused("tune", names[0], "--items", "3", exit_code=2, parts=["no whole number", "--items 3"])
 
 
 def test_help_names_both_commands(shell: Shell) -> None:
@@ -129,8 +156,8 @@ def test_bad_runs_targets_and_settings_are_refused_in_one_line(shell: Shell) -> 
 
 def test_a_peft_result_with_missing_keys_is_reported_as_far_as_it_goes(shell: Shell) -> None:
     shell.write("a.json", PEFT)
-    found = json.loads(shell("tune", "a.json", "--json").out)
-    assert (found["arms"][0]["name"], found["arms"][0]["total"], found["arms"][0]["memory"]) == ("a", None, {})
+    arm = json.loads(shell("tune", "a.json", "--json").out)["detailed_metrics"]["arms"][0]
+    assert (arm["name"], arm["total"], arm["memory"]) == ("a", None, {})
 
 
 def test_a_divergence_is_reported_and_named_with_its_step(shell: Shell) -> None:
@@ -260,7 +287,7 @@ def test_a_log_of_nan_beside_a_good_one_is_reported_and_drawn(shell: Shell) -> N
 
 def test_both_options_from_the_command_line(shell: Shell) -> None:
     path = trainer(Path("a/trainer_state.json"), eval_news_loss=[1.0] * 4, eval_code_loss=[2.4, 2.3, 2.2, 2.1])
-    ran = shell("tune", str(path), "--validation", "code", "--language-model")
+    ran = shell("tune", str(path), "--validation", "code", "--language-model", "--targets", "japanese")
     assert ran.exit_code == 0
     assert "met (excellent" in ran.out
     shell.assert_refused("tune", str(path), "--validation", "x", exit_code=2, parts=["'x'", "news, code"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.data.generations import read_generations
+from assay.data.generations import read_generations, read_prompts
 from assay.errors import InputError, UsageError
 
 TABLE = {"item": ["b", "a"], "prediction": ["犬", "猫"], "reference": ["犬。", "猫。"]}
@@ -108,3 +108,78 @@ def test_columns_and_names_that_make_no_sense_are_refused(tmp_path: Path) -> Non
     path.write_text("item,prediction,reference,model\na,b,c,x\na,b,c,y\n")
     with pytest.raises(UsageError, match=r"new=… names one system, but .* holds 2: x, y"):
         read_generations([f"new={path}"])
+
+
+# -------------------------------------------------------------------------------------------------------------- prompts
+
+
+def test_prompts_whatever_the_format(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("item,prompt,reference\nb,犬,犬。\na,猫,猫。\n", encoding="utf-8")
+    (tmp_path / "x.jsonl").write_text(
+        '{"prompt": "犬", "id": "b", "reference": "犬。"}\n{"id": "a", "prompt": "猫", "reference": "猫。"}\n'
+    )
+    table = {"prompt": ["犬", "猫"], "reference": ["犬。", "猫。"], "item": ["b", "a"]}
+    found = [read_prompts(source) for source in (*sorted(tmp_path.iterdir()), table)]
+    for one in found:
+        assert (one.items, one.texts, one.references) == (("b", "a"), ("犬", "猫"), ("犬。", "猫。"))
+        assert (one.clusters, len(one), one.digest) == (None, 2, found[0].digest)
+
+
+def test_prompts_need_no_more_than_prompts() -> None:
+    bare = read_prompts({"prompt": ["x", "y"]})
+    assert (bare.items, bare.references) == (("1", "2"), None)
+    named = read_prompts(
+        {"q": ["x"], "a": ["y"], "n": ["7"], "doc": ["d"]},
+        columns={"prompt": "q", "reference": "a", "item": "n", "cluster": "doc"},
+    )
+    assert (named.items, named.texts, named.references, named.clusters) == (("7",), ("x",), ("y",), ("d",))
+    digests = {
+        read_prompts(table).digest
+        for table in (
+            {"prompt": ["xy"]},
+            {"prompt": ["x", "y"]},
+            {"prompt": ["xy"], "reference": ["xy"]},
+            {"prompt": ["xy"], "cluster": ["xy"]},
+            {"prompt": ["xy"], "item": ["xy"]},
+        )
+    }
+    assert len(digests) == 5
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"text": ["x"]}, r"no column 'prompt' .*prompts need prompt\); name it: `columns={'prompt': 'NAME'}`"),
+        ({"promt": ["x"]}, r"did you mean `columns={'prompt': 'promt'}`"),
+        ({"prompt": ["x", " "]}, "column 'prompt': the cell is empty"),
+        ({"prompt": ["x"], "reference": [""]}, "column 'reference': the cell is empty"),
+        ({"prompt": ["x", "y"], "id": ["1", "1"]}, "'1'"),
+        ({"prompt": ["x", "y"], "item": ["1", ""]}, "column 'item': the cell is empty"),
+        ({"prompt": ["x\ud800"]}, "unpaired surrogate"),
+        ({"prompt": ["nan"]}, "a missing number"),
+        ({"prompt": []}, "no rows"),
+    ],
+)
+def test_prompts_that_cannot_be_used(table: dict[str, list[str]], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_prompts(table)
+
+
+def test_references_may_be_asked_for() -> None:
+    with pytest.raises(InputError, match=r"no column 'reference' .*prompts need prompt and reference"):
+        read_prompts({"prompt": ["x"]}, references=True)
+    with pytest.raises(UsageError, match="answer"):
+        read_prompts({"prompt": ["x"]}, columns={"answer": "y"})
+
+
+def test_what_was_generated_may_be_empty_or_look_like_a_missing_number(tmp_path: Path) -> None:
+    path = tmp_path / "said.jsonl"
+    rows = [
+        {"item": str(i), "prediction": text, "reference": "r", "finish": "stop"} for i, text in enumerate(["", "nan"])
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (found,) = read_generations([path])
+    assert found.predictions == ("", "nan")
+    path.write_text("".join(json.dumps({**row, "reference": ""}) + "\n" for row in rows))
+    with pytest.raises(InputError, match="column 'reference': the cell is empty"):
+        read_generations([path])

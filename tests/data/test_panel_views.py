@@ -72,10 +72,24 @@ def test_a_grid_has_values_weights_and_holes() -> None:
 
 
 def test_substance_by_hand() -> None:
-    found = HOLES.substance()  # of the first system: weights 1, 3 and 4
-    assert (found.units, found.differing, found.largest) == (3, 1, 0.5)
-    assert found.effective == pytest.approx(8**2 / (1 + 9 + 16), rel=1e-15)
-    assert losses().substance().units == 2
+    found = HOLES.substance()  # of all that any system answered: weights 1, 2, 3 and 4
+    assert (found.units, found.differing, found.largest) == (4, 1, 0.4)
+    assert found.effective == pytest.approx(10**2 / (1 + 4 + 9 + 16), rel=1e-15)
+    assert (found.clustered, found.clustered_effective) == (None, None)
+    assert Panel.from_arrays([1.0, 0.0]).substance().differing is None
+
+
+def test_substance_of_clusters_by_hand() -> None:
+    found = losses().substance()  # tokens 4 + 2 and 2
+    assert (found.units, found.largest, found.differing, found.clustered) == (2, 0.75, 3, 3)
+    assert found.effective == pytest.approx(8**2 / (36 + 4), rel=1e-15)
+    assert found.clustered_effective == pytest.approx(8**2 / (16 + 4 + 4), rel=1e-15)
+
+
+def test_substance_has_no_unit_that_nobody_answered() -> None:
+    unanswered = replace(HOLES, parts={name: part.copy() for name, part in HOLES.parts.items()})
+    next(part for part in unanswered.parts.values() if part.shape[1] == 2)[3] = NAN
+    assert replace(HOLES, parts=unanswered.parts).substance().units == 3
     assert Panel.from_arrays([1.0, 0.0]).substance().differing is None
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from assay import compare, read_table, read_tables, summarize
 from assay.data import Selection, Table
-from assay.errors import InputError
+from assay.errors import InputError, UsageError
 from tests.data.files import assert_refused
 
 ITEMS = ("id", "question_id", "doc_id", "task_id", "sample_id", "qid", "idx", "instance_id", "prompt_id")
@@ -175,9 +175,15 @@ def test_one_column_of_numbers_is_not_guessed() -> None:
     assert_refused({"id": ["x"], "points": [1]}, "no column score", "`columns={'score': 'NAME'}`")
 
 
-def test_one_file_of_two_models_says_what_to_type(wide: Path) -> None:
-    with pytest.raises(Exception, match=r"models=\('base', 'large'\)"):
-        compare(wide)
+def test_one_file_of_two_models_needs_no_names_and_says_how_to_turn_them(wide: Path) -> None:
+    found = compare(wide)
+    assert (found.systems.a, found.systems.b) == ("base", "large")
+    assert any("models=('large', 'base')" in note for note in found.notes)
+
+
+def test_one_file_of_three_models_says_what_to_type() -> None:
+    with pytest.raises(UsageError, match=r"among a, b, c \(`models=\('a', 'b'\)`\)"):
+        compare({"item": [1, 2], "a": [1, 0], "b": [1, 1], "c": [0, 1]})
 
 
 # ---------------------------------------------------------------------------------------------------- tasks as clusters

@@ -63,6 +63,8 @@ def _text(folder: Path) -> None:
     parts = models.path("en.txt").read_text(encoding="utf-8").split("\n\n")
     (folder / "text.txt").write_text("\n\n".join(part[:400] for part in parts[:4]))
     (folder / "valid.txt").write_text(parts[5][:300])
+    rows = [{"prompt": part[:20], "reference": part[20:40]} for part in parts[:3]]
+    (folder / "prompts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def _no_clocks(run: Path) -> Any:
@@ -87,6 +89,13 @@ def short_shards() -> None:
     import assay.scoring.windows
 
     assay.scoring.windows.SHARD_TOKENS = 200
+
+
+def every_batch() -> None:
+    """What has been answered is kept after every batch, and not now and then."""
+    from assay.scoring import generation_files
+
+    generation_files.SECONDS_BETWEEN_RECORDS = 0.0
 
 
 def careless_writer() -> None:
@@ -137,7 +146,9 @@ _TUNE = [
     *("tune", "run", "--base", _BASE, "--train", "text.txt", "--valid", "valid.txt", "--context", "32"),
     *("--rows", "2", "--method", "lora", "--rank", "2", "--steps", "3", "--checkpoint", "2"),
     *("--every-validation", "2", "--every-memory", "0", "--every-quality", "0", "-o", "run"),
+    *("--generate", "prompts.jsonl", "--max-tokens", "2"),
 ]
+_GENERATE = ["generate", _BASE, "prompts.jsonl", "--max-tokens", "3", "--batch-size", "1", "-o", "new/said.jsonl"]
 _CERTIFY = ["certify", "a.csv", "b.csv", "-o", "c.json", "--sign", "key", "--markdown", "c.md"]
 _KEYS: Mapping[str, Callable[[Path], Any]] = {"new.key.pub": _pair_of_keys, "new.key": lambda path: path.name}
 _LOG = {"run/events.jsonl": _no_clocks}
@@ -166,7 +177,7 @@ COMMANDS = {
         ),
         Command(
             "survey",
-            ["survey", "survey.json", "predictions.csv", "-o", "out/deep", "--only", "scores,baselines"],
+            ["survey", "survey.json", "predictions.csv", "-o", "out/deep", "--only", "scores,baselines,cells"],
             _survey,
         ),
         Command("keygen", ["keygen", "new.key"], lambda _: None, resumes=True, compared=_KEYS),
@@ -179,6 +190,16 @@ COMMANDS = {
             models=True,
             resumes=True,
             prelude="short_shards",
+        ),
+        Command("generate", _GENERATE, _text, models=True, resumes=True, prelude="every_batch"),
+        Command(
+            "generate --overwrite",
+            [*_GENERATE, "--overwrite"],
+            _text,
+            before=[[*_GENERATE, "--seed", "7"]],
+            models=True,
+            resumes=True,
+            prelude="every_batch",
         ),
         Command("tune run", _TUNE, _text, models=True, resumes=True, compared=_LOG),
         Command(

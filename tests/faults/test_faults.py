@@ -18,15 +18,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="handles are nam
 
 #: How many operations of each command `make test` tries; dear commands fewer.
 SAMPLE = {
-    "certify": 33,
-    "certify over another": 30,
+    "certify": 28,
+    "certify over another": 26,
     "rank": 12,
     "report": 3,
     "report --chart-format": 1,
     "survey": 2,
-    "keygen": 26,
+    "keygen": 21,
     "score": 16,
     "score --overwrite": 16,
+    "generate": 8,
+    "generate --overwrite": 6,
     "tune run": 5,
     "tune run --overwrite": 5,
     "demo": 1,

@@ -13,6 +13,7 @@ from assay.analyses.compare import compare
 from assay.analyses.context import context
 from assay.analyses.japanese import japanese
 from assay.analyses.power import power
+from assay.analyses.power.survey_noise import SurveyPlan
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
 from assay.analyses.summarize import summarize
@@ -116,6 +117,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "japanese": _japanese,
     "reliability": _reliability,
     "power": _power,
+    "noise": lambda: power(SurveyPlan(options=[3, 4], respondents=[20, 50])),
     "summary": _summary,
 }
 KINDS = tuple(_MAKERS)

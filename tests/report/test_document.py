@@ -34,7 +34,7 @@ def test_a_saved_result_is_shown_as_the_live_one_byte_for_byte(kind: str, tmp_pa
 
 
 def test_every_kind_that_can_be_saved_is_covered() -> None:
-    assert {data_of(kind)["schema"] for kind in KINDS} == set(SCHEMAS)
+    assert {data_of(kind)["schema"] for kind in KINDS} == set(SCHEMAS) - {"assay/certificate/2"}  # an earlier format
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -185,7 +185,7 @@ def test_context_is_what_the_server_says_less_what_is_only_predicted_and_written
 
 def test_context_of_a_server_that_does_not_list_its_models(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     scorer = loopback.scorer()
-    monkeypatch.setattr(scorer, "_models", list)
+    monkeypatch.setattr(scorer._served, "models", list)
     scorer.tokenizer.model_max_length = 64
     assert scorer.context == 62
 
@@ -474,8 +474,8 @@ def test_the_key_is_sent_and_never_shown(
     shown = [
         repr(scorer),
         repr(vars(scorer)),
-        repr(scorer._server),
-        repr(vars(scorer._server)),
+        repr(scorer._served._server),
+        repr(vars(scorer._served._server)),
         json.dumps(scorer.about),
     ]
     shown += [caplog.text, *capfd.readouterr()]

@@ -1,5 +1,7 @@
 """Losses against a plain `model(input_ids, labels=…)` loop, and the refusals of the loader."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +14,8 @@ transformers = pytest.importorskip("transformers", reason="the extra hf is not i
 from assay.errors import InputError, UsageError  # noqa: E402 - after the check that the extra is there
 from assay.scoring.checkpoint import model_digests  # noqa: E402 - likewise
 from assay.scoring.hf import ModelScorer  # noqa: E402 - likewise
-from assay.scoring.loading import tokenized  # noqa: E402 - likewise
-from assay.scoring.models_and_texts import ModelSpec  # noqa: E402 - likewise
+from assay.scoring.loading import load_config, tokenized  # noqa: E402 - likewise
+from assay.scoring.models_and_texts import ModelSpec, rope_of  # noqa: E402 - likewise
 
 ROWS = [list(np.random.default_rng(i).integers(2, 300, size=size)) for i, size in enumerate((50, 50, 47, 9, 2, 64))]
 
@@ -110,3 +112,50 @@ def test_digests_follow_the_files(tiny_model: Callable[..., Path]) -> None:
     a, b = (model_digests(ModelSpec(str(tiny_model(seed=seed)))) for seed in (0, 5))
     assert a["model"] != b["model"]
     assert a["tokenizer"] == b["tokenizer"]
+
+
+@pytest.mark.parametrize("scaling", ["yarn:4", "linear:2.5"])
+def test_stretched_positions_against_a_model_whose_config_says_so(
+    tiny_model: Callable[..., Path], scaling: str, tmp_path: Path
+) -> None:
+    """The oracle is transformers, which reads the scaling from the file of the model."""
+    folder, (kind, factor) = tiny_model(), rope_of(scaling)
+    scorer = ModelScorer(ModelSpec(str(folder), dtype="float32", device="cpu", rope_scaling=scaling))
+    config = transformers.AutoConfig.from_pretrained(folder)
+    own = config.max_position_embeddings
+    assert (scorer.context, scorer.about["rope_scaling"]) == (int(own * factor), scaling)
+    told = {"rope_theta": 10_000.0, "rope_type": kind, "factor": factor, "original_max_position_embeddings": own}
+    scaled = tmp_path / "scaled"
+    shutil.copytree(folder, scaled)
+    content = json.loads((scaled / "config.json").read_text("utf-8"))
+    said = {"rope_parameters": told, "max_position_embeddings": int(own * factor)}
+    (scaled / "config.json").write_text(json.dumps(content | said), "utf-8")
+    model = transformers.AutoModelForCausalLM.from_pretrained(scaled, dtype=torch.float32).eval()
+    row = list(np.random.default_rng(3).integers(2, 300, size=own + 40))
+    assert scorer.losses([row])[0].mean() == pytest.approx(plain_losses(model, row), abs=1e-5)
+    plain = ModelScorer(ModelSpec(str(folder), dtype="float32", device="cpu"))
+    assert abs(plain.losses([row[:own]])[0] - scorer.losses([row[:own]])[0]).max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    "scaling", ["yarn", "yarn:1", "yarn:0.5", "yarn:x", "dynamic:2", "linear:1e9", "linear:nan", ""]
+)
+def test_scalings_that_make_no_sense_are_refused(tiny_model: Callable[..., Path], scaling: str) -> None:
+    with pytest.raises(UsageError, match="rope_scaling must look like yarn:8"):
+        ModelScorer(ModelSpec(str(tiny_model()), rope_scaling=scaling))
+
+
+def test_only_rotary_positions_that_are_not_scaled_yet_are_stretched(
+    tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "scaled"
+    shutil.copytree(tiny_model(), folder)
+    content = json.loads((folder / "config.json").read_text("utf-8"))
+    told = {"rope_theta": 10_000.0, "rope_type": "linear", "factor": 2.0}
+    (folder / "config.json").write_text(json.dumps(content | {"rope_parameters": told}), "utf-8")
+    with pytest.raises(UsageError, match=r"are scaled already \(linear\); leave out `rope_scaling`"):
+        ModelScorer(ModelSpec(str(folder), rope_scaling="yarn:2"))
+    gpt2 = tmp_path / "gpt2"
+    transformers.GPT2Config(vocab_size=300, n_positions=64, n_embd=32, n_layer=1, n_head=2).save_pretrained(gpt2)
+    with pytest.raises(UsageError, match="no rotary positions to stretch"):
+        load_config(ModelSpec(str(gpt2), rope_scaling="yarn:2"))

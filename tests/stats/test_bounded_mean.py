@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from assay.stats.bounded_mean import agresti_coull, bounded_interval, effective_items
+from assay.stats.bounded_mean import (
+    agresti_coull,
+    bounded_interval,
+    effective_items,
+    fitted_interval,
+    nearly_binary,
+)
 from assay.stats.records import Interval
 from assay.stats.units import Floats, Units, effective_number, grouped
 
@@ -140,3 +146,38 @@ def test_a_single_item_says_little() -> None:
     assert (round(found.low, 2), found.high) == (0.17, 1.0)
     graded_one = graded(np.array([0.5]))
     assert graded_one.high - graded_one.low > 0.9
+
+
+def test_scores_that_are_settled_but_for_a_few_count_as_right_or_wrong() -> None:
+    """By hand: fewer than five are not at the end where most are."""
+    assert nearly_binary(np.array([1.0] * 16 + [0.9, 0.5, 0.0, 0.2]))
+    assert not nearly_binary(np.array([1.0] * 15 + [0.9, 0.5, 0.0, 0.2, 0.1]))
+    assert nearly_binary(np.array([0.0, 0.0, 0.3]))
+    assert not nearly_binary(np.full(5, 0.5))
+
+
+# ------------------------------------------------------------------------------------ fitted where answers are missing
+
+
+@given(st.integers(2, 400), st.data())
+def test_a_fit_without_spread_is_that_of_a_share_against_statsmodels(n: int, data: st.DataObject) -> None:
+    """All right: as many answers as there are, and Student's t of the units for the normal quantile."""
+    answers = data.draw(st.integers(1, n))
+    found = fitted_interval(1.0, 0.0, answers, n, 0.95, right_or_wrong=True)
+    alpha = 2 * float(scipy_stats.norm.sf(scipy_stats.t.ppf(0.975, n - 1)))
+    expected = proportion_confint(answers, answers, alpha=alpha, method="agresti_coull")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.floats(-0.1, 1.1), st.floats(0, 0.5), st.integers(2, 50), st.booleans())
+def test_a_fit_stays_between_0_and_1_unless_the_estimate_does_not(
+    value: float, error: float, n: int, right_or_wrong: bool
+) -> None:
+    found = fitted_interval(value, error, n, n, 0.95, right_or_wrong=right_or_wrong)
+    assert min(value, 0) <= found.low <= value <= found.high <= max(value, 1)
+
+
+def test_right_and_wrong_answers_count_once_each() -> None:
+    """A small error of many units cannot make of 20 answers more than 20."""
+    few = fitted_interval(0.95, 0.001, 20, 500, 0.95, right_or_wrong=True)
+    assert few.low < 0.8 < fitted_interval(0.95, 0.001, 20, 500, 0.95, right_or_wrong=False).low

@@ -94,3 +94,55 @@ def test_what_a_measurement_leaves_behind_is_not_training() -> None:
     found = peak.measured(parameters=0, gradients=0, optimizer=0)
     assert held.sum() == size // 4
     assert 0.9 * size < found["activations"] < 1.1 * size
+
+
+class FakeAllocator:
+    """What torch.cuda says of a GPU with this history of allocations, in bytes."""
+
+    def __init__(self) -> None:
+        self.held = self.most = 0
+
+    def allocate(self, size: int) -> None:
+        self.held += size
+        self.most = max(self.most, self.held)
+
+    def reset_peak_memory_stats(self, _device: object) -> None:
+        self.most = self.held
+
+    def memory_allocated(self, _device: object) -> int:
+        return self.held
+
+    def max_memory_allocated(self, _device: object) -> int:
+        return self.most
+
+    def memory_reserved(self, _device: object) -> int:
+        return 2 * self.held
+
+    def max_memory_reserved(self, _device: object) -> int:
+        return 2 * self.most
+
+
+def test_on_a_gpu_allocated_reserved_and_their_peaks_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no GPU here: the four functions of torch.cuda are replaced, everything above them is ours."""
+    gpu = FakeAllocator()
+    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
+        monkeypatch.setattr(torch.cuda, name, getattr(gpu, name))
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", gpu.reset_peak_memory_stats)
+    gpu.allocate(100)  # the parameters
+    peak = Peak("cuda")
+    with peak.aside() as inference:
+        gpu.allocate(30)
+        gpu.allocate(-30)
+    gpu.allocate(70 + 20)  # gradients and optimizer 70, activations 20
+    gpu.allocate(-20)
+    assert inference.peak == 130
+    assert peak.measured(parameters=100, gradients=30, optimizer=40) == {
+        "parameters": 100,
+        "gradients": 30,
+        "optimizer": 40,
+        "activations": 20,
+        "peak": 190,
+        "allocated": 170,
+        "reserved": 340,
+        "peak_reserved": 380,
+    }

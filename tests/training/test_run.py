@@ -1,6 +1,7 @@
 """Training from Python: `assay.tune_run` takes names, files and documents, and gives runs that `assay.tune` takes."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,4 +92,82 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(tmp_path: 
         assay.tune_run(path("base"), tmp_path / "r", **given, context=10**6)
     with pytest.raises(assay.InputError, match="nowhere"):
         assay.tune_run(path("base"), tmp_path / "r", train=tmp_path / "nowhere.txt", valid=STORY)
+    assert not (tmp_path / "r").exists()
+
+
+def test_the_untrained_base_is_scored_on_the_same_windows_before_the_first_step(tmp_path: Path) -> None:
+    """The oracle is the loss that the callback measured at step 0, by another way through the model."""
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "context": 32, "schedule": RARE}
+    (run,) = assay.tune_run(path("base"), tmp_path / "r", **given, settings=SMALL)
+    windows, base = (assay.read_table(tmp_path / "r" / name) for name in ("windows", "windows-base"))
+    assert list(base.ids) == list(windows.ids)
+    tokens = base.numbers["tokens"]
+    events = [json.loads(line) for line in (tmp_path / "r" / "events.jsonl").read_text().splitlines()]
+    start = next(event for event in events if event["kind"] == "validation" and event["step"] == 0)
+    assert (base.numbers["loss"] * tokens).sum() / tokens.sum() == pytest.approx(start["loss"], rel=1e-5)
+    (found,) = assay.tune(run).adapted
+    assert found.base_loss == pytest.approx(start["loss"], rel=1e-5)
+    assert found.windows is not None
+    rates = assay.tune_run(path("base"), tmp_path / "s", **given, settings=SMALL, learning_rates=[1e-3])
+    assert not (rates[0].folder / "windows-base").exists()  # a sweep is compared with no base
+
+
+def test_a_run_of_an_earlier_version_gets_its_base_when_it_is_asked_for_again(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "context": 32, "schedule": RARE}
+    assay.tune_run(path("base"), tmp_path / "r", **given, settings=SMALL)
+    events = (tmp_path / "r" / "events.jsonl").read_bytes()
+    shutil.rmtree(tmp_path / "r" / "windows-base")
+    (run,) = assay.tune_run(path("base"), tmp_path / "r", **given, settings=SMALL)
+    assert assay.tune(run).adapted[0].windows is not None
+    assert (tmp_path / "r" / "events.jsonl").read_bytes() == events
+
+
+def test_scripts_are_measured_of_japanese_text_only(tmp_path: Path) -> None:
+    for name, text in (("en", STORY[4].text), ("ja", "むかし、ある村に小さな犬がいました。" * 6)):
+        (run,) = assay.tune_run(
+            path("base"),
+            tmp_path / name,
+            train=STORY[:4],
+            valid=assay.Document("v", text),
+            context=32,
+            settings=SMALL,
+            schedule=RARE,
+        )
+        scores = set(assay.tune(run).arms[0].quality) & {"character_accuracy", "hiragana", "kanji", "other"}
+        assert scores == (
+            {"character_accuracy"} if name == "en" else {"character_accuracy", "hiragana", "kanji", "other"}
+        )
+
+
+def test_prompts_are_answered_at_the_end_and_only_once(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "context": 32, "schedule": RARE, "settings": SMALL}
+    prompts = {"prompt": ["Once there", "The fox"], "reference": ["were models.", "was small."], "id": ["a", "b"]}
+    short = assay.Decoding(max_tokens=5)
+    (bare,) = assay.tune_run(path("base"), tmp_path / "r", **given)
+    assert bare.generations is None
+    (run,) = assay.tune_run(path("base"), tmp_path / "r", **given, generate=prompts, decoding=short)  # it is added
+    assert run.generations == tmp_path / "r" / "generations.jsonl"
+    written = run.generations.read_bytes()
+    spec = assay.ModelSpec(str(path("base")), adapter=str(tmp_path / "r" / "trained"))
+    alone = assay.generate({run.arm: spec}, prompts, tmp_path / "alone.jsonl", decoding=short)
+    assert written == alone.file.read_bytes()
+    assay.tune_run(path("base"), tmp_path / "r", **given, generate=prompts, decoding=short)
+    assert run.generations.read_bytes() == written
+    with pytest.raises(assay.InputError, match=r"generations\.jsonl: holds generations with other settings"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, generate=prompts, decoding=assay.Decoding(max_tokens=6))
+    language = assay.tune(run).language
+    assert language is not None
+    assert language.generations is not None
+    assert language.generations.names == ["lora r=2"]
+    (again,) = assay.tune_run(path("base"), tmp_path / "r", **given, overwrite=True)
+    assert again.generations is None
+
+
+def test_prompts_that_cannot_be_answered_are_refused_before_training(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"train": STORY[:4], "valid": STORY[4:], "context": 32, "settings": SMALL}
+    with pytest.raises(assay.InputError, match="no column 'reference'"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, generate={"prompt": ["a"]})
+    long = {"prompt": ["a"], "reference": ["b"]}
+    with pytest.raises(assay.InputError, match=r"item '1'.* more than the model's 512; .*`max_tokens`"):
+        assay.tune_run(path("base"), tmp_path / "r", **given, generate=long, decoding=assay.Decoding(max_tokens=512))
     assert not (tmp_path / "r").exists()

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.certificate.build import computed_facts
+from assay.certificate.build import assumed, computed_facts
 from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Issuer, Measured, Seeds
 from assay.certificate.policy import PICKS, policy_of
 from assay.certificate.record import Certificate, Written
@@ -94,7 +94,8 @@ def certify(
         digest=_NO_DIGEST,
     )
     canonical_bytes(certificate.to_dict())  # what cannot be written is refused before anything is
-    return _written(path, certificate, {"baseline": given.baseline, "subject": given.subject}, key)
+    written = _written(path, certificate, {"baseline": given.baseline, "subject": given.subject}, key)
+    return written.beside(assumed(windows, policy))
 
 
 def _written(path: Path, certificate: Certificate, tables: Mapping[str, Table], key: Any) -> Certificate:

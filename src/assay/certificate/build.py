@@ -1,13 +1,14 @@
 """Compute every fact of a certificate from paired windows and a policy; `certify` and `verify` both run this."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
-from assay.analyses.compare import compare_panel
+from assay.analyses.assumptions import about_gate
+from assay.analyses.compare import assumptions_of, compare_panel
 from assay.analyses.compare.result import Comparison, PairedQuantity
-from assay.analyses.contrast import binary_of, differences_of
+from assay.analyses.contrast import binary_of, differences_of, drawn_by
 from assay.certificate.fields import (
     Agreement,
     AnyRule,
@@ -23,6 +24,7 @@ from assay.certificate.fields import (
     PerplexityAgain,
     PerplexityStats,
     PrimaryMetric,
+    PublishedInterval,
     Replaced,
     SplitCoverage,
     StatedPolicy,
@@ -30,7 +32,9 @@ from assay.certificate.fields import (
     WindowStats,
     rounded,
     rounded_exp,
+    rounded_exps,
 )
+from assay.certificate.record import FORMAT
 from assay.certificate.rules import ALARM_LEVEL, VERDICT_VERSION, Covered, Windows, decide_by, drift
 from assay.data import Panel
 from assay.design import DESIGN_EFFECT_LIMIT, Design, Policy
@@ -45,6 +49,9 @@ CLOSED_FORM = "closed form"  # where an interval needs no distribution
 #: Intervals, 1: BCa for all that is not 0/1. 2: as `compare` takes them, t-hall for few units or few that differ.
 INTERVAL_VERSION, TEST_VERSION, DRIFT_VERSION = 2, 1, 1
 
+#: The recipe of the documents that defined certificates.
+PUBLISHED: dict[str, Any] = {"method": "bca-plain", "scheme": "tokens"}
+
 
 @dataclass(frozen=True, slots=True)
 class Versions:
@@ -52,6 +59,7 @@ class Versions:
 
     interval: int = INTERVAL_VERSION
     verdict: int = VERDICT_VERSION
+    form: int = FORMAT  # of the certificate itself: what it states
 
 
 TODAY = Versions()
@@ -66,6 +74,7 @@ class Computed(TypedDict):
     ppl: PerplexityAgain | None
     dataset: Dataset
     exact: ExactInterval
+    published: PublishedInterval | None
     bits_per_byte: BitsOfBoth | None
     bits_per_character: BitsOfBoth | None
     drift: DriftOfSplits | None
@@ -102,6 +111,13 @@ def computed_facts(
         ) from error
 
 
+def assumed(windows: Windows, policy: Policy) -> tuple[str, ...]:
+    """What is amiss with what the interval takes for granted: not stated, for the evidence shows it."""
+    panel = windows.final
+    drawn = panel.unit if panel.clusters is None else "cluster"
+    return about_gate(assumptions_of(panel, policy.complete().design(exact=True)), drawn, panel.kind)
+
+
 def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], versions: Versions) -> Computed:
     designs = (_design(windows.final, policy, versions, exact=exact) for exact in (False, True))
     random, exact = (compare_panel(windows.final, design, agree=True) for design in designs)
@@ -114,9 +130,10 @@ def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], version
         "ppl": _again(metric, how, deltas) if compared.losses else None,
         "dataset": Dataset(windows=PairedWindows(stats=stats)),
         "exact": _exact(metric, compared),
+        "published": _published(metric, compared, policy) if compared.losses and versions.form > 2 else None,
         "bits_per_byte": _bits(random.bits_per_byte),
         "bits_per_character": _bits(random.bits_per_character),
-        "drift": _drift(windows) if compared.losses else None,
+        "drift": _drift(windows, stated.level, versions) if compared.losses else None,
         "rules": rules,
         "decision": decide_by(metric, stats, stated.limits, versions.verdict),
         "signature": random.signature,
@@ -141,6 +158,8 @@ def stated_policy(policy: Policy) -> StatedPolicy:
         profile=policy.profile,
         level=policy.design().level,
         weights=policy.weights,
+        method=policy.design().method,  # type: ignore[arg-type]  # a policy's are among them
+        scheme=policy.design().scheme,
         limits=TierLimits(**asdict(policy.limits)),
         overrides=tuple(sorted(policy.overrides)),
         note=policy.note,
@@ -284,6 +303,24 @@ def _exact(metric: PrimaryMetric, compared: Compared) -> ExactInterval:
     )
 
 
+def _published(metric: PrimaryMetric, compared: Compared, policy: Policy) -> PublishedInterval | None:
+    """As published, whatever the policy says; ``None`` where that is ours, or where there is no spread."""
+    panel = replace(compared.windows.final, cluster=None)
+    design, whole = replace(policy.design(), **PUBLISHED), differences_of(panel).drawn
+    found = design.interval(drawn_by(whole, design, panel).units)
+    limits = found.interval.around(whole.estimate)
+    ci = rounded(limits.low), rounded(limits.high)
+    if found.degenerate or ci == metric.ci:
+        return None
+    return PublishedInterval(
+        method=limits.method,
+        scheme="tokens",
+        replicates=policy.limits.replicates,
+        ci=ci,
+        display_ci=_displayed(ci, losses=True),
+    )
+
+
 def _bits(shown: PairedQuantity | None) -> BitsOfBoth | None:
     if shown is None:
         return None
@@ -297,15 +334,21 @@ def _bits(shown: PairedQuantity | None) -> BitsOfBoth | None:
     )
 
 
-def _drift(windows: Windows) -> DriftOfSplits | None:
+def _drift(windows: Windows, level: float, versions: Versions) -> DriftOfSplits | None:
     found = None if windows.preview is None else drift(windows.preview, windows.final, 1)
     if found is None:
         return None
-    log_ratio = rounded(found.log_ratio)
+    log_ratio, ci = rounded(found.log_ratio), None
+    if versions.form > 2:
+        low, high = found.limits(level)
+        ci = rounded(low), rounded(high)
     return DriftOfSplits(
         ratio=rounded_exp(log_ratio),
         log_ratio=log_ratio,
         standard_error=rounded(found.standard_error),
+        degrees_of_freedom=None if ci is None else rounded(found.df),
+        ci=ci,
+        display_ci=None if ci is None else rounded_exps(ci),
         test="welch",
         version=DRIFT_VERSION,
         p_value=rounded(found.p_value),

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from assay.analyses.contrast import Reliance, reliance_of
-from assay.design import Profile, TierName, Weights
+from assay.design import GateMethod, Profile, Scheme, TierName, Weights
 
 GateVerdict = Literal["pass", "regression", "insufficient evidence"]
 OverlapFrom = Literal["token spans", "window ids"]
@@ -36,6 +36,14 @@ def rounded(value: float) -> float:
 def rounded_exp(value: float) -> float:
     """The rounded exponential of a rounded number, so that identities hold for the printed digits."""
     return rounded(exp(value))
+
+
+def rounded_exps(limits: tuple[float, float]) -> tuple[float, float] | None:
+    """Both limits exponentiated; ``None`` where one is beyond every number."""
+    try:
+        return rounded_exp(limits[0]), rounded_exp(limits[1])
+    except OverflowError:
+        return None
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,6 +107,8 @@ class StatedPolicy(Facts, frozen=True, kw_only=True):
     profile: Annotated[Profile, _said("Whether broken rules are refused, or only reported.")]
     level: Annotated[float, _said("Confidence level of the intervals.")]
     weights: Annotated[Weights, _said("Whether scores may have unequal weights.")]
+    method: Annotated[GateMethod, _said("The method of the interval that was asked for; bootstrap.method is what ran.")]
+    scheme: Annotated[Scheme, _said("The scheme that was asked for; bootstrap.scheme is what ran.")]
     limits: TierLimits
     overrides: Annotated[tuple[str, ...], _said("The limits that differ from the tier's own.")]
     note: Annotated[str | None, _said("The audit note: why they differ.")]
@@ -150,7 +160,7 @@ class BootstrapFacts(Facts, frozen=True, kw_only=True):
 
     replicates: Annotated[int | None, _said("Random replicates; null where nothing is drawn, as for 0/1 scores.")]
     seed: Annotated[int, _said("Their seed.")]
-    method: Annotated[str, _said("tango for 0/1 scores; t-hall for few windows, or few that differ; else bca.")]
+    method: Annotated[str, _said("auto: tango for 0/1 scores; t-hall for few windows, or few that differ; else bca.")]
     version: Annotated[int, _said("Version of the method.")]
     scheme: Annotated[
         Literal["tokens", "windows"] | None,
@@ -245,6 +255,19 @@ class ExactInterval(Facts, frozen=True, kw_only=True):
     source: Annotated[str, _said("How the distribution was computed.")]
 
 
+class PublishedInterval(Facts, frozen=True, kw_only=True):
+    """The interval of the published recipe, where it is not ours: for comparison, nothing rests on it.
+
+    Single windows are drawn by their tokens and their plain mean is taken; plain BCa, limits as computed.
+    """
+
+    method: Annotated[str, _said("bca-plain; percentile where its acceleration is undefined.")]
+    scheme: Annotated[Literal["tokens"], _said("Windows are drawn by their tokens.")]
+    replicates: Annotated[int, _said("Random replicates, with the seed of ours.")]
+    ci: Annotated[Limits, _said("Interval of the difference.")]
+    display_ci: Annotated[Limits, _said("exp(ci).")]
+
+
 class BitsOfBoth(Facts, frozen=True, kw_only=True):
     """Comparable between tokenizers; of the final windows."""
 
@@ -260,6 +283,9 @@ class DriftOfSplits(Facts, frozen=True, kw_only=True):
     ratio: Annotated[float, _said("Perplexity of the final over the preview windows.")]
     log_ratio: Annotated[float, _said("Mean loss of the final minus that of the preview windows.")]
     standard_error: Annotated[float, _said("Of log_ratio.")]
+    degrees_of_freedom: Annotated[float | None, _said("Welch's; null in format 2.")]
+    ci: Annotated[Limits | None, _said("Interval of log_ratio, at the policy's level; null in format 2.")]
+    display_ci: Annotated[Limits | None, _said("exp(ci); null in format 2, or too large for numbers.")]
     test: Annotated[Literal["welch"], _said("The test of no drift.")]
     version: Annotated[int, _said("Version of that test.")]
     p_value: Annotated[float, _said("Of that test.")]

@@ -19,7 +19,19 @@ from assay.certificate import sentences
 from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule, PrimaryMetric
 from assay.certificate.record import Certificate
 from assay.certificate.sentences import NOT_STATED, worth
-from assay.design import DEFAULT_LEVEL, MOST_RESAMPLES, OF_THE_TIER, STRICTNESS, Policy, Profile, TierName, Weights
+from assay.design import (
+    DEFAULT_LEVEL,
+    MOST_RESAMPLES,
+    OF_THE_TIER,
+    STRICTNESS,
+    GateMethod,
+    Policy,
+    Profile,
+    Scheme,
+    TierName,
+    Weights,
+    looser,
+)
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, parse_json, read_bytes
 from assay.names import one_line, shown
@@ -55,6 +67,9 @@ _LEVEL = f"Least confidence level of the intervals. Left out: {DEFAULT_LEVEL}."
 _DIRECTION = "Whether a lower score is better. Left out: no. Lower losses are always better."
 _WEIGHTS = "equal: scores with unequal weights are not accepted. any: they are. Left out: equal. Tokens are no weights."
 
+_METHOD = "Method of the interval, or a stricter one: percentile, bca-plain, bca, auto. Left out: auto."
+_SCHEME = "Scheme of the draws, or a stricter one: tokens, auto, windows. Left out: auto."
+
 #: The fields of a policy's file. Reading, messages and the published schema all come from here.
 FIELDS: dict[str, Any] = {
     "$schema": Annotated[FilledText, _said("For editors; not read.")],
@@ -77,6 +92,8 @@ FIELDS: dict[str, Any] = {
     "level": Annotated[float, _said(_LEVEL, "a number from 0.5 to below 1", ge=0.5, lt=1)],
     "lower_is_better": Annotated[bool, _said(_DIRECTION, "true or false")],
     "weights": Annotated[Weights, _said(_WEIGHTS)],
+    "method": Annotated[GateMethod, _said(_METHOD)],
+    "scheme": Annotated[Scheme, _said(_SCHEME)],
     "cluster": Annotated[FilledText, _said("The column whose groups are drawn whole, such as document.")],
     "task": Annotated[FilledText, _said("The task that the scores are of.")],
     "metric": Annotated[FilledText, _said("The metric that the scores are of.")],
@@ -231,8 +248,16 @@ def applied(own: Policy, stated: Policy) -> Policy:
         **{name: value for name, value in fixed.items() if value is not None},
         level=max(stated.design().level, own.design().level),
         weights=own.weights or "equal",
+        method=_stricter_of("method", own, stated),
+        scheme=_stricter_of("scheme", own, stated),
         note=stated.note or "the verifier's own limits",
     ).complete()
+
+
+def _stricter_of(name: str, own: Policy, stated: Policy) -> Any:
+    """The verifier's choice (default: auto), or the issuer's where it is stricter."""
+    wanted, had = getattr(own, name) or "auto", getattr(stated, name)
+    return had if looser(name, wanted, had) else wanted
 
 
 def direction(own: Policy, metric: PrimaryMetric) -> bool:
@@ -260,6 +285,10 @@ def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
     unequal = _unequal(issued)
     if unequal and own.weights != "any":
         yield f"unequal weights ({unequal}), equal ones required; 'weights' in a policy can allow any"
+    for name in ("method", "scheme"):
+        wanted, found = getattr(own, name) or "auto", getattr(stated, name)
+        if looser(name, found, wanted):
+            yield f"issued with the {name} {found}, {wanted} required; {name!r} in a policy can allow it"
     cluster = issued.stats.cluster_by
     if own.cluster is not None and cluster != own.cluster:
         had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
@@ -302,6 +331,7 @@ def issuers_choice(own: Policy, issued: Certificate) -> dict[str, Any]:
     }
     if not own:  # then the defaults of a policy are not in force either
         chosen["level"] = stated.level
+        chosen |= {name: kind for name in ("method", "scheme") if (kind := getattr(stated, name)) != "auto"}
         chosen |= {"lower_is_better": issued.primary_metric.lower_is_better} if scores else {}
     if stats.bootstrap.replicates is None:  # nothing is drawn, so there is nothing to choose
         del chosen["replicates"], chosen["seed"]

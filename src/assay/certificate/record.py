@@ -22,6 +22,7 @@ from assay.certificate.fields import (
     Measured,
     PerplexityAgain,
     PrimaryMetric,
+    PublishedInterval,
     StatedPolicy,
     WindowStats,
 )
@@ -31,7 +32,15 @@ from assay.results.parts import Column, ResultTable
 from assay.results.record import Caution, Fact, Result, Section, Status
 from assay.stats.records import Estimate, Interval
 
-SCHEMA = "assay/certificate/2"
+FORMAT = 3  # 2: without the method and scheme of the policy, the published interval and that of drift
+SCHEMA = f"assay/certificate/{FORMAT}"
+FORMATS = {f"assay/certificate/{number}": number for number in (2, FORMAT)}  # that are read
+#: What format 2 did not have, by object, and how it is read.
+_ADDED: dict[str, dict[str, Any]] = {
+    "": {"published": None},
+    "policy": {"method": "auto", "scheme": "auto"},
+    "drift": dict.fromkeys(("degrees_of_freedom", "ci", "display_ci")),
+}
 STATUS: dict[str, Status] = {"pass": "good", "regression": "bad", "insufficient evidence": "unsure"}
 
 
@@ -57,6 +66,9 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     ppl: Annotated[PerplexityAgain | None, msgspec.Meta(description="Null for scores.")]
     dataset: Dataset
     exact: ExactInterval
+    published: Annotated[
+        PublishedInterval | None, msgspec.Meta(description="Null for scores, where it is ours, and in format 2.")
+    ]
     bits_per_byte: Annotated[BitsOfBoth | None, msgspec.Meta(description="Null without byte counts.")]
     bits_per_character: Annotated[BitsOfBoth | None, msgspec.Meta(description="Null without character counts.")]
     drift: Annotated[DriftOfSplits | None, msgspec.Meta(description="Null without preview windows.")]
@@ -65,6 +77,11 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     evidence: EvidenceFile
     signature: Annotated[str, msgspec.Meta(description="One line that reproduces the result.")]
     digest: Annotated[Digest, msgspec.Meta(description="sha256 of the canonical JSON of every other field.")]
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Certificate":
+        """The record that `to_dict` wrote, of any format that is read."""
+        return super().from_dict(as_today(data))
 
     # Where it was written is no fact of a certificate: it stands beside the fields, and only `certify` knows it.
 
@@ -83,6 +100,11 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         if self.written is None:
             raise AttributeError("only a certificate that assay.certify has just written has a path")
         return self.written.path
+
+    def beside(self, notes: tuple[str, ...]) -> "Certificate":
+        """Remember what its assumptions looked like; as the file's place, this is no fact of a certificate."""
+        self.__dict__["assumed"] = notes
+        return self
 
     @property
     def stats(self) -> WindowStats:
@@ -154,16 +176,26 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
             *self._main_facts(),
             Fact("limit", limit, "limit", f"{words.number(limit, 6)} ({whose})"),
             Fact("interval", sentences.interval_method(self.stats.bootstrap, level), "interval"),
-            Fact("scheme", sentences.scheme(self.primary_metric, self.stats), "scheme"),
+            Fact("scheme", sentences.scheme(self.primary_metric, self.stats, self.policy), "scheme"),
+            *self._other_facts(),
         ]
-        if self.drift is not None:
-            alarm = "more than sampling noise" if self.drift.alarm else "within sampling noise"
-            shown = f"× {words.number(self.drift.ratio, 4)}, {words.p_value(self.drift.p_value)}: {alarm}"
-            found.append(Fact("preview → final drift", self.drift.ratio, "preview → final drift", shown))
         if self.policy.note:
             found.append(Fact("audit note", self.policy.note))
         proof = self.evidence
         return (*found, Fact("evidence", f"{proof.file}, {words.count(proof.rows, 'row')}", "evidence"))
+
+    def _other_facts(self) -> list[Fact]:
+        """What decides nothing: the published recipe's interval, and the drift."""
+        found = []
+        if self.published is not None:
+            estimate = self._estimate(self.estimate.value or 0.0, self.published.display_ci, self.published.method)
+            shown = sentences.published(self.published, self.primary_metric, self.policy.level)
+            found.append(Fact("published recipe", estimate, "published recipe", shown))
+        if self.drift is not None:
+            limits, shown = self.drift.display_ci, sentences.drift(self.drift, self.policy.level)
+            value = self.drift.ratio if limits is None else self._estimate(self.drift.ratio, limits, "welch")
+            found.append(Fact("preview → final drift", value, "preview → final drift", shown))
+        return found
 
     def _main_facts(self) -> list[Fact]:
         metric, key = self.primary_metric, "score difference" if self.scores else "perplexity ratio"
@@ -213,26 +245,39 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        intervals = (self._intervals(),) if self.stats.bootstrap.replicates is not None else ()
+        intervals = [self._intervals()] if len(self._computed()) > 1 else []
         return (
-            Section("limit", "Interval against the limit", figures=(self.gauge,), tables=intervals),
+            Section("limit", "Interval against the limit", figures=(self.gauge,), tables=tuple(intervals)),
             Section("rules", "Rules", tables=(self._rules(),)),
         )
 
+    def _computed(self) -> "dict[str, PrimaryMetric | ExactInterval | PublishedInterval]":
+        """The interval that decides, the same over all resamples, and the published recipe's, where they are others."""
+        how = self.stats.bootstrap
+        drawn = f"{how.method}, closed form" if how.replicates is None else f"{how.replicates:,} replicates"
+        exact = None if how.replicates is None else self.exact
+        made = {drawn: self.primary_metric, "all resamples": exact, "published recipe": self.published}
+        return {name: one for name, one in made.items() if one is not None}
+
     def _intervals(self) -> ResultTable:
-        """Both intervals: by the tier's replicates, which decide, and over all resamples."""
-        metric, level, replicates = self.primary_metric, self.policy.level, self.stats.bootstrap.replicates
-        shown, plain = ([Interval(*ci, level, "") for ci in both] for both in (
-            (metric.display_ci, self.exact.display_ci),
-            (metric.ci, self.exact.ci),
+        names, made = self._computed().keys(), self._computed().values()
+        shown, plain = ([Interval(*ci, self.policy.level, "") for ci in both] for both in (
+            [one.display_ci for one in made],
+            [one.ci for one in made],
         ))  # fmt: skip
         columns = [
-            Column("from", [f"{replicates:,} replicates", "all resamples"]),
+            Column("from", list(names)),
             Column("score difference" if self.scores else "perplexity ratio", shown, self._limits),
             *([] if self.scores else [Column("difference in nats", plain, _signed)]),
-            Column("apart, in standard errors", [None, self.exact.distance]),
+            Column("apart, in standard errors", [None, *(self._apart(one.ci) for one in [*made][1:])]),
         ]
-        return ResultTable("intervals", "Both intervals", tuple(columns), explained="with all resamples")
+        return ResultTable("intervals", "Intervals", tuple(columns), explained="with all resamples")
+
+    def _apart(self, limits: tuple[float, float]) -> float | None:
+        """The largest distance from the limits that decide."""
+        error = self.primary_metric.standard_error
+        gap = max(abs(a - b) for a, b in zip(limits, self.primary_metric.ci, strict=True))
+        return float(f"{gap / error:.3g}") if error else None
 
     def _limits(self, limits: Interval) -> str:
         return f"[{words.interval(limits, sign=self.scores, null=0.0 if self.scores else 1.0)}]"
@@ -249,11 +294,29 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     def cautions(self) -> tuple[Caution, ...]:
         metric, found = self.primary_metric, self.stats.bootstrap.fallbacks
         fallbacks = [Caution("fallback", sentences.fallback(one, metric)) for one in found]
-        return (*fallbacks, *(Caution("note", note) for note in sentences.notes(metric)))
+        notes = (*sentences.notes(metric), *self.__dict__.get("assumed", ()))
+        return (*fallbacks, *(Caution("note", note) for note in notes))
 
 
 def _signed(limits: Interval) -> str:
     return f"[{words.interval(limits, sign=True, null=0.0)}]"
+
+
+def as_today(document: dict[str, Any]) -> dict[str, Any]:
+    """A document of an earlier format with the fields that it did not have; it may not have them already."""
+    form = FORMATS.get(str(document.get("schema")), FORMAT)
+    if form == FORMAT:
+        return document
+    found = {**document, "schema": SCHEMA}
+    for place, fields in _ADDED.items():
+        inside = found.get(place) if place else found
+        if not isinstance(inside, dict):
+            continue  # null, or wrong: the types will say so
+        early = fields.keys() & inside.keys()
+        if early:
+            raise msgspec.ValidationError(f"Object contains unknown field `{min(early)}` - at `$.{place}`")
+        found = {**found, place: {**inside, **fields}} if place else {**found, **fields}
+    return found
 
 
 def certificate_schema() -> dict[str, Any]:

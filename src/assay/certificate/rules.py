@@ -28,7 +28,7 @@ from assay.data import Panel, Table
 from assay.data.panel_views import without_splits
 from assay.design import Policy
 from assay.errors import InputError, NoPairsError
-from assay.stats.numerics import t_cdf
+from assay.stats.numerics import t_cdf, t_quantile
 from assay.stats.units import Floats, Units, effective_number, standard_error
 
 ALARM_LEVEL = 0.01  # of drift
@@ -189,7 +189,13 @@ class DriftFound:
 
     log_ratio: float
     standard_error: float
+    df: float
     p_value: float
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Welch's interval: it leaves out 0 exactly where p < 1 − level."""
+        reach = t_quantile(0.5 + level / 2, self.df) * self.standard_error
+        return self.log_ratio - reach, self.log_ratio + reach
 
     @property
     def alarm(self) -> bool:
@@ -210,7 +216,7 @@ def drift(preview: Panel, final: Panel, system: int) -> DriftFound | None:
     error = sqrt(sum(parts))
     df = sum(parts) ** 2 / (parts[0] ** 2 / (before.n - 1) + parts[1] ** 2 / (after.n - 1))
     shift = after.estimate - before.estimate
-    return DriftFound(shift, error, min(1.0, max(2 * t_cdf(-abs(shift) / error, df), 1e-300)))
+    return DriftFound(shift, error, df, min(1.0, max(2 * t_cdf(-abs(shift) / error, df), 1e-300)))
 
 
 def _units(panel: Panel, system: int) -> Units:

@@ -7,6 +7,7 @@ from assay.certificate.fields import (
     BootstrapFacts,
     BothSystems,
     Decision,
+    DriftOfSplits,
     EqualCountsRule,
     EqualWeightsRule,
     Measured,
@@ -14,6 +15,7 @@ from assay.certificate.fields import (
     OverlapRule,
     PairingRule,
     PrimaryMetric,
+    PublishedInterval,
     Replaced,
     RuleOutcome,
     StatedPolicy,
@@ -94,24 +96,29 @@ def interval_method(how: BootstrapFacts, level: float) -> str:
     return f"{words.percent(level)} {how.method}, {drawn}"
 
 
-def scheme(metric: PrimaryMetric, stats: WindowStats) -> str:
+def scheme(metric: PrimaryMetric, stats: WindowStats, policy: StatedPolicy) -> str:
     """What was resampled and why, or why nothing was."""
     how = stats.bootstrap
     if how.scheme is None:
-        return _not_drawn(how)
+        return _not_drawn(how, by_tokens=policy.scheme == "tokens")
     what = "tokens" if metric.kind == "perplexity" else "weights"
     spread = f"design effect {how.spread_of_weights:.3f}"
+    if policy.scheme != "auto":
+        short = how.scheme == "tokens" and how.spread_of_weights > how.spread_limit
+        why = f" > {how.spread_limit:g}: {what} vary, and the interval may be too short" if short else ""
+        return f"{how.scheme}: as asked ({spread}{why})"
     if how.scheme == "tokens":
         return f"tokens: {what} are nearly equal: {spread} ≤ {how.spread_limit:g}"
     unit = "cluster" if stats.clusters is not None else unit_of(metric)
     return f"windows: {unit}s drawn uniformly because {what} vary: {spread} > {how.spread_limit:g}"
 
 
-def _not_drawn(how: BootstrapFacts) -> str:
+def _not_drawn(how: BootstrapFacts, *, by_tokens: bool) -> str:
     if how.method == "degenerate":
         return "nothing is drawn: the differences do not vary"
     if how.method != "tango":
-        return f"nothing is drawn: {how.method} is a closed form (design effect {how.spread_of_weights:.3f})"
+        of = " of draws by tokens, as asked" if by_tokens else ""
+        return f"nothing is drawn: {how.method} is a closed form{of} (design effect {how.spread_of_weights:.3f})"
     closed = "nothing is drawn: the interval of 0/1 scores is a closed form"
     if how.design_effect is None:
         return closed
@@ -119,6 +126,27 @@ def _not_drawn(how: BootstrapFacts) -> str:
     return (
         f"{closed}, its counts divided by the design effect {how.design_effect:.3f}, with {df:.1f} degrees of freedom"
     )
+
+
+def published(found: PublishedInterval, metric: PrimaryMetric, level: float) -> str:
+    """The published recipe's interval, and how wide it is beside ours."""
+    limits = Interval(*found.display_ci, level, "")
+    ours, theirs = (high - low for low, high in (metric.ci, found.ci))
+    width = f", {100 * theirs / ours:.0f} % as wide as ours" if ours > 0 else ""
+    return f"[{words.interval(limits, null=1.0)}]{width} ({found.method}, windows drawn by tokens)"
+
+
+def drift(found: DriftOfSplits, level: float) -> str:
+    """The drift with its interval; an alarm is not the only thing that the interval can show."""
+    limits = None if found.display_ci is None else Interval(*found.display_ci, level, "")
+    ratio = words.number(found.ratio, 4) if limits is None else words.estimate(found.ratio, limits, null=1.0)
+    if found.alarm:
+        judged = "more than sampling noise"
+    elif limits is not None and not limits.low <= 1 <= limits.high:
+        judged = f"hardly sampling noise, but no alarm (p ≥ {found.alarm_level:g})"
+    else:
+        judged = "within sampling noise"
+    return f"× {ratio}, {words.p_value(found.p_value)}: {judged}"
 
 
 _WHY = {

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from assay.certificate import sentences
-from assay.certificate.fields import Decision, GateVerdict, Limits, rounded_exp
+from assay.certificate.fields import Decision, GateVerdict, Limits, rounded_exp, rounded_exps
 from assay.certificate.record import Certificate
 from assay.certificate.rules import decide_by
 from assay.design import Policy
@@ -228,8 +228,12 @@ def _shared(issued: Certificate) -> Iterator[Stated]:
 def _displayed(issued: Certificate) -> Iterator[Stated]:
     for name, part in (("primary_metric", issued.primary_metric), ("exact", issued.exact)):
         yield f"{name}.display_ci", part.display_ci, part.ci if issued.scores else _both(part.ci)
+    if issued.published is not None:
+        yield "published.display_ci", issued.published.display_ci, _both(issued.published.ci)
     if issued.drift is not None:
-        yield "drift.ratio", issued.drift.ratio, _exp(issued.drift.log_ratio)
+        drift = issued.drift
+        yield "drift.ratio", drift.ratio, _exp(drift.log_ratio)
+        yield "drift.display_ci", drift.display_ci, None if drift.ci is None else rounded_exps(drift.ci)
 
 
 def _spellings(issued: Certificate) -> Iterator[Stated]:

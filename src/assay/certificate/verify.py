@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from assay.certificate import evidence_path, file_digest
-from assay.certificate.build import MADE_BY, TODAY, Versions, computed_facts
+from assay.certificate.build import MADE_BY, TODAY, Versions, assumed, computed_facts
 from assay.certificate.fields import Seeds
 from assay.certificate.policy import applied, direction, issuers_choice, policy_of, unmet
-from assay.certificate.record import SCHEMA, Certificate
+from assay.certificate.record import FORMATS, SCHEMA, Certificate, as_today
 from assay.certificate.rules import rules_of, union_of, windows_of
 from assay.certificate.signing import (
     canonical_bytes,
@@ -93,8 +93,8 @@ def verify(
 
 
 def check_version(path: Path, found: object) -> None:
-    """Refuse what is not a certificate of this version."""
-    if found != SCHEMA:
+    """Refuse what is not a certificate of a format that is read."""
+    if str(found) not in FORMATS:
         what = f"not a certificate that this version of Assay reads: schema {shown(str(found))}"
         raise InputError(f"{path}: {what}, expected {SCHEMA!r}; issue it again with `assay certify`.")
 
@@ -167,7 +167,7 @@ def _typed(document: dict[str, Any]) -> Certificate | FieldFault:
     """The record, or the first violation of the schema. Nothing is converted."""
     try:
         found = next(_not_finite(document, ""), None)
-        return msgspec.convert(document, Certificate) if found is None else found
+        return msgspec.convert(as_today(document), Certificate) if found is None else found
     except msgspec.ValidationError as error:
         return _schema_fault(str(error))
     except UnicodeEncodeError as error:
@@ -239,17 +239,19 @@ def _recomputed(
         return [*faults, fault("policy", "what was judged by", str(error))], None
     try:
         union, rows = _union(issued, proof)
-        found = _facts(union, policy, issued, MADE_BY.get(issued.stats.bootstrap.version, TODAY))
+        made = MADE_BY.get(issued.stats.bootstrap.version, TODAY)
+        found = _facts(union, policy, issued, replace(made, form=FORMATS[document["schema"]]))
     except (InputError, UsageError) as error:
         return [*faults, fault("evidence", "the rows of the certificate", str(error))], None
-    faults += differences("", document, _as_issued(found, policy, rows).to_dict())
+    faults += differences("", as_today(document), _as_issued(found, policy, rows).to_dict())
     faults += _profile_faults(found)
     if faults or not own:
+        issued = issued if faults else issued.beside(assumed(windows_of(union), policy))
         return faults, _Judged(issued, f"The certificate is true. {issued.sentence}")
     better = replace(union.metric, lower_is_better=direction(own, issued.primary_metric))
     judged = _facts(replace(union, metrics=(better, *union.metrics[1:])), applied(own, policy), issued)
     stated = msgspec.structs.replace(judged.policy, note=issued.policy.note)  # which is about the issuer's numbers
-    judged = msgspec.structs.replace(judged, policy=stated)
+    judged = msgspec.structs.replace(judged, policy=stated).beside(assumed(windows_of(union), policy))
     reasons = tuple(unmet(own, issued, judged))
     return [], _Judged(judged, f"The certificate is true. By your policy: {judged.sentence}", reasons)
 
@@ -297,6 +299,8 @@ def policy_claimed(issued: Certificate) -> Policy:
         profile=stated.profile,
         level=stated.level,
         weights=stated.weights,
+        method=stated.method,
+        scheme=stated.scheme,
         note=stated.note,
         max_ratio=changed.get("max_ratio"),
         max_drop=changed.get("max_drop"),

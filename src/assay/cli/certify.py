@@ -31,10 +31,12 @@ def certify(
     seed: Annotated[int | None, options.option("Seed of the replicates. (default: 0)", panel=options.POLICY)] = None,
     level: options.PolicyLevel = None,
     weights: options.WeightRule = None,
+    method: options.PolicyMethod = None,
+    scheme: options.PolicyScheme = None,
     note: Annotated[
         str | None,
         options.option(
-            "Why; needed for numbers that are not the tier's, a lower level, or weights. Recorded.",
+            "Why; needed for what is not the tier's, a lower level, weights, a method, draws by tokens. Recorded.",
             panel=options.POLICY,
             value="TEXT",
         ),
@@ -80,6 +82,8 @@ def certify(
         seed=seed,
         level=level,
         weights=weights,
+        method=method,
+        scheme=scheme,
         note=note,
     )
     with together():

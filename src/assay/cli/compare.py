@@ -52,6 +52,16 @@ def compare(
             "Differences below M do not matter: the verdict may be 'equivalent'.", panel=options.STATISTICS, value="M"
         ),
     ] = None,
+    at: Annotated[
+        int | None,
+        options.option(
+            "Compare pass@K: one of K attempts at an item is right.", "--at", panel=options.STATISTICS, value="K"
+        ),
+    ] = None,
+    every: Annotated[
+        bool,
+        options.option("With --at: all K attempts are right (pass^K).", "--every", panel=options.STATISTICS),
+    ] = False,
     save: options.Save = None,
     as_json: options.Json = False,
 ) -> None:
@@ -76,6 +86,8 @@ def compare(
         lower_is_better=lower_is_better,
         per=per,
         missing=missing,
+        at=at,
+        every=every,
         selection=options.selection_of(
             task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
         ),

@@ -1,7 +1,7 @@
 """`assay context RUN…`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,6 +16,12 @@ def context(
     bins: Annotated[
         str, options.option("Positions 1, 2, 3–4, 5–8, …; or N bins of about as many tokens.", value="log|N")
     ] = "log",
+    axis: Annotated[
+        Literal["log", "linear"] | None, options.option("Of the chart's positions. (default: as the bins are)")
+    ] = None,
+    shown: Annotated[
+        Literal["loss", "perplexity"], options.option("What the chart draws, above the differences.", "--show")
+    ] = "loss",
     chart: options.Chart = None,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
@@ -34,6 +40,6 @@ def context(
 
     output.check_outputs([chart, save], runs)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
-    result = run(*runs, bins=options.bins_in(bins), design=design)
+    result = run(*runs, bins=options.bins_in(bins), axis=axis, shown=shown, design=design)
 
     output.show(result, as_json=as_json, save=save, chart=chart)

@@ -1,6 +1,9 @@
-"""`assay japanese MODEL TEXT…` and `assay japanese GENERATIONS…`."""
+"""`assay japanese MODEL… TEXT…`, `assay japanese MODEL… PROMPTS` and `assay japanese GENERATIONS…`."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
@@ -17,8 +20,9 @@ def japanese(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="GENERATIONS… | MODEL TEXT…",
-            help="Tables of item, prediction, reference, as [NAME=]PATH; or a model (folder, hub name) and text files.",
+            metavar="GENERATIONS… | MODEL… PROMPTS | MODEL… TEXT…",
+            help="Tables of item, prediction, reference, as [NAME=]PATH; or models (folder, hub name, endpoint:URL) "
+            "and a table of prompt, reference; or models and text files.",
         ),
     ],
     scripts: Annotated[
@@ -40,6 +44,21 @@ def japanese(
     allow_empty: Annotated[
         bool, options.option("An empty prediction is one of nothing.", "--allow-empty", panel=options.GENERATIONS)
     ] = False,
+    generations: Annotated[
+        Path | None,
+        options.option(
+            "Keep what the models write. (default: a temporary file, which is named)",
+            "-o",
+            "--output",
+            panel=options.PROMPTS,
+            value="FILE.jsonl",
+        ),
+    ] = None,
+    temperature: options.Temperature = 0.0,
+    max_tokens: options.MaxTokens = 256,
+    stop: options.Stop = None,
+    batch_size: options.BatchSize = 16,
+    overwrite: options.OverwriteGenerations = False,
     also: options.And = None,
     adapter: options.Adapter = None,
     dtype: options.Dtype = "auto",
@@ -47,6 +66,10 @@ def japanese(
     revision: options.Revision = None,
     trust_remote_code: options.TrustRemoteCode = False,
     allow_pickle: options.AllowPickle = False,
+    served: options.Served = None,
+    concurrency: options.Concurrency = 8,
+    timeout: options.Timeout = None,
+    api_key_env: options.ApiKeyEnv = None,
     context: options.Context = None,
     stride: options.Stride = None,
     field: options.Field = None,
@@ -60,37 +83,70 @@ def japanese(
 ) -> None:
     """How good is this model's Japanese?
 
-    On a text: the characters that a model would have written next, and bits per character, by script. On generations:
-    character error rate, accuracy by script, BLEU and chrF. Everything has an interval, and every further system is
-    compared with the first.
+    On a text: the characters that a model would have written next, and bits per character, by script. On prompts with
+    references, which the models answer first, or on generations: character error rate, accuracy by script, BLEU and
+    chrF. Everything has an interval, and every further system is compared with the first.
+
+    Example: assay japanese models/base models/int3 prompts.jsonl -o said.jsonl --max-tokens 64
     """
     from assay.analyses.japanese import japanese as run  # late: --help and errors of usage need none of it
-    from assay.scoring.models_and_texts import names_model
+    from assay.scoring.models_and_texts import leading_models, names_prompts, spec_of
 
-    output.check_outputs([chart, save], sources)
+    output.check_outputs([chart, save, generations], sources)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
-    of_models = {
-        "also": also,
-        "adapter": adapter,
-        "context": context,
-        "stride": stride,
-        "field": field,
-        "split_on": split_on,
-    }
-    if names_model(sources[0]):
+    of_texts = {"context": context, "stride": stride, "field": field, "split_on": split_on}
+    of_models = {"also": also, "adapter": adapter, "served": served}
+    of_prompts = {"generations": generations, "temperature": temperature, "stop": stop, "overwrite": overwrite}
+    models = leading_models(sources)
+    texts, names = sources[len(models) :], [*models, *(also or ())]
+    if models and not texts:
+        raise UsageError(
+            f"{models[0]}: a model needs text to read or prompts to answer: assay japanese {models[0]} TEXT…."
+        )
+    specs = [
+        spec_of(
+            name,
+            adapter=adapter,
+            dtype=dtype,
+            device=device,
+            revision=revision,
+            trust_remote_code=trust_remote_code,
+            allow_pickle=allow_pickle,
+            model=served,
+            concurrency=concurrency,
+            timeout=timeout,
+            api_key_env=api_key_env,
+            generates=True,
+        )
+        for name in names
+    ]
+    if models and names_prompts(texts, field, columns):
+        from assay.scoring.decoding import Decoding
+        from assay.scoring.generation import generate
+
+        _refuse(f"{texts[0]} holds prompts", {**of_texts, "allow_empty": allow_empty})
+        found = generate(
+            specs,
+            texts[0],
+            generations or Path(tempfile.gettempdir(), f"assay-{token_hex(6)}", "generations.jsonl"),
+            decoding=Decoding(
+                temperature=temperature, seed=seed, max_tokens=max_tokens, stop=tuple(stop or ()), batch_size=batch_size
+            ),
+            columns=columns,
+            references=True,
+            overwrite=overwrite,
+            progress=output.prompts_of,
+        )
+        output.say(f"Generations: {found}", err=True)
+        sources, columns = [str(found.file)], None
+    elif models:
         from assay.scoring.characters import characters
-        from assay.scoring.models_and_texts import ModelSpec
         from assay.scoring.windows import Plan
 
-        _refuse(f"{sources[0]} is a model", {"columns": columns, "allow_empty": allow_empty})
-        if len(sources) < 2:
-            raise UsageError(f"{sources[0]}: a model needs text to read: assay japanese {sources[0]} TEXT….")
+        _refuse(f"{models[0]} is a model", {"columns": columns, "allow_empty": allow_empty, **of_prompts})
         counts = characters(
-            [
-                ModelSpec(name, adapter, dtype, device, revision, trust_remote_code, allow_pickle)
-                for name in (sources[0], *(also or ()))
-            ],
-            sources[1:],
+            specs,
+            texts,
             scripts=scripts,
             normalize=normalize,
             plan=Plan(context=context, stride=stride),
@@ -98,23 +154,27 @@ def japanese(
             split_on=split_on,
             progress=output.progress_of,
         )
-        result = run(*counts, design=design)
+        output.show(run(*counts, design=design), as_json=as_json, save=save, chart=chart)
+        return
     else:
-        _refuse(f"{sources[0]} is a table", of_models)
-        result = run(
-            *sources,
-            scripts=scripts,
-            normalize=normalize,
-            bleu=cast("Sequence[BleuTokenizer]", bleu),
-            columns=columns,
-            allow_empty=allow_empty,
-            design=design,
-        )
+        _refuse(f"{sources[0]} is a table", {**of_models, **of_texts, **of_prompts})
+    result = run(
+        *sources,
+        scripts=scripts,
+        normalize=normalize,
+        bleu=cast("Sequence[BleuTokenizer]", bleu),
+        columns=columns,
+        allow_empty=allow_empty,
+        design=design,
+    )
     output.show(result, as_json=as_json, save=save, chart=chart)
+
+
+_OTHERWISE = {"also": "--and", "served": "--model", "generations": "-o"}
 
 
 def _refuse(what: str, given: Mapping[str, object]) -> None:
     """Options of the other kind of input, which would do nothing."""
-    used = ["--and" if name == "also" else f"`{name}`" for name, value in given.items() if value]
+    used = [_OTHERWISE.get(name, f"`{name}`") for name, value in given.items() if value]
     if used:
         raise UsageError(f"{what}, for which {', '.join(used)} does nothing; leave it out.")

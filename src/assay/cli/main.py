@@ -21,6 +21,7 @@ VERBS = {
     "certify": "assay.cli.certify",
     "verify": "assay.cli.verify",
     "score": "assay.cli.score",
+    "generate": "assay.cli.generate",
     "context": "assay.cli.context",
     "japanese": "assay.cli.japanese",
     "tune": "assay.cli.tune",

@@ -8,21 +8,35 @@ import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, cast
 
 import typer
 
-from assay.design import Design, Errors, Method, Missing, PairBy, Profile, TestName, TierName, Weights
+from assay.design import (
+    Design,
+    Errors,
+    GateMethod,
+    Method,
+    Missing,
+    PairBy,
+    Profile,
+    Scheme,
+    TestName,
+    TierName,
+    Weights,
+)
 from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
     from assay.data.readers import Format, Selection
 
 DESIGN = Design()
+Number = TypeVar("Number", int, float)
 
 # Panels of the help.
 DATA, HARNESS, STATISTICS, OUTPUT = "Data", "Harness files", "Statistics", "Output"
-MODEL, TEXT, POLICY, GENERATIONS = "Model", "Text", "Policy", "Generations"
+MODEL, SERVER, TEXT, POLICY = "Model", "Model behind a server", "Text", "Policy"
+PROMPTS, GENERATIONS = "Generating", "Generations"
 
 
 class OptionError(AssayError):
@@ -58,12 +72,36 @@ def names_in(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def _separated(text: str, options: str, kind: Callable[[str], Number], what: str = "numbers") -> list[Number]:
+    """Numbers with commas between them, as they stand."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"{options} must be {what} with commas between them, but got {text!r}.") from None
+
+
 def numbers_in(text: str) -> list[float]:
     """Different numbers with commas between them, in order."""
-    try:
-        return sorted({float(part) for part in text.split(",")})
-    except ValueError:
-        raise OptionError(f"--lrs must be numbers with commas between them, but got {text!r}.") from None
+    return sorted(set(_separated(text, "--lrs", float)))
+
+
+def attempts_in(text: str) -> list[int]:
+    """Different whole numbers with commas between them, in order.
+
+    >>> attempts_in("10, 1")
+    [1, 10]
+    """
+    return sorted(set(_separated(text, "--at", int, "whole numbers")))
+
+
+def whole_numbers_in(text: str) -> list[int]:
+    """Whole numbers with commas between them."""
+    return _separated(text, "--options and --respondents", int, "whole numbers")
+
+
+def shares_in(text: str) -> list[float]:
+    """Shares or percentages with commas between them."""
+    return _separated(text, "--shares", float)
 
 
 class Drawn(NamedTuple):
@@ -235,6 +273,13 @@ Device = Annotated[str, option("auto, cpu, cuda, mps.", panel=MODEL)]
 Revision = Annotated[str | None, option("Revision on the hub.", panel=MODEL)]
 TrustRemoteCode = Annotated[bool, option("Run code that comes with the model.", "--trust-remote-code", panel=MODEL)]
 AllowPickle = Annotated[bool, option("Load pickled weights, which can run code.", "--allow-pickle", panel=MODEL)]
+Served = Annotated[str | None, option("What the server calls the model.", "--model", panel=SERVER, value="NAME")]
+ServerTokenizer = Annotated[
+    str | None, option("Folder or hub name of its tokenizer.", "--tokenizer", panel=SERVER, value="MODEL")
+]
+Concurrency = Annotated[int, option("Requests at a time.", panel=SERVER)]
+Timeout = Annotated[float | None, option("For a whole answer. (default: 300)", panel=SERVER, value="SECONDS")]
+ApiKeyEnv = Annotated[str | None, option("Environment variable with the key.", panel=SERVER, value="VARIABLE")]
 Context = Annotated[
     int | None, option("Tokens per window. (default: the model's, at most 2,048)", panel=TEXT, value="N")
 ]
@@ -249,6 +294,27 @@ RunFolder = Annotated[
     option("The folder of the run; of several runs, each in one of its own.", "-o", "--output", value="RUN"),
 ]
 Overwrite = Annotated[bool, option("Replace the run that is there by a complete one.", "--overwrite")]
+OverwriteGenerations = Annotated[
+    bool, option("Replace the generations that are there by complete ones.", "--overwrite", panel=PROMPTS)
+]
+
+# --------------------------------------------------------------------------------------------------------- generating
+
+Temperature = Annotated[
+    float, option("0: always the most probable token; above: drawn from all tokens at this temperature.", panel=PROMPTS)
+]
+MaxTokens = Annotated[int, option("New tokens at the most.", panel=PROMPTS, value="N")]
+Stop = Annotated[
+    list[str] | None,
+    option(
+        "A text ends before this; may be repeated. '\\n' is a new line.", panel=PROMPTS, value="TEXT", parser=unescaped
+    ),
+]
+BatchSize = Annotated[int, option("Prompts at a time, in a local model.", panel=PROMPTS, value="N")]
+PromptColumns = Annotated[
+    dict[str, str] | None,
+    option(_OTHER_NAMES.format("prompt=question,item=id"), panel=PROMPTS, value="OURS=THEIRS,…", parser=columns_of),
+]
 
 # -------------------------------------------------------------------------------------------------------------- policy
 
@@ -265,6 +331,14 @@ MaxRatio = Annotated[float | None, option("Largest acceptable perplexity ratio."
 MaxDrop = Annotated[float | None, option("Largest acceptable fall of the score.", panel=POLICY, value="D")]
 MinWindows = Annotated[int | None, option("Least number of windows or items per split.", panel=POLICY, value="N")]
 PolicyLevel = Annotated[float | None, option("Confidence level. (default: 0.95)", "--level", panel=POLICY)]
+PolicyMethod = Annotated[
+    GateMethod | None,
+    option("Method of the interval. (default: auto, as compare; others need a note)", "--method", panel=POLICY),
+]
+PolicyScheme = Annotated[
+    Scheme | None,
+    option("Draw windows uniformly or ∝ tokens. (default: auto; tokens needs a note)", "--scheme", panel=POLICY),
+]
 WeightRule = Annotated[Weights | None, option("Of the items of scores. (default: equal)", "--weights", panel=POLICY)]
 
 # -------------------------------------------------------------------------------------------------------------- output

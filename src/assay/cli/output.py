@@ -17,7 +17,17 @@ from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
 from assay.results.record import Result
 
-__all__ = ["Progress", "as_text", "check_outputs", "progress_of", "say", "say_json", "show", "terminal_width"]
+__all__ = [
+    "Progress",
+    "as_text",
+    "check_outputs",
+    "progress_of",
+    "prompts_of",
+    "say",
+    "say_json",
+    "show",
+    "terminal_width",
+]
 
 _NARROW, _WIDE = 80, 120  # columns of a table
 _SECONDS_BETWEEN_LINES = 10.0
@@ -118,3 +128,8 @@ class Progress:
 def progress_of(name: str) -> Progress:
     """How far a model has come, in tokens."""
     return Progress("tokens", name)
+
+
+def prompts_of(name: str) -> Progress:
+    """How many prompts a model has answered."""
+    return Progress("prompts", name)

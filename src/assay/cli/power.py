@@ -12,6 +12,7 @@ from assay.errors import UsageError
 
 _GOAL = "Goal"
 _NUMBERS = "Numbers, instead of a pilot"
+_SURVEY = "A survey, instead of items"
 
 
 def power(
@@ -70,6 +71,34 @@ def power(
     repeats: Annotated[
         int | None, options.option("Runs of each item; their mean counts.", panel=_NUMBERS, value="K")
     ] = None,
+    survey: Annotated[
+        bool, options.option("What would a perfect prediction of a survey score?", "--survey", panel=_SURVEY)
+    ] = False,
+    answer_options: Annotated[
+        Sequence[int] | None,
+        options.option(
+            "Answer options of a question. (default: 3,4,5,6)",
+            "--options",
+            panel=_SURVEY,
+            value="K,…",
+            parser=options.whole_numbers_in,
+        ),
+    ] = None,
+    respondents: Annotated[
+        Sequence[int] | None,
+        options.option(
+            "Respondents. (default: 20,50,100,500)", panel=_SURVEY, value="N,…", parser=options.whole_numbers_in
+        ),
+    ] = None,
+    shares: Annotated[
+        Sequence[float] | None,
+        options.option(
+            "How likely each option is, instead of --options. (default: all alike)",
+            panel=_SURVEY,
+            value="P,…",
+            parser=options.shares_in,
+        ),
+    ] = None,
     pilot: Annotated[
         Path | None, options.option("The pilot's first file, before B.", panel=options.DATA, value="A")
     ] = None,
@@ -94,14 +123,27 @@ def power(
 
     With --difference: the items it takes. With --items: the difference they detect. With both: the power. The spread
     of paired differences comes from numbers, or from a pilot: two files of results, or one with --a and --b.
+
+    With --survey: what a perfect prediction of a survey scores, with so many answer options and respondents.
     """
     if target is not None and items is not None and (difference, p_b, margin) != (None, None, None):
         raise UsageError("--items and a difference give the power; leave out --power, or one of the two.")
     from assay.analyses.power import power as run  # late: --help and errors of usage need none of it
+    from assay.analyses.power.survey_noise import SurveyPlan
     from assay.stats.planning.plans import Goal, PlanNumbers
 
     paths = [*([pilot] if pilot is not None else []), *(files or [])]
     output.check_outputs([chart, save], paths)
+    asked: dict[str, Any] = {"options": answer_options, "respondents": respondents, "shares": shares}
+    if survey:
+        numbered = (difference, items, target, margin, sd, sd_a, sd_b, correlation, p_a, p_b, discordant, repeats)
+        if paths or any(one is not None for one in (*numbered, cluster_size, icc, sd_within)):
+            raise UsageError("--survey takes --options, --respondents and --shares, but no difference and no pilot.")
+        plan_of_survey = SurveyPlan(**{name: value for name, value in asked.items() if value is not None})
+        output.show(run(plan_of_survey), as_json=as_json, save=save, chart=chart)
+        return
+    if any(value is not None for value in asked.values()):
+        raise UsageError("--options, --respondents and --shares are of a survey: add --survey.")
     if len(paths) > 2:
         raise UsageError(f"a pilot is one file or two, but got {len(paths)}.")
     numbers = PlanNumbers(

@@ -8,8 +8,6 @@ import typer
 from assay.cli import options
 from assay.cli.output import progress_of, say
 
-_SERVER = "Model behind a server"
-
 
 def score(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder or hub name, or endpoint:URL.")],
@@ -22,27 +20,23 @@ def score(
     revision: options.Revision = None,
     trust_remote_code: options.TrustRemoteCode = False,
     allow_pickle: options.AllowPickle = False,
-    served: Annotated[
+    rope_scaling: Annotated[
         str | None,
-        options.option("What the server calls the model.", "--model", panel=_SERVER, value="NAME"),
+        options.option(
+            "Stretch rotary positions: yarn:8 reads 8 times the model's context.",
+            panel=options.MODEL,
+            value="linear|yarn:FACTOR",
+        ),
     ] = None,
-    tokenizer: Annotated[
-        str | None,
-        options.option("Folder or hub name of its tokenizer.", panel=_SERVER, value="MODEL"),
-    ] = None,
+    served: options.Served = None,
+    tokenizer: options.ServerTokenizer = None,
     dialect: Annotated[
         Literal["auto", "prompt_logprobs", "echo"],
-        options.option("How it gives log-probabilities of a prompt.", panel=_SERVER),
+        options.option("How it gives log-probabilities of a prompt.", panel=options.SERVER),
     ] = "auto",
-    concurrency: Annotated[int, options.option("Requests at a time.", panel=_SERVER)] = 8,
-    timeout: Annotated[
-        float | None,
-        options.option("For a whole answer. (default: 300)", panel=_SERVER, value="SECONDS"),
-    ] = None,
-    api_key_env: Annotated[
-        str | None,
-        options.option("Environment variable with the key.", panel=_SERVER, value="VARIABLE"),
-    ] = None,
+    concurrency: options.Concurrency = 8,
+    timeout: options.Timeout = None,
+    api_key_env: options.ApiKeyEnv = None,
     context: options.Context = None,
     stride: options.Stride = None,
     cut: Annotated[
@@ -110,6 +104,7 @@ def score(
             revision=revision,
             trust_remote_code=trust_remote_code,
             allow_pickle=allow_pickle,
+            rope_scaling=rope_scaling,
             model=served,
             tokenizer=tokenizer,
             dialect=dialect,

@@ -1,5 +1,6 @@
 """`assay summarize RESULTS…`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,15 @@ def summarize(
         options.option("Interval; auto is agresti-coull for scores from 0 to 1, else bca.", panel=options.STATISTICS),
     ] = "auto",
     level: options.Level = options.DESIGN.level,
+    at: Annotated[
+        Sequence[int] | None,
+        options.option(
+            "pass@k and pass^k of items with several attempts, for these k. (default: 1 and the most that all have)",
+            panel=options.STATISTICS,
+            value="K,…",
+            parser=options.attempts_in,
+        ),
+    ] = None,
     chart: options.Chart = None,
     save: options.Save = None,
     as_json: options.Json = False,
@@ -42,7 +52,7 @@ def summarize(
     """How good is it, and how sure are we?
 
     The mean score, or the loss with perplexity and bits per byte, of one model or of fifty, each with its interval.
-    Runs of a model are averaged item by item.
+    Runs of a model are averaged item by item; where they are right or wrong, pass@k and pass^k stand beside the mean.
     """
     from assay.analyses.summarize import summarize as run  # late: --help and errors of usage need none of it
 
@@ -50,6 +60,7 @@ def summarize(
     result = run(
         *results,
         design=Design(method=method, level=level),
+        at=at,
         columns=columns,
         cluster=cluster,
         split=split,

@@ -10,7 +10,7 @@ from assay.cli import options
 from assay.cli import output as shown
 from assay.design import Design
 
-_WRITTEN = ("survey.json", "survey.md", "statements.md")  # into -o DIR, besides charts
+_WRITTEN = ("survey.json", "survey.md", "statements.md", "cells.csv")  # into -o DIR, besides charts
 
 
 def survey(
@@ -24,7 +24,7 @@ def survey(
     output: Annotated[
         Path | None,
         options.option(
-            "Write survey.json, survey.md, statements.md and charts.",
+            "Write survey.json, survey.md, statements.md, cells.csv and charts.",
             "--output",
             "-o",
             panel=options.OUTPUT,
@@ -58,6 +58,14 @@ def survey(
         Literal["apart", "merged"],
         options.option("A model at several settings: several models, or its runs.", panel=options.DATA),
     ] = "apart",
+    merge: Annotated[
+        Path | None,
+        options.option("Coarser segments: a table of segment, into.", panel=options.DATA, value="MAPPING"),
+    ] = None,
+    by: Annotated[
+        Literal["category", "segment", "question"] | None,
+        options.option("Show the scores by this as well.", panel=options.OUTPUT),
+    ] = None,
     marginal: Annotated[
         Literal["left-out", "pooled"],
         options.option(
@@ -97,7 +105,7 @@ def survey(
     from assay.analyses.survey import survey as run  # late: --help and errors of usage need none of it
 
     written = [] if output is None else [output / name for name in _WRITTEN]
-    shown.check_outputs([save, *written], [truth, *results, prior, summary])
+    shown.check_outputs([save, *written], [truth, *results, prior, summary, merge])
     design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test, margin=margin)
     report = run(
         truth,
@@ -110,11 +118,13 @@ def survey(
         threshold=threshold,
         variants=variants,
         marginal=marginal,
+        merge=merge,
+        by=by,
         progress=shown.Progress("result files", least=100),
     )
     if output is not None:
         from assay.report.files import write_folder  # late: reports load what draws charts
 
-        for path in write_folder(report, output, "survey", report.for_a_paper):
+        for path in write_folder(report, output, "survey", report.for_a_paper, report.downloads):
             shown.say(f"Written: {path}", err=True)
     shown.show(report, as_json=as_json, save=save, text=None if full or output is None else report.brief)

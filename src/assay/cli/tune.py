@@ -48,8 +48,11 @@ def report(
         options.option("What the others are compared with. (default: the one that trains everything)", value="ARM"),
     ] = None,
     targets: Annotated[
-        Path | None,
-        options.option("Other targets, as JSON or TOML: perplexity, memory_reduction, …", value="FILE"),
+        str | None,
+        options.option(
+            "What to judge by: japanese, or a JSON or TOML file of limits (assay schema targets). (default: nothing)",
+            value="japanese|FILE",
+        ),
     ] = None,
     validation: Annotated[
         str | None,
@@ -59,6 +62,11 @@ def report(
         bool,
         options.option("The losses are a language model's: perplexities and grades, too.", "--language-model"),
     ] = False,
+    items: Annotated[
+        int | None,
+        options.option("Items of the test set that accuracies are of, where logs do not say.", value="N"),
+    ] = None,
+    full: Annotated[bool, options.option("Every table, also of eight arms or more.", "--full")] = False,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     seed: options.Seed = options.DESIGN.seed,
@@ -70,21 +78,21 @@ def report(
     """What did the runs cost, did they converge, and is one really better?
 
     Runs of one arm are its seeds. Parameters, memory, time, convergence, gradients, gains, significance on the same
-    validation windows, targets (met, not met, not measured) and what follows from them.
+    validation windows and against the untrained base, what follows from them and, if asked, targets.
     """
     from assay.analyses.tune import tune as analyse  # late: --help and errors of usage need none of it
-    from assay.analyses.tune.criteria import read_targets
 
     output.check_outputs([chart, markdown, save], runs)
     design = Design(method=method, level=level, seed=seed)
-    wanted = None if targets is None else read_targets(targets)
     result = analyse(
         *runs,
         baseline=baseline,
-        targets=wanted,
+        targets=targets,
         design=design,
         validation=validation,
         language_model=language_model,
+        items=items,
+        full=full,
     )
 
     def draw(path: Path) -> None:
@@ -144,13 +152,25 @@ def run(
     every_validation: Annotated[int, options.option("Validation loss.", panel=_RECORD, value="N")] = 100,
     every_memory: Annotated[int, options.option("Memory.", panel=_RECORD, value="N")] = 100,
     every_quality: Annotated[int, options.option("Perplexity, character accuracy.", panel=_RECORD, value="N")] = 500,
+    generate: Annotated[
+        Path | None,
+        options.option(
+            "A table of prompt and reference, which the trained model answers at the end.",
+            panel=options.PROMPTS,
+            value="PROMPTS",
+        ),
+    ] = None,
+    temperature: options.Temperature = 0.0,
+    max_tokens: options.MaxTokens = 256,
+    stop: options.Stop = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Train with LoRA or in full, record every step, and score the validation text with the result.
 
     Killed and started again with the same arguments, it goes on from its last checkpoint. `assay tune` compares runs.
     """
-    from assay.training.fitting import Settings  # late: --help and errors of usage need none of it
+    from assay.scoring.decoding import Decoding  # late: --help and errors of usage need none of it
+    from assay.training.fitting import Settings
     from assay.training.recorder import Schedule
     from assay.training.run import tune_run
 
@@ -178,6 +198,8 @@ def run(
         schedule=Schedule(step=every_step, validation=every_validation, memory=every_memory, quality=every_quality),
         field=field,
         split_on=split_on,
+        generate=generate,
+        decoding=Decoding(temperature=temperature, seed=seed, max_tokens=max_tokens, stop=tuple(stop or ())),
         overwrite=overwrite,
         on_run=lambda found: output.say(str(found)),
     )

@@ -1,4 +1,4 @@
-"""`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate|policy`."""
+"""`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate|policy|targets`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,6 +23,8 @@ def verify(
     min_windows: options.MinWindows = None,
     level: options.PolicyLevel = None,
     weights: options.WeightRule = None,
+    method: options.PolicyMethod = None,
+    scheme: options.PolicyScheme = None,
     lower_is_better: Annotated[
         bool | None, options.option("Less is better in the scores.", "--lower-is-better", panel=options.POLICY)
     ] = None,
@@ -53,6 +55,8 @@ def verify(
         min_windows=min_windows,
         level=level,
         weights=weights,
+        method=method,
+        scheme=scheme,
         lower_is_better=lower_is_better,
         cluster=cluster,
         task=task,
@@ -78,11 +82,13 @@ def keygen(
 
 def schema(
     of: Annotated[
-        Literal["certificate", "policy"], typer.Argument(metavar="certificate|policy", help="What to describe.")
+        Literal["certificate", "policy", "targets"],
+        typer.Argument(metavar="certificate|policy|targets", help="What to describe."),
     ],
 ) -> None:
-    """Print the JSON Schema of a certificate, or of a policy."""
+    """Print the JSON Schema of a certificate, of a policy, or of targets of `assay tune`."""
+    from assay.analyses.tune.targets import targets_schema
     from assay.certificate.policy import policy_schema
     from assay.certificate.record import certificate_schema
 
-    say_json(certificate_schema() if of == "certificate" else policy_schema())
+    say_json({"certificate": certificate_schema, "policy": policy_schema, "targets": targets_schema}[of]())

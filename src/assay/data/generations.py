@@ -1,7 +1,8 @@
-"""Generated text: tables of item, prediction and reference, and counts of correctly predicted characters."""
+"""Prompts, tables of generated text (item, prediction, reference), and counts of correctly predicted characters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from os import PathLike
 from pathlib import PurePath
 from typing import Any
@@ -21,6 +22,64 @@ from assay.stats.units import Floats, Texts
 REQUIRED = ("item", "prediction", "reference")
 OPTIONAL = ("model", "cluster")
 OURS = (*REQUIRED, *OPTIONAL)
+PROMPT_COLUMNS = ("prompt", "item", "reference", "cluster")
+#: How a generation ended: by itself, or because it had as many tokens as it may. Such a row is never a missing one.
+FINISH = "finish"
+
+TableSource = str | PathLike[str] | Mapping[str, Any] | Any
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What models shall answer, in the order of the table."""
+
+    label: str  # what messages call it
+    items: tuple[str, ...]
+    texts: tuple[str, ...]
+    references: tuple[str, ...] | None = None
+    clusters: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of all of it."""
+        hashed = sha256()
+        for cells in (self.items, self.texts, self.references, self.clusters):
+            hashed.update(b"-" if cells is None else len(cells).to_bytes(8, "little"))
+            for cell in cells or ():
+                hashed.update(len(cell.encode()).to_bytes(8, "little") + cell.encode())
+        return "sha256:" + hashed.hexdigest()
+
+
+def read_prompts(source: TableSource, *, columns: Mapping[str, str] | None = None, references: bool = False) -> Prompts:
+    """Read a table of prompts: ``prompt``, and where they are there ``item`` (or ``id``), ``reference``, ``cluster``.
+
+    Without items, rows are numbered from 1. With ``references`` a table without references is refused.
+
+    >>> read_prompts({"prompt": ["Once upon", "There was"], "id": ["a", "b"]}).items
+    ('a', 'b')
+    """
+    given = dict(columns or {})
+    check_keys(given, PROMPT_COLUMNS)
+    opened = open_source(source)
+    if "item" not in given and "item" not in opened.columns and "id" in opened.columns:
+        given["item"] = "id"
+    needed = ("prompt", "reference") if references else ("prompt",)
+    places = _places(opened, given, PROMPT_COLUMNS, needed, f"prompts need {' and '.join(needed)}")
+    cells = dict(zip(places, opened.read([(theirs, "text") for theirs in places.values()]), strict=True))
+    _check_rows(opened, cells["prompt"])
+    for ours, texts in cells.items():
+        _check_cells(opened, ours, places[ours], texts, allow_empty=False)
+        _check_encodable(opened, places[ours], texts)
+    if "item" in places:
+        check_unique(opened, places["item"], cells["item"], {})
+    found = {ours: tuple(texts.tolist()) for ours, texts in cells.items()}
+    numbered = tuple(str(row) for row in range(1, len(found["prompt"]) + 1))
+    return Prompts(
+        opened.label, found.get("item", numbered), found["prompt"], found.get("reference"), found.get("cluster")
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +98,7 @@ class Generations:
 
 
 def read_generations(
-    sources: Sequence[str | PathLike[str] | Mapping[str, Any] | Any],
+    sources: Sequence[TableSource],
     *,
     columns: Mapping[str, str] | None = None,
     allow_empty: bool = False,
@@ -47,7 +106,7 @@ def read_generations(
     """Read the systems in several tables; all must have the same items and references.
 
     Paths may be NAME=PATH. ``columns`` maps our names to the file's; with ``allow_empty`` an empty prediction means
-    that the system wrote nothing, instead of being refused as missing.
+    that the system wrote nothing, instead of being refused as missing; in what `assay.generate` wrote it always does.
     """
     check_keys(columns or {}, OURS)
     systems = [system for source in sources for system in _systems(source, columns or {}, allow_empty=allow_empty)]
@@ -65,12 +124,15 @@ def read_generations(
 
 def _systems(source: Any, columns: Mapping[str, str], *, allow_empty: bool) -> list[Generations]:
     name, opened = _opened(source)
-    places = _places(opened, columns)
+    places = _places(opened, columns, OURS, REQUIRED, f"generations need {', '.join(REQUIRED)}")
     cells = dict(zip(places, opened.read([(theirs, "text") for theirs in places.values()]), strict=True))
-    if not len(cells["item"]):
-        raise InputError(f"{opened.label}: a header but no rows; check what should have written them.")
+    _check_rows(opened, cells["item"])
+    generated = FINISH in opened.columns  # then whatever a row holds was written, nothing as well as "nan"
     for ours, texts in cells.items():
-        _check_cells(opened, ours, places[ours], texts, allow_empty=allow_empty and ours == "prediction")
+        of_prediction = ours == "prediction"
+        if not (generated and of_prediction):
+            _check_cells(opened, ours, places[ours], texts, allow_empty=allow_empty and of_prediction)
+        _check_encodable(opened, places[ours], texts)
     models = Labels.of(cells["model"]) if "model" in cells else None
     check_unique(opened, places["item"], cells["item"], {"model": models})
     if models is None or len(models.names) == 1:
@@ -104,21 +166,27 @@ def _system(
     )
 
 
-def _places(source: RowSource, columns: Mapping[str, str]) -> dict[str, str]:
-    """Our name → the file's; model and cluster are optional, and an empty name leaves them out."""
-    places = {ours: columns.get(ours, ours) for ours in OURS}
+def _check_rows(source: RowSource, texts: Texts) -> None:
+    if not len(texts):
+        raise InputError(f"{source.label}: a header but no rows; check what should have written them.")
+
+
+def _places(
+    source: RowSource, columns: Mapping[str, str], known: Sequence[str], required: Sequence[str], needs: str
+) -> dict[str, str]:
+    """Our name → the file's; what is not required is optional, and an empty name leaves it out."""
+    places = {ours: columns.get(ours, ours) for ours in known}
     for ours, theirs in places.items():
-        if theirs in source.columns or (ours in OPTIONAL and not columns.get(ours)):
+        if theirs in source.columns or (ours not in required and not columns.get(ours)):
             continue
-        close = nearest(theirs, [name for name in source.columns if name not in OURS])
+        close = nearest(theirs, [name for name in source.columns if name not in known])
         guess = (
             f"did you mean {argument(columns={ours: close})}?"
             if close
             else f"name it: {argument(columns={ours: 'NAME'})}."
         )
         raise InputError(
-            f"{source.label}: no column {theirs!r} among its columns {listed(source.columns)} (generations need "
-            f"{', '.join(REQUIRED)}); {guess}"
+            f"{source.label}: no column {theirs!r} among its columns {listed(source.columns)} ({needs}); {guess}"
         )
     found = {ours: theirs for ours, theirs in places.items() if theirs in source.columns}
     check_once(source.label, source.columns, found.values())
@@ -138,6 +206,10 @@ def _check_cells(source: RowSource, ours: str, column: str, texts: Texts, *, all
         if text.strip().lower() == "nan":
             what = f"{shown(text)} is a missing number, not text; fill it in or take the row out"
             raise InputError(f"{_cell(source, row, column)}: {what}.")
+
+
+def _check_encodable(source: RowSource, column: str, texts: Texts) -> None:
+    for row, text in enumerate(texts, start=1):
         lone = _unpaired(text)
         if lone is not None:
             raise InputError(

@@ -82,10 +82,16 @@ def check_scales(tables: Sequence[Table]) -> None:
         )
 
 
-def lost_notes(tables: Sequence[Table], systems: Sequence[str]) -> tuple[str, ...]:
-    """How many answers each system lost; a warning where these numbers differ."""
+def lost_in(tables: Sequence[Table], systems: Sequence[str]) -> dict[str, int]:
+    """How many answers each system lost; empty where none lost any."""
     counts = [0 if table.lost is None else int(table.lost.sum()) for table in tables]
-    if not any(counts):
+    return dict(zip(systems, counts, strict=True)) if any(counts) else {}
+
+
+def lost_notes(tables: Sequence[Table], systems: Sequence[str]) -> tuple[str, ...]:
+    """The same in words; a warning where these numbers differ."""
+    counts = list(lost_in(tables, systems).values())
+    if not counts:
         return ()
     worst = sorted(range(len(tables)), key=lambda i: -counts[i])
     told = listed((f"{systems[i]} {counts[i]:,} of {len(tables[i]):,}" for i in worst), 6)

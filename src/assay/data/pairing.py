@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.lost_answers import answered_tables, like_tasks, lost_notes
+from assay.data.lost_answers import answered_tables, like_tasks, lost_in, lost_notes
 from assay.data.metrics import BITS, SIZES, Metric
 from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
 from assay.data.readers.containers import unpacked_name
@@ -22,6 +22,8 @@ from assay.names import argument, listed, names_of, said_once, short_names
 from assay.stats.units import Floats, Integers, Texts, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
+#: What is said of documents that nobody asked to draw; a comparison says what it measured of them instead.
+INDEPENDENT = "column 'document' not used: windows count as independent (`cluster='document'` draws documents)"
 _NOT_LABELS = ("model", "run", "doc_hash", "split")
 
 
@@ -47,7 +49,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     systems = system_names(chosen, how.names)
     cluster = how.cluster or clustered_by(chosen)
     pooled = how.split is None and "split" in chosen[0].labels
-    lost = lost_notes(chosen, systems)
+    lost, counts = lost_notes(chosen, systems), lost_in(chosen, systems)
     chosen = answered_tables(chosen, metric, how.missing)
     union = _Union.of(sorted_tables(chosen, pooled=pooled))
     if how.missing in ("complete", "refuse"):
@@ -72,6 +74,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
         numbers=union.further_numbers(),
         cluster=cluster,
         dropped=union.dropped,
+        lost=counts,
         notes=(
             *lost,
             *like_tasks(labels, cluster, chosen[0]),
@@ -293,7 +296,7 @@ def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ..
         if any(have) and not all(have):
             notes.append(f"column {name!r} not used: {sides[have.index(False)].label} has none")
     if cluster is None and any(_has_long_documents(side) for side in sides):
-        notes.append("column 'document' not used: windows count as independent (`cluster='document'` draws documents)")
+        notes.append(INDEPENDENT)
     return tuple(dict.fromkeys(notes))
 
 

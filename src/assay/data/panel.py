@@ -264,7 +264,9 @@ class Panel(PanelViews):
         """Make a panel with one column per run; ``models`` says which runs belong to one model."""
         names = [one.name for one in runs]
         panel = cls.from_tables([one.table for one in runs], names=names, cluster=cluster, missing=missing)
-        return replace(panel, models=columns_of(runs))
+        models = columns_of(runs)
+        lost = {one.model: sum(panel.lost.get(names[i], 0) for i in one.columns) for one in models}
+        return replace(panel, models=models, lost=lost if panel.lost else {})
 
     @classmethod
     def from_frame(

@@ -58,14 +58,17 @@ class Substance:
     """How much evidence there is, whichever way it points."""
 
     units: int  # that are drawn: clusters, or the units themselves
-    effective: float  # Kish's (Σw)² / Σw²: so many units of equal weight would say as much
+    effective: float  # Kish's (Σw)² / Σw²: so many of equal weight would say as much
     differing: int | None  # units on which the first two systems differ; None for one system
     largest: float  # the share of all weight that one drawn unit has
+    clustered: int | None = None  # units in the clusters that are drawn; None: units are drawn alone
+    clustered_effective: float | None = None  # Kish's number of those
 
     @classmethod
-    def of(cls, weights: Floats, differing: int | None = None) -> "Substance":
-        """Of the weights of what is drawn."""
-        return cls(len(weights), effective_number(weights), differing, float(weights.max() / weights.sum()))
+    def of(cls, weights: Floats, differing: int | None = None, clustered: Floats | None = None) -> "Substance":
+        """Of the weights of what is drawn and, where that is clusters, of the units in them."""
+        inside = (None, None) if clustered is None else (len(clustered), effective_number(clustered))
+        return cls(len(weights), effective_number(weights), differing, float(weights.max() / weights.sum()), *inside)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -117,6 +120,7 @@ class PanelViews:
     dropped: Dropped = NOTHING
     notes: tuple[str, ...] = ()  # what the reader did that a person should know (runs averaged, ...)
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how parts were counted: tokenizers, context
+    lost: Mapping[str, int] = field(default_factory=dict)  # by model: rows without an answer; empty where none is
 
     def __post_init__(self) -> None:
         for name, part in self.parts.items():
@@ -145,6 +149,12 @@ class PanelViews:
     def by_model(self) -> tuple[Runs, ...]:
         """The columns of each model; without ``models`` every column is a model of its own."""
         return self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
+
+    @property
+    def lost_answers(self) -> dict[str, int]:
+        """How many answers each model lost to errors, nulls or empty cells; empty where none lost any."""
+        found = {one.model: self.lost.get(one.model, 0) for one in self.by_model}
+        return found if any(found.values()) else {}
 
     @property
     def metric(self) -> Metric:
@@ -283,11 +293,15 @@ class PanelViews:
         return Sums(grouped(self.numerators, self.clusters), grouped(self.denominators, self.clusters), sizes)
 
     def substance(self) -> Substance:
-        """Count the evidence: units drawn, their effective number, and on how many the systems differ."""
-        weights = self.units(self.metric.name, 0).denominators
+        """Count the evidence that any system has: units drawn, their effective number, and how many differ."""
         both = self.answered[:, :2].all(axis=1)
         differ = None if self.k < 2 else int((self.values[both, 0] != self.values[both, 1]).sum())
-        return Substance.of(weights, differ)
+        weights = self.denominators if self.denominators.ndim == 1 else np.nanmax(self.denominators, axis=1)
+        there = self.answered.any(axis=1) & (weights > 0)
+        if self.clusters is None:
+            return Substance.of(weights[there], differ)
+        drawn = grouped(weights[there], np.unique(self.clusters[there], return_inverse=True)[1])
+        return Substance.of(drawn, differ, weights[there])
 
     def label(self, name: str) -> Labels:
         """The labels of this name, one of each unit."""

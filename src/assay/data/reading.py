@@ -88,7 +88,7 @@ def read_tables(
 def read_wide(
     frame: Any, systems: Sequence[str], *, columns: Mapping[str, str] | None = None, cluster: str | None = None
 ) -> list[Table]:
-    """Read one table per score column of a wide frame; units without a score are left out."""
+    """Read one table per score column of a wide frame; an empty cell is a lost answer."""
     source = open_source(frame)
     if not isinstance(source, MemorySource):
         raise UsageError(f"a frame must be a mapping of columns or a data frame, but got {type(frame).__name__}.")
@@ -97,7 +97,7 @@ def read_wide(
             raise InputError(f"{source.label}: no column {name!r} among {listed(source.columns)}; name one of them.")
     mappings = {name: {**(columns or {}), "score": name} for name in systems}
     found = [_table(source, _Rules(Asked(mapping, "scores", cluster)), name) for name, mapping in mappings.items()]
-    return [replace(table, notes=()).answered() for table in found]  # the other systems are not unused
+    return [replace(table, notes=()) for table in found]  # the other systems are not unused
 
 
 def read_models(

@@ -1,4 +1,4 @@
-"""Turn what users pass to a verb (files, logs, mappings, data frames, tables, a panel) into tables or panels."""
+"""Turn what users pass to a verb (files, logs, frames, arrays, tables, a panel) into tables or panels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.in_memory import Array, Frame, prepared
 from assay.data.metrics import UNITS
 from assay.data.panel import Panel
 from assay.data.panel_views import Runs, without_splits
 from assay.data.readers import Selection
-from assay.data.reading import check_used, one_model, read_models, read_table
+from assay.data.reading import check_used, one_model, read_models, read_table, read_tables
 from assay.data.tables import Table, told_apart
 from assay.design import Missing
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, nearest
 
-Source = str | PathLike[str] | Mapping[str, Any] | Table
+Source = str | PathLike[str] | Mapping[str, Any] | Table | Frame | Array
 Models = tuple[str | None, str | None]
 
 
@@ -52,6 +53,62 @@ def _one_of_two(tables: Sequence[Table]) -> UsageError:
     pair = argument(models=tuple(names[:2])) if len(names) > 1 else "`models=('NAME', 'NAME')`"
     among = f" among {listed(names)}" if len(names) > 1 else ""
     return UsageError(f"compare needs two files, or one file and the names of two of its models{among} ({pair}).")
+
+
+def two_tables(
+    a: Source,
+    b: Source | None,
+    models: Models,
+    columns: Mapping[str, str] | None,
+    cluster: str | None,
+    selection: Selection | None = None,
+) -> tuple[Table, Table]:
+    """The two tables to compare, of arrays and frames too; one source that holds two models needs no names."""
+    given = prepared([a] if b is None else [a, b], columns=columns, cluster=cluster, selection=selection)
+    if b is not None and len(given) == 2:
+        return tables_of(given[0], given[1], models, columns, cluster, selection)
+    if b is not None:
+        raise UsageError("compare takes two sources of one model each, or one that holds both.")
+    if None not in models and len(given) == 1:
+        return tables_of(given[0], None, models, columns, cluster, selection)
+    if None not in models:
+        return one_model(given, models[0]), one_model(given, models[1])
+    tables = read_tables(given, columns=columns, cluster=cluster, selection=selection)
+    if models != (None, None):
+        raise _one_of_two(tables)
+    return _only_two(tables)
+
+
+def _only_two(tables: Sequence[Table]) -> tuple[Table, Table]:
+    """Both models of a source, in the order in which it has them."""
+    if len(tables) != 2:
+        raise _one_of_two(tables)
+    first, second = tables
+    turned = argument(models=(second.name, first.name))
+    note = f"{second.name} is compared with {first.name}, in the order of the table ({turned} turns it around)"
+    return replace(first, notes=(*first.notes, note)), second
+
+
+def read_sources(
+    sources: Sequence[Source | Panel],
+    *,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    selection: Selection | None = None,
+) -> list[Table]:
+    """A table for each model of files, harness logs, mappings, frames, arrays or tables."""
+    given = prepared(sources, columns=columns, cluster=cluster, selection=selection)
+    return read_tables(given, columns=columns, cluster=cluster, selection=selection)
+
+
+def renamed(panel: Panel, names: Sequence[str] | None) -> Panel:
+    """The panel with its systems called otherwise, in their order."""
+    if names is None:
+        return panel
+    if len(names) != panel.k or len(set(names)) < panel.k:
+        raise UsageError(f"names must be {panel.k} different ones, one for each model, but got {listed(names)}.")
+    lost = {name: panel.lost[was] for was, name in zip(panel.systems, names, strict=True) if was in panel.lost}
+    return replace(panel, systems=tuple(names), lost=lost)
 
 
 def panel_as_asked(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from assay.data.panel_views import Dropped, Runs
 from assay.data.readers import UNNAMED
 from assay.data.readers.containers import plain_stem
-from assay.data.tables import Table
+from assay.data.tables import Labels, Table
 from assay.errors import InputError
 from assay.names import listed, one_line
 from assay.stats.units import Floats, Integers, Texts
@@ -163,6 +163,19 @@ def runs_of(tables: Sequence[Table], *, files_are_runs: bool = False) -> list[Ru
     parts = _parts(tables, files_are_runs=files_are_runs)
     ordered = {model: dict(sorted(runs.items(), key=lambda item: _natural(item[0]))) for model, runs in parts.items()}
     return [RunTable(model, run, table) for model, runs in ordered.items() for run, table in runs.items()]
+
+
+def numbered_attempts(table: Table) -> Table:
+    """The table with its runs numbered item by item: whatever they are called, no more columns than attempts."""
+    if "run" not in table.labels:
+        return table
+    order = np.lexsort((table.labels["run"].codes, Labels.of(table.ids).codes))
+    places = _places(table.ids[order])
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    codes = np.empty(len(order), dtype=np.int64)
+    codes[order] = np.arange(len(order)) - starts[places]
+    names = tuple(str(i + 1) for i in range(int(codes.max()) + 1))
+    return replace(table, labels={**table.labels, "run": Labels(names, codes)})
 
 
 def columns_of(runs: Sequence[RunTable]) -> tuple[Runs, ...]:

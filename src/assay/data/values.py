@@ -228,5 +228,9 @@ def check_answers(source: RowSource, column: str, answers: Answers) -> None:
     checked = np.where(answers.other, np.nan, answers.values)
     check_number(source, "score", column, checked)
     if answers.lost.all():
-        other = "run it again" if source.about else f"name another with {argument(columns={'score': 'NAME'})}"
+        other = (
+            "run it again"
+            if source.about
+            else f"fill some in, or name another with {argument(columns={'score': 'NAME'})}"
+        )
         raise InputError(f"{source.label}, column {column!r}: no row holds a score; {other}.")

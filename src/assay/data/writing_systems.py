@@ -1,6 +1,7 @@
 """Japanese writing systems by Unicode range, and text normalization."""
 
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal, get_args
 
@@ -57,6 +58,7 @@ _WIDE: dict[str, _Spans] = {
 _RANGES: dict[Ranges, dict[str, _Spans]] = {"basic": _BASIC, "wide": _WIDE}
 
 JAPANESE = ("hiragana", "katakana", "kanji")
+_KANA = 0.05  # of the characters, at least: Chinese has none, and a name or two in other text are fewer
 
 
 def check_ranges(ranges: str) -> None:
@@ -76,6 +78,16 @@ def script_names(ranges: Ranges) -> tuple[str, ...]:
     ('hiragana', 'katakana', 'kanji', 'other')
     """
     return (*_RANGES[ranges], "other")
+
+
+def is_japanese(characters: Mapping[str, float]) -> bool:
+    """Whether a text with so many characters of each script is Japanese: kana are at least one in twenty.
+
+    >>> is_japanese({"hiragana": 40, "katakana": 5, "kanji": 30, "other": 9}), is_japanese({"kanji": 90, "other": 9})
+    (True, False)
+    """
+    kana = characters.get("hiragana", 0) + characters.get("katakana", 0)
+    return kana > 0 and kana >= _KANA * sum(characters.values())
 
 
 def normalized(text: str, normalize: Normalization) -> str:

@@ -26,7 +26,7 @@ def names() -> tuple[str, ...]:
     >>> "losses-base.csv" in names()
     True
     """
-    return tuple(sorted(file.name for file in _FOLDER.glob("*.csv")))
+    return tuple(sorted(file.name for kind in ("*.csv", "*.jsonl") for file in _FOLDER.glob(kind)))
 
 
 def path(name: str) -> Path:

@@ -1,8 +1,10 @@
 """Results from files and folders as a document, and a document as files."""
 
+import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from io import StringIO
 from os import PathLike
 from os.path import realpath
 from pathlib import Path
@@ -18,12 +20,13 @@ from assay.report.document import Part, ReportDocument
 from assay.report.html import write_page
 from assay.report.markdown import document_markdown, part_markdown, sections_markdown
 from assay.report.saved import part_of, read_part
-from assay.results.parts import Section
+from assay.results.parts import ResultTable, Section
 from assay.results.record import Result
 
 PAGES = (".html", ".md")
 ReportSource = Result | dict[str, Any] | str | PathLike[str]
 PolicySource = Policy | str | PathLike[str]
+NO_TABLES: Mapping[str, ResultTable] = {}
 
 
 def write_report(
@@ -68,10 +71,20 @@ def write_markdown_with_charts(result: Result, page: Path, last: str = "") -> li
     return [*(page.with_name(name) for name in charts.values()), page]
 
 
-def write_folder(result: Result, folder: Path, name: str, statements: Sequence[Section]) -> list[Path]:
-    """A result as NAME.json, NAME.md with its charts, and statements.md, its sentences for a paper: all or none."""
+def write_folder(
+    result: Result,
+    folder: Path,
+    name: str,
+    statements: Sequence[Section],
+    tables: Mapping[str, ResultTable] = NO_TABLES,
+) -> list[Path]:
+    """A result as NAME.json, NAME.md with its charts, and statements.md, its sentences for a paper: all or none.
+
+    ``tables`` are written beside them, each as the CSV file of its name.
+    """
     beside = "The sentences for a paper are in [statements.md](statements.md), every number is in "
     beside += f"[{name}.json]({name}.json)."
+    beside += "".join(f" [{file}]({file}) is a table: {table.about}." for file, table in tables.items())
     record, said = folder / f"{name}.json", folder / "statements.md"
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
     with together():
@@ -79,7 +92,19 @@ def write_folder(result: Result, folder: Path, name: str, statements: Sequence[S
         write_bytes(record, (text + "\n").encode())
         written = write_markdown_with_charts(result, folder / f"{name}.md", beside)
         write_bytes(said, sections_markdown(f"Statements: {result.subject}", statements, result.signature).encode())
-    return [record, *written, said]
+        for file, table in tables.items():
+            write_bytes(folder / file, table_csv(table).encode())
+    return [record, *written, said, *(folder / file for file in tables)]
+
+
+def table_csv(table: ResultTable) -> str:
+    """The numbers of a table without rounding, a line for each row; what is not known is empty."""
+    text = StringIO()
+    records = table.records()
+    writer = csv.DictWriter(text, list(records[0]) if records else table.header, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
 
 
 def result_markdown(result: Result) -> str:

@@ -86,8 +86,16 @@ def sections_markdown(title: str, sections: Sequence[Section], signature: str) -
     for section in sections:
         blocks += [f"## {cell(section.title)}"] if section.title else []
         blocks += [cell(text) for text in section.about.split("\n\n") if text]
+        blocks += [_fenced(section.plain)] if section.plain else []
         blocks += [_bullets(map(cell, section.said))] if section.said else []
     return "\n\n".join([*blocks, _code(signature)]) + "\n"
+
+
+def _fenced(sentences: Sequence[str]) -> str:
+    """Sentences as they are, a line each, where nothing is markup: the fence is longer than any in them."""
+    text = "\n\n".join(" ".join(visible(sentence).split()) for sentence in sentences)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def _group(group: Group, charts: Mapping[str, str], level: int) -> list[str]:
@@ -123,7 +131,8 @@ def _bullets(lines: Iterable[str]) -> str:
 def certificate_markdown(certificate: "Certificate") -> str:
     """The verdict, the sentence and a table: the comment under a pull request, the summary of a job."""
     found = [(fact.label, fact.text) for fact in certificate.facts_by(certificate.terms) if fact.label != "verdict"]
-    found += [("with all resamples", table.rows[1][1]) for table in certificate.tables if table.key == "intervals"]
+    made = [row for table in certificate.tables if table.key == "intervals" for row in table.rows]
+    found += [("with all resamples", row[1]) for row in made if row[0] == "all resamples"]
     found += [("rule not met", f"{name}: {detail}") for name, detail in certificate.broken.items()]
     found += [(caution.kind, caution.text) for caution in certificate.cautions]
     rows = "\n".join(f"| {cell(label)} | {cell(value)} |" for label, value in found)

@@ -11,7 +11,7 @@ from assay.files.reading import read_json
 from assay.report.document import Group, Part, part_of_result
 from assay.results.record import SCHEMAS, Result, known_schema, record_type
 
-CERTIFICATE = "assay/certificate/2"
+CERTIFICATE = "assay.certificate.record:Certificate"  # of every format
 
 #: What records and charts raise for data that are not theirs.
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, AssertionError, RecursionError)
@@ -35,7 +35,9 @@ def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) ->
     data = read_json(path, label=str(path), strict=True, advice="give a result that was saved as JSON")
     _check_schema(path, data)
     try:
-        return check_part(_checked(path, policy) if data["schema"] == CERTIFICATE else part_of(data), draw=draw)
+        return check_part(
+            _checked(path, policy) if SCHEMAS[data["schema"]] == CERTIFICATE else part_of(data), draw=draw
+        )
     except (InputError, WriteError):
         raise
     except (UsageError, *_DAMAGE, _refusal()) as error:  # a setting that no command would have taken is damage too
@@ -51,7 +53,7 @@ def _check_schema(path: Path, data: Any) -> None:
     if isinstance(data, dict) and str(found) in SCHEMAS:
         return
     this = known_schema(found)
-    if this == CERTIFICATE:
+    if this is not None and SCHEMAS[this] == CERTIFICATE:
         from assay.certificate.verify import check_version  # late: only certificates need it
 
         check_version(path, found)

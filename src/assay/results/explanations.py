@@ -32,7 +32,9 @@ EXPLANATIONS = {
         "intervals.md",
     ),
     "with all resamples": Explanation(
-        "The same interval over all resamples that could be drawn, without random numbers.", "intervals.md"
+        "The same interval over all resamples that could be drawn, without random numbers; and that of the published "
+        "recipe (windows drawn by their tokens, plain BCa), on which nothing rests.",
+        "intervals.md",
     ),
     "bits": Explanation(
         "Summed log-loss in bits over bytes or characters of the text, which do not depend on the tokenizer.",
@@ -58,8 +60,8 @@ EXPLANATIONS = {
     ),
     "training runs": Explanation(
         "Means over the seeds of an arm, with t intervals where there are several. Ratios are of an arm over the "
-        "baseline. Significance is paired by validation window, with seeds as clusters. What no log holds is not "
-        "measured.",
+        "baseline. Significance is paired by validation window, with seeds as clusters; the base is the model "
+        "at step 0, on the same text. What no log holds is not measured.",
         "tune.md",
     ),
     "limit": Explanation(
@@ -73,6 +75,16 @@ EXPLANATIONS = {
         "Each model over the units that it answered. Scores from 0 to 1 have the interval of Agresti and Coull: a "
         "share of an effective number of items, with a few right and a few wrong ones added, so that all right is not "
         "certain. Others have BCa: the bootstrap distribution, read at levels corrected for bias and skewness.",
+        "summarize.md",
+    ),
+    "detectable by one run": Explanation(
+        "The least true difference to a second model that a t test on as many units shows in 80 % of studies, if that "
+        "model has the same spread and its answers are unrelated. Answers of correlation ρ bring it down by √(1 − ρ).",
+        "summarize.md",
+    ),
+    "attempts": Explanation(
+        "From c right of n attempts at an item: pass@k is 1 − C(n − c, k)/C(n, k), pass^k is C(c, k)/C(n, k), both "
+        "unbiased. Means over items; intervals draw items, whose spread holds the noise of their attempts.",
         "summarize.md",
     ),
     "top score": Explanation(
@@ -130,6 +142,12 @@ EXPLANATIONS = {
     "pairs": Explanation(
         "The units that both systems have, paired by id; those of only one are counted.", "input-files.md"
     ),
+    "unweighted mean": Explanation(
+        "The mean of the differences in which every unit counts the same, beside the one weighted by tokens: shown "
+        "where differences go with length, so that the weighted mean rests on the longest units.",
+        "intervals.md",
+    ),
+    "longest units": Explanation("What the ten longest units have of all tokens, or of all weight.", "intervals.md"),
     "clusters": Explanation("What is drawn as a whole, because its parts are not independent.", "intervals.md"),
     "tiers": Explanation(
         "Models that no test tells apart share a letter; a tier is a step that tests confirm.", "rank.md"

@@ -190,3 +190,4 @@ class Section:
     tables: tuple[ResultTable, ...] = ()
     said: tuple[str, ...] = ()
     page: str | None = None  # of the documentation, which says in full how its tables are computed
+    plain: tuple[str, ...] = ()  # sentences to paste elsewhere, as they are

@@ -27,15 +27,17 @@ Status = Literal["good", "bad", "unsure", "plain"]
 
 #: Every kind of result by its schema: module and class, imported when one is met.
 SCHEMAS = {
+    "assay/certificate/3": "assay.certificate.record:Certificate",
     "assay/certificate/2": "assay.certificate.record:Certificate",
     "assay/comparison/1": "assay.analyses.compare.result:Comparison",
     "assay/context/1": "assay.analyses.context.result:ContextCurve",
     "assay/japanese/1": "assay.analyses.japanese.result:Japanese",
+    "assay/noise/1": "assay.analyses.power.survey_noise:SurveyNoise",
     "assay/power/1": "assay.analyses.power.result:Power",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/summary/1": "assay.analyses.summarize.result:Summary",
     "assay/survey/1": "assay.analyses.survey.result:SurveyReport",
-    "assay/tuning/1": "assay.analyses.tune.result:TuningReport",
+    "assay/tuning/2": "assay.analyses.tune.result:TuningReport",
     "assay/leaderboard/2": "assay.analyses.rank.result:Leaderboard",
 }
 _VERSION = re.compile(r"/\d+$")

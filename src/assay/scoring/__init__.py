@@ -116,6 +116,8 @@ def _loaded(spec: Spec) -> "ModelScorer | EndpointScorer":
         from assay.scoring.endpoint import EndpointScorer
         from assay.scoring.server import Patience
 
+        if spec.tokenizer is None:
+            raise UsageError(f"{spec.url}: to score, a server needs `tokenizer`: windows are cut here.")
         return EndpointScorer(
             spec.url,
             spec.model,

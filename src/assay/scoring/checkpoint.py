@@ -228,7 +228,7 @@ def files_digest(folder: Path, patterns: Sequence[str]) -> str | None:
 def model_digests(spec: Spec) -> dict[str, str | None]:
     """Digests of the weights, the tokenizer and the adapter, for files on this machine."""
     if isinstance(spec, EndpointSpec):
-        folder = _local_folder(ModelSpec(spec.tokenizer))
+        folder = None if spec.tokenizer is None else _local_folder(ModelSpec(spec.tokenizer))
         tokenizer = None if folder is None else files_digest(folder, _TOKENIZER)
         return {"model": None, "tokenizer": tokenizer, "adapter": None}
     folder = _local_folder(spec)

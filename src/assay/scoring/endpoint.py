@@ -10,7 +10,6 @@ flatter the model that found it impossible, and an average that includes it is m
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from math import isfinite, nan
 from pathlib import Path
@@ -21,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError, UsageError
-from assay.names import listed
 from assay.scoring.completions_api import (
     WAYS,
     Dialect,
@@ -34,7 +32,8 @@ from assay.scoring.completions_api import (
 )
 from assay.scoring.loading import load_tokenizer, own_bos, start_of
 from assay.scoring.models_and_texts import ModelSpec
-from assay.scoring.server import Patience, RefusalError, Server
+from assay.scoring.served import ServedModel, at_once, check_concurrency
+from assay.scoring.server import Patience, RefusalError
 
 IMPOSSIBLE = -9999.0
 _UNKNOWN_CONTEXT = 1 << 24
@@ -42,8 +41,6 @@ _TOKENS_AT_ONCE = 1 << 16
 _PROBES = ("One two three", "One two apples", "One two, four", "One two 7 6")  # the same start, then different tokens
 _SAME = 0.25  # nats: a server in half precision does not repeat itself exactly, other distributions differ by more
 _OTHER_WAY = (400, 422, 500, 501)  # refused like this, a request may be accepted if asked another way
-_NO_MODEL = ("not exist", "not found", "not_found", "invalid model")
-_TOO_LONG = ("context length", "context_length", "context size", "context window", "model length", "max_model_len")
 
 
 class EndpointScorer:
@@ -65,18 +62,16 @@ class EndpointScorer:
         api_key_env: str | None = None,
         impossible: Literal["refuse", "nan"] = "refuse",
     ) -> None:
-        if concurrency < 1:
-            raise UsageError(f"concurrency must be at least 1, but got {concurrency}.")
+        check_concurrency(concurrency)
         if dialect not in ("auto", *get_args(Dialect)):
             raise UsageError(f"dialect must be auto, {' or '.join(get_args(Dialect))}, but got {dialect!r}.")
-        self._server = Server(url.removeprefix("endpoint:"), key_variable=api_key_env, patience=patience or Patience())
-        self.url, self.model = self._server.url, model
+        self._served = ServedModel(url, model, api_key_env=api_key_env, patience=patience)
+        self.url, self.model = self._served.url, model
         self._concurrency, self._impossible = concurrency, impossible
         self.tokenizer = load_tokenizer(ModelSpec(tokenizer))
         self._tokenizer_name = tokenizer
         self._spellings = Spellings(self.tokenizer)
         self.bos = own_bos(self.tokenizer)
-        self._served_as: str | None = None
         self._unseen: int | None = 0  # tokens that the server puts before a text and does not show: a BOS token
         self._way = self._found_way([way for way in WAYS if dialect in ("auto", way.dialect)])
         self._check_alignment()
@@ -96,7 +91,7 @@ class EndpointScorer:
         return {
             "source": f"endpoint:{self.url}",
             "model": self.model,
-            "served_as": self._served_as,
+            "served_as": self._served.served_as,
             "tokenizer": folder.name if folder.is_dir() else self._tokenizer_name,
             "dialect": self._way.dialect,
             "prompt": self._way.prompt,
@@ -109,7 +104,9 @@ class EndpointScorer:
 
         One is for the last token of a row, which is sent although only predicted; one for the token that is generated.
         """
-        served = next((entry.get("max_model_len") for entry in self._models() if entry.get("id") == self.model), None)
+        served = next(
+            (entry.get("max_model_len") for entry in self._served.models() if entry.get("id") == self.model), None
+        )
         length = served if isinstance(served, int) else self.tokenizer.model_max_length
         return int(min(length, _UNKNOWN_CONTEXT)) - 2
 
@@ -119,20 +116,18 @@ class EndpointScorer:
 
     def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
         """The losses of the last tokens of each row, as many as ``counted`` says (default: all but the first)."""
-        found = self._served(rows)
+        found = self._by_row(rows)
         if counted is None:
             return found
         return [losses[len(losses) - count :] for losses, count in zip(found, counted, strict=True)]
 
-    def _served(self, rows: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
-        stopping = Event()
+    def _by_row(self, rows: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
         prompts = [self._prompt(list(row)) for row in rows]  # here, since tokenizers and threads do not get on
-        with ThreadPoolExecutor(self._concurrency) as pool:
-            try:
-                return list(pool.map(lambda row, prompt: self._row_losses(list(row), prompt, stopping), rows, prompts))
-            except BaseException:
-                stopping.set()  # the others end their pauses and try no more
-                raise
+
+        def losses(place: int, stopping: Event) -> NDArray[np.float64]:
+            return self._row_losses(list(rows[place]), prompts[place], stopping)
+
+        return list(at_once(losses, len(rows), self._concurrency))
 
     def _row_losses(self, row: list[int], prompt: list[int] | str, stopping: Event) -> NDArray[np.float64]:
         if len(row) < 2:
@@ -161,24 +156,18 @@ class EndpointScorer:
         try:
             return self._way.read(self._answer(self._way, prompt, stopping), row)
         except RefusalError as refusal:
-            raise self._explained(refusal, row) from None
+            raise self._explained(refusal, len(row)) from None
         except ReplyError as error:
             raise InputError(f"{self._where(row)}: {error}; is it the same server as at the start?") from None
 
     def _answer(
         self, way: Way, prompt: list[int] | str, stopping: Event | None = None, *, probing: bool = False
     ) -> dict[str, Any]:
-        body = {"model": self.model, **way.request(prompt)}
-        answer = self._server.ask("/completions", body, stopping, probing=probing)
-        served = answer.get("model")
-        if served is not None and not isinstance(served, str):
-            raise InputError(f"{self.url}: the server calls its model {str(served)[:60]!r}, which is not a name.")
-        self._served_as = self._served_as or served
-        if served != self._served_as:  # a router that falls back to another model
-            raise InputError(
-                f"{self.url}: the server answers as {served!r} now, as {self._served_as!r} before; score one model."
-            )
-        return answer
+        return self._served.completion(way.request(prompt), stopping, probing=probing)
+
+    def _explained(self, refusal: RefusalError, tokens: int) -> InputError:
+        what = f"a window of {tokens} tokens and one that the server writes are too long for it"
+        return self._served.explained(refusal, what, "give a shorter `context`")
 
     def _prompt(self, row: list[int]) -> list[int] | str:
         """The prompt for this row. The server adds a BOS token to text itself."""
@@ -214,7 +203,7 @@ class EndpointScorer:
             try:
                 self._try(way)
             except RefusalError as refusal:
-                explained = self._explained(refusal, [])
+                explained = self._explained(refusal, 0)
                 final = refusal.status not in _OTHER_WAY or (refusal.status == 500 and way == ways[-1])
                 if final or explained is not refusal:
                     raise explained from None
@@ -273,29 +262,6 @@ class EndpointScorer:
         different = self._spellings.difference(reply, row, sent_as_ids=way.prompt == "ids")
         if different is not None:
             raise self._other_tokens(different)
-
-    # -------------------------------------------------------------------------------------------------------- refusals
-
-    def _models(self) -> list[dict[str, Any]]:
-        try:
-            found = self._server.ask("/models").get("data")
-        except InputError:  # not every server lists its models
-            return []
-        return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
-
-    def _explained(self, refusal: RefusalError, row: Sequence[int]) -> InputError:
-        said = refusal.said.lower()
-        if "model" in said and any(words in said for words in _NO_MODEL):
-            names = listed(str(entry.get("id")) for entry in self._models()) or "others"
-            return InputError(
-                f"{self.url}: the server has no model {self.model!r}, only {names}; name it with `model`."
-            )
-        if any(words in said for words in _TOO_LONG):
-            return InputError(
-                f"{self.url}: a window of {len(row)} tokens and one that the server writes are too long for it "
-                f"({refusal.said}); give a shorter `context`."
-            )
-        return refusal
 
 
 def _started(bos: int | None, ids: list[int]) -> list[int]:

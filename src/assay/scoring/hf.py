@@ -45,7 +45,7 @@ class ModelScorer:
         with refusing(spec.name, "the model cannot be run"):
             self.model = model.to(self.device).eval()
             self._split = splits_into_body_and_head(self.model)
-        self._known = len(self.model.get_input_embeddings().weight)
+        self.known = len(self.model.get_input_embeddings().weight)
         self._chunk = max(16, CHUNK_BYTES // (4 * self.model.config.get_text_config().vocab_size))
         self._buffer: torch.Tensor | None = None
 
@@ -63,10 +63,12 @@ class ModelScorer:
     def about(self) -> dict[str, Any]:
         """What determines the numbers besides the model's files, for the manifest."""
         folder = Path(self.spec.name)
+        scaled = {} if self.spec.rope_scaling is None else {"rope_scaling": self.spec.rope_scaling}
         return {
             "source": folder.name if folder.is_dir() else self.spec.name,
             "revision": self.spec.revision,
             "dtype": str(self.model.dtype).removeprefix("torch."),
+            **scaled,
         }
 
     @property
@@ -99,17 +101,17 @@ class ModelScorer:
     def _by_row(
         self, rows: Sequence[Sequence[int]], counted: Sequence[int], greedy: list[torch.Tensor] | None = None
     ) -> list[NDArray[np.float64]]:
-        self._check_known(rows)
+        self.check_known(rows)
         ends = [slice(len(row) - 1 - count, len(row) - 1) for row, count in zip(rows, counted, strict=True)]
         targets = torch.cat([torch.tensor(row[end.start + 1 :]) for row, end in zip(rows, ends, strict=True)])
         losses = self._losses(rows, ends, targets.to(self.device), greedy).double().cpu().numpy()
         return np.split(losses, np.cumsum(counted)[:-1])
 
-    def _check_known(self, rows: Sequence[Sequence[int]]) -> None:
+    def check_known(self, rows: Sequence[Sequence[int]]) -> None:
         highest = max((max(row, default=0) for row in rows), default=0)
-        if highest >= self._known:
+        if highest >= self.known:
             raise InputError(
-                f"{self.spec.name}: its tokenizer gives token {highest}, but the model knows {self._known} tokens; "
+                f"{self.spec.name}: its tokenizer gives token {highest}, but the model knows {self.known} tokens; "
                 "use the tokenizer that belongs to it."
             )
 

@@ -27,7 +27,7 @@ from assay.scoring.checkpoint import (
     check_tensors,
     refuse_misfits,
 )
-from assay.scoring.models_and_texts import ModelSpec
+from assay.scoring.models_and_texts import ModelSpec, rope_of
 
 if TYPE_CHECKING:
     import torch
@@ -161,7 +161,27 @@ def load_config(spec: ModelSpec) -> Any:
         config = AutoConfig.from_pretrained(spec.name, revision=spec.revision, trust_remote_code=spec.trust_remote_code)
         check_sizes(spec.name, config)
         check_architecture(spec.name, config)
+    if spec.rope_scaling is not None:
+        _stretch(config, spec.name, *rope_of(spec.rope_scaling))
     return config
+
+
+def _stretch(config: Any, name: str, kind: str, factor: float) -> None:
+    """Scale the rotary positions of a model, as `transformers` does for a config that says so."""
+    text = config.get_text_config()
+    own, positions = getattr(text, "max_position_embeddings", None), getattr(text, "rope_parameters", None)
+    before = positions or getattr(text, "rope_scaling", None) or {}  # rope_parameters from transformers 5 on
+    if own is None or (not before and getattr(text, "rope_theta", None) is None):
+        raise UsageError(f"{one_line(name)}: it has no rotary positions to stretch; leave out `rope_scaling`.")
+    if before.get("rope_type", "default") != "default":
+        raise UsageError(
+            f"{one_line(name)}: its rotary positions are scaled already ({before['rope_type']}); leave out "
+            "`rope_scaling`."
+        )
+    scaled = {**before, "rope_type": kind, "factor": factor}
+    scaled |= {"original_max_position_embeddings": own} if kind == "yarn" else {}
+    setattr(text, "rope_scaling" if positions is None else "rope_parameters", scaled)
+    text.max_position_embeddings = int(own * factor)
 
 
 def load_model(spec: ModelSpec) -> Any:

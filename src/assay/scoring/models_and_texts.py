@@ -10,9 +10,11 @@ from typing import Any, Literal
 from assay.data.readers.registry import exists, named, open_source
 from assay.errors import InputError, UsageError
 from assay.files.reading import Limit, read_bytes
+from assay.names import listed, shown
 
 _TEXT = Limit(4_000_000_000, "a text", "split it into several files")
 TABLES = frozenset({".jsonl", ".ndjson", ".parquet", ".pq", ".csv", ".tsv"})
+_TEXTS = frozenset({".txt", ".md"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def _of_text(text: Text, field: str | None, split_on: str | None) -> Iterator[Do
 
 def _of_path(path: Path, field: str | None, split_on: str | None) -> Iterator[Document]:
     if path.is_dir():
-        inside = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in TABLES | {".txt", ".md", ""})
+        inside = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in TABLES | _TEXTS | {""})
         for file in inside:
             yield from _of_file(file, str(file.relative_to(path)), field, split_on)
         return
@@ -103,6 +105,7 @@ def _decoded(path: Path) -> str:
 
 
 ENDPOINT = "endpoint:"
+MOST_STRETCHED = 1024  # times the context of a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,26 @@ class ModelSpec:
     revision: str | None = None
     trust_remote_code: bool = False
     allow_pickle: bool = False
+    rope_scaling: str | None = None  # "yarn:8": rotary positions stretched to 8 times the context of the model
+
+
+def rope_of(text: str) -> tuple[str, float]:
+    """Kind and factor of a scaling of rotary positions.
+
+    >>> rope_of("linear:4")
+    ('linear', 4.0)
+    """
+    kind, _, number = text.partition(":")
+    try:
+        factor = float(number)
+    except ValueError:
+        factor = 0.0
+    if kind not in ("linear", "yarn") or not 1 < factor <= MOST_STRETCHED:
+        raise UsageError(
+            f"rope_scaling must look like yarn:8 (linear or yarn, and a factor above 1, at most {MOST_STRETCHED:,}), "
+            f"but got {shown(text)}."
+        )
+    return kind, factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +147,7 @@ class EndpointSpec:
 
     url: str
     model: str
-    tokenizer: str  # a folder or hub name: windows are cut here, not there
+    tokenizer: str | None = None  # a folder or hub name: windows are cut here, not there; generating needs none
     dialect: Literal["auto", "prompt_logprobs", "echo"] = "auto"
     concurrency: int = 8
     timeout: float | None = None  # seconds to wait for an answer
@@ -146,17 +169,23 @@ def spec_of(
     concurrency: int = 8,
     timeout: float | None = None,
     api_key_env: str | None = None,
+    generates: bool = False,
     **loading: Any,
 ) -> Spec:
     """The spec of a model named on the command line: endpoint:URL is a server, which the first keywords describe.
+
+    A server that generates needs no tokenizer.
 
     >>> spec_of("models/base", dtype="float32").dtype
     'float32'
     """
     if not name.startswith(ENDPOINT):
         return ModelSpec(name, **loading)
-    if model is None or tokenizer is None:
-        raise UsageError("a server needs `model=NAME` (what it calls the model) and `tokenizer=MODEL`.")
+    if model is None or (tokenizer is None and not generates):
+        also = "" if generates else " and `tokenizer=MODEL`"
+        raise UsageError(f"a server needs `model=NAME` (what it calls the model){also}.")
+    if loading.get("rope_scaling") is not None:
+        raise UsageError("a server stretches positions by its own settings; leave out `rope_scaling`.")
     url = name.removeprefix(ENDPOINT)
     return EndpointSpec(url, model, tokenizer, dialect, concurrency, timeout, api_key_env)
 
@@ -170,9 +199,35 @@ def names_model(first: str) -> bool:
         return True
     if not exists(path):
         return path.suffix.lower() not in TABLES and "=" not in first
-    if path.suffix.lower() in (".txt", ".md"):
+    if path.suffix.lower() in _TEXTS:
         raise UsageError(f"{first}: a text needs a model before it.")
     return False
+
+
+def leading_models(sources: Sequence[str]) -> list[str]:
+    """The models that stand before texts or prompts; none where the first is a table."""
+    found = [sources[0]] if names_model(sources[0]) else []
+    for name in sources[1:] if found else ():
+        path = Path(name)
+        if exists(path) and not (path / "config.json").is_file():
+            break
+        if path.suffix.lower() in TABLES | _TEXTS:
+            break
+        found.append(name)
+    return found
+
+
+def names_prompts(texts: Sequence[str], field: str | None, columns: Mapping[str, str] | None = None) -> bool:
+    """Whether what follows models is a table of prompts: a table whose text column is not named."""
+    if len(texts) != 1 or field is not None or Path(texts[0]).suffix.lower() not in TABLES:
+        return False
+    wanted, source = (columns or {}).get("prompt", "prompt"), open_source(Path(texts[0]))
+    if wanted not in source.columns:
+        raise UsageError(
+            f"{texts[0]}: no column {wanted!r} of prompts among {listed(source.columns)}; name it with "
+            "`columns={'prompt': 'NAME'}`, or name the column of a text to read with `field`."
+        )
+    return True
 
 
 def specs_of(models: Model | Sequence[Model] | Mapping[str, Model], *, whole_names: bool = False) -> dict[str, Spec]:

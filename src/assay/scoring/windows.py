@@ -204,7 +204,10 @@ def layout_for(plan: Plan, model_context: int, *, bos: bool) -> Layout:
     """The layout that the plan and the model's context allow."""
     context = min(model_context, LONGEST_DEFAULT) if plan.context is None else plan.context
     if context > model_context:
-        raise UsageError(f"context must be at most the model's {model_context} tokens, but got {context}.")
+        raise UsageError(
+            f"context must be at most the model's {model_context} tokens, but got {context}; `rope_scaling='yarn:8'` "
+            "stretches rotary positions."
+        )
     return Layout(context, plan.stride, bos, plan.cut)
 
 

@@ -26,6 +26,7 @@ from assay.stats.records import Interval
 from assay.stats.units import Floats, Units, effective_number, shape, standard_error
 
 METHOD = "agresti-coull"
+FEW_BETWEEN = 5  # scores that are not at the end where all others are
 _INVERTED_UP_TO = 1e7  # a + b: beyond, scipy's inverse of the beta distribution strays, and ends in NaN
 _RARE = 1e4  # of so many items, a share whose count is below this is as good as Poisson's
 _SPREAD = 1e-9  # scores that differ by less do not differ
@@ -38,10 +39,15 @@ def agresti_coull(share: float, n: float, reach: float) -> tuple[float, float]:
     >>> round(low, 3), high
     (0.81, 1.0)
     """
+    centre, error = _shrunk(share, n, reach)
+    return max(centre - reach * error, 0.0), min(centre + reach * error, 1.0)
+
+
+def _shrunk(share: float, n: float, reach: float) -> tuple[float, float]:
+    """The centre of the interval, and the standard error that it has, which is never 0."""
     more = n + reach * reach
     centre = (share * n + reach * reach / 2) / more
-    half = reach * sqrt(centre * (1 - centre) / more)
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    return centre, sqrt(centre * (1 - centre) / more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +81,48 @@ def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wr
     >>> round(found.low, 3), found.high
     (0.81, 1.0)
     """
-    share = min(max(drawn.estimate, 0.0), 1.0)  # a sum in floating point may be a digit outside
+    share, n, reach = _as_share(drawn, weights, level, right_or_wrong=right_or_wrong)
+    return Interval(*agresti_coull(share, n, reach), level, METHOD).around(share)
+
+
+def bounded_error(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> float:
+    """The standard error that this interval has: not 0 where all are right, because that is not certain."""
+    return _shrunk(*_as_share(drawn, weights, level, right_or_wrong=right_or_wrong))[1]
+
+
+def _as_share(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> tuple[float, float, float]:
+    """The share, of how many items it is, and the critical value."""
     items = effective_items(drawn, weights, right_or_wrong=right_or_wrong)
-    reach = float(critical_values(level, items.df)[0])
-    return Interval(*agresti_coull(share, items.n, reach), level, METHOD).around(share)
+    share = min(max(drawn.estimate, 0.0), 1.0)  # a sum in floating point may be a digit outside
+    return share, items.n, float(critical_values(level, items.df)[0])
+
+
+def nearly_binary(scores: Floats) -> bool:
+    """Whether all but a few scores are 0, or all but a few are 1.
+
+    Then the spread of those few says too little of the others, and they count as right or wrong answers do. So it is
+    with pass@k where it is near 1 or 0 (`benchmarks/calibration_attempts.py`).
+    """
+    return len(scores) - max(int((scores == 0).sum()), int((scores == 1).sum())) < FEW_BETWEEN
+
+
+def fitted_interval(
+    value: float, error: float, answers: float, drawn: int, level: float, *, right_or_wrong: bool
+) -> Interval:
+    """The same of a mean that is fitted because answers are missing, from its standard error.
+
+    ``answers`` is Kish's number of those that are there, ``drawn`` the number of units or clusters.
+
+    >>> found = fitted_interval(0.9, 0.05, 40, 50, 0.95, right_or_wrong=True)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.749, 0.97)
+    """
+    share = min(max(value, 0.0), 1.0)
+    most = share * (1 - share)
+    n = most / error**2 if most > 0 and error > _SPREAD else min(answers, drawn)
+    n = min(n, answers) if right_or_wrong else n
+    reach = float(critical_values(level, drawn - 1.0)[0])
+    return Interval(*agresti_coull(share, n, reach), level, METHOD).around(value)
 
 
 def clopper_pearson(count: int, n: int, confidence_level: float = 0.95) -> tuple[float, float]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import exp
 from typing import Literal
 
-#: How an interval is computed; *auto* is tango for 0/1 scores, else bca.
-IntervalName = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango"]
+#: How an interval is computed; *auto* is decided in `assay.stats.which_interval`.
+IntervalName = Literal["auto", "bca", "bca-plain", "percentile", "t", "t-hall", "studentized", "tango", "agresti-coull"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,12 @@ alone give the upper one, for whatever runs might share: it holds for any τ².
 The order of systems is compared by Kendall's τ, and by the share of pairs of runs that agree. Means over seeds, and
 their differences, have Student's interval.
 
-Reference: Bancroft (1944), *On biases in estimation due to the use of preliminary tests of significance*.
+Attempts at an item that are right or wrong give pass@k (one of k is right) and pass^k (all k are), each unbiased from
+c right ones of n: 1 − C(n − c, k)/C(n, k) and C(c, k)/C(n, k).
+
+References: Bancroft (1944), *On biases in estimation due to the use of preliminary tests of significance*; Chen et al.
+(2021), *Evaluating large language models trained on code*, for pass@k; Yao et al. (2024), *τ-bench*, for pass^k;
+Hoeffding (1948), *A class of statistics with asymptotically normal distribution*, for their variances.
 """
 
 from collections.abc import Sequence
@@ -215,3 +220,56 @@ def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
     degrees = parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)
     df = whole**2 / degrees if degrees > 0 else float(len(a) + len(b) - 2)
     return around(value, sqrt(whole), df, fewest, level, "Welch t over seeds"), df
+
+
+# ------------------------------------------------------------------------------------------------------------ attempts
+
+
+def pass_all(right: Floats, attempts: Floats, k: int) -> Floats:
+    """(n,) pass^k of items: C(c, k)/C(n, k), unbiased for p^k; NaN where there are fewer than k attempts.
+
+    >>> pass_all(np.array([3.0, 1.0, 2.0]), np.array([4.0, 4.0, 2.0]), 2)  # 3 of 6 pairs, none, the only one
+    array([0.5, 0. , 1. ])
+    """
+    enough = attempts >= k
+    found = np.where(enough, 1.0, np.nan)
+    for i in range(k if enough.any() else 0):
+        found[enough] *= np.maximum(right[enough] - i, 0.0) / (attempts[enough] - i)
+    return found
+
+
+def pass_any(right: Floats, attempts: Floats, k: int) -> Floats:
+    """(n,) pass@k of items: 1 − C(n − c, k)/C(n, k), unbiased for 1 − (1 − p)^k; NaN with fewer than k attempts.
+
+    >>> pass_any(np.array([3.0, 1.0, 2.0]), np.array([4.0, 4.0, 2.0]), 2)  # all pairs hold a right one, 3 of 6, the one
+    array([1. , 0.5, 1. ])
+    """
+    return 1.0 - pass_all(attempts - right, attempts, k)
+
+
+def attempt_variance(right: Floats, attempts: Floats, k: int, times: int = 1) -> Floats:
+    """(n,) The variance of an item's pass^k that ``times`` as many attempts would give; NaN where there are below 2k.
+
+    Two subsets of k from N attempts share c of them with the hypergeometric chance h, and are then all right with
+    p^(2k − c): the variance is Σ h(c)·p^(2k − c) − p^2k (Hoeffding 1948), unbiased with pass^j for p^j. For pass@k take
+    the wrong ones for right.
+    """
+    enough = attempts >= 2 * k
+    right, attempts = right[enough], attempts[enough]
+    power, both = np.ones(len(right)), np.zeros(len(right))
+    for j in range(1, 2 * k + 1):
+        power = power * np.maximum(right - j + 1, 0.0) / (attempts - j + 1)  # pass^j
+        if j >= k:
+            both += _shared(times * attempts, k, 2 * k - j) * power
+    found = np.full(len(enough), np.nan)
+    found[enough] = both - power
+    return found
+
+
+def _shared(n: Floats, k: int, c: int) -> Floats:
+    """The chance that two subsets of k from n have exactly c in common."""
+    from scipy.special import gammaln  # late: 0.3 s
+
+    ways = gammaln(k + 1) - gammaln(c + 1) - gammaln(k - c + 1)  # C(k, c), then C(n − k, k − c) and C(n, k)
+    others = gammaln(n - k + 1) - gammaln(k - c + 1) - gammaln(n - 2 * k + c + 1)
+    return np.asarray(np.exp(ways + others - gammaln(n + 1) + gammaln(k + 1) + gammaln(n - k + 1)))

@@ -172,10 +172,12 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
             return None
         assert self._recorder is not None
         began = perf_counter()
-        with self._peak.aside():
+        with self._peak.aside() as aside:
             found = validation_loss(model, self.validation)
         seconds = perf_counter() - began
         self._recorder.write("validation", step, found | {"seconds": seconds})
+        if step == 0 and self.schedule.memory:  # later, the state of the optimizer would be in it
+            self._recorder.write("memory", step, {"inference": aside.peak})
         self._validated = step
         self.asked_seconds += seconds
         if "loss" in found and found["loss"] < 700:  # beyond, the perplexity is no number
@@ -239,6 +241,12 @@ def count_parameters(model: Any) -> dict[str, int]:
     return found
 
 
+class Aside:
+    """What a measurement beside the training took: its peak, in bytes."""
+
+    peak: int | None = None
+
+
 class Peak:
     """Peak memory since the last reset: of the allocator on a GPU, of the resident set elsewhere."""
 
@@ -260,13 +268,20 @@ class Peak:
                 return
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def aside(self) -> Iterator["Aside"]:
         """Exclude a measurement from the accounts: neither its peak nor what it leaves behind counts as training's."""
-        _give_back()
-        held = self.resident()
-        yield
+        self.reset()
+        held, found = self.resident(), Aside()
+        yield found
+        found.peak = self.most()
         self.reset()
         self.before += max(self.resident() - held, 0)
+
+    def most(self) -> int:
+        """The most memory held since the last reset."""
+        if self.cuda:
+            return int(torch.cuda.max_memory_allocated(self.device))
+        return _status("VmHWM") or _most_resident()
 
     def resident(self) -> int:
         """Memory held now."""
@@ -276,13 +291,15 @@ class Peak:
 
     def measured(self, *, parameters: int, gradients: int, optimizer: int) -> dict[str, int]:
         """Memory by part; activations are what no other part of the peak explains."""
-        parts = {"parameters": parameters, "gradients": gradients, "optimizer": optimizer}
+        parts, peak = {"parameters": parameters, "gradients": gradients, "optimizer": optimizer}, self.most()
         if self.cuda:
-            peak = int(torch.cuda.max_memory_allocated(self.device))
             rest = peak - sum(parts.values())
-            extra = {"reserved": int(torch.cuda.max_memory_reserved(self.device))}
+            extra = {
+                "allocated": self.resident(),
+                "reserved": int(torch.cuda.memory_reserved(self.device)),
+                "peak_reserved": int(torch.cuda.max_memory_reserved(self.device)),
+            }
         else:
-            peak = _status("VmHWM") or _most_resident()
             rest = peak - self.before - gradients - optimizer  # the parameters were there before
             extra = {"resident": self.resident()}
         return parts | {"activations": max(rest, 0), "peak": peak} | extra

@@ -2,7 +2,7 @@
 
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,10 +87,11 @@ def fit(
     suite: Any = None,
     schedule: Schedule | None = None,
     about: Mapping[str, Any] | None = None,
+    before: Callable[[], None] | None = None,
 ) -> Path:
     """Train a model on rows of tokens; write the log and the trained weights, and return the folder of the weights.
 
-    A killed run resumes from its last checkpoint, or starts over.
+    A killed run resumes from its last checkpoint, or starts over. ``before`` is called before the first step.
     """
     from transformers import Trainer, set_seed
 
@@ -113,6 +114,8 @@ def fit(
     _quiet(trainer)
     trainer.add_callback(callback)
     trainer.add_callback(_no_last_checkpoint())
+    if before is not None:
+        before()
     with _disk_failures(folder):
         try:
             trainer.train(resume_from_checkpoint=_last_checkpoint(folder, settings.steps))

@@ -13,10 +13,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from assay.data.runs import owned_files
-from assay.data.training.run_folder import EVENTS, MANIFEST, SCHEMA, WINDOWS, read_events, read_manifest
+from assay.data.training.run_folder import (
+    AT_START,
+    EVENTS,
+    GENERATIONS,
+    MANIFEST,
+    SCHEMA,
+    WINDOWS,
+    read_events,
+    read_manifest,
+)
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.places import Owner, is_run
 from assay.files.writing import make_folder, write_bytes
+from assay.scoring.generation_files import record_of, unfinished
 
 if TYPE_CHECKING:
     import torch
@@ -135,14 +145,20 @@ def _plain(value: Any) -> Any:
 def _owned(folder: Path) -> set[str] | None:
     if not is_run(folder, MANIFEST):
         return None
-    trained, windows = folder / TRAINED, folder / WINDOWS
+    trained = folder / TRAINED
     saved = {f"{TRAINED}/{file.name}" for file in trained.glob("*") if _SAVED.fullmatch(file.name)}
-    scored = {f"{WINDOWS}/{name}" for name in owned_files(windows) or ()}
-    return {MANIFEST, EVENTS, *_PASSING, *saved, *scored}
+    scored = {f"{part}/{name}" for part in (WINDOWS, AT_START) for name in owned_files(folder / part) or ()}
+    return {MANIFEST, EVENTS, *_PASSING, *saved, *scored, *_written(folder)}
+
+
+def _written(folder: Path) -> set[str]:
+    """The generations, how they were made, and those of a run that was killed."""
+    output = folder / GENERATIONS
+    return {file.name for file in (output, record_of(output), unfinished(output)) if file.is_file()}
 
 
 #: Whose a training run is: what may be overwritten.
-OWNER = Owner("training run", MANIFEST, _owned, begun=_PASSING | {EVENTS})
+OWNER = Owner("training run", MANIFEST, _owned, begun=_PASSING | {EVENTS, f"{AT_START}/"})
 
 
 @contextmanager

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.data import read_table
-from assay.data.training.run_folder import EVENTS, MANIFEST, WINDOWS, read_manifest, read_run
+from assay.data.generations import Prompts, TableSource, read_prompts
+from assay.data.training.run_folder import AT_START, EVENTS, GENERATIONS, MANIFEST, WINDOWS, read_manifest, read_run
+from assay.data.writing_systems import is_japanese
 from assay.errors import UsageError
 from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
 from assay.files.writing import remove_parts
 from assay.scoring import score
 from assay.scoring.characters import characters
+from assay.scoring.decoding import Decoding, encoded_prompts
+from assay.scoring.generation import generate_answers
 from assay.scoring.loading import load_model, load_tokenizer, tokenized
 from assay.scoring.models_and_texts import Document, ModelSpec, Text, read_documents, texts_digest
 from assay.scoring.windows import Layout, Plan, windows_of
@@ -40,6 +44,12 @@ class TrainedRun:
     def __fspath__(self) -> str:
         return str(self.folder)
 
+    @property
+    def generations(self) -> Path | None:
+        """What the trained model answered, if it was asked."""
+        file = self.folder / GENERATIONS
+        return file if file.is_file() else None
+
     def __str__(self) -> str:
         loss = f"validation loss {self.validation_loss:.4f} nats per token ({self.windows:,} windows)"
         return f"{self.arm}, seed {self.seed}, rate {self.learning_rate:g}: {loss} → {self.folder}"
@@ -54,6 +64,8 @@ class _Task:
     valid: Sequence[Document]
     context: int
     schedule: Schedule
+    prompts: Prompts | None
+    decoding: Decoding
 
 
 def tune_run(
@@ -68,14 +80,17 @@ def tune_run(
     schedule: Schedule | None = None,
     field: str | None = None,
     split_on: str | None = None,
+    generate: TableSource | None = None,
+    decoding: Decoding | None = None,
     overwrite: bool = False,
     on_run: Callable[[TrainedRun], None] | None = None,
 ) -> list[TrainedRun]:
     """Train a base model with LoRA or in full, record every step, and score the validation text with the result.
 
     Called again with the same arguments after a kill, it resumes from the last checkpoint. With ``learning_rates`` it
-    trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``on_run`` is called with every
-    run when it is complete. `assay.tune` compares runs.
+    trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``generate`` is a table of
+    prompts and references, which the trained model answers at the end, as ``decoding`` says. ``on_run`` is called with
+    every run when it is complete. `assay.tune` compares runs.
 
     >>> import tempfile
     >>> import assay
@@ -89,6 +104,9 @@ def tune_run(
     ...     report = assay.tune(run)
     >>> run.arm, report.arms[0].runs[0].last_step
     ('lora r=2', 2)
+    >>> since_the_base = report.adapted[0]  # the untrained base on the same windows
+    >>> since_the_base.windows.n_pairs == run.windows
+    True
     """
     settings, place = settings or Settings(), Path(output)
     rates = None if learning_rates is None else [replace(settings, learning_rate=rate) for rate in learning_rates]
@@ -100,6 +118,8 @@ def tune_run(
         read_documents(valid, field=field, split_on=split_on),
         context,
         schedule or Schedule(),
+        None if generate is None else read_prompts(generate, references=True),
+        decoding or Decoding(),
     )
     wanted = {place: settings} if rates is None else {place / f"lr-{one.learning_rate:g}": one for one in rates}
     runs = []
@@ -121,6 +141,8 @@ def _complete(task: _Task, settings: Settings, folder: Path, *, overwrite: bool,
     tokenizer, model = load_tokenizer(base), load_model(base)
     if task.context > (longest := longest_input(model)):
         raise UsageError(f"context must be at most the model's {longest} tokens, but got {task.context}.")
+    if task.prompts is not None:  # now, not after hours of training
+        encoded_prompts(tokenizer, task.prompts.items, task.prompts.texts, task.decoding, longest)
     about = _about(task, tokenizer, sweep=sweep)
     recover(folder, OWNER)
     place = _place(folder, settings, about, overwrite=overwrite)
@@ -153,10 +175,15 @@ def _trained(
     remove_scratch(folder)
     if not _finished(folder):
         _fit(task, settings, folder, model, tokenizer, about)
+    else:
+        _score_base(task, folder, about)
     remove_checkpoints(folder)
     if settings.method == "full":
         _save_tokenizer(task.base, tokenizer, folder / TRAINED)
     loss, windows = _scored(task, settings, folder)
+    if task.prompts is not None:
+        trained = {settings.arm: _spec(task, settings, folder / TRAINED)}
+        generate_answers(trained, task.prompts, folder / GENERATIONS, decoding=task.decoding)
     return TrainedRun(folder, read_run(folder, None).arm, settings.seed, settings.learning_rate, loss, windows)
 
 
@@ -196,6 +223,7 @@ def _fit(task: _Task, settings: Settings, folder: Path, model: Any, tokenizer: A
         suite=_suite(task, settings, tokenizer, folder),
         schedule=task.schedule,
         about=about,
+        before=lambda: _score_base(task, folder, about),
     )
 
 
@@ -226,7 +254,7 @@ def _save_tokenizer(base: str, tokenizer: Any, folder: Path) -> None:
 
 
 def _suite(task: _Task, settings: Settings, tokenizer: Any, folder: Path) -> Callable[[Any], Mapping[str, float]]:
-    """Measure character accuracy, overall and by script, of a temporary copy of the model."""
+    """Measure character accuracy, of Japanese text also by script, of a temporary copy of the model."""
 
     def measure(model: Any) -> dict[str, float]:
         with scratch(folder) as place:
@@ -246,8 +274,10 @@ def _accuracies(task: _Task, settings: Settings, trained: Path) -> dict[str, flo
     plan = Plan(context=task.context, cut=CUT)
     (counts,) = characters({"model": _spec(task, settings, trained)}, _validation(task), plan=plan)
     seen, right = counts.characters.sum(axis=0), counts.right.sum(axis=0)
-    found = {name: float(r / n) for name, n, r in zip(counts.scripts, seen, right, strict=True) if n > 0}
-    return {"character_accuracy": float(right.sum() / seen.sum()), **found}
+    overall = {"character_accuracy": float(right.sum() / seen.sum())}
+    if not is_japanese(dict(zip(counts.scripts, seen.tolist(), strict=True))):
+        return overall
+    return overall | {name: float(r / n) for name, n, r in zip(counts.scripts, seen, right, strict=True) if n > 0}
 
 
 def _validation(task: _Task) -> list[Document]:
@@ -255,10 +285,19 @@ def _validation(task: _Task) -> list[Document]:
     return [Document(f"valid.jsonl#{number}", one.text) for number, one in enumerate(task.valid, start=1)]
 
 
+def _score_base(task: _Task, folder: Path, about: Mapping[str, Any]) -> None:
+    """Score the windows with the untrained base, which every arm is compared with; a sweep is not."""
+    if not about["sweep"]:
+        _score(task, "base", ModelSpec(task.base), folder / AT_START)
+
+
+def _score(task: _Task, name: str, model: ModelSpec, output: Path) -> None:
+    score({name: model}, _validation(task), output, plan=Plan(context=task.context, cut=CUT))
+
+
 def _scored(task: _Task, settings: Settings, folder: Path) -> tuple[float, int]:
     """Score the validation windows, which arms are compared on, into the run; return their loss and number."""
-    plan = Plan(context=task.context, cut=CUT)
-    score({settings.arm: _spec(task, settings, folder / TRAINED)}, _validation(task), folder / WINDOWS, plan=plan)
+    _score(task, settings.arm, _spec(task, settings, folder / TRAINED), folder / WINDOWS)
     table = read_table(folder / WINDOWS)
     tokens = table.numbers["tokens"]
     return float((table.numbers["loss"] * tokens).sum() / tokens.sum()), len(table)

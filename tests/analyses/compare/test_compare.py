@@ -532,8 +532,8 @@ def test_one_table_may_hold_both_models() -> None:
 
 
 @pytest.mark.parametrize("models", [(None, None), ("x", None), (None, "y")])
-def test_one_table_needs_the_names_of_two_models(models: tuple[str | None, str | None]) -> None:
-    both = {"item": ["q1", "q1"], "model": ["x", "y"], "score": [1, 0]}
+def test_one_table_of_three_models_needs_the_names_of_two(models: tuple[str | None, str | None]) -> None:
+    both = {"item": ["q1", "q1", "q1"], "model": ["x", "y", "z"], "score": [1, 0, 0]}
     with pytest.raises(UsageError, match="compare needs two files, or one file and the names of two of its models"):
         compare(both, models=models)
 

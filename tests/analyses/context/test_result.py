@@ -200,12 +200,43 @@ def test_bins_that_double_stand_on_doublings(found: ContextCurve, tmp_path: Path
     assert curve_of(start).axes[0].series[0].x[0] == 0.5
 
 
+def test_the_axis_and_what_it_shows_are_chosen(tmp_path: Path) -> None:
+    """The paper's figure: perplexity over positions on a linear axis, differences below, bands on both."""
+    runs = [write_run(tmp_path / name, story(3, 60, shortest=40, shift=0.1 * i), called=name)
+            for i, name in enumerate("abc")]  # fmt: skip
+    chosen = context(*runs, axis="linear", shown="perplexity", design=QUICK)
+    figure, plain = curve_of(chosen), curve_of(context(*runs, design=QUICK))
+    assert (figure.log, figure.ticks, plain.log) == (None, {}, 2)
+    points = chosen.models[1].points[-len(figure.axes[0].series[1].x) :]
+    assert figure.axes[0].series[1].x == tuple((point.low + point.high) / 2 for point in points)
+    assert figure.axes[0].series[1].y == tuple(point.perplexity.value for point in points)
+    assert figure.axes[0].axis == "perplexity"
+    assert [series.label for series in figure.axes[1].series] == ["b", "c"]
+    assert [series.style for axes in figure.axes for series in axes.series] == ["both"] * 5
+    assert figure.axes[1].series[0].y == plain.axes[1].series[0].y  # of losses, whatever is shown above
+    again = ContextCurve.from_dict(json.loads(json.dumps(chosen.to_dict())))
+    assert curve_of(again) == figure
+
+
+def test_a_logarithmic_axis_for_even_bins(tmp_path: Path) -> None:
+    curve = context(write_run(tmp_path / "a", story(3, 60)), bins=4, axis="log", design=QUICK)
+    bins = [point.bin for point in curve.models[0].points]
+    assert curve_of(curve).axes[0].series[0].x == pytest.approx([(b.low * b.high) ** 0.5 for b in bins])
+
+
+@pytest.mark.parametrize("wrong", [{"axis": "sqrt"}, {"shown": "bits"}])
+def test_figures_that_there_are_not_are_refused(wrong: dict[str, str], tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", story(3, 60))
+    with pytest.raises(UsageError, match="must be one of"):
+        context(run, design=QUICK, **wrong)  # type: ignore[arg-type]
+
+
 def test_the_first_positions_are_left_out_where_they_would_flatten_the_rest(tmp_path: Path) -> None:
     curve = context(write_run(tmp_path / "a", story(3, 40, longest=600, shortest=500)), design=QUICK)
     tokens = [point.tokens for point in curve.models[0].points]
     assert 100 * sum(tokens[:4]) / sum(tokens) == pytest.approx(1.46, abs=0.01)  # positions 1 to 8; 16 would be 2.9 %
     figure = curve_of(curve)
-    assert figure.about[0].endswith("Not drawn: positions below 9, 1.5 % of the tokens.")
+    assert figure.about[-1] == "Not drawn: positions below 9, 1.5 % of the tokens."
     assert figure.axes[0].series[0].x[0] == pytest.approx((9 * 16) ** 0.5)
 
 

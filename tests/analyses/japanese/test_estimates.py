@@ -1,11 +1,12 @@
 """Estimates of Japanese text: against ratios of sums, enumeration of swaps, and the two sides of one difference."""
 
 from itertools import product
+from math import inf
 
 import numpy as np
 import pytest
 
-from assay.analyses.japanese import Estimates
+from assay.analyses.japanese import Estimates, japanese
 from assay.analyses.japanese.text_panel import text_panel
 from assay.data import Panel
 from assay.design import Design
@@ -97,3 +98,19 @@ def test_what_was_not_done_as_asked_is_said_once() -> None:
     made.gaps(1)
     assert made.fallbacks
     assert len(set(made.fallbacks)) == len(made.fallbacks)
+
+
+@pytest.mark.parametrize("right", [1, 11])
+def test_no_limit_lies_where_a_score_cannot(right: int) -> None:
+    """One right of twelve, or one wrong: without bounds, closed forms reach beyond 0 and beyond 100."""
+    reference = [f"犬が{i}匹いる。" for i in range(12)]
+    said = [text if i < right else "違う" for i, text in enumerate(reference)]
+    rows = {"item": [str(i) for i in range(12)], "prediction": said, "reference": reference}
+    found = japanese(rows, bleu=["char"])
+    seen = [value for value in found.systems[0].values if value.estimate.interval is not None]
+    assert {"cer", "bleu/char", "chrf", "accuracy/kanji"} <= {value.quantity.key for value in seen}
+    for value in seen:
+        limits = value.estimate.interval
+        assert limits is not None
+        most = {"share": 1.0, "score": 100.0, "bits": inf}[value.quantity.scale]
+        assert 0 <= limits.low <= limits.high <= (inf if value.quantity.lower_is_better else most), value

@@ -191,6 +191,20 @@ def test_pairs_use_the_items_that_both_have() -> None:
     assert {model.name: model.answered for model in board.models} == {"m0": 60, "m1": 40, "m2": 60}
 
 
+def test_scores_from_0_to_1_stay_there_where_answers_are_missing() -> None:
+    """Eleven of twelve right: Student's t would end at 1.1 (by hand), Agresti and Coull's rule cannot."""
+    values = np.ones((12, 3))
+    values[[3, 7, 5], [0, 1, 2]] = 0.0
+    values[0, 1] = np.nan
+    for model in board_of(values).models:
+        limits, error = model.estimate.interval, model.estimate.standard_error
+        assert limits is not None
+        assert error is not None
+        assert limits.method == "agresti-coull"
+        assert 0 < limits.low < (model.estimate.value or 0) < limits.high <= 1
+        assert (model.estimate.value or 0) + 2.2 * error > 1
+
+
 def test_complete_takes_the_items_that_all_have() -> None:
     values = simulated(60, 3)
     holes = values.copy()

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
+from statsmodels.stats.proportion import proportion_confint
 
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
@@ -163,3 +164,24 @@ def test_the_noise_that_was_put_in_comes_out() -> None:
     low, high = limits(model.run_sd)
     assert low < sqrt(1 / 6000) < high
     assert model.icc["ICC(1,1)"].value == pytest.approx(1 / 3, abs=0.03)
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+def test_the_noise_of_right_and_wrong_answers_against_statsmodels(runs: int) -> None:
+    """Of two or three runs an item varies or does not: a share of items, times the only variance there can be."""
+    values = (np.random.default_rng(5).random((1, 60, runs)) < 0.9).astype(np.float64)
+    only = 1 / 2 if runs == 2 else 1 / 3
+    varied = int((values.var(axis=2) > 0).sum())
+    expected = np.sqrt(only * np.array(proportion_confint(varied, 60, method="agresti_coull")))
+    found = reliability(columns(values)).models[0].item_sd
+    assert limits(found) == pytest.approx(expected.tolist(), abs=1e-9)
+    assert found.interval is not None
+    assert found.interval.method == "agresti-coull"
+
+
+def test_where_no_answer_ever_changed_the_noise_may_still_be_above_0() -> None:
+    """Rule of three, nearly: of 60 items that did not vary, at most some 6 % would."""
+    found = reliability(columns(np.ones((1, 60, 2)))).models[0].item_sd
+    assert found.value == 0
+    expected = proportion_confint(0, 60, method="agresti_coull")[1]
+    assert limits(found) == pytest.approx((0.0, sqrt(expected / 2)))

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import expm1
 
 import numpy as np
 import pytest
@@ -45,8 +46,8 @@ def test_the_table_holds_the_numbers_of_the_record(boards: dict[str, Summary]) -
     assert [row["score"] for row in rows] == [model.value.value for model in found.models]
     assert [row["score_low"] for row in rows] == [m.value.interval.low for m in found.models if m.value.interval]
     assert [row["missing"] for row in rows] == [0, 0, 4]
-    assert found.tables[0].header == ("model", "score [95 %]", "n", "missing")
-    assert boards["one"].tables[0].header == ("model", "score [95 %]", "n")
+    assert found.tables[0].header == ("model", "score [95 %]", "n", "missing", "detectable")
+    assert boards["one"].tables[0].header == ("model", "score [95 %]", "n", "detectable")
 
 
 def test_losses_show_perplexity_and_frames_have_the_rest(boards: dict[str, Summary]) -> None:
@@ -63,10 +64,12 @@ def test_facts_and_tables_know_how_they_are_computed(boards: dict[str, Summary])
         assert all(fact.key in EXPLANATIONS for fact in found.facts)
         assert all(table.explained in EXPLANATIONS for table in found.tables)
         assert all(fact.text in str(found) for fact in found.facts)
-    assert [fact.text for fact in boards["losses"].facts] == [
+    assert [fact.text for fact in boards["losses"].facts[:2]] == [
         "360 windows in 77 clusters (document)",
         "95 % t-hall, of each model alone",
     ]
+    most = max(model.detectable or 0.0 for model in boards["losses"].models)
+    assert f"perplexity by {100 * expm1(most):.0f} % if unrelated" in boards["losses"].facts[2].text
 
 
 def test_figures_are_forests_of_what_is_quoted(boards: dict[str, Summary]) -> None:

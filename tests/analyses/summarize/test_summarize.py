@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
+from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
 from assay import Design, InputError, Panel, Selection, Summary, UsageError, examples, summarize
@@ -231,3 +232,31 @@ def test_the_signature_names_data_and_settings() -> None:
     drawn = summarize(losses([1.0, 2.0, 3.0, 5.0]), design=Design(method="studentized"))
     assert "|method:studentized|resamples:10000|level:0.95|seed:0|data:" in drawn.signature
     assert isinstance(found, Summary)
+
+
+def test_the_detectable_difference_against_statsmodels() -> None:
+    """Two models of the same spread, unrelated: d_z = difference / (√2 sd), the power of a paired t test."""
+    scores = RNG.normal(5, 2, 40)
+    needed = TTestPower().solve_power(nobs=40, alpha=0.1, power=0.8)
+    found = summarize(table(scores), level=0.9).models[0].detectable
+    assert found == pytest.approx(needed * 2**0.5 * scores.std(ddof=1), rel=1e-4)
+
+
+def test_the_detectable_difference_of_shares_by_hand() -> None:
+    """9 of 12 right: ñ = 12 + 1.96², p̃ = (9 + 1.92)/ñ; all right is not certain, so there is one."""
+    found = summarize(table([1] * 9 + [0] * 3)).models[0].detectable
+    more = 12 + 1.959964**2
+    centre = (9 + 1.959964**2 / 2) / more
+    needed = TTestPower().solve_power(nobs=12, alpha=0.05, power=0.8) * 12**0.5
+    assert found == pytest.approx(needed * (2 * centre * (1 - centre) / more) ** 0.5, rel=1e-4)
+    assert summarize(table([1] * 20)).models[0].detectable is not None
+    assert summarize(table([1, 0])).models[0].detectable is None  # beyond the scale
+    assert summarize(table([1])).models[0].detectable is None
+    assert "detectable" not in str(summarize(table([1])))
+
+
+def test_runs_are_counted() -> None:
+    rows = {"item": ["a", "a", "b", "b", "b"], "run": [1, 2, 1, 2, 3], "score": [1, 0.5, 0, 1, 1]}
+    assert summarize(rows).models[0].runs == (2, 3)
+    assert summarize(rows).tables[0].records()[0]["runs"] == "2–3"
+    assert summarize(table([1, 0])).models[0].runs is None

@@ -24,6 +24,7 @@ from assay.errors import UsageError
 from assay.examples import SURVEY
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Floats
+from tests.analyses.survey.surveys import made as mixed
 
 CORE = ("scores", "baselines", "noise", "intervals", "pairs")
 MODELS = {"near": 0.1, "far": 0.6, "failing": 0.3}
@@ -187,6 +188,21 @@ def test_corrected_intervals_hold_where_percentiles_do_not() -> None:
     assert one.percentile.high < 0.9
     assert one.corrected.interval is not None
     assert one.corrected.interval.low <= 1 <= one.corrected.interval.high + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_score_of_a_survey_leaves_0_to_1(seed: int) -> None:
+    """A perfect, a mediocre and a hopeless model, overall and by segment and question: who was asked, and what."""
+    made_up = mixed(seed, models={"perfect": 0.0, "fair": 0.3, "hopeless": 1.0}, questions=6)
+    found = intervals(made_up, Design(resamples=200))
+    board = pairs(made_up, Design()).leaderboard
+    assert board is not None
+    corrected = [one.corrected.interval for one in found.models]
+    corrected += [one.corrected.interval for one in (*found.segments, *found.questions)]
+    over_questions = [model.estimate.interval for model in board.models]
+    assert {limits.method for limits in over_questions if limits is not None} == {"agresti-coull"}
+    for limits in (*corrected, *over_questions, *(one.divergence.interval for one in found.models)):
+        assert limits is None or 0 <= limits.low <= limits.high <= 1
 
 
 def test_pairs_are_those_of_rank_with_questions_as_clusters() -> None:

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
+from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
 from assay.analyses.survey.category_gaps import CategoryGap, Fairness
@@ -12,6 +13,7 @@ from assay.data.survey.predictions import SCORE_ONLY
 from assay.data.survey.truth import Cell, truth_of
 from assay.design import Design
 from assay.stats.survey.respondents import DRAWS
+from assay.stats.units import Floats, Integers
 from tests.analyses.survey.surveys import made, read_again
 
 QUICK = Design(resamples=999)
@@ -176,3 +178,62 @@ def test_too_few_resamples_for_so_many_gaps_are_noted() -> None:
     assert f"with 199 resamples, no p-value adjusted for {gaps} gaps can be below {gaps / 200:g}," in few[0]
     assert f"shown at 0.01; take at least {100 * gaps} (`resamples`)" in few[0]
     assert enough == ()
+
+
+def test_the_published_tests_of_a_gap_against_scipy_and_literal_twins() -> None:
+    survey = made(2, questions=9)
+    found, truth, rng = fairness(survey, QUICK), survey.truth, np.random.default_rng(0)
+    gap, m = _gap(found, "place", "fair"), survey.models.index("fair")
+    assert gap.recipe is not None
+    own = [np.flatnonzero(truth.segment == s) for s in (3, 4)]
+    scores = [survey.scores[cells, m] for cells in own]
+
+    def largest(a: Floats, b: Floats) -> float:
+        return float(abs(a.mean() - b.mean()))
+
+    exact = permutation_test((scores[0], scores[1]), largest, permutation_type="samples", n_resamples=100_000)
+    one_sided = float(np.mean(exact.null_distribution >= exact.statistic - 1e-12))
+    assert gap.recipe.permutation.p_value == pytest.approx(one_sided, abs=0.06)
+    drawn = [_drawn_scores(survey, cells, m, rng) for cells in own]  # (B, Q) of each segment
+    gaps = np.abs(drawn[0].mean(axis=1) - drawn[1].mean(axis=1))
+    interval = gap.recipe.resampling
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx(np.quantile(gaps, [0.025, 0.975]), abs=0.006)
+    error = np.sqrt(sum(part.var(axis=0).sum() for part in drawn)) / 9
+    assert gap.recipe.analytical.statistic == pytest.approx(gap.gap / error, rel=0.15)
+
+
+def _drawn_scores(survey: Survey, cells: Integers, model: int, rng: np.random.Generator) -> Floats:
+    columns = []
+    for cell in cells.tolist():
+        row = np.flatnonzero((survey.predictions.cell == cell) & (survey.predictions.model == model))[0]
+        n = int(survey.truth.n[cell])
+        drawn = rng.multinomial(n, survey.truth.shares[cell], 2_000) / n
+        told = np.broadcast_to(survey.predictions.shares[row], drawn.shape)
+        columns.append(1 - jensenshannon(drawn, told, base=2, axis=1))
+    return np.column_stack(columns)
+
+
+def test_the_published_resampling_calls_the_gap_of_a_perfect_model_significant() -> None:
+    found = fairness(made(), QUICK)
+    gap = _gap(found, "age", "perfect")
+    assert gap.recipe is not None
+    assert gap.recipe.shown_at(0.95)[0]
+    assert not gap.shown_at(0.95)
+    table = found.tables[-1]
+    assert table.key == "fairness recipe"
+    assert len(table) == 4
+    assert any("the published recipe calls 4 (resampling)" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("worse", [0.0, 0.2, 0.4])
+def test_a_gap_above_the_reach_is_shown_and_the_reach_is_wide_enough(worse: float) -> None:
+    found = fairness(made(5, worse={1: worse}), QUICK)
+    for category in found.categories:
+        for gap in category.gaps:
+            if gap.reach is not None and gap.equal_gap is not None and gap.equal_gap > gap.reach:
+                assert gap.shown_at(0.95)
+            if gap.together is not None and gap.together.low == 0:
+                assert gap.reach is not None
+                assert gap.equal_gap is not None
+                assert gap.equal_gap <= gap.reach

@@ -10,9 +10,9 @@ from tests.analyses.tune.shipped import ARMS, EMBEDDINGS, FULL, LORA
 
 @pytest.fixture(scope="session")
 def shipped() -> TuningReport:
-    return tune(*LORA, *FULL, RUNS / "lora-rates", RUNS / "full-rates")
+    return tune(*LORA, *FULL, RUNS / "lora-rates", RUNS / "full-rates", targets="japanese")
 
 
 @pytest.fixture(scope="session")
 def every_arm() -> TuningReport:
-    return tune(*LORA, *EMBEDDINGS, *FULL, *(RUNS / f"{arm}-rates" for arm in ARMS))
+    return tune(*LORA, *EMBEDDINGS, *FULL, *(RUNS / f"{arm}-rates" for arm in ARMS), targets="japanese")

@@ -1,5 +1,6 @@
 """Arms: means over seeds in closed form, the baseline, and learning rates."""
 
+import json
 from math import exp
 from pathlib import Path
 
@@ -121,3 +122,19 @@ def test_rates_that_diverged_are_neither_best_nor_in_the_variation(tmp_path: Pat
     assert (found.best, found.at_edge) == (0.1, False)
     assert found.sentence.endswith("0.1 is best; diverged at 1.")
     assert [point.diverged for point in found.points] == [0, 0, 1]
+
+
+def test_what_only_a_gpu_knows_is_undefined_on_a_cpu_with_a_reason(shipped: TuningReport, tmp_path: Path) -> None:
+    memory = shipped.arm("full").memory
+    for name in ("allocated", "reserved", "peak_reserved"):
+        assert (memory[name].value, memory[name].reason) == (
+            None, "trained on a CPU: the resident set is measured instead",
+        )  # fmt: skip
+    assert "allocated" not in str(shipped)
+    run = write_run(tmp_path / "gpu", [2.0, 1.0], device="cuda")
+    sizes = {"allocated": 170, "reserved": 340, "peak": 190, "peak_reserved": 380, "inference": 130}
+    with (run / "events.jsonl").open("a") as file:
+        file.write(json.dumps({"kind": "memory", "step": 1, **sizes}) + "\n")
+    report = tune(run)
+    assert {name: report.arms[0].memory[name].value for name in sizes} == sizes
+    assert all(f"{name.replace('_', ' ')} " in str(report) for name in sizes)

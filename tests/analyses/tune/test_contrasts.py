@@ -170,7 +170,7 @@ def test_windows_are_a_panel_with_a_column_for_each_run() -> None:
 def test_losses_alone_of_one_seed_decide_nothing(tmp_path: Path) -> None:
     paths = [trainer(tmp_path / arm / "trainer_state.json", eval_loss=[0.5, 0.4, 0.35, 0.33]) for arm in ("a", "b")]
     (contrast,) = tune(*paths, language_model=True).contrasts
-    data: dict[str, Any] = json.loads(json.dumps(tune(*paths).to_dict()))["contrasts"][0]
+    data: dict[str, Any] = json.loads(json.dumps(tune(*paths).to_dict()))["statistical_analysis"]["contrasts"][0]
     assert (contrast.verdict, contrast.windows, contrast.recipe) == ("not measured", None, None)
     assert (data["windows"], data["recipe"]) == (None, None)
     assert contrast.ratios["perplexity"].value == 1

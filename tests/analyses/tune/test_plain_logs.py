@@ -82,7 +82,7 @@ def test_parameters_decide_before_names_and_without_a_note(tmp_path: Path) -> No
 def test_a_run_that_was_killed_is_named_and_neither_timed_nor_recommended(tmp_path: Path) -> None:
     lora = write_run(tmp_path / "a", [3.0] * 150, arm="lora", valid={150: 2.0}, parameters=PART)
     full = write_run(tmp_path / "b", [3.0] * 44, valid={44: 1.0}, end=False, max_steps=150, parameters=WHOLE)
-    report = tune(lora, full)
+    report = tune(lora, full, targets="japanese")
     (contrast,) = report.contrasts
     assert contrast.sentence.endswith("; full stopped at step 44 of 150.")
     assert contrast.sentence in report.sentence
@@ -107,7 +107,9 @@ def test_one_unfinished_seed_of_several_is_named_by_its_run(tmp_path: Path) -> N
 
 def test_one_run_alone_has_no_note_on_a_difference(tmp_path: Path) -> None:
     a, b = (write_table(tmp_path / f"{name}.csv") for name in ("a", "b"))
-    assert tune(a).notes == ()
+    assert tune(a).notes == (
+        "a: not compared with the untrained base: the log has no validation loss before the first step",
+    )
     (said,) = (note for note in tune(a, b).notes if "one seed" in note)
     assert said.startswith("a and b have one seed each: another seed might give another result")
     assert said.endswith("a difference is between these models, not between the ways to train")
@@ -128,7 +130,7 @@ def test_a_run_that_was_left_out_is_a_note(tmp_path: Path) -> None:
 def test_advice_has_the_names_of_the_tables(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", [2.0, 1.0], valid={2: 1.0}, parameters=WHOLE)
     b = write_run(tmp_path / "b", [2.0, 1.0], arm="b", valid={2: 2.0}, parameters=PART)
-    advice = tune(a, b).recommendations[0]
+    advice = tune(a, b, targets="japanese").recommendations[0]
     assert "performance loss" in advice.text
     assert "_" not in advice.text + advice.because
 

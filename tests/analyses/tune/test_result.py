@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from assay.analyses.tune import tune
-from assay.analyses.tune.criteria import Targets
+from assay.analyses.tune.advice import Recommendation
 from assay.analyses.tune.result import TuningReport
-from assay.analyses.tune.sentences import Recommendation
+from assay.analyses.tune.targets import Targets
 from assay.errors import InputError
 from assay.examples import RUNS
 from assay.report.files import result_markdown
@@ -19,16 +20,24 @@ from assay.results.figures import Curve, Points, Series
 from assay.results.parts import ResultTable
 from assay.results.record import record_type
 from assay.stats.records import Estimate, Interval
-from tests.analyses.tune.test_validation import trainer
+from tests.analyses.tune.test_validation import peft, trainer
 from tests.training.runs import write_run
 
 ARMS = ("lora r=16", "lora r=16 + embeddings", "full")
+#: Of the report template of source 002, §6.2.
+HEADINGS = [
+    "Executive summary",
+    "Detailed metrics",
+    "Statistical analysis",
+    "Japanese-specific metrics",
+    "Recommendations",
+]
 
 
 @pytest.fixture(scope="module")
 def report() -> TuningReport:
     runs = (RUNS / f"{arm}-{seed}" for arm in ("lora", "lora-embeddings", "full") for seed in range(3))
-    return tune(*runs, RUNS / "lora-rates")
+    return tune(*runs, RUNS / "lora-rates", targets="japanese")
 
 
 @pytest.fixture
@@ -56,13 +65,13 @@ def series(report: TuningReport, name: str) -> list[Series]:
 
 def test_the_schema_names_the_record(report: TuningReport) -> None:
     data = report.to_dict()
-    assert (data["schema"], data["kind"]) == ("assay/tuning/1", "tuning")
+    assert (data["schema"], data["kind"]) == ("assay/tuning/2", "tuning")
     assert record_type(data["schema"]) is TuningReport
     assert TuningReport.from_dict(json.loads(json.dumps(data, allow_nan=False))) == report
 
 
 def test_a_comparison_inside_is_the_whole_comparison(report: TuningReport) -> None:
-    inside = report.to_dict()["contrasts"][0]["windows"]
+    inside = report.to_dict()["statistical_analysis"]["contrasts"][0]["windows"]
     windows = report.contrasts[0].windows
     assert windows is not None
     assert inside == windows.to_dict()
@@ -72,13 +81,18 @@ def test_a_comparison_inside_is_the_whole_comparison(report: TuningReport) -> No
 
 def test_every_field_is_in_the_json_also_where_it_is_the_usual_one(report: TuningReport) -> None:
     data = report.to_dict()
-    assert all("language_model" in arm for arm in data["arms"])
-    assert all(one["accuracy"] is None for one in data["contrasts"])
+    assert all("language_model" in arm for arm in data["detailed_metrics"]["arms"])
+    assert all(one["accuracy"] is None for one in data["statistical_analysis"]["contrasts"])
     assert set(data["targets"]) == {field.name for field in fields(Targets)}
 
 
 @pytest.mark.parametrize(
-    "path", [("arms", 0, "runs", 0, "plateau", "verdict"), ("design", "level"), ("criteria", 0, "estimate", "n")]
+    "path",
+    [
+        ("detailed_metrics", "arms", 0, "runs", 0, "plateau", "verdict"),
+        ("design", "level"),
+        ("criteria", 0, "estimate", "n"),
+    ],
 )
 def test_what_is_of_another_type_is_refused(report: TuningReport, path: tuple[str | int, ...]) -> None:
     data = report.to_dict()
@@ -127,12 +141,12 @@ def test_losses_that_are_no_language_models_have_no_gauge(tmp_path: Path) -> Non
     assert "perplexity" not in column(found, "gains of b", "quantity")
 
 
-def test_sections_are_advice_charts_and_tables(report: TuningReport, bare: TuningReport) -> None:
-    assert [section.title for section in report.sections] == ["What to do", "Curves and costs", "Tables"]
-    assert report.sections[0].said == tuple(map(str, report.recommendations))
+def test_sections_are_those_of_the_template(report: TuningReport, bare: TuningReport) -> None:
+    assert [section.title for section in report.sections] == HEADINGS
+    assert report.sections[-1].said == tuple(map(str, report.recommendations))
     assert str(Recommendation("Do this.", "of 3")) == "Do this. Because of 3."
     assert len({one.key for one in report.tables}) == len(report.tables)
-    assert {one.key for one in bare.tables} == {"time", "convergence", "criteria"}
+    assert {one.key for one in bare.tables} == {"summary", "time", "convergence"}
 
 
 def test_notes_are_cautions(bare: TuningReport, tmp_path: Path) -> None:
@@ -158,9 +172,10 @@ def test_costs_are_numbers_with_their_units_in_what_is_shown(report: TuningRepor
 
 
 def test_quality_has_a_row_for_each_measure_and_a_column_for_each_arm(report: TuningReport) -> None:
-    names = [name.replace("_", " ") for name in report.arms[0].quality]
-    assert column(report, "quality", "quantity") == names
-    assert column(report, "quality", "full") == list(report.arm("full").quality.values())
+    quality = report.arm("full").quality
+    for key, names in (("quality", list(quality)[:3]), ("japanese", list(quality)[3:])):
+        assert column(report, key, "quantity") == [name.replace("_", " ") for name in names]
+        assert column(report, key, "full") == [quality[name] for name in names]
     record = table(report, "quality").records()[0]
     limits = report.arm("full").quality["validation_loss"].interval
     assert limits is not None
@@ -212,9 +227,10 @@ def test_rates_that_diverged_have_no_loss_and_are_counted(report: TuningReport, 
 
 def test_criteria_that_were_not_measured_share_a_line(report: TuningReport, bare: TuningReport) -> None:
     assert len(table(report, "criteria")) == len(report.criteria)
-    (line,) = table(bare, "criteria").rows
-    assert line[0] == "not measured: 5"
-    assert line[4] == "perplexity, character accuracy, hiragana, katakana, kanji"
+    assert bare.criteria == ()
+    asked = tune(bare.arms[0].runs[0].label, targets=Targets(perplexity=12, character_accuracy=0.85))
+    (line,) = table(asked, "criteria").rows
+    assert (line[0], line[4]) == ("not measured: 2", "perplexity, character accuracy")
 
 
 def test_the_frame_has_every_number_once_and_unrounded(report: TuningReport) -> None:
@@ -296,16 +312,88 @@ def test_a_bare_log_has_no_figures_for_what_it_has_not(bare: TuningReport) -> No
 
 def test_the_text_has_the_sentence_the_advice_and_every_table(report: TuningReport) -> None:
     text = str(report)
-    assert text.startswith(report.sentence + "\n\nWhat to do\n- Keep full over lora r=16")
+    assert text.startswith(report.sentence + "\n\nExecutive summary\narm  ")
     assert all(table.heading in text for table in report.tables)
     assert text.endswith(f"signature  {report.signature}")
-    assert max(map(len, text.partition("Parameters")[0].partition("What to do")[2].splitlines())) <= 110
+    assert max(map(len, text.partition("\nRecommendations\n")[2].partition("\n\n")[0].splitlines())) <= 110
 
 
 def test_markdown_has_every_section_and_stays_text(report: TuningReport, tmp_path: Path) -> None:
     text = result_markdown(report)
     heads = [line for line in text.splitlines() if line.startswith("### ")]
-    assert heads == ["### What to do", "### Tables"]
+    assert heads == [f"### {title}" for title in HEADINGS]
     assert all(part in text for part in ("Memory", "Quality", "Convergence", "Significance", "Criteria"))
     odd = tune(write_run(tmp_path / "a", [3.0, 2.0], arm="<b>|x"))
     assert "<b>" not in result_markdown(odd)
+
+
+# ------------------------------------------------------------------------------------------------------------ template
+
+
+def test_the_json_has_the_headings_of_the_template(report: TuningReport, bare: TuningReport) -> None:
+    """Source 002, §6.2: executive_summary with its four entries, then the four others."""
+    data = report.to_dict()
+    wanted = ["executive_summary", "detailed_metrics", "statistical_analysis", "japanese_specific", "recommendations"]
+    assert [key for key in data if key in wanted] == wanted
+    line = next(line for line in data["executive_summary"] if line["arm"] == "lora r=16")
+    full, lora = report.arm("full"), report.arm("lora r=16")
+    assert line["final_perplexity"]["value"] == lora.quality["perplexity"].value
+    assert line["parameter_efficiency"] == (lora.trainable or 0) / (lora.total or 1)
+    ratio = next(one for one in report.contrasts if one.arm == "lora r=16").ratios["memory"].value
+    assert ratio is not None
+    assert line["memory_savings"]["value"] == pytest.approx(1 - ratio)
+    assert line["convergence"] == "not shown"
+    assert set(data["japanese_specific"]["full"]) == {"character_accuracy", "hiragana", "katakana", "kanji", "other"}
+    ends = {name: line["convergence"] for name, line in zip(ARMS, data["executive_summary"], strict=True)}
+    assert ends["full"] == "not achieved"  # its loss still falls
+    assert full.name in data["japanese_specific"]
+    assert bare.to_dict()["japanese_specific"] == {}
+
+
+def test_the_divisor_of_every_spread_is_named_and_the_other_is_there(report: TuningReport) -> None:
+    found = report.sensitivity[0]
+    losses = [point.loss for point in found.points if point.loss is not None]
+    assert found.variation == pytest.approx(np.std(losses, ddof=1) / np.mean(losses))
+    assert found.variation_n == pytest.approx(np.std(losses) / np.mean(losses))  # as source 002, §3.3, has it
+    assert "with the divisor n − 1" in found.sentence
+    assert set(report.detailed_metrics.divisors.values()) == {"n − 1", "n"}
+
+
+# ------------------------------------------------------------------------------------------------------------ many arms
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """63 arms, as peft's comparison of methods has them."""
+    folder = tmp_path_factory.mktemp("many")
+    return [str(peft(folder / f"method-{i}.json", 0.4 + i / 1000, 500 + i, 5 + i)) for i in range(63)]
+
+
+def test_many_arms_have_a_line_each_and_everything_on_demand(many: list[str]) -> None:
+    report = tune(*many, targets="japanese")
+    lines = str(report).splitlines()
+    assert len(lines) <= 150 + 10
+    assert len(str(tune(*many)).splitlines()) <= 100
+    assert len(result_markdown(report).splitlines()) <= 200
+    assert sum(line.startswith("method-") for line in lines) == 2 * 63  # the summary, and the criteria
+    assert any("each of 63 arms (method-0, method-1 and 61 others)" in line for line in lines)
+    full = tune(*many, targets="japanese", full=True)
+    assert len(str(full).splitlines()) > 1000
+    assert "full=True" in str(report)
+    strip = {"sentence", "full"}
+    small, large = ({k: v for k, v in one.to_dict().items() if k not in strip} for one in (report, full))
+    assert small == large
+    assert TuningReport.from_dict(json.loads(json.dumps(full.to_dict(), allow_nan=False))) == full
+
+
+@pytest.mark.parametrize(("arms", "compact"), [(7, False), (8, True)])
+def test_the_layout_is_compact_from_eight_arms_on(many: list[str], arms: int, compact: bool) -> None:
+    report = tune(*many[:arms])
+    assert report.compact is compact
+    assert ("convergence" in {one.key for one in report.tables}) is not compact
+
+
+def test_an_arm_whose_name_is_a_part_of_the_baselines_is_grouped_by_its_own(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / f"r{i}", [2.0, 1.0], arm=f"x{i}" if i else "x10 sft") for i in range(11)]
+    text = str(tune(*runs))
+    assert "Do not decide between x10 sft and each of 10 arms (x1, x2 and 8 others) yet" in text.replace("\n  ", " ")

@@ -1,13 +1,17 @@
 """What a tuning report says: each sentence from numbers written here, so that its words are read in a test."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.analyses.tune import tune
+from assay.analyses.tune.advice import advice_of
 from assay.analyses.tune.arms import ArmSummary, RatePoint, Sensitivity
 from assay.analyses.tune.contrasts import Contrast
 from assay.analyses.tune.criteria import Criterion
@@ -15,7 +19,6 @@ from assay.analyses.tune.curves import stops
 from assay.analyses.tune.result import TuningReport
 from assay.analyses.tune.sentences import (
     ONE_SEED,
-    advice_of,
     contrast_sentence,
     divergences,
     in_line,
@@ -114,11 +117,12 @@ def test_runs_that_are_not_finished_are_named_at_the_end(shipped: TuningReport) 
 
 def test_learning_rates_in_a_sentence() -> None:
     points = (RatePoint(0.001, 2.0, 1, 0), RatePoint(0.01, 1.5, 1, 0), RatePoint(0.1, None, 1, 1))
-    assert rates_sentence(Sensitivity("lora", points, 0.202, 0.01, at_edge=False)) == (
+    assert rates_sentence(Sensitivity("lora", points, 0.202, 0.143, 0.01, at_edge=False)) == (
         "lora: across 3 learning rates from 0.001 to 0.1, the held-out loss varies by 20.2 % "
-        "(standard deviation over mean); 0.01 is best; diverged at 0.1."
+        "(standard deviation over mean, with the divisor n − 1; 14.3 % with n, as np.std); 0.01 is best; "
+        "diverged at 0.1."
     )
-    assert rates_sentence(Sensitivity("lora", points[:1], None, 0.001, at_edge=True)) == (
+    assert rates_sentence(Sensitivity("lora", points[:1], None, None, 0.001, at_edge=True)) == (
         "lora: fewer than two learning rates have a held-out loss."
     )
 
@@ -206,12 +210,12 @@ def test_runs_that_share_a_reason_are_counted(shipped: TuningReport, changed: in
 def test_few_seeds_and_an_edge_of_the_rates_are_advice(tmp_path: Path) -> None:
     (arm,) = tune(write_run(tmp_path / "a", [3.0, 2.0])).arms
     edge = Sensitivity(
-        "full", (RatePoint(0.1, 2.0, 1, 0), RatePoint(0.2, 1.0, 1, 0)), 0.4, 0.2, at_edge=True, sentence=""
+        "full", (RatePoint(0.1, 2.0, 1, 0), RatePoint(0.2, 1.0, 1, 0)), 0.4, 0.3, 0.2, at_edge=True, sentence=""
     )
     seeds, rates = advice_of([arm], (), (), [edge])
     assert str(seeds) == "Train full with at least 3 seeds. Because it has 1 run, too few to say how much seeds differ."
     assert str(rates) == (
-        "Try learning rates beyond 0.2 for full. Because 0.2, the best, is at the edge of those tried (0.1 to 0.2)."
+        "Try learning rates above 0.2 for full. Because 0.2, the best, is at the edge of those tried (0.1 to 0.2)."
     )
 
 
@@ -222,3 +226,114 @@ def test_nothing_is_chosen_between_runs_that_did_not_finish(shipped: TuningRepor
     assert isinstance(contrast, Contrast)
     assert found.text == "Do not decide between full and lora r=16 yet: not every run finished."
     assert "stopped at step 7" in found.because
+
+
+# ------------------------------------------------------------------------------------- no advice contradicts another
+
+
+def contradictions(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of advice on one arm that cannot both be followed."""
+    pairs = (
+        ("Train full longer", "Stop full earlier"),
+        ("Finish full", "Stop full earlier"),
+        ("Train full longer", "Lower the learning rate of full"),
+        ("Try learning rates above", "Lower the learning rate of full"),
+        ("Try learning rates above", "Clip the gradients of full"),
+        ("Keep full over lora", "Use lora"),
+    )
+    return [(a, b) for a, b in pairs if any(t.startswith(a) for t in texts) and any(t.startswith(b) for t in texts)]
+
+
+@given(
+    plateau=st.sampled_from(["flat", "still falling", "rising", "not shown", "not measured"]),
+    overfitting=st.sampled_from(["shown", "seen but not tested", "not shown", "not measured"]),
+    gradients=st.sampled_from(["stable", "unstable", "not measured"]),
+    diverged=st.sampled_from([None, 40]),
+    finished=st.booleans(),
+    changed=st.integers(1, 3),
+    best=st.sampled_from([0.1, 0.2]),
+)
+def test_no_advice_contradicts_another(
+    every_arm: TuningReport,
+    *,
+    plateau: Any,
+    overfitting: Any,
+    gradients: Any,
+    diverged: int | None,
+    finished: bool,
+    changed: int,
+    best: float,
+) -> None:
+    run = every_arm.arm("full").runs[0]
+    fields = {
+        "plateau": msgspec.structs.replace(run.plateau, verdict=plateau),
+        "overfitting": msgspec.structs.replace(run.overfitting, verdict=overfitting, first_step=1),
+        "gradients": msgspec.structs.replace(run.gradients, verdict=gradients),
+        "diverged_at": diverged,
+        "finished": finished,
+    }
+    arm = with_runs(every_arm, changed, **fields)
+    points = (RatePoint(0.1, 2.0, 1, 0), RatePoint(0.2, 1.0, 1, 0))
+    rates = Sensitivity("full", points, 0.4, 0.3, best, at_edge=True)
+    assert contradictions([one.text for one in advice_of([arm], (), (), [rates])]) == []
+
+
+@pytest.mark.parametrize("performance", ["met", "not met"])
+@pytest.mark.parametrize("memory", ["met", "not met"])
+@pytest.mark.parametrize("verdict", ["no difference shown", "undecided"])
+def test_where_no_difference_is_shown_nothing_is_kept(
+    shipped: TuningReport, verdict: Any, performance: str, memory: str
+) -> None:
+    (contrast,) = shipped.contrasts
+    alike = msgspec.structs.replace(contrast, verdict=verdict)
+    criteria = [primary("performance_loss", performance, 0.05), primary("memory_reduction", memory, -0.1)]
+    for asked in ((), criteria):
+        text = advice_of(shipped.arms, [alike], asked, ())[0].text
+        assert "Keep" not in text
+        if "not met" in (performance, memory) or not asked:
+            assert text.startswith(("No difference ", "Do not decide", "Use lora r=16 instead of full if"))
+
+
+def test_runs_that_are_the_same_are_said_not_to_differ(tmp_path: Path) -> None:
+    """The same losses, times and parameters in both arms: what differs is the name."""
+    about: dict[str, Any] = {"valid": {0: 3.0, 9: 1.5}, "parameters": {"total": 100, "trainable": 100}}
+    runs = [
+        write_run(tmp_path / f"{arm}{seed}", [3.0 - 0.1 * seed] * 9, arm=arm, seed=seed, **about)
+        for arm in ("a", "b")
+        for seed in range(3)
+    ]
+    report = tune(*runs, baseline="a")
+    first = report.recommendations[0]
+    assert first.text == "Nothing that was measured is shown to differ between a and b: neither is to be preferred."
+    assert report.contrasts[0].verdict == "no difference shown"
+    assert "Keep" not in str(report)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "head"),
+    [
+        ("better", "Use lora r=16 instead of full."),
+        ("worse", "Keep full over lora r=16, or change lora r=16."),
+        ("undecided", "Do not decide between full and lora r=16 yet: there are too few windows"),
+        ("not measured", "Do not decide between full and lora r=16 yet: no validation loss with an interval"),
+        ("no difference shown", "No difference in quality is shown between full and lora r=16: choose by what they"),
+    ],
+)
+def test_without_targets_quality_decides(shipped: TuningReport, verdict: Any, head: str) -> None:
+    found = advice_of(shipped.arms, [msgspec.structs.replace(shipped.contrasts[0], verdict=verdict)], (), ())[0]
+    assert found.text.startswith(head)
+    assert "parameters × 0.1504" in found.because
+
+
+def test_savings_alone_do_not_make_up_for_a_performance_that_nobody_asked_about(shipped: TuningReport) -> None:
+    saved = [primary("parameter_reduction", "met", 0.9)]
+    texts = {
+        verdict: advice_of(shipped.arms, [msgspec.structs.replace(shipped.contrasts[0], verdict=verdict)], saved, ())[
+            0
+        ].text
+        for verdict in ("better", "worse", "no difference shown", "not measured")
+    }
+    assert texts["better"] == "Use lora r=16 instead of full: every primary criterion is met."
+    assert texts["no difference shown"].startswith("No difference in quality is shown between full and lora r=16, and")
+    assert texts["not measured"] == "Do not decide between full and lora r=16 yet: performance not measured."
+    assert texts["worse"].startswith("lora r=16 is worse than full")

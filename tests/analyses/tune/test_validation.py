@@ -38,7 +38,7 @@ def peft(path: Path, accuracy: float, memory: int, trainable: int) -> Path:
 def test_the_loss_of_a_classifier_is_not_graded_as_a_perplexity(tmp_path: Path) -> None:
     losses = [0.5, 0.4, 0.35, 0.33]
     path = trainer(tmp_path / "a" / "trainer_state.json", eval_loss=losses, eval_accuracy=[0.7, 0.8, 0.85, 0.86])
-    report = tune(path)
+    report = tune(path, targets="japanese")
     assert "perplexity" not in report.arms[0].quality
     assert report.arms[0].quality["validation_loss"].value == 0.33
     assert report.arms[0].quality["eval accuracy"].value == 0.86
@@ -47,7 +47,7 @@ def test_the_loss_of_a_classifier_is_not_graded_as_a_perplexity(tmp_path: Path) 
     assert "excellent" not in str(report)
     assert any("`language_model=True`" in note for note in report.notes)
     assert TuningReport.from_dict(json.loads(json.dumps(report.to_dict(), allow_nan=False))) == report
-    said = tune(path, language_model=True)
+    said = tune(path, language_model=True, targets="japanese")
     assert next(c for c in said.criteria if c.name == "perplexity").why.startswith("excellent")
 
 
@@ -68,7 +68,7 @@ def test_losses_that_are_no_language_models_compare_as_losses(tmp_path: Path) ->
         for arm, last in (("full", 0.30), ("lora", 0.36))
         for i in range(3)
     ]
-    report = tune(*paths, baseline="full")
+    report = tune(*paths, baseline="full", targets="japanese")
     contrast = report.contrasts[0]
     assert contrast.ratios["perplexity"].value is None
     assert contrast.ratios["validation_loss"].value == pytest.approx(0.361 / 0.301, rel=1e-3)
@@ -129,7 +129,7 @@ def test_runs_that_are_judged_by_different_sets_are_refused(tmp_path: Path) -> N
 def test_advice_looks_at_measured_accuracy(tmp_path: Path) -> None:
     """Better accuracy and 34 % less memory, where 40 % are wanted: not a reason to keep full fine-tuning."""
     full, lora = peft(tmp_path / "full.json", 0.47, 1000, 1000), peft(tmp_path / "lora.json", 0.48, 660, 5)
-    report = tune(full, lora)
+    report = tune(full, lora, targets="japanese")
     assert report.contrasts[0].ratios["accuracy"].value == pytest.approx(0.48 / 0.47)
     assert "test accuracy 0.47 → 0.48" in report.sentence
     advice = report.recommendations[0]
@@ -139,15 +139,70 @@ def test_advice_looks_at_measured_accuracy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("accuracy", "memory", "said"),
-    [(0.48, 500, "Use lora instead of full: every"), (0.30, 500, "Keep full over lora"), (0.48, 1100, "Use lora")],
+    [
+        (0.48, 500, "Use lora instead of full: every"),
+        (0.30, 500, "Do not decide between full and lora yet: performance loss not met, but no interval shows"),
+        (0.48, 1100, "Use lora"),
+    ],
 )
 def test_advice_by_accuracy_and_memory(tmp_path: Path, accuracy: float, memory: int, said: str) -> None:
     full, lora = peft(tmp_path / "full.json", 0.47, 1000, 1000), peft(tmp_path / "lora.json", accuracy, memory, 5)
-    assert tune(full, lora).recommendations[0].text.startswith(said)
+    assert tune(full, lora, targets="japanese").recommendations[0].text.startswith(said)
 
 
 def test_without_any_quality_nothing_is_decided(tmp_path: Path) -> None:
     parts = {"a": {"total": 1000, "trainable": 1000}, "b": {"total": 1010, "trainable": 10}}
     runs = [write_run(tmp_path / name, [2.0, 1.0], arm=name, parameters=own) for name, own in parts.items()]
-    text = tune(*runs).recommendations[0].text
-    assert text.startswith("Do not decide between a and b yet: performance loss")
+    for targets, why in ((None, "no validation loss"), ("japanese", "performance loss")):
+        text = tune(*runs, targets=targets).recommendations[0].text
+        assert text.startswith(f"Do not decide between a and b yet: {why}")
+
+
+# ---------------------------------------------------------------------------------------------- accuracies of n items
+
+
+def test_the_accuracy_of_one_run_has_agresti_and_coulls_interval_against_statsmodels(tmp_path: Path) -> None:
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    path = peft(tmp_path / "lora.json", 631 / 1319, 660, 5)
+    found = tune(path, items=1319).arms[0].quality["test accuracy"]
+    assert found.interval is not None
+    wanted = proportion.proportion_confint(631, 1319, method="agresti_coull")
+    assert (found.interval.low, found.interval.high) == pytest.approx(wanted)
+    assert (found.value, found.n, found.interval.method) == (631 / 1319, 1319, "agresti-coull")
+    bare = tune(path)
+    assert bare.arms[0].quality["test accuracy"].interval is None
+    assert any("`items=N`" in note for note in bare.notes)
+
+
+@pytest.mark.parametrize("items", [0, -3, 1000, 1318])
+def test_items_that_the_accuracy_cannot_be_of_are_refused(tmp_path: Path, items: int) -> None:
+    path = peft(tmp_path / "lora.json", 631 / 1319, 660, 5)
+    with pytest.raises(UsageError, match=f"no whole number of right answers among `items={items}`"):
+        tune(path, items=items)
+
+
+@pytest.mark.parametrize(("n", "known"), [(872, True), (10, True), (2_000_000, False)])
+def test_a_trainer_says_how_many_rows_it_evaluated_on(tmp_path: Path, n: int, known: bool) -> None:
+    """Seconds and rows per second are rounded as the Trainer rounds them; beyond their digits nothing is claimed."""
+    seconds, right = 12.3456, round(0.86 * n)
+    columns = {"eval_loss": 0.3, "eval_accuracy": right / n, "eval_runtime": seconds}
+    columns["eval_samples_per_second"] = round(n / seconds, 3)
+    path = trainer(tmp_path / "a" / "trainer_state.json", **{name: [value] * 4 for name, value in columns.items()})
+    found = tune(path).arms[0].quality["eval accuracy"]
+    assert (found.interval is not None) is known
+    assert found.n == (n if known else 1)
+
+
+def test_accuracies_of_several_seeds_have_their_interval_over_seeds(tmp_path: Path) -> None:
+    paths = [peft(tmp_path / f"{i}.json", (600 + 10 * i) / 1319, 660, 5) for i in range(3)]
+    found = tune(*(f"lora={path}" for path in _with_seeds(paths)), items=1319).arms[0].quality["test accuracy"]
+    assert found.interval is not None
+    assert (found.n, found.interval.method) == (3, "t over seeds")
+
+
+def _with_seeds(paths: list[Path]) -> list[Path]:
+    for seed, path in enumerate(paths):
+        data = json.loads(path.read_text())
+        data["run_info"]["train_config"]["seed"] = seed
+        path.write_text(json.dumps(data))
+    return paths

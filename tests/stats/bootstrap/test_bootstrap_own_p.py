@@ -105,3 +105,18 @@ def test_an_estimate_of_0_has_p_1_and_a_collapsed_interval_none_to_raise() -> No
 def test_tango_is_not_an_interval_of_any_units() -> None:
     with pytest.raises(UsageError, match="tango is an interval of 0/1 scores"):
         interval(DATA["normal"], method="tango")
+
+
+@pytest.mark.parametrize(("seed", "centre"), [(5, 0.05), (61, 0.1), (106, 0.02)])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_where_0_is_many_errors_away_the_own_p_is_that_of_an_interval_without_it(
+    seed: int, centre: float, method: IntervalName
+) -> None:
+    """Mostly equal differences of unequal length: so far out the expansion in the tokens diverges (p was 1)."""
+    rng = np.random.default_rng(seed)
+    tokens = np.exp(0.3 * rng.standard_normal(180))
+    differences = centre + 0.1 * np.where(rng.random(180) < 0.1, rng.standard_normal(180), 0.0)
+    found = interval(Units(differences * tokens, tokens), method=method, confidence_level=0.999, own_p=True)
+    assert found.interval.low > 0
+    assert found.own_p is not None
+    assert found.own_p < 0.001

@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 
 from assay.stats.bootstrap import interval
 from assay.stats.bootstrap.exact import bootstrap_distribution
-from assay.stats.bootstrap.fourier import Fourier, Pointwise, invert
+from assay.stats.bootstrap.inversion import Fourier, Pointwise, Tilted, invert
 from assay.stats.records import IntervalName
 from assay.stats.units import Units, mean_of_draws
 from tests.stats.reference import (
@@ -136,7 +136,7 @@ def test_one_series_for_a_ratio_against_one_for_every_point(kind: str, n: int, s
     """The expansion in the denominators against the inversion that needs none."""
     units = data(kind, n, "ratio", spread)
     expanded = invert(units)
-    assert isinstance(expanded, Fourier)
+    assert isinstance(expanded, Tilted)
     each = Pointwise(units, expanded.error, None)
     assert expanded.cdf(units.estimate) == pytest.approx(each.cdf(units.estimate), abs=1e-7)
     np.testing.assert_allclose(expanded.quantiles(LEVELS), each.quantiles(LEVELS), atol=1e-5 * expanded.error)

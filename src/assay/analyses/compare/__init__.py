@@ -1,9 +1,13 @@
 """Is B different from A? Two systems on the same units: an interval, a test, a verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log
+from typing import Any, Unpack
 
+from assay.analyses.assumptions import Assumptions, measured
+from assay.analyses.attempts import attempts_left, attempts_of, few_attempts, passed
 from assay.analyses.compare.chart_data import chart_data_of
 from assay.analyses.compare.result import Comparison, HowComputed, PairedQuantity, Systems
 from assay.analyses.compare.sentences import nothing_to_compare, sentence_of
@@ -24,11 +28,14 @@ from assay.analyses.contrast import (
     verdict_of,
 )
 from assay.data import Dropped, Metric, Panel, Selection, Table, pair
+from assay.data.in_memory import is_array, run_columns
+from assay.data.pairing import system_names
 from assay.data.readers import UNNAMED
 from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
-from assay.data.sources import Source, panel_as_asked, tables_of, two_systems
-from assay.design import Design, Missing, signature
+from assay.data.sources import Models, Source, panel_as_asked, renamed, two_names, two_systems, two_tables
+from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import InputError, NoPairsError, UsageError
+from assay.names import listed
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.numerics import SMALLEST_P
 from assay.stats.paired_tests import ArmValues, effect_sizes
@@ -47,6 +54,7 @@ def compare(
     *,
     design: Design | None = None,
     models: tuple[str | None, str | None] = (None, None),
+    names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     split: str | None = None,
@@ -54,20 +62,36 @@ def compare(
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     per: Size | None = None,
+    at: int | None = None,
+    every: bool = False,
+    **settings: Unpack[DesignFields],
 ) -> Comparison:
     """Compare two systems on the units they share.
 
-    ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables; one may hold both
-    ``models``. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
+    ``a`` and ``b`` are files, logs of a harness, mappings of columns, data frames or tables, or the scores themselves:
+    arrays, lists and Series, paired by their index or by position, where NaN is a missing answer. One source may hold
+    both ``models``, in a column ``model``, in a column each, or as the columns of an array. ``names`` is what the two
+    are called. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
     whole documents, also of models whose tokens differ. ``a`` may be a `Panel` instead, of two systems or with the
     names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``. Units that one
-    of the two lacks are left out; ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``).
+    of the two lacks are left out; ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``). The
+    fields of a design (``level``, ``method``, ``test``, …) may be given as keywords instead of a ``design``.
+
+    >>> compare([1, 0, 0, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 0, 1, 1], names=("old", "new"), level=0.9).difference.value
+    0.5
 
     >>> before = {"window": [1, 2], "tokens": [512, 256], "loss": [3.688879454, 5.393627546]}  # perplexities 40 and 220
     >>> after = {"window": [1, 2], "tokens": [512, 256], "loss": [3.63758616, 5.560681631]}  # perplexities 38 and 260
     >>> found = compare(before, after)
     >>> round(found.ratio.value, 4)
     1.0217
+
+    ``at=k`` compares pass@k of items with several attempts that are right or wrong, the chance that one of k is right;
+    with ``every`` pass^k, that all k are. Items with fewer attempts are left out. Arrays are then of items × attempts.
+
+    >>> a, b = [[1, 0], [0, 0], [1, 1], [0, 1]], [[1, 1], [0, 1], [1, 1], [0, 0]]
+    >>> compare(a, b, at=2).difference.value, compare(a, b, at=2, every=True).difference.value
+    (0.0, 0.25)
 
     The estimate is the exponential of the token-weighted mean difference of log-losses, not a ratio of mean
     perplexities, which would be 1.12 here.
@@ -80,19 +104,26 @@ def compare(
     Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with
     ``missing="refuse"`` it is an error, as on the command line.
     """
-    design = design or Design()
+    design = as_given("compare", Design, design, settings)
     if per is not None and cluster not in (None, "document"):
         raise UsageError(f"per draws whole documents, and not {cluster!r}; leave cluster out.")
     if per is not None and lower_is_better is False:
         raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
+    if every and at is None:
+        raise UsageError("`every` says that all of k attempts must be right; say how many with `at=k`.")
+    if at is not None:
+        how = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
+        runs = _attempts(a, b, models, names, columns, selection, per, missing=missing, **how)
+        return _compare_passed(runs, at, design, every=every, missing=missing)
     if isinstance(a, Panel):
         asked = panel_as_asked(
             a, cluster=cluster, split=split, lower_is_better=lower_is_better, b=b, columns=columns, selection=selection
         )
         panel = asked if per is None else rates_of_panel(per, asked.averaged())
-        return compare_panel(two_systems(panel, models, missing=missing), design, charts=True)
-    first, second = tables_of(a, b, models, columns, cluster, selection)
-    names = ("A", "B") if first.name == second.name == UNNAMED else None
+        return compare_panel(renamed(two_systems(panel, models, missing=missing), names), design, charts=True)
+    first, second = two_tables(a, b, models, columns, cluster, selection)
+    if names is None and first.name == second.name == UNNAMED:
+        names = ("A", "B")
     try:
         if per is not None:
             rates = rates_of_tables(per, (first, second), names=names, split=split)
@@ -110,12 +141,55 @@ def compare(
     except NoPairsError as nothing:
         if missing == "refuse":
             raise
-        return _nothing_paired((first, second), names or (first.name, second.name), str(nothing), design, per)
+        return _nothing_paired((first, second), system_names((first, second), names), str(nothing), design, per)
     return compare_panel(panel, design, charts=True)
 
 
+def _attempts(
+    a: Source | Panel,
+    b: Source | None,
+    models: Models,
+    names: Sequence[str] | None,
+    columns: Mapping[str, str] | None,
+    selection: Selection | None,
+    per: Size | None,
+    *,
+    missing: Missing,
+    **how: Any,
+) -> Panel:
+    """A column for each attempt of the two models, in this order."""
+    if per is not None:
+        raise UsageError("per is about losses, and `at` about attempts that are right or wrong; leave out one.")
+    if isinstance(a, Panel):
+        panel = panel_as_asked(a, b=b, columns=columns, selection=selection, **how)
+        chosen = attempts_left(panel.of_models(two_names(panel, models, "compare")), missing)
+    elif b is not None and is_array(a) and is_array(b):
+        panel = panel_as_asked(run_columns([a, b]), columns=columns, selection=selection, **how)
+        chosen = attempts_left(panel, missing)
+    else:
+        tables = two_tables(a, b, models, columns, how["cluster"], selection)
+        own = ("A", "B") if tables[0].name == tables[1].name == UNNAMED else system_names(tables, None)
+        chosen = panel_as_asked(attempts_of(tables, own, how["cluster"], missing), **{**how, "cluster": None})
+    if names is None:
+        return chosen
+    if len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"names must be 2 different names, but got {listed(names)}.")
+    renamed_runs = list(zip(chosen.by_model, names, strict=True))
+    lost = {name: chosen.lost.get(one.model, 0) for one, name in renamed_runs}
+    return replace(chosen, models=tuple(replace(one, model=name) for one, name in renamed_runs), lost=lost)
+
+
+def _compare_passed(runs: Panel, k: int, design: Design, *, every: bool, missing: Missing) -> Comparison:
+    """The comparison of pass@k, item by item."""
+    found = passed(runs, k, every=every)
+    panel = two_systems(found, (None, None), missing="refuse" if missing == "refuse" else "drop")
+    few = few_attempts(runs, k)
+    noted = replace(panel, notes=(*panel.notes, *([few] if few else [])))
+    return compare_panel(noted, design, charts=True)
+
+
 def _nothing_paired(
-    tables: tuple[Table, Table], names: tuple[str, str], reason: str, design: Design, per: Size | None
+    tables: tuple[Table, Table], names: Sequence[str], reason: str, design: Design, per: Size | None
 ) -> Comparison:
     """Every number is ``None``; ``reason`` says which ids the tables have instead."""
     kind, unit = (tables[0].kind, tables[0].unit) if per is None else ("scores", "document")
@@ -126,10 +200,10 @@ def _nothing_paired(
     return Comparison(
         kind=metric.kind,
         unit=unit,
-        systems=Systems(*names),
+        systems=Systems(names[0], names[1]),
         lower_is_better=metric.lower_is_better or per is not None,
         verdict="no difference shown",
-        sentence=nothing_to_compare(unit, *names),
+        sentence=nothing_to_compare(unit, names[0], names[1]),
         a=None,
         b=None,
         difference=none,
@@ -178,7 +252,9 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         raise InputError("compare needs the same denominators (tokens, weights) in both systems; these differ.")
     differences = differences_of(panel)
     binary = binary_of(panel, differences)
-    found = _found(panel, differences, binary, design, agree=design.paired if agree is None else agree)
+    agree = design.paired if agree is None else agree
+    found = _found(panel, differences, binary, design, agree=agree)
+    assumed = assumptions_of(panel, design, differences, agree=agree)
     value = PairedQuantity(panel.estimate(0), panel.estimate(1), found.difference)
     losses = panel.metric.kind == "losses"
     ratio = value.difference.exp(_TOO_LARGE) if losses else None
@@ -207,8 +283,11 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         cluster_by=panel.cluster_by,
         substance=substance,
         reliance=reliance,
+        long_units=assumed.long_units,
+        same_document=assumed.same_document,
         degenerate=found.interval.degenerate,
         dropped=panel.dropped,
+        lost=panel.lost_answers,
         fallbacks=found.fallbacks,
         notes=(*panel.notes, *differences.note, *found.notes),
         design=design,
@@ -217,6 +296,20 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         measure=None if losses else panel.metric.name,
         chart_data=chart_data_of(panel, found.drawn.units, design, found.interval.interval.method) if charts else None,
     )
+
+
+def assumptions_of(
+    panel: Panel, design: Design, differences: Differences | None = None, *, agree: bool = True
+) -> Assumptions:
+    """What comparing the two systems of a panel takes for granted."""
+    found = differences_of(panel) if differences is None else differences
+    by_document = partial(_difference, design=design, agree=agree)
+    return measured(panel, found, binary_of(panel, found), design, by_document)
+
+
+def _difference(panel: Panel, design: Design, *, agree: bool) -> Estimate:
+    found = differences_of(panel)
+    return _found(panel, found, binary_of(panel, found), design, agree=agree).difference
 
 
 def _found(panel: Panel, differences: Differences, binary: Binary | None, design: Design, *, agree: bool) -> _Found:

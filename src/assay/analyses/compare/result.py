@@ -2,6 +2,7 @@
 
 import msgspec
 
+from assay.analyses.assumptions import length_facts, notes_with
 from assay.analyses.compare.chart_data import ChartData
 from assay.analyses.contrast import Reliance, Verdict
 from assay.data import Dropped, Kind
@@ -11,6 +12,7 @@ from assay.results import words
 from assay.results.figures import Distribution, Figure, Gauge, Histogram, Mark, Point, Points
 from assay.results.parts import Caution, Fact, Section, cautions_of
 from assay.results.record import Result, Status
+from assay.stats.assumptions import AlikeUnits, LongUnits
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import TOLERANCE
 
@@ -79,8 +81,11 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     cluster_by: str | None
     substance: Substance | None = None  # how much evidence there is; None: nothing was compared
     reliance: Reliance | None = None  # whether a verdict may rest on it
+    long_units: LongUnits | None = None  # whether the mean rests on the longest units; None: all are as long
+    same_document: AlikeUnits | None = None  # whether units of a document are alike; None: drawn whole, or not known
     degenerate: bool
     dropped: Dropped
+    lost: dict[str, int] = msgspec.field(default_factory=dict)  # by model: errors, nulls, empty cells; {}: none
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design
@@ -161,6 +166,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             pairs += f" in {words.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
         found += [
             Fact("pairs", self.n_pairs, "pairs", pairs + self._worth()),
+            *length_facts(self.long_units, self._drawn_unit, self.kind),
             Fact("interval", self._how(), "interval"),
         ]
         if self.kind == "losses":
@@ -204,7 +210,12 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             examples = ", ".join(self.dropped.examples)
             text = f"{lost} not paired ({self.dropped.only_a} only in A, {self.dropped.only_b} only in B): {examples}"
             found.append(Caution("dropped", text))
-        return (*found, *cautions_of((*self.notes, *self._not_drawn()), self.fallbacks))
+        notes = notes_with(self.notes, self.long_units, self.same_document, self._drawn_unit, self.kind)
+        return (*found, *cautions_of((*notes, *self._not_drawn()), self.fallbacks))
+
+    @property
+    def _drawn_unit(self) -> str:
+        return self.unit if self.n_clusters is None else "cluster"
 
     def _not_drawn(self) -> list[str]:
         """Replicates that were asked for and had no part in the interval."""

@@ -4,11 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack, get_args
 
+import msgspec
 import numpy as np
 
-from assay.analyses.context.result import BinDifference, BinLoss, ContextCurve, ModelCurve, PairCurve
+from assay.analyses.context.result import (
+    AxisKind,
+    BinDifference,
+    BinLoss,
+    ContextCurve,
+    ModelCurve,
+    PairCurve,
+    Quantity,
+)
 from assay.analyses.context.sentences import above_zero, model_sentence, pair_sentence
 from assay.analyses.contrast import agreed, reliance_of, reserved
 from assay.data import Panel
@@ -23,7 +32,7 @@ from assay.data.runs.positions import (
     positions_panel,
     read_positions,
 )
-from assay.design import DEFAULT_RESAMPLES, Design, signature
+from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, as_given, signature
 from assay.errors import UsageError
 from assay.results.words import count
 from assay.stats.bootstrap.simultaneous import Family, Simultaneous, simultaneous
@@ -35,11 +44,17 @@ _LEAST_SPREAD = 1e-9  # Σ(x − x̄)²: less is the rounding of one position
 
 
 def context(
-    *runs: str | PathLike[str] | Panel, bins: int | Literal["log"] = "log", design: Design | None = None
+    *runs: str | PathLike[str] | Panel,
+    bins: int | Literal["log"] = "log",
+    axis: AxisKind | None = None,
+    shown: Quantity = "loss",
+    design: Design | None = None,
+    **settings: Unpack[DesignFields],
 ) -> ContextCurve:
     """Measure the loss along the context, from one or several runs that `assay score --keep-tokens` wrote.
 
-    ``bins`` is "log" (positions 1, 2, 3–4, 5–8, …) or a number of bins with about the same number of tokens. Of the
+    ``bins`` is "log" (positions 1, 2, 3–4, 5–8, …) or a number of bins with about the same number of tokens. ``axis``
+    and ``shown`` are of the figure: a logarithmic or a linear axis, the loss or the perplexity. Of the
     design, the method, level, resamples and seed are used. Several runs must have scored the same tokens; each is
     compared with the first. Instead of runs, a `Panel` whose metrics are losses in bins of positions may be given.
 
@@ -57,15 +72,17 @@ def context(
     >>> [str(point.bin) for point in curve.models[0].points][:4]
     ['0', '1', '2', '3–4']
     """
-    design = design or Design()
+    design = as_given("context", Design, design, settings)
     _check_design(design)
+    _check_figure(axis, shown)
     if not runs:
         raise UsageError("context needs a run; name a folder that score wrote with `keep_tokens=True`.")
     panels = [run for run in runs if isinstance(run, Panel)]
     if panels:
         if len(runs) > 1 or bins != "log":
             raise UsageError("context takes one panel, whose bins are made, or folders of runs, but not both.")
-        return context_of(panels[0], bins=str(len(panels[0].metrics)), design=design)
+        found = context_of(panels[0], bins=str(len(panels[0].metrics)), design=design)
+        return msgspec.structs.replace(found, axis=axis, shown=shown)
     opened = [open_tokens(Path(run)) for run in runs if not isinstance(run, Panel)]
     for other in opened[1:]:
         check_plans(opened[0], other)
@@ -73,7 +90,8 @@ def context(
     for other_sums in sums[1:]:
         check_tokens(sums[0], other_sums)
     panel = positions_panel(edges, sums, _names(opened))
-    return context_of(panel, bins=str(bins), design=design)
+    found = context_of(panel, bins=str(bins), design=design)
+    return msgspec.structs.replace(found, axis=axis, shown=shown)
 
 
 def _check_design(design: Design) -> None:
@@ -82,13 +100,19 @@ def _check_design(design: Design) -> None:
         raise UsageError("context takes the method, level, resamples and seed of a design; leave out the rest.")
 
 
+def _check_figure(axis: str | None, shown: str) -> None:
+    for name, value, choices in (("axis", axis or "log", AxisKind), ("shown", shown, Quantity)):
+        if value not in get_args(choices):
+            raise UsageError(f"{name} must be one of {', '.join(get_args(choices))}, but got {value!r}.")
+
+
 def context_of(panel: Panel, *, bins: str, design: Design) -> ContextCurve:
     """The curves of a panel of losses by position: its metrics are the losses in the bins, in order."""
     edges = [Bin(metric.low, metric.high) for metric in panel.metrics if isinstance(metric, LossInBin)]
     if len(edges) < len(panel.metrics) or not edges:
         raise UsageError("context takes a panel whose metrics are losses in bins of positions; these are others.")
     sums = [PositionTables.of(panel, edges, system) for system in range(panel.k)]
-    bands, substance = _Bands(design), Substance.of(sums[0].tokens.sum(axis=1))
+    bands, substance = _Bands(design), Substance.of(sums[0].tokens.sum(axis=1), _differing(sums))
     models = tuple(_model(edges, part, name, bands) for part, name in zip(sums, panel.systems, strict=True))
     pairs = tuple(
         _pair(edges, (sums[0], part), (panel.systems[0], name), bands)
@@ -109,6 +133,11 @@ def context_of(panel: Panel, *, bins: str, design: Design) -> ContextCurve:
         design=design,
         signature=_signature(panel, bins, design, (point.loss.interval for model in models for point in model.points)),
     )
+
+
+def _differing(sums: "Sequence[PositionTables]") -> int | None:
+    """Documents in which the first two runs do not lose the same."""
+    return None if len(sums) < 2 else int((sums[0].loss != sums[1].loss).any(axis=1).sum())
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -24,6 +24,10 @@ _BEFORE_ONE = 0.5  # where position 0 is drawn on a logarithmic axis
 _TOO_FEW = 0.02  # of the tokens: first positions with fewer would flatten all others
 _FEWEST_SHOWN = 3  # bins
 _SIGNED, _SIGNED_LIMITS = partial(words.compact, sign=True), partial(words.compact_limits, sign=True)
+
+
+AxisKind = Literal["log", "linear"]
+Quantity = Literal["loss", "perplexity"]
 
 
 class BinLoss(msgspec.Struct, frozen=True):
@@ -87,6 +91,8 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
     models: tuple[ModelCurve, ...]
     differences: tuple[PairCurve, ...]
     bins: str  # "log", or how many
+    axis: AxisKind | None = None  # of the positions in the figure; None: as the bins are
+    shown: Quantity = "loss"  # in the figure
     n_clusters: int
     cluster_by: str  # "document", or "window" where there is one document
     substance: Substance | None = None  # how much evidence there is, by all tokens of what is drawn
@@ -143,9 +149,12 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
     def _curve(self) -> Curve:
         """Loss by position, a line and a band per model; below, B − A with the intervals that hold for all bins."""
         axis = _PositionAxis(self)
-        losses = Axes("loss (nats per token)", tuple(map(axis.losses, self.models)))
+        losses = Axes(
+            "loss (nats per token)" if self.shown == "loss" else "perplexity",
+            tuple(axis.losses(model, self.shown) for model in self.models),
+        )
         gaps = Axes(
-            "difference (nats), intervals for all bins",
+            "difference (nats), bands for all bins",
             tuple(map(axis.gaps, self.differences)),
             f"Difference from {self.names[0]}; below 0 is better",
             (Mark(0.0, "", dashed=False),),
@@ -154,20 +163,20 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
         )
         return Curve(
             "context",
-            "Loss by length of context",
+            f"{self.shown.capitalize()} by length of context",
             self._legend(axis),
             "tokens of context before the predicted one",
             (losses, gaps) if self.differences else (losses,),
-            2 if self.bins == "log" else None,
+            2 if axis.log else None,
             axis.ticks,
         )
 
     def _legend(self, axis: "_PositionAxis") -> tuple[str, ...]:
-        bands = f"Bands: {words.percent(self.design.level)} intervals of single bins ({self._clusters})."
-        if axis.first:
-            left_out = f"{100 * axis.left_out:.1f} % of the tokens"
-            bands += f" Not drawn: positions below {axis.bins[0].low:,}, {left_out}."
-        return (bands, "Solid line: context still helps. Dashed: no further improvement is shown.")
+        bands = f"Bands: {words.percent(self.design.level)} intervals of single bins ({self._clusters})"
+        below = "; of differences, of all bins at once." if self.differences else "."
+        left_out = f"Not drawn: positions below {axis.bins[0].low:,}, {100 * axis.left_out:.1f} % of the tokens."
+        lines = (f"{bands}{below}", "Solid line: context still helps. Dashed: no further improvement is shown.")
+        return (*lines, left_out) if axis.first else lines
 
 
 class _PositionAxis:
@@ -175,7 +184,7 @@ class _PositionAxis:
 
     def __init__(self, curve: ContextCurve) -> None:
         points = curve.models[0].points
-        self.log = curve.bins == "log"
+        self.log = (curve.axis or ("log" if curve.bins == "log" else "linear")) == "log"
         held = list(accumulate(point.tokens for point in points))
         self.first = sum(part <= _TOO_FEW * held[-1] for part in held[:-_FEWEST_SHOWN])
         self.bins = [point.bin for point in points[self.first :]]
@@ -194,16 +203,15 @@ class _PositionAxis:
         doubled = {float(2**k): f"{2**k:,}" for k in range(high.bit_length()) if 2**k >= low}
         return {} if not self.log else {_BEFORE_ONE: "0"} | doubled if low == 0 else doubled
 
-    def losses(self, model: ModelCurve) -> Series:
+    def losses(self, model: ModelCurve, shown: Quantity) -> Series:
         """A line, dashed where context no longer helps."""
-        shown = model.points[0].high if model.helps_until is None else model.helps_until
-        last = next(point for point in model.points if point.high >= shown)
+        helps = model.points[0].high if model.helps_until is None else model.helps_until
+        last = next(point for point in model.points if point.high >= helps)
         from_there = None if model.still_helps else self.place(last.low, last.high)
-        return self._series(model.name, model.points, [point.loss for point in model.points], from_there)
+        return self._series(model.name, model.points, [getattr(point, shown) for point in model.points], from_there)
 
     def gaps(self, pair: PairCurve) -> Series:
-        found = self._series(pair.b, pair.gaps, [gap.adjusted for gap in pair.gaps], None)
-        return Series(found.label, found.x, found.y, found.low, found.high, style="points")
+        return self._series(pair.b, pair.gaps, [gap.adjusted for gap in pair.gaps], None)
 
     def _series(
         self,

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import cast, get_args
+from math import inf
+from typing import Unpack, cast, get_args
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from assay.data import Metric, Panel
 from assay.data.metrics import character_metrics, generation_metrics
 from assay.data.panel_views import Substance
 from assay.data.writing_systems import JAPANESE, Normalization, Ranges, check_normalization, script_names
-from assay.design import DEFAULT_RESAMPLES, Design, signature
+from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results.words import count
@@ -32,6 +33,8 @@ from assay.stats.paired_tests import sign_flip
 from assay.stats.records import Estimate, Fallback, Test
 from assay.stats.rounding import difference as without_rounding
 from assay.stats.units import Floats, Units, standard_error
+
+_MOST = {"share": 1.0, "points of 100": 100.0}
 
 
 def japanese(
@@ -42,6 +45,7 @@ def japanese(
     columns: Mapping[str, str] | None = None,
     allow_empty: bool = False,
     design: Design | None = None,
+    **settings: Unpack[DesignFields],
 ) -> Japanese:
     """Measure Japanese text by script, and compare every system with the first.
 
@@ -58,7 +62,7 @@ def japanese(
     >>> round(found.systems[0].value("cer").estimate.value, 3)  # three edits, fifteen characters
     0.2
     """
-    design = design or Design()
+    design = as_given("japanese", Design, design, settings)
     _check_design(design)
     panels = [source for source in sources if isinstance(source, Panel)]
     if panels:
@@ -178,7 +182,10 @@ def _check_counts(panel: Panel) -> None:
 
 def _substance(drawn: Panel, metric: Metric) -> Substance:
     """Of what is drawn, by its part in the quantity that systems are judged by: characters, or sentences alike."""
-    return Substance.of(np.ones(drawn.n) if metric.ratio is None else drawn.units(metric.name, 0).denominators)
+    parts = [drawn.parts[name] for name in metric.parts if drawn.parts[name].shape[1] > 1]
+    differ = None if drawn.k < 2 else int(np.any([part[:, 0] != part[:, 1] for part in parts], axis=0).sum())
+    weights = np.ones(drawn.n) if metric.ratio is None else drawn.units(metric.name, 0).denominators
+    return Substance.of(weights, differ)
 
 
 def _pair(
@@ -241,13 +248,10 @@ class Estimates:
 
     def _value(self, metric: Metric, at: int) -> QuantityValue:
         if metric.ratio is None:
-            return QuantityValue(Quantity.of(metric), self._scored(metric, [at])[0])
+            return QuantityValue(Quantity.of(metric), _possible(metric, self._scored(metric, [at])[0]))
         units = self.panel.units(metric.name, at)
         counted = None if "sentences" in metric.parts else int(units.denominators.sum())
-        found = self._ratio(units, metric)[0]
-        if metric.name.startswith("accuracy") and (limits := found.interval) is not None:  # a share
-            found = replace(found, interval=replace(limits, low=max(limits.low, 0.0), high=min(limits.high, 1.0)))
-        return QuantityValue(Quantity.of(metric), found, counted)
+        return QuantityValue(Quantity.of(metric), _possible(metric, self._ratio(units, metric)[0]), counted)
 
     def _ratio(self, units: Units, metric: Metric) -> tuple[Estimate, float | None]:
         """A ratio of sums over the units that count in it, and its interval's own p-value."""
@@ -324,6 +328,14 @@ class Estimates:
         test, fallbacks = sign_flip(top, seed=self.design.seed, name="exact randomization")
         self._fallbacks += fallbacks
         return difference, test, own_p
+
+
+def _possible(metric: Metric, found: Estimate) -> Estimate:
+    """No limit lies where the metric cannot: a share is from 0 to 1, a score from 0 to 100, errors and bits from 0."""
+    if (limits := found.interval) is None:
+        return found
+    most = inf if metric.lower_is_better else _MOST.get(metric.measured_in, inf)
+    return replace(found, interval=replace(limits, low=max(limits.low, 0.0), high=min(limits.high, most)))
 
 
 def _of_columns(metric: Metric, names: Sequence[str]) -> Score:

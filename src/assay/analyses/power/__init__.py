@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Unpack, overload
 
 import msgspec
 
 from assay.analyses.power.pilot import Planned, pilot_of
 from assay.analyses.power.result import CurvePoint, Pilot, Power, SolvedFor
 from assay.analyses.power.sentences import notes_of, sentence_of
+from assay.analyses.power.survey_noise import SurveyNoise, SurveyPlan, survey_noise
 from assay.data import Panel, Selection, pair
 from assay.data.readers import UNNAMED
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, two_systems
 from assay.data.tables import of_split
 from assay.data.units_and_runs import runs_of
-from assay.design import signature
+from assay.design import as_given, signature
 from assay.errors import UsageError
 from assay.stats.planning import chosen_test, difference_for, items_for, power_of
-from assay.stats.planning.plans import Goal, Means, Shares, Spread, StudyPlan
+from assay.stats.planning.plans import Goal, GoalFields, Means, Shares, Spread, StudyPlan
 from assay.stats.records import Estimate, Interval
 
 _OCTAVES, _PER_OCTAVE = 2, 8  # the curve: two doublings down and up, eight points each
@@ -24,6 +26,9 @@ _OCTAVES, _PER_OCTAVE = 2, 8  # the curve: two doublings down and up, eight poin
 GIVEN = "the numbers were given, so there is no interval"
 
 
+@overload
+def power(plan: SurveyPlan) -> SurveyNoise: ...
+@overload
 def power(
     plan: Spread | Shares | Source | Panel,
     b: Source | None = None,
@@ -37,14 +42,30 @@ def power(
     cluster: str | None = None,
     split: str | None = None,
     selection: Selection | None = None,
-) -> Power:
+    **settings: Unpack[GoalFields],
+) -> Power: ...
+def power(
+    plan: SurveyPlan | Spread | Shares | Source | Panel,
+    b: Source | None = None,
+    *,
+    difference: float | None = None,
+    items: int | None = None,
+    goal: Goal | None = None,
+    repeats: int | None = None,
+    models: tuple[str | None, str | None] = (None, None),
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    split: str | None = None,
+    selection: Selection | None = None,
+    **settings: Unpack[GoalFields],
+) -> Power | SurveyNoise:
     """Find the items that detect a difference, the difference that items detect, or the power of both.
 
     ``plan`` is a `Spread` of paired differences, `Shares` of right answers, or a pilot: the results of A, with those of
     B in ``b``, or one table with both ``models``. From a pilot the spread is taken, with its clusters, weights and
     runs, but never the difference that it shows. ``repeats`` plans a study with so many runs from a pilot that has
     runs; ``selection`` says which results of a harness are meant. A pilot may also be a `Panel` of two systems, or one
-    of more with the names of two.
+    of more with the names of two. A `SurveyPlan` gives what a perfect prediction of a survey scores: a `SurveyNoise`.
 
     >>> from assay import Goal, Spread
     >>> power(Spread(sd=0.145), difference=0.02, goal=Goal(power=0.8)).items
@@ -54,7 +75,12 @@ def power(
     that differ (``Goal(test="mcnemar")``: of his exact test), and of equivalence that of two one-sided tests at once
     (Schuirmann 1987).
     """
-    goal = goal or Goal()
+    if isinstance(plan, SurveyPlan):
+        given = (b, difference, items, goal, repeats, columns, cluster, split, selection)
+        if any(one is not None for one in given) or settings or models != (None, None):
+            raise UsageError("a plan of a survey takes nothing beside it: leave the other arguments out.")
+        return survey_noise(plan)
+    goal = as_given("power", Goal, goal, settings)
     _check(difference, items)
     if goal.margin is not None and difference is None:
         difference = 0.0

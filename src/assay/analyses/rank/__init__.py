@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from assay.analyses.assumptions import long_pairs
 from assay.analyses.rank.models import models_of, models_of_panel, only_complete, without_rounding
 from assay.analyses.rank.pair_columns import ranked_pairs
 from assay.analyses.rank.pairs import PairDecisions, check_adjust, decide
@@ -15,19 +16,21 @@ from assay.analyses.rank.records import Adjust, RankMethods, Reweighting, Standi
 from assay.analyses.rank.result import Leaderboard
 from assay.analyses.rank.sentences import notes_of, sentence_of
 from assay.analyses.rank.weights import WeightScheme, check_weights, place_of, reweighted, reweightings
-from assay.data import Panel, Selection, read_tables
+from assay.data import Panel, Selection
 from assay.data.arrays import check_differences, check_largest
-from assay.data.sources import Source, panel_as_asked
-from assay.design import DEFAULT_RESAMPLES, Design, Method, Missing, signature
+from assay.data.sources import Source, panel_as_asked, read_sources
+from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, Method, Missing, as_given, signature
 from assay.errors import InputError, UsageError
-from assay.stats.bounded_mean import bounded_interval
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
+from assay.stats.bounded_mean import bounded_interval, fitted_interval
 from assay.stats.multiplicity import letters, rank_limits, tiers
 from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
 from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set, winner
 from assay.stats.records import Estimate, Fallback, Interval
-from assay.stats.units import Floats
+from assay.stats.units import Floats, effective_number
+from assay.stats.which_interval import Facts, interval_for
 
 _TOO_LARGE = "the perplexity is too large for a number"
 
@@ -45,16 +48,19 @@ def rank(
     split: str | None = None,
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
+    **settings: Unpack[DesignFields],
 ) -> Leaderboard:
     """Rank models on the items they share, and say which of them can be told apart.
 
     ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
-    column ``model``, of several; ``selection`` says which results of a harness are meant. Every pair is tested on the
+    column ``model``, of several; or the scores themselves, as for `compare`: an array for each model, one array or
+    frame with a column for each. ``selection`` says which results of a harness are meant. Every pair is tested on the
     items that both have answered (``missing="complete"``: on those that all have; ``"zero"``: answers that are not
     there count as 0; ``"refuse"``: there must be none), and the p-values are adjusted for the number of pairs.
 
     ``weights`` turns a column ``weight`` of counts n into weights n, √n or log n, ``min_n`` leaves out items with
-    fewer, and the result says what that changes. The source may be one `Panel`.
+    fewer, and the result says what that changes. The source may be one `Panel`. The fields of a design (``level``,
+    ``method``, ``test``, …) may be given as keywords instead of a ``design``.
 
     >>> items = [f"q{i}" for i in range(40)]
     >>> right = {"good": [1] * 36 + [0] * 4, "fair": [1] * 34 + [0] * 6, "poor": [1] * 12 + [0] * 28}
@@ -67,7 +73,7 @@ def rank(
     Holm (1979) controls the probability of any false claim at 1 − level. If it holds, all true ranks are within
     [1 + #better, k − #worse] (Mogstad, Romano, Shaikh and Wilhelm 2024).
     """
-    design = design or Design()
+    design = as_given("rank", Design, design, settings)
     _check_design(design)
     check_adjust(adjust, design)
     check_weights(weights, min_n)
@@ -77,7 +83,7 @@ def rank(
             raise UsageError("rank takes one panel, or files and tables, but not both.")
         panel = models_of_panel(panel_as_asked(sources[0], columns=columns, selection=selection, **how), names)
     else:
-        tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
+        tables = read_sources(sources, columns=columns, cluster=cluster, selection=selection)
         panel = models_of(tables, names=names, missing="drop" if missing == "complete" else missing, **how)
     panel = only_complete(panel) if missing == "complete" else panel.without(missing)
     return rank_panel(panel, design, adjust, weights=weights, min_n=min_n)
@@ -145,9 +151,11 @@ class _Board:
         self.draws: Floats = self.sign * deviations(found, self.resamples, design.seed)
         self.ranks = place_of(self.goodness)
         self.order = sorted(range(panel.grid.k), key=lambda i: (self.ranks[i], panel.systems[i]))
+        self.by_length = long_pairs(panel)
         self.fallbacks: list[Fallback] = []
         self.method: Method = "auto" if design.method == "tango" else design.method  # of single models
-        self.bounded = self.method == "auto" and panel.metric.kind == "scores" and panel.grid.shares
+        shares = panel.metric.kind == "scores" and panel.grid.shares
+        self.bounded = interval_for(self.method, Facts("shares" if shares else "other")) == AGRESTI_COULL
 
     def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
         panel, grid = self.panel, self.panel.grid
@@ -172,8 +180,10 @@ class _Board:
             n_clusters=None if grid.clusters is None else grid.groups,
             cluster_by=panel.cluster_by,
             substance=panel.substance(),
+            long_units=self.by_length,
+            lost=panel.lost_answers,
             fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
-            notes=notes_of(panel, self.decided, self.adjust, self.order),
+            notes=notes_of(panel, self.decided, self.adjust, self.order, self.by_length),
             design=self.design,
             computed=RankMethods(
                 tests.how,
@@ -230,6 +240,12 @@ class _Board:
             found = replace(asked, method=self.method).interval(grid.system(i))
             self.fallbacks += found.fallbacks
             return Estimate(value, found.interval, error, n)
+        if self.bounded and grid.groups > 1:
+            there = grid.present[:, i]
+            right = bool(np.isin(grid.values[there, i], (0.0, 1.0)).all())
+            answers = effective_number(grid.weights[there])
+            limits = fitted_interval(value, error, answers, grid.groups, asked.level, right_or_wrong=right)
+            return Estimate(value, limits, error, n)
         if self.method != "t":
             why = "answers are missing, so that estimates are fitted with an effect of each unit"
             self.fallbacks.append(Fallback(self.method, "t", why))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from assay.data import Panel, Table
 from assay.data.readers import UNNAMED
+from assay.data.sources import renamed
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed, said_once
@@ -37,14 +38,9 @@ def models_of(
 
 def models_of_panel(panel: Panel, names: Sequence[str] | None) -> Panel:
     """A panel as it is ranked: runs averaged, models sorted by name."""
-    panel = panel.averaged()
-    if names is not None and len(names) != panel.k:
-        raise UsageError(f"names must be {panel.k}, one for each model, but got {listed(names)}.")
-    named = panel if names is None else replace(panel, systems=tuple(names))
+    named = renamed(panel.averaged(), names)
     if named.k < 2:
         raise InputError(f"rank needs at least two models, but got {named.k}: only {named.systems[0]!r}.")
-    if len(set(named.systems)) < named.k:
-        raise UsageError(f"models must differ in name, but got {listed(named.systems)}.")
     return named.of_models(sorted(named.systems))
 
 

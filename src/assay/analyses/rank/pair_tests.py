@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from assay.analyses.contrast import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
-from assay.errors import UsageError
-from assay.stats.bootstrap import ENOUGH, NO_TANGO
 from assay.stats.interval_and_test import joint_p
 from assay.stats.numerics import critical_values, two_sided
 from assay.stats.ranking import Pairs
@@ -31,6 +29,7 @@ from assay.stats.ranking.pair_tests import (
 )
 from assay.stats.records import Fallback
 from assay.stats.units import Floats, Truths, Units, design_effect, effective_number, mean_of_draws
+from assay.stats.which_interval import Facts, interval_for
 
 Texts = NDArray[Any]
 
@@ -79,6 +78,11 @@ def _binary(pairs: Pairs, counts: PairCounts | None) -> Truths:
     return np.zeros(len(pairs.units), dtype=bool) if counts is None else counts.binary
 
 
+def takes_tango(design: Design) -> bool:
+    """Whether pairs of 0/1 scores have Tango's interval."""
+    return interval_for(design.method, Facts("0/1 pairs")) == "tango"
+
+
 def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests:
     if design.test == "t":
         return t_tests(pairs)
@@ -113,9 +117,9 @@ def _limits(
 ) -> tuple[Floats, Floats, Floats, Texts, list[Fallback]]:
     """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
     binary = _binary(pairs, counts)
-    if design.method == "tango" and not binary.all():
-        raise UsageError(NO_TANGO)
-    tango = binary if design.method in ("auto", "tango") else np.zeros_like(binary)
+    if not binary.all():
+        interval_for(design.method, Facts())  # refuses what is for 0/1 scores alone
+    tango = binary if takes_tango(design) else np.zeros_like(binary)
     parts, others, fallbacks = _other_limits(pairs, ~tango, design, level)
     if counts is not None and tango.any():
         closed = (*counts.limits(level), counts.own_p())
@@ -143,13 +147,13 @@ def _other_limits(
 
 def _quick(pairs: Pairs, chosen: Truths, design: Design) -> bool:
     """Whether the design's own interval can be had for every chosen pair; a single one has it, as in `compare`."""
-    if len(pairs.units) == 1:
+    if len(pairs.units) == 1 or not chosen.any():
         return True
     groups = pairs.groups[chosen]
     draws = _PER_DRAW * (design.resamples or 0) * groups
     unequal = (np.ptp(pairs.grid.mass) > 0) & (groups < _FEW_GROUPS)
     each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * groups + draws
-    if design.method == "t-hall" or (design.method == "auto" and effective_number(pairs.grid.mass) < ENOUGH):
+    if interval_for(design.method, Facts(effective=effective_number(pairs.grid.mass))) == "t-hall":
         each = np.full(len(groups), _PER_T_HALL) + _PER_GROUP * groups
     return float(each.sum()) <= INTERVAL_SECONDS
 

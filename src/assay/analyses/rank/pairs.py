@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 
 from assay.analyses.contrast import reliance_of
-from assay.analyses.rank.pair_tests import PairEvidence, Texts, evidence_of
+from assay.analyses.rank.pair_tests import PairEvidence, Texts, evidence_of, takes_tango
 from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
@@ -175,7 +175,7 @@ def _max_t(evidence: PairEvidence, found: Fitted, design: Design) -> tuple[Float
 
     Flips give Tango's statistic as it is; with clusters or weights, and for other scores, residuals do, studentized.
     """
-    pairs, counts = evidence.pairs, evidence.counts if design.method in ("auto", "tango") else None
+    pairs, counts = evidence.pairs, evidence.counts if takes_tango(design) else None
     flips = Flips.of(pairs.grid, seed=design.seed)
     largest = maxima(flips, pairs.evidence, pairs.norm, design.resamples or DEFAULT_RESAMPLES)
     adjusted = np.where(np.isnan(evidence.test_p), np.nan, step_down(largest, pairs.evidence))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.analyses.assumptions import LongPairs, about_pairs
 from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import Adjust, RankedPairs, Standing
 from assay.data import Panel
@@ -93,7 +94,9 @@ def _others(rest: Sequence[str]) -> str:
 # --------------------------------------------------------------------------------------------------------------- notes
 
 
-def notes_of(panel: Panel, decided: PairDecisions, adjust: Adjust, order: Sequence[int]) -> tuple[str, ...]:
+def notes_of(
+    panel: Panel, decided: PairDecisions, adjust: Adjust, order: Sequence[int], by_length: LongPairs | None = None
+) -> tuple[str, ...]:
     """The notes of the data and of what was decided; ``order`` is that of the ranks."""
     grid, unit = panel.grid, panel.unit
     notes = list(panel.notes)
@@ -106,6 +109,7 @@ def notes_of(panel: Panel, decided: PairDecisions, adjust: Adjust, order: Sequen
     notes += _too_few(panel, decided)
     notes += _attainable(panel, decided, adjust)
     notes += _undecided(decided)
+    notes += about_pairs(by_length, panel.unit if grid.clusters is None else "cluster", panel.metric.kind)
     if adjust in ("bh", "none"):
         notes.append("tiers and ranks are only as sure as single decisions: this adjustment allows some to be false")
     return tuple(notes)

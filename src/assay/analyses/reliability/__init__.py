@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, pairwise
 from math import sqrt
+from typing import Unpack
 
 import msgspec
 import numpy as np
@@ -13,21 +14,25 @@ from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPai
 from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
 from assay.data.arrays import check_differences, check_largest
+from assay.data.in_memory import holds_runs, run_columns
 from assay.data.reading import check_used, read_models
 from assay.data.sources import Source, panel_as_asked
 from assay.data.units_and_runs import check_repeated, left_out, runs_of
-from assay.design import Missing, signature
+from assay.design import Missing, as_given, signature
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results import words
 from assay.stats.bootstrap import interval
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
+from assay.stats.bounded_mean import bounded_interval
 from assay.stats.planning import detectable_shift
-from assay.stats.planning.plans import Goal
+from assay.stats.planning.plans import Goal, GoalFields
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components
 from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, order_repeats, rank_stability, run_noise
 from assay.stats.rounding import snapped
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
+from assay.stats.which_interval import Facts, interval_for
 
 MOST_ALL_PAIRS = 50  # models; beyond that, only neighbours in the order of scores are compared
 FEWEST_ORDERED = 3  # runs: two make one pair of runs, which agrees or does not
@@ -36,19 +41,26 @@ FEWEST_ORDERED = 3  # runs: two make one pair of runs, which agrees or does not
 def reliability(
     *sources: Source | Panel,
     goal: Goal | None = None,
+    names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     files_are_runs: bool = False,
     missing: Missing = "drop",
     selection: Selection | None = None,
+    **settings: Unpack[GoalFields],
 ) -> Reliability:
     """Measure how far the runs of one or several models agree, from tables with a ``run`` column or logs with epochs.
 
     For each model the targets are its items and the raters its runs. For several models, the models are also targets
     of their overall scores, rated by the runs that all of them have. ``goal`` sets the level of intervals and the
     level and power of the detectable differences. ``files_are_runs`` takes each source as one run; ``selection`` says
-    which results of a harness are meant. The source may be one `Panel` whose columns are runs. Items
-    that some run lacks are left out; ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``).
+    which results of a harness are meant. The source may be one `Panel` whose columns are runs, or arrays: one of items
+    × runs for each of the models (``names``), or one for each run of a model. Items that some run lacks are left out;
+    ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``). The fields of a goal (``level``,
+    ``power``) may be given as keywords instead of a ``goal``.
+
+    >>> reliability([[1, 1, 0], [0, 0, 0], [1, 0, 1], [1, 1, 1]], level=0.9).models[0].runs
+    ('1', '2', '3')
 
     >>> runs = {"item": [1, 2, 3, 4] * 2, "run": [1] * 4 + [2] * 4, "score": [1, 0, 1, 1, 1, 0, 0, 1]}
     >>> round(reliability(runs).models[0].icc["ICC(1,1)"].value, 3)
@@ -56,7 +68,7 @@ def reliability(
 
     Intraclass correlations are those of Shrout and Fleiss (1979) with the F intervals of McGraw and Wong (1996).
     """
-    goal = goal or Goal()
+    goal = as_given("reliability", Goal, goal, settings)
     if goal.margin is not None or goal.comparisons != 1:
         raise UsageError("reliability takes the level and the power of a goal; leave out the rest.")
     if not sources:
@@ -68,6 +80,10 @@ def reliability(
             sources[0], cluster=cluster, columns=columns, selection=selection, files_are_runs=files_are_runs or None
         )
         return reliability_of(repeated(asked.without(missing)), goal)
+    if all(map(holds_runs, sources)):
+        return reliability_of(repeated(run_columns(sources, names, of_one=True).without(missing)), goal)
+    if names is not None:
+        raise UsageError("names are of arrays; models of tables have a column 'model', files are named NAME=PATH.")
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     if files_are_runs:  # one by one: the logs of a model would otherwise be put together
         tables = [table for source in sources for table in read(source)]
@@ -175,6 +191,7 @@ def reliability_of(runs: Panel, goal: Goal) -> Reliability:
         models=models,
         across=across,
         dropped=panel.dropped,
+        lost=panel.lost_answers,
         notes=(*panel.notes, *([note] if note else [])),
         goal=goal,
         signature=_signature(runs, goal),
@@ -206,12 +223,28 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     """The root of the mean variance between the runs of an item. Items are drawn, because their noise differs."""
     variances = np.var(values, axis=1, ddof=1)
     units = _drawn(panel, variances, np.ones(panel.n))
-    value = sqrt(units.estimate)
-    if units.degenerate or units.n < 2:
+    value, shares = sqrt(units.estimate), panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
+    bounded = interval_for("auto", Facts("shares" if shares else "other")) == AGRESTI_COULL
+    if units.n < 2 or (units.degenerate and not bounded):
         return Estimate(value, None, None, panel.n, "the noise of all items is equal, so there is no interval")
+    if bounded:
+        return Estimate(value, _bounded_sd(variances, values.shape[1], panel, level).around(value), None, panel.n)
     found = interval(units, method="auto", confidence_level=level).interval
     low, high = (sqrt(max(limit, 0.0)) for limit in (found.low, found.high))
     return Estimate(value, Interval(low, high, level, found.method), None, panel.n)
+
+
+def _bounded_sd(variances: Floats, runs: int, panel: Panel, level: float) -> Interval:
+    """Of scores from 0 to 1: a mean of variances between 0 and the largest that so many runs can have."""
+    most = (runs // 2) * (runs - runs // 2) / (runs * (runs - 1))
+    shares = np.round(variances / most, 12)  # 1, and not a digit beside it
+    found = bounded_interval(
+        _drawn(panel, shares, np.ones(panel.n)),
+        np.ones(panel.n),
+        level,
+        right_or_wrong=bool(np.isin(shares, (0.0, 1.0)).all()),
+    )
+    return Interval(sqrt(most * found.low), sqrt(most * found.high), level, found.method)
 
 
 def _drawn(panel: Panel, numerators: Floats, denominators: Floats) -> Units:

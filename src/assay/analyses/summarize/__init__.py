@@ -1,20 +1,38 @@
 """How good is it, and how sure are we? The mean of one model or of fifty, each with its interval."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import sqrt
+from typing import Any, Unpack
 
 import msgspec
 
-from assay.analyses.summarize.result import ModelSummary, Summary
-from assay.analyses.summarize.sentences import notes_of, sentence_of
-from assay.data import Panel, Selection, read_tables
+from assay.analyses.attempts import (
+    attempt_noise,
+    attempts_left,
+    attempts_of,
+    check_at,
+    counts_of,
+    few_attempts,
+    numbers_of,
+    passed,
+)
+from assay.analyses.summarize.result import ModelSummary, PassRate, Summary
+from assay.analyses.summarize.sentences import noise_said, notes_of, sentence_of
+from assay.data import Panel, Selection
+from assay.data.in_memory import is_array, run_columns
 from assay.data.metrics import BITS_PER_BYTE, BITS_PER_CHARACTER
-from assay.data.sources import Source, panel_as_asked
-from assay.design import Design, Missing, signature
+from assay.data.sources import Source, panel_as_asked, read_sources, renamed
+from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import UsageError
 from assay.names import said_once
-from assay.stats.bounded_mean import bounded_interval
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
+from assay.stats.bounded_mean import bounded_error, bounded_interval, nearly_binary
+from assay.stats.planning import detectable_shift
+from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Fallback, Interval
-from assay.stats.units import standard_error
+from assay.stats.units import Units, standard_error
+from assay.stats.which_interval import Facts, interval_for
 
 TASK = "task"  # the label of units by which models are summarized apart as well
 _TOO_LARGE = "the perplexity is too large for a number; is the loss a mean per token, in nats?"
@@ -23,49 +41,75 @@ _TOO_LARGE = "the perplexity is too large for a number; is the loss a mean per t
 def summarize(
     *sources: Source | Panel,
     design: Design | None = None,
+    at: int | Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     split: str | None = None,
     lower_is_better: bool | None = None,
     missing: Missing = "drop",
     selection: Selection | None = None,
+    **settings: Unpack[DesignFields],
 ) -> Summary:
     """Summarize one model or several: the mean score or the loss of each, with its interval.
 
     ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
-    column ``model``, of several; ``selection`` says which results of a harness are meant. Runs of a model are averaged
+    column ``model``, of several; or the scores themselves, as for `compare`: an array for each model, one array or
+    frame with a column for each. ``selection`` says which results of a harness are meant. Runs of a model are averaged
     item by item. The source may be one `Panel`; where its units have the label ``task``, every task is summarized too.
     Every model is summarized on the items it has answered; ``missing`` may take those that all have (``"complete"``),
-    count answers that are not there as 0 (``"zero"``), or refuse them (``"refuse"``).
+    count answers that are not there as 0 (``"zero"``), or refuse them (``"refuse"``). The fields of a design
+    (``level``, ``method``, …) may be given as keywords instead of a ``design``.
 
-    >>> found = summarize({"item": range(20), "score": [1] * 20})
-    >>> found.sentence
-    'The score of the table is 1.00 (95 % interval 0.81 to 1.00, 20 items).'
+    Where items have several attempts that are right or wrong (a column ``run``), pass@k and pass^k stand beside the
+    mean: the chance that one of k attempts is right, and that all k are. ``at`` says for which k (by default 1 and the
+    most that every item has); an item with fewer attempts is left out of that k, with a note. With ``at`` an array is
+    of items × attempts, one for each model.
+
+    >>> summarize([1] * 20).sentence
+    'The score of the model is 1.00 (95 % interval 0.81 to 1.00, 20 items).'
+
+    >>> found = summarize([[1, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 1, 1, 0]], at=2)
+    >>> round(found.passes[0].one.value, 4), round(found.passes[0].every.value, 4)
+    (0.8333, 0.4167)
 
     Scores from 0 to 1 have the interval of Agresti and Coull (1998) with an effective number of items, which is not
     [1, 1] where all are right; other scores and losses have the design's (t-hall for few units by default, else BCa).
     """
-    design = design or Design()
+    design = as_given("summarize", Design, design, settings)
     _check_design(design)
     if not sources:
         raise UsageError("summarize needs at least one table of results.")
-    if isinstance(sources[0], Panel):
-        if len(sources) > 1:
+    how: dict[str, Any] = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
+    panel, runs = _panels(sources, at, columns, selection, missing, how)
+    named = renamed(panel, names)
+    if runs is not None and names is not None:
+        own = dict(zip(panel.systems, names, strict=True))
+        runs = replace(runs, models=tuple(replace(one, model=own[one.model]) for one in runs.by_model))
+    return summarize_panel(named, design, runs, at)
+
+
+def _panels(
+    sources: Sequence[Source | Panel],
+    at: int | Sequence[int] | None,
+    columns: Mapping[str, str] | None,
+    selection: Selection | None,
+    missing: Missing,
+    how: dict[str, Any],
+) -> tuple[Panel, Panel | None]:
+    """The panel with a column for each model, and the one with a column for each run of it, where there are runs."""
+    if isinstance(sources[0], Panel) or (at is not None and all(map(is_array, sources))):
+        if len(sources) > 1 and any(isinstance(source, Panel) for source in sources):
             raise UsageError("summarize takes one panel, or files and tables, but not both.")
-        panel = panel_as_asked(
-            sources[0],
-            cluster=cluster,
-            split=split,
-            lower_is_better=lower_is_better,
-            columns=columns,
-            selection=selection,
-        )
-    else:
-        tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
-        panel = Panel.from_tables(
-            tables, cluster=cluster, split=split, lower_is_better=lower_is_better, missing=missing
-        )
-    return summarize_panel(panel.without(missing), design)
+        first = sources[0] if isinstance(sources[0], Panel) else run_columns(sources)
+        panel = panel_as_asked(first, columns=columns, selection=selection, **how)
+        averaged = panel.averaged().without(missing)
+        return averaged, attempts_left(panel, missing) if panel.models or at is not None else None
+    tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=selection)
+    panel = Panel.from_tables(tables, missing=missing, **how)
+    if at is None and (panel.kind != "scores" or not any("run" in table.labels for table in tables)):
+        return panel, None
+    return panel, attempts_of(tables, panel.systems, how["cluster"], missing)
 
 
 def _check_design(design: Design) -> None:
@@ -76,39 +120,69 @@ def _check_design(design: Design) -> None:
         raise UsageError("summarize takes the method, level, resamples and seed of a design; leave out the rest.")
 
 
-def summarize_panel(panel: Panel, design: Design) -> Summary:
-    """The summary of every model of a panel."""
+def summarize_panel(
+    panel: Panel, design: Design, runs: Panel | None = None, at: int | Sequence[int] | None = None
+) -> Summary:
+    """The summary of every model of a panel; ``runs`` has a column for each run of the same models."""
     panel = panel.averaged()
-    rule = _Rule(panel, design)
-    models = rule.models(panel)
+    rule = _Rule(panel, design, runs)
     by_task = TASK in panel.labels and panel.cluster != TASK
+    every = _at(runs, at)
     found = Summary(
         kind=panel.kind,
         measure=panel.metric.name,
         unit=panel.unit,
         lower_is_better=panel.metric.lower_is_better,
         sentence="",
-        models=models,
+        models=rule.models(panel),
         tasks={task: rule.models(part) for task, part in panel.by(TASK)} if by_task else {},
+        passes=() if runs is None else tuple(one for k in every for one in rule.passes(runs, k)),
         n=panel.n,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
         substance=panel.substance(),
+        lost=panel.lost_answers,
         fallbacks=tuple(dict.fromkeys(rule.fallbacks)),
         notes=said_once(panel.notes),
         design=design,
-        signature=rule.signature(panel),
+        signature=rule.signature(panel, every),
     )
-    return msgspec.structs.replace(found, sentence=sentence_of(found), notes=(*found.notes, *notes_of(found)))
+    few = [] if runs is None else [note for k in every if (note := few_attempts(runs, k))]
+    found = msgspec.structs.replace(found, attempts_said=noise_said(found))
+    return msgspec.structs.replace(found, sentence=sentence_of(found), notes=(*found.notes, *few, *notes_of(found)))
+
+
+def _at(runs: Panel | None, asked: int | Sequence[int] | None) -> list[int]:
+    """For which k: as asked, or 1 and the most that every item of every model has."""
+    if runs is None:
+        return []
+    if asked is not None:
+        every = list(asked) if isinstance(asked, Sequence) else [asked]
+        if not every:
+            raise UsageError("at must be one number or several, but got none.")
+        for k in every:
+            check_at(runs, k)
+        return sorted(set(every))
+    least = min((int(n) for model in range(len(runs.by_model)) for n in numbers_of(runs, model)), default=1)
+    return [1, least] if least > 1 and runs.binary and not runs.metric.lower_is_better else []
+
+
+def _counted(runs: Panel, model: int) -> dict[str, int]:
+    """How many runs of a model every unit has."""
+    return dict(zip(runs.ids.tolist(), counts_of(runs, model)[1].astype(int).tolist(), strict=True))
 
 
 class _Rule:
     """How the interval of a model is computed, the same for all models of a panel; and what could not be done so."""
 
-    def __init__(self, panel: Panel, design: Design) -> None:
+    def __init__(self, panel: Panel, design: Design, runs: Panel | None = None) -> None:
+        models = () if runs is None else runs.by_model
+        self.repeats = {one.model: i for i, one in enumerate(models)}
+        self.counts = {one.model: _counted(runs, i) for i, one in enumerate(models) if runs is not None}
         values = panel.values[panel.answered]
         bounded = panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
-        self.design, self.bounded = design, bounded and design.method == "auto"
+        self.design = design
+        self.bounded = interval_for(design.method, Facts("shares" if bounded else "other")) == AGRESTI_COULL
         self.sign = 1 if panel.metric.lower_is_better else -1
         self.fallbacks: list[Fallback] = []
         self.made: list[Interval | None] = []
@@ -124,6 +198,7 @@ class _Rule:
         """The summary of the only system of a panel, over the units that it answered."""
         one = whole.complete()
         value = self.estimate(one, one.metric.name)
+        drawn = one.units(one.metric.name, 0)
         return ModelSummary(
             name=one.systems[0],
             value=value,
@@ -134,18 +209,62 @@ class _Rule:
             n_clusters=one.n_clusters,
             effective=one.substance().effective,
             missing=whole.n - one.n,
+            runs=self.numbers(one),
+            detectable=self.detectable(one, drawn),
         )
+
+    def numbers(self, one: Panel) -> tuple[int, int] | None:
+        """The fewest and the most runs of an item, where runs are known."""
+        counts = self.counts.get(one.systems[0])
+        if counts is None:
+            return None
+        found = [counts[name] for name in one.ids]
+        return min(found), max(found)
+
+    def detectable(self, one: Panel, drawn: Units) -> float | None:
+        """The difference to a model as good as this one, and unrelated to it, that so many items show with 80 % power.
+
+        √2 standard errors are those of the difference; Student's t test needs so many of them.
+        """
+        error = self.error(one, drawn)
+        if not error or drawn.n < 2:
+            return None
+        found = sqrt(2) * error * detectable_shift(drawn.n - 1, self.design.level, Goal().power)
+        return None if self.bounded and found > 1 else found
+
+    def error(self, one: Panel, drawn: Units) -> float | None:
+        if not self.bounded:
+            return standard_error(drawn)
+        return bounded_error(drawn, one.denominators, self.design.level, right_or_wrong=one.binary)
+
+    def passes(self, runs: Panel, k: int) -> list[PassRate]:
+        """pass@k and pass^k of every model, in the order of the columns."""
+        one, every = (passed(runs, k, every=every) for every in (False, True))
+        return [self.rate(runs, one.of_models([name]), every.of_models([name]), k) for name in one.systems]
+
+    def rate(self, runs: Panel, one: Panel, every: Panel, k: int) -> PassRate:
+        one, every = one.complete(), every.complete()
+        name = one.systems[0]
+        found, both = (self.share(panel) for panel in (one, every))
+        noise = attempt_noise(runs, self.repeats[name], k, found.standard_error)
+        left = int((numbers_of(runs, self.repeats[name]) < k).sum())
+        return PassRate(name=name, k=k, one=found, every=both, n=one.n, left_out=left, noise=noise)
 
     def further(self, one: Panel, metric: str) -> Estimate | None:
         """By a metric beside the one that decides, where the panel has it."""
         return self.estimate(one, metric) if metric in [known.name for known in one.metrics[1:]] else None
 
-    def estimate(self, one: Panel, metric: str) -> Estimate:
+    def share(self, one: Panel) -> Estimate:
+        """pass@k or pass^k: where all but a few items are settled, they count as right or wrong."""
+        return self.estimate(one, one.metric.name, right_or_wrong=nearly_binary(one.values[:, 0]))
+
+    def estimate(self, one: Panel, metric: str, *, right_or_wrong: bool = False) -> Estimate:
         drawn = one.units(metric, 0)
         value = one.estimate(0) if metric == one.metric.name else drawn.estimate
         error = standard_error(drawn)
         if self.bounded:
-            limits = bounded_interval(drawn, one.denominators, self.design.level, right_or_wrong=one.binary)
+            binary = right_or_wrong or one.binary
+            limits = bounded_interval(drawn, one.denominators, self.design.level, right_or_wrong=binary)
             self.made.append(limits)
             return Estimate(value, limits.around(value), error, one.n)
         found = self.design.interval(drawn)
@@ -157,13 +276,14 @@ class _Rule:
             return Estimate(value, None, error, one.n, found.fallbacks[0].why)
         return Estimate(value, found.interval.around(value), error, one.n)
 
-    def signature(self, panel: Panel) -> str:
+    def signature(self, panel: Panel, at: Sequence[int]) -> str:
         return signature(
             "summary",
             units=panel.unit + "s",
             models=panel.k,
             n=panel.n,
             clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
+            at="+".join(map(str, at)) or None,
             method=self.design.ran(self.made),
             resamples=self.resamples,
             level=self.design.level,

@@ -1,10 +1,12 @@
 """The record that `summarize` returns: every model with its interval, and what is shown of it."""
 
 from collections.abc import Sequence
+from math import expm1
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from assay.analyses.attempts import AttemptNoise
 from assay.data import Kind
 from assay.data.panel_views import Substance
 from assay.design import Design
@@ -33,6 +35,8 @@ class ModelSummary(msgspec.Struct, frozen=True, kw_only=True):
     n_clusters: int | None  # among them
     effective: float  # Kish's number of what is drawn: so many of equal weight would say as much
     missing: int  # units that it did not answer
+    runs: tuple[int, int] | None = None  # the fewest and the most of an item, averaged; None: not known
+    detectable: float | None = None  # the least difference to a model like it that so many units show; see `Summary`
 
     @property
     def drawn(self) -> int:
@@ -40,8 +44,25 @@ class ModelSummary(msgspec.Struct, frozen=True, kw_only=True):
         return self.n if self.n_clusters is None else self.n_clusters
 
 
+class PassRate(msgspec.Struct, frozen=True, kw_only=True):
+    """k attempts of one model at each item: the chance that one is right, and that all are."""
+
+    name: str
+    k: int
+    one: Estimate  # pass@k
+    every: Estimate  # pass^k
+    n: int  # items with at least k attempts
+    left_out: int  # items with fewer
+    noise: AttemptNoise | None  # of pass@k; None where an item has fewer than 2k attempts
+
+
 class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
-    """One model or several, each with the interval of its mean."""
+    """One model or several, each with the interval of its mean.
+
+    The ``detectable`` difference of a model is the true one to a second model, of the same spread and with answers that
+    are unrelated to its own, that a t test at 1 − level on as many units would show in 80 % of studies. Answers of
+    correlation ρ bring it down by √(1 − ρ).
+    """
 
     question = "How good is it, and how sure are we?"
     kind_name = "summary"
@@ -53,10 +74,13 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     sentence: str
     models: tuple[ModelSummary, ...]  # the best first
     tasks: dict[str, tuple[ModelSummary, ...]]  # the same of every task, where units have one
+    passes: tuple[PassRate, ...] = ()  # by k, then by model, where items have several attempts
+    attempts_said: tuple[str, ...] = ()  # how much of the noise is of attempts
     n: int  # units that any model answered
     n_clusters: int | None
     cluster_by: str | None
     substance: Substance | None = None  # of all units that any model answered; `effective` of each model is its own
+    lost: dict[str, int] = msgspec.field(default_factory=dict)  # by model: errors, nulls, empty cells; {}: none
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design
@@ -94,7 +118,21 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         return (
             Fact(f"{self.unit}s", self.n, "data", self.units + by),
             Fact("interval", self._interval(), "summarized models"),
+            *([Fact("detectable", self._detectable(), "detectable by one run")] if self._detectable() else []),
         )
+
+    def _detectable(self) -> str:
+        """The least difference that so many units show, in words; "" where no model has one."""
+        found = [model.detectable for model in self.models if model.detectable is not None]
+        if not found:
+            return ""
+        most, losses = max(found), self.kind == "losses"
+        first, second = (expm1(most * x) if losses else most * x for x in (1, 0.5**0.5))
+        if losses:
+            by = f"perplexity by {words.share(first)} if unrelated, {words.share(second)} if correlated by 0.5"
+        else:
+            by = f"{_two_digits(first)} if answers are unrelated, {_two_digits(second)} if correlated by 0.5"
+        return f"{by}; 80 % power"
 
     def _interval(self) -> str:
         made = words.methods(model.value.interval for model in self.models)
@@ -108,10 +146,13 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        models = Section("models", "Models", figures=(self._forest(),), tables=(self._model_table(),))
-        if not self.tasks:
-            return (models,)
-        return (models, Section("tasks", "Tasks", figures=(self._task_forest(),), tables=(self._task_table(),)))
+        found = [Section("models", "Models", figures=(self._forest(),), tables=(self._model_table(),))]
+        if self.tasks:
+            found.append(Section("tasks", "Tasks", figures=(self._task_forest(),), tables=(self._task_table(),)))
+        if self.passes:
+            tables, figures = (self._pass_table(),), (self._pass_forest(),)
+            found.append(Section("attempts", "Attempts", figures=figures, tables=tables, said=self.attempts_said))
+        return tuple(found)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each model (pandas must be installed)."""
@@ -128,6 +169,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
 
     def _columns(self, models: Sequence[ModelSummary]) -> list[Column]:
         plain = all(model.effective == model.drawn for model in models)
+        seen = any(model.detectable is not None for model in models)
         return [
             Column("model", [m.name for m in models], may_shorten=True),
             *self._values(models),
@@ -135,8 +177,33 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
             Column("clusters", [m.n_clusters for m in models], hidden=self.n_clusters is None),
             Column("effective", [m.effective for m in models], words.fixed(1), hidden=plain),
             Column("missing", [m.missing for m in models], hidden=not any(m.missing for m in models)),
+            Column("runs", [_from_to(m.runs) for m in models], hidden=all(m.runs is None for m in models), right=True),
+            Column("detectable", [m.detectable for m in models], _two_digits, hidden=self.kind == "losses" or not seen),
             Column("standard_error", [m.value.standard_error for m in models], hidden=True),
         ]
+
+    def _pass_table(self) -> ResultTable:
+        level, rates = words.percent(self.design.level), self.passes
+        columns = (
+            Column("model", [one.name for one in rates], may_shorten=True),
+            Column("k", [one.k for one in rates]),
+            Column(f"pass@k [{level}]", [one.one for one in rates], words.compact, key="pass_at_k"),
+            Column(f"pass^k [{level}]", [one.every for one in rates], words.compact, key="pass_hat_k"),
+            Column("n", [one.n for one in rates]),
+            Column("left_out", [one.left_out for one in rates], hidden=True),
+            Column(
+                "noise of attempts",
+                [None if one.noise is None else one.noise.share for one in rates],
+                lambda share: "–" if share is None else words.share(share),
+                key="attempts_share",
+            ),
+        )
+        return ResultTable("attempts", "attempts", columns, explained="attempts")
+
+    def _pass_forest(self) -> Forest:
+        lines = tuple(_line(f"pass@{one.k}", one.one, one.name) for one in self.passes)
+        groups = tuple(dict.fromkeys(one.name for one in self.passes))
+        return Forest("attempts", "One of k attempts", (self._about(),), "pass@k", lines, groups=groups)
 
     def _values(self, models: Sequence[ModelSummary]) -> list[Column]:
         """The columns of estimates; of losses, people read perplexity and bits per byte, frames have all."""
@@ -169,6 +236,16 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
 
     def _axis(self) -> str:
         return f"{self.quantity}, lower is better" if self.lower_is_better else self.quantity
+
+
+def _two_digits(value: float | None) -> str:
+    return "–" if value is None else words.number(value, 2)
+
+
+def _from_to(numbers: tuple[int, int] | None) -> int | str | None:
+    if numbers is None or numbers[0] == numbers[1]:
+        return None if numbers is None else numbers[0]
+    return f"{numbers[0]}–{numbers[1]}"
 
 
 def _line(label: str, found: Estimate, group: str = "") -> Line:

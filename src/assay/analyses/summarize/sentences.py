@@ -1,11 +1,13 @@
 """What is said of the means of models: the sentence, and the notes beside the numbers."""
 
 from assay.analyses.contrast import FEW
-from assay.analyses.summarize.result import ModelSummary, Summary
+from assay.analyses.summarize.result import ModelSummary, PassRate, Summary
 from assay.results import words
 from assay.stats.bounded_mean import METHOD
 from assay.stats.records import Estimate
 
+MOST_SAID = 3  # models whose attempts are spoken of
+ALIKE = 1.05  # errors that differ by less are said to be as good
 FEW_BOUNDED = 10  # items whose scores are from 0 to 1
 
 
@@ -58,3 +60,30 @@ def notes_of(found: Summary) -> list[str]:
     if len(found.models) > 1:
         notes.append("intervals of single models may overlap although the models differ: rank and compare test pairs")
     return notes
+
+
+def noise_said(found: Summary) -> tuple[str, ...]:
+    """Where the noise of pass@k comes from, and what would help more, for the least k of the best few models."""
+    least: dict[str, PassRate] = {}
+    for rate in found.passes:
+        if rate.noise is not None:
+            least.setdefault(rate.name, rate)
+    order = [model.name for model in found.models if model.name in least][:MOST_SAID]
+    return tuple(_noise(found, least[name]) for name in order)
+
+
+def _noise(found: Summary, rate: PassRate) -> str:
+    noise = rate.noise
+    assert noise is not None  # as chosen above
+    now, items, attempts = (words.number(value, 3) for value in (noise.error, noise.twice_items, noise.twice_attempts))
+    return (
+        f"{rate.name}: {words.share(noise.share)} of the variance of pass@{rate.k} is between attempts, the rest "
+        f"between {found.unit}s. Its standard error of {now} would be {items} with twice the {found.unit}s and "
+        f"{attempts} with twice the attempts: {_helps(noise.twice_items, noise.twice_attempts, found.unit)}."
+    )
+
+
+def _helps(items: float, attempts: float, unit: str) -> str:
+    if max(items, attempts) <= ALIKE * min(items, attempts):
+        return "either helps as much"
+    return f"more {unit}s help more" if items < attempts else "more attempts help more"

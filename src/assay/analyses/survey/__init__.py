@@ -21,28 +21,31 @@ a paper may say, each true, or withheld (``holds`` False) with the reason in the
 not what it seems to be. ``advice()`` is what to do, ``tables`` and ``figures`` are what is shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import get_args
+from typing import Unpack, get_args
 
 import numpy as np
 
 from assay.analyses.survey.evidence import (
     MIN_RESPONDENTS,
     THRESHOLD,
+    Breakdown,
     OwnScore,
     Population,
     Survey,
     overall,
     panel_of_cells,
 )
+from assay.analyses.survey.paper import paper_of
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
 from assay.data.survey import FilesRead, SurveySource, Variants, read_predictions, read_truth
+from assay.data.survey.merging import merged, merged_round, read_merging
 from assay.data.survey.survey_json import read_summary
-from assay.design import Design, signature
+from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError
 
 
@@ -57,7 +60,10 @@ def survey(
     threshold: float = THRESHOLD,
     variants: Variants = "apart",
     marginal: Population = "left-out",
+    merge: SurveySource | None = None,
+    by: Breakdown | None = None,
     progress: FilesRead | None = None,
+    **settings: Unpack[DesignFields],
 ) -> SurveyReport:
     """Find out whether a survey benchmark is signal or noise.
 
@@ -65,6 +71,8 @@ def survey(
     ``prior`` is an earlier or later round, ``summary`` the published summary, ``only`` the analyses to run (by default
     all). Answers of fewer than ``min_n`` respondents are left out. ``marginal`` is how a segment is predicted from the
     others: "left-out" leaves out its people, "pooled" only its row, so that the same people come back in other rows.
+    ``merge`` is a table of ``segment, into``: segments that become one, their respondents added. ``by`` also shows the
+    scores of each category, segment or question.
 
     >>> answers = {"question": ["q1", "q1", "q2", "q2"], "segment": ["a", "b"] * 2, "n": [80, 60, 80, 60]}
     >>> answers |= {"yes": [60, 30, 45, 80], "no": [40, 70, 55, 20]}
@@ -74,8 +82,12 @@ def survey(
     >>> round(found.analyses["scores"].models[0].score, 3)
     0.955
     """
-    asked, names = design or Design(), chosen(only)
+    asked, names = as_given("survey", Design, design, settings), chosen(only)
     _check(asked, min_n, threshold, marginal)
+    if by is not None and by not in get_args(Breakdown):
+        raise UsageError(f"by must be one of {', '.join(get_args(Breakdown))}, but got {by!r}.")
+    if by is not None and "intervals" not in names:
+        raise UsageError("`by` is shown with the intervals: name them in `only`, or leave one of the two out.")
     loaded = load(
         truth,
         results,
@@ -85,9 +97,10 @@ def survey(
         threshold=threshold,
         variants=variants,
         population=marginal,
+        merge=merge,
         progress=progress,
     )
-    return report_of(loaded, asked, names)
+    return report_of(replace(loaded, by=by), asked, names)
 
 
 def _check(design: Design, min_n: int, threshold: float, marginal: str) -> None:
@@ -113,18 +126,24 @@ def load(
     threshold: float = THRESHOLD,
     variants: Variants = "apart",
     population: Population = "left-out",
+    merge: SurveySource | None = None,
     progress: FilesRead | None = None,
 ) -> Survey:
     """Read a survey and what was predicted of it."""
+    if merge is not None and summary is not None:
+        raise UsageError("a published summary is of the segments as they were: leave out `summary` or `merge`.")
     whole = read_truth(truth)
-    kept, few = whole.at_least(min_n), whole.n < min_n
-    predictions = read_predictions(results, whole, left_out=few, variants=variants, progress=progress).only(~few)
+    into = {} if merge is None else read_merging(merge, whole)
+    coarser = merged(whole, into)  # first, so that small segments may grow
+    kept, few = coarser.truth.at_least(min_n), coarser.truth.n < min_n
+    answers = read_predictions(results, whole, left_out=None if into else few, variants=variants, progress=progress)
+    predictions = (coarser.predictions(answers) if into else answers).only(~few)
     published = None if summary is None else read_summary(Path(summary))
     both = published is not None and None not in (published.survey_id, kept.survey_id)
     if both and published is not None and published.survey_id != kept.survey_id:
         raise InputError(f"{published.source}: about {published.survey_id!r}, but the survey is {kept.survey_id!r}.")
-    other = None if prior is None else read_truth(prior)
-    return Survey(kept, predictions, other, published, threshold, whole, population)
+    other = None if prior is None else merged_round(read_truth(prior), into)
+    return Survey(kept, predictions, other, published, threshold, coarser.truth, population)
 
 
 def on_shared_cells(survey: Survey) -> Survey:
@@ -187,6 +206,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
         n_cells=len(truth),
         models=loaded.models,
         analyses=analyses,
+        paper=tuple(paper_of(analyses)),
         advice=tuple(one for analysis in analyses.values() for one in analysis.advice()),
         notes=loaded.notes,
         design=design,
@@ -197,7 +217,7 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
             models=len(loaded.models),
             answers=len(loaded.predictions),
             only=None if tuple(names) == tuple(ANALYSES) else "+".join(names),
-            method=design.method,
+            method=_method(analyses, design),
             resamples=design.resamples,
             level=design.level,
             margin=design.margin,
@@ -206,6 +226,12 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
             data=data,
         ),
     )
+
+
+def _method(analyses: Mapping[str, SurveyAnalysis], design: Design) -> str:
+    """The interval that differences from the baselines have, where it was left to us."""
+    against = getattr(analyses.get("baselines"), "against", ())
+    return design.ran(one.difference.interval for one in against)
 
 
 def _sentence(loaded: Survey, analyses: dict[str, SurveyAnalysis]) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from assay.analyses.contrast import Reliance, moved_limits, reliance_of
 from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey, segment_weights, segments_alike, shared_cells
 from assay.data import Panel
+from assay.data.panel_views import Substance
 from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY
 from assay.data.survey.truth import Truth
 from assay.design import Design
@@ -49,6 +50,7 @@ class Against(msgspec.Struct, frozen=True):
     together: Interval | None  # of the difference, for all models and baselines at once: agrees with p_adjusted
     same: bool  # every predicted share is the baseline's, to a percentage point
     reliance: Reliance | None = None  # whether a position may rest on so many questions; None: nothing was tested
+    substance: Substance | None = None  # how much evidence there is: questions are drawn, with their cells
 
     @property
     def simultaneous(self) -> Estimate:
@@ -173,6 +175,7 @@ def _tested(pair: _Pair, family: int, design: Design) -> Against:
         together,
         pair.same,
         reliance_of(units.n, effective_number(units.denominators), alone.method),
+        Substance.of(units.denominators, int((model != baseline).sum()), arms.weights),
     )
 
 

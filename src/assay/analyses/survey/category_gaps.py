@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import msgspec
+import numpy as np
 
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import Advice, Statement
@@ -17,6 +18,23 @@ from assay.stats.survey.gaps import Expected
 _THREE = words.fixed(3)
 WIDE_GAP = 0.05  # a gap from sample size alone that would be read as unfair
 GROUPS = ("not shown", "shown")
+
+
+class RecipeTests(msgspec.Struct, frozen=True):
+    """What the published recipe's three tests say of a gap; none of them keeps its error (`survey-fairness.md`)."""
+
+    resampling: Interval | None  # of the gap, respondents drawn again; “significant” where it does not reach 0
+    permutation: Test  # segments permuted within questions
+    analytical: Test  # the gap over its sampling error
+
+    def shown_at(self, level: float) -> tuple[bool, bool, bool]:
+        """Which of the three call the gap significant."""
+        resampling = self.resampling is not None and self.resampling.low > 0
+        return resampling, _rejects(self.permutation, level), _rejects(self.analytical, level)
+
+
+def _rejects(test: Test, level: float) -> bool:
+    return test.p_value is not None and test.p_value <= 1 - level
 
 
 class CategoryGap(msgspec.Struct, frozen=True):
@@ -37,6 +55,8 @@ class CategoryGap(msgspec.Struct, frozen=True):
     benjamini_hochberg: float | None
     sampling: Estimate | None  # the true published gap on these questions: respondents drawn again
     together: Interval | None  # of the true gap, for all models and categories at once; agrees with p_adjusted
+    reach: float | None = None  # a larger gap at equal n is shown, adjusted for all models and categories
+    recipe: RecipeTests | None = None  # the published recipe's tests of it
 
     @property
     def simultaneous(self) -> Estimate:
@@ -157,7 +177,29 @@ class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
 
     @property
     def tables(self) -> tuple[ResultTable, ...]:
-        return tuple(gap_table(category, self.level) for category in self.categories)
+        return (*(gap_table(category, self.level) for category in self.categories), *self._recipe_table())
+
+    @property
+    def _recipes(self) -> list[tuple[str, CategoryGap, RecipeTests]]:
+        found = ((category.name, gap) for category in self.categories for gap in category.gaps)
+        return [(name, gap, gap.recipe) for name, gap in found if gap.recipe is not None]
+
+    def _recipe_table(self) -> Iterator[ResultTable]:
+        rows = self._recipes
+        if not rows:
+            return
+        columns = (
+            Column("category", [name for name, _, _ in rows]),
+            Column("model", [gap.model for _, gap, _ in rows], may_shorten=True),
+            Column("gap", [gap.gap for _, gap, _ in rows], _THREE),
+            Column(f"resampling [{words.percent(self.level)}]", [r.resampling for _, _, r in rows], _THREE),
+            Column("permutation p", [r.permutation.p_value for _, _, r in rows], words.p_alone, key="permutation_p"),
+            Column("analytical p", [r.analytical.p_value for _, _, r in rows], words.p_alone, key="analytical_p"),
+            Column("our p", [gap.test.p_value for _, gap, _ in rows], words.p_alone, key="p"),
+            Column("adjusted", [gap.p_adjusted for _, gap, _ in rows], words.p_alone, key="p_adjusted"),
+        )
+        about = "the published recipe's three tests, which reject too often, beside ours"
+        yield ResultTable("fairness recipe", "fairness", columns, about)
 
     def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:  # noqa: ARG002
         """The true gaps with their intervals, beside the published ones and what equality would show."""
@@ -180,7 +222,18 @@ class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return tuple(f"Note: {note}." for note in self.notes)
+        return (*(f"Note: {note}." for note in self.notes), *self._about_recipes())
+
+    def _about_recipes(self) -> Iterator[str]:
+        rows = self._recipes
+        if rows:
+            each = np.sum([recipe.shown_at(self.level) for _, _, recipe in rows], axis=0).tolist()
+            ours = sum(gap.shown_at(self.level) for _, gap, _ in rows)
+            yield (
+                f"Note: the published recipe calls {each[0]} (resampling), {each[1]} (permutation) and {each[2]} "
+                f"(analytical) of {words.count(len(rows), 'gap')} significant; of these, unequal accuracy is shown for "
+                f"{ours}. Its tests also reject where all segments are predicted equally well."
+            )
 
     def advice(self) -> Iterator[Advice]:
         wide = [category for category in self.categories if category.perfect_gap >= WIDE_GAP]

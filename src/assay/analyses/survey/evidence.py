@@ -41,6 +41,7 @@ from assay.stats.survey.respondents import Respondents, perfect_noise
 from assay.stats.units import Floats, Integers, Truths
 
 Population = Literal["left-out", "pooled"]
+Breakdown = Literal["category", "segment", "question"]
 LEFT_OUT, POOLED = "marginal, left out", "marginal, pooled"
 NOBODY_ELSE = "nothing: every segment is alone in its category"
 
@@ -76,6 +77,7 @@ class Survey:
     threshold: float = THRESHOLD
     everyone: Truth | None = None  # with the small answers that ``truth`` leaves out
     population: Population = "left-out"
+    by: Breakdown | None = None  # what the scores are shown by, besides overall
     own: tuple[OwnScore, ...] = ()  # if models answered different cells, and only the shared ones are kept
     whole: "Survey | None" = None  # the survey before that: the population does not depend on what was predicted
     shared: Truths | None = None  # (cells of the whole,) which ones are kept

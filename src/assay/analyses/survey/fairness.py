@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 from msgspec.structs import replace as changed
 
-from assay.analyses.survey.category_gaps import CategoryGap, CategoryGaps, Fairness
+from assay.analyses.survey.category_gaps import CategoryGap, CategoryGaps, Fairness, RecipeTests
 from assay.analyses.survey.evidence import Survey
 from assay.analyses.survey.intervals import KNOWS_THE_SAMPLE, beyond_ceiling, not_corrected, parts_of, weights_within
 from assay.analyses.survey.respondents import categories_of, means_of_known
@@ -15,9 +15,10 @@ from assay.data.survey.predictions import OK, SCORE_ONLY
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
 from assay.stats.multiplicity import benjamini_hochberg
-from assay.stats.records import Estimate
+from assay.stats.records import Estimate, Test
 from assay.stats.survey import thinned_scores
 from assay.stats.survey.gaps import Expected, Gap, NoisySegment, expected_gap, sampling_gap, segment_gap
+from assay.stats.survey.published import analytical_gap, permuted_gap, resampled_interval, score_variance
 from assay.stats.survey.respondents import DRAWS, counts_of, thinned
 from assay.stats.units import Floats, Integers
 
@@ -95,9 +96,42 @@ def fairness(survey: Survey, design: Design) -> Fairness:
             continue
         one = _Tested(beyond, count, replace(design, resamples=resamples))
         category = _category(survey, (name, segments), (equal, sizes), one)
-        gaps = [changed(gap, sampling=noise.gap(segments, m, design.level)) for m, gap in enumerate(category.gaps)]
+        recipes = _recipes(survey, segments, design)
+        gaps = [
+            changed(gap, sampling=noise.gap(segments, m, design.level), recipe=recipes[m])
+            for m, gap in enumerate(category.gaps)
+        ]
         found.append(changed(category, gaps=tuple(gaps)))
     return Fairness(design.level, resamples, _adjusted(found), (*notes, *_attainable(count, resamples, design.level)))
+
+
+def _recipes(survey: Survey, segments: Sequence[int], design: Design) -> list[RecipeTests]:
+    """The published recipe's tests of every model's gap between these segments."""
+    cells, drawn = _cells(survey, segments)[0], survey.resampled(design).compared[list(segments)]  # (S, M, B)
+    found = []
+    for m in range(len(survey.models)):
+        gaps = np.ptp(drawn[:, m], axis=0)
+        found.append(
+            RecipeTests(
+                None if np.isnan(gaps).any() else resampled_interval(gaps, design.level),
+                permuted_gap(_table(survey.scores[:, m], cells), seed=design.seed),
+                _analytical(survey, m, cells),
+            )
+        )
+    return found
+
+
+def _analytical(survey: Survey, model: int, cells: Integers) -> Test:
+    """The gap over its sampling error, by the delta method; answers about a cell share its respondents."""
+    answers, reason = survey.noisy[model], not_corrected(survey, model)
+    scores, errors = _table(survey.scores[:, model], cells), np.zeros(len(survey.truth))
+    if reason is not None or len(means := means_of_known(scores)) < 2 or np.isnan(means).any():
+        return Test("analytical", None, None, cells.shape[1], reason or "fewer than two segments have answers")
+    noise = answers.noise
+    errors[answers.cells] = answers.by_cell(np.sqrt(score_variance(answers.measured, noise.variance, noise.excess)))
+    squares = np.where(np.isnan(scores), 0.0, _table(errors, cells)) ** 2
+    variances = np.nansum(squares, axis=0) / (~np.isnan(scores)).sum(axis=0) ** 2
+    return analytical_gap(means.tolist(), variances.tolist())
 
 
 def _attainable(count: int, resamples: int, level: float) -> list[str]:
@@ -212,6 +246,7 @@ def _gap(model: str, segments: Sequence[str], scores: tuple[Floats, Floats], fam
         benjamini_hochberg=None,
         sampling=None,
         together=found.together,
+        reach=found.reach,
     )
 
 
@@ -220,7 +255,7 @@ def _withheld(gap: CategoryGap) -> CategoryGap:
     nothing = Estimate(None, None, None, gap.excess.n, KNOWS_THE_SAMPLE)
     test = replace(gap.test, statistic=None, p_value=None, reason=KNOWS_THE_SAMPLE)
     unknown = {"expected": None, "equal_gap": None, "equal_best": None, "equal_worst": None, "equal_expected": None}
-    return changed(gap, **unknown, excess=nothing, test=test, p_adjusted=None, together=None)
+    return changed(gap, **unknown, excess=nothing, test=test, p_adjusted=None, together=None, reach=None)
 
 
 def _expected(raw: Floats, equal: Floats, found: Gap, design: Design) -> Expected | None:

@@ -19,7 +19,7 @@ from math import exp, sqrt
 import msgspec
 import numpy as np
 
-from assay.analyses.survey.evidence import Survey, means_by, overall, segments_alike, shared_cells
+from assay.analyses.survey.evidence import Breakdown, Survey, means_by, overall, segments_alike, shared_cells
 from assay.analyses.survey.respondents import DEFAULT_RESPONDENT_RESAMPLES, NoisyAnswers
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.scores import FOUR, number
@@ -32,7 +32,7 @@ from assay.stats.bootstrap import interval
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
 from assay.stats.survey.denoised import ExpectedRoots
-from assay.stats.units import Floats, Integers, Units
+from assay.stats.units import Floats, Integers, Truths, Units
 
 
 class ScoreInterval(msgspec.Struct, frozen=True):
@@ -63,6 +63,8 @@ class ScoreIntervals(SurveyAnalysis, frozen=True, tag="intervals"):
     questions: tuple[PartScore, ...]
     resamples: int
     level: float
+    categories: tuple[PartScore, ...] = ()
+    by: Breakdown | None = None  # which of these are shown
     statements: tuple[Statement, ...] = ()
 
     @property
@@ -75,7 +77,22 @@ class ScoreIntervals(SurveyAnalysis, frozen=True, tag="intervals"):
             Column(f"plain percentile [{level}]", [m.percentile for m in models], FOUR, key="percentile"),
             Column(f"mean JSD, debiased [{level}]", [m.divergence for m in models], FOUR, key="divergence"),
         )
-        return (ResultTable("intervals", "intervals", columns, f"respondents drawn again, {self.resamples:,} times"),)
+        about = f"respondents drawn again, {self.resamples:,} times"
+        return (ResultTable("intervals", "intervals", columns, about), *self._table_by())
+
+    def _table_by(self) -> Iterator[ResultTable]:
+        if self.by is None:
+            return
+        parts = {"category": self.categories, "segment": self.segments, "question": self.questions}[self.by]
+        columns = (
+            Column(self.by, [one.part for one in parts]),
+            Column("model", [one.model for one in parts], may_shorten=True),
+            Column("score", [one.score for one in parts], FOUR),
+            Column(
+                f"without noise [{words.percent(self.level)}]", [one.corrected for one in parts], FOUR, key="corrected"
+            ),
+        )
+        yield ResultTable(f"by {self.by}", "intervals", columns, f"by {self.by}")
 
     @property
     def corrected(self) -> Mapping[str, Estimate]:
@@ -128,23 +145,34 @@ def intervals(survey: Survey, design: Design) -> ScoreIntervals:
         models.append(ScoreInterval(name, value, bias, found[0], percentile, jsd))
         each.append(found[1:])
     models.sort(key=lambda one: (-1.0 if one.score is None else -one.score, one.model))
-    segments, questions = survey.truth.segments, survey.truth.questions
-    cut = len(segments)
+    segments, questions, categories = survey.truth.segments, survey.truth.questions, list(survey.truth.categories)
+    cut, last = len(segments), len(segments) + len(questions)
+    of_categories = np.array([overall(panel.rows(one)) for one in _cells_by_category(survey)])
     return ScoreIntervals(
         tuple(models),
         _parts(survey, [s.id for s in segments], means_by(panel, "segment"), [own[:cut] for own in each]),
-        _parts(survey, [q.id for q in questions], means_by(panel, "question"), [own[cut:] for own in each]),
+        _parts(survey, [q.id for q in questions], means_by(panel, "question"), [own[cut:last] for own in each]),
         design.resamples or DEFAULT_RESPONDENT_RESAMPLES,
         design.level,
+        _parts(survey, categories, of_categories, [own[last:] for own in each]),
+        survey.by,
     )
 
 
+def _cells_by_category(survey: Survey) -> list[Truths]:
+    """For each category, which units of the panel are its."""
+    codes = survey.panel.label("segment").codes
+    return [np.isin(codes, segments) for segments in survey.truth.categories.values()]
+
+
 def _all_weights(survey: Survey, model: int) -> Floats:
-    """(C, 1 + S + Q) The weight of each cell in the overall score, and in those of segments and questions."""
+    """(C, 1 + S + Q + G) The weight of each cell in the overall score, those of segments, questions and categories."""
     truth = survey.truth
     by_segment = weights_within(survey, model, truth.segment, len(truth.segments))
     by_question = weights_within(survey, model, truth.question, len(truth.questions))
-    return np.hstack([overall_weights(survey, model), by_segment, by_question])
+    kept = [[s for s in segments if by_segment[:, s].any()] for segments in truth.categories.values()]
+    by_category = np.column_stack([by_segment[:, own].sum(axis=1) / max(len(own), 1) for own in kept])
+    return np.hstack([overall_weights(survey, model), by_segment, by_question, by_category])
 
 
 def _percentile(draws: Floats, level: float) -> Interval | None:
@@ -246,7 +274,7 @@ def divergence_of(parts: CellSets, level: float) -> Estimate:
     mean = float(answers.by_cell(answers.jsd) @ weights) / share
     error = sqrt(float(answers.by_cell(np.sqrt(answers.noise.variance)) ** 2 @ weights**2)) / share
     reach = normal_quantile(0.5 + level / 2) * error
-    limits = Interval(max(mean - reach, 0.0), max(mean + reach, 0.0), level, "normal")
+    limits = Interval(max(mean - reach, 0.0), min(max(mean + reach, 0.0), 1.0), level, "normal")
     return Estimate(max(mean, 0.0), limits, error, int(parts.read[0]))
 
 

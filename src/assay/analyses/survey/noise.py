@@ -112,7 +112,8 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         few = sum(part.respondents < FEW_RESPONDENTS for part in self.segments)
         if self.overall.above < HIGH_ENOUGH or few > MANY_SMALL * len(self.segments):
             yield Advice(
-                f"Raise the minimum number of respondents (`min_n={FEW_RESPONDENTS}`), or merge small segments.",
+                f"Raise the minimum number of respondents (`min_n={FEW_RESPONDENTS}`), or merge small segments "
+                "(`merge`).",
                 f"{100 * self.overall.above:.0f} % of the questions × segments can reach {self.threshold:g} at all; "
                 f"{few} of {len(self.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
                 + (f", and in {len(low)} even a perfect prediction stays below it on average." if low else "."),

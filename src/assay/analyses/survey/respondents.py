@@ -194,11 +194,11 @@ def _sums(
             f"{resamples:,} resamples of {count:,} columns do not fit into memory; take fewer `resamples`."
         )
     out = np.zeros((blocks, resamples, count))
-    _add(out, truth, places, (cell[read], column[read], weight[read], predictions.shares[rows[read]]), design.seed)
+    add_drawn(out, truth, places, (cell[read], column[read], weight[read], predictions.shares[rows[read]]), design.seed)
     return out, fixed, there
 
 
-def _add(
+def add_drawn(
     out: Floats, truth: Truth, places: Integers, answers: tuple[Integers, Integers, Floats, Floats], seed: int
 ) -> None:
     """Add Σ weight · score of answers (cell, column, weight, shares), drawn again, to out (blocks, B, L)."""
@@ -225,7 +225,7 @@ def resample_sums(truth: Truth, predictions: Predictions, weights: Floats, desig
     categories = len(truth.categories)
     out = np.zeros((categories, design.resamples or DEFAULT_RESPONDENT_RESAMPLES, len(columns)))
     answers = predictions.cell[rows], column, weights[rows], predictions.shares[rows]
-    _add(out, truth, categories_of(truth)[:, None], answers, design.seed)
+    add_drawn(out, truth, categories_of(truth)[:, None], answers, design.seed)
     return out.reshape(categories, out.shape[1], len(predictions.models), -1)
 
 

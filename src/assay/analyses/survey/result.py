@@ -23,11 +23,13 @@ ANALYSES: dict[str, str] = {
     "baselines": "assay.analyses.survey.baselines:baselines:Baselines",
     "noise": "assay.analyses.survey.noise:noise:NoiseCeiling",
     "intervals": "assay.analyses.survey.intervals:intervals:ScoreIntervals",
+    "cells": "assay.analyses.survey.cells:cells:CellScores",
     "pairs": "assay.analyses.survey.order:pairs:ModelPairs",
     "weighting": "assay.analyses.survey.order:weighting:SegmentWeights",
     "fairness": "assay.analyses.survey.fairness:fairness:Fairness",
     "context": "assay.analyses.survey.context_levels:context:ContextSlopes",
     "repeats": "assay.analyses.survey.order:repeats:RepeatedRuns",
+    "temperature": "assay.analyses.survey.temperature:temperature:Temperatures",
 }
 
 
@@ -69,6 +71,11 @@ class SurveyAnalysis(msgspec.Struct, frozen=True, tag_field="kind"):
     def remarks(self) -> tuple[str, ...]:
         """What a reader should know but no paper would print: why there is nothing, or how little can be shown."""
         return ()
+
+    @property
+    def downloads(self) -> Mapping[str, ResultTable]:
+        """Tables too long for a report, by the names of their files."""
+        return {}
 
     # What an analysis contributes to another one or to the whole report.
 
@@ -126,6 +133,7 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
     models: tuple[str, ...]
     analyses: dict[str, SurveyAnalysis] = msgspec.field(name="sections")
     advice: tuple[Advice, ...] | None = None  # None: saved before it was part of a report
+    paper: tuple[Statement, ...] = ()  # sentences to print as they are, and what is not supported
     notes: tuple[str, ...]
     design: Design
     signature: str
@@ -151,8 +159,12 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
     @property
     def for_a_paper(self) -> tuple[Section, ...]:
         """What a paper may print, and what it may not."""
-        said = [(name, one) for name, analysis in self.analyses.items() for one in analysis.statements]
-        return for_a_paper(self.sentence, said)
+        return for_a_paper(self.sentence, self.statements, self.paper)
+
+    @property
+    def downloads(self) -> dict[str, ResultTable]:
+        """Tables too long for a report, by the names of their files."""
+        return {file: table for one in self.analyses.values() for file, table in one.downloads.items()}
 
     @property
     def subject(self) -> str:

@@ -1,6 +1,6 @@
 """What a survey report says: how to read its sections, its sentence, and what a paper may and may not print (S10)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -46,11 +46,13 @@ TITLES = {
     "baselines": "Baselines",
     "noise": "Noise",
     "intervals": "Intervals",
+    "cells": "Cells",
     "pairs": "Which models can be told apart",
     "weighting": "Weights",
     "fairness": "Fairness",
     "context": "Context",
     "repeats": "Repeated runs",
+    "temperature": "Temperature",
 }
 
 #: How to read its tables.
@@ -72,6 +74,11 @@ READING = {
     "intervals": (
         "Respondents are drawn again. That adds their noise a second time, so the plain percentile interval "
         "may miss the score itself; the corrected one is of the score against the true shares."
+    ),
+    "cells": (
+        "Every question × segment alone: the score, and an interval of the score against the true shares; cells.csv of "
+        "the output folder has all of them. “May be perfect”: the interval reaches 1, so that sampling noise explains "
+        "the whole error. A cell is flagged where not even a perfect prediction would reach the threshold on average."
     ),
     "pairs": (
         "Paired tests, whole questions as clusters, adjusted for the number of pairs. Models that share a "
@@ -97,6 +104,11 @@ READING = {
         "How closely a model repeats its scores: intraclass correlations, the spread between runs, and "
         "the smallest difference that single runs can show."
     ),
+    "temperature": (
+        "Whether the scores of a model vary less between runs at a lower temperature: the variance of the scores of "
+        "the same question and segment, with questions as clusters. Models asked at several temperatures are told by "
+        "their names."
+    ),
 }
 
 
@@ -112,23 +124,28 @@ def brief(report: Sequence[str], said: Sequence[Statement], advice: Sequence[Adv
     return "\n".join([*lines, "", *(f"note: {note}" for note in notes), signature])
 
 
-def for_a_paper(sentence: str, said: Sequence[tuple[str, Statement]]) -> tuple[Section, ...]:
-    """Warnings where there are any, what holds, and what does not, each with the analysis that it comes from."""
-    warned = [(name, one.text) for name, one in said if one.warning]
-    holds = [(name, one.text) for name, one in said if one.holds and not one.warning]
-    withheld = [(name, one.text) for name, one in said if not one.holds]
+def for_a_paper(sentence: str, said: Sequence[Statement], paper: Sequence[Statement] = ()) -> tuple[Section, ...]:
+    """Warnings where there are any; sentences to paste; what holds, and what does not, of every analysis."""
+    warned = [one.text for one in said if one.warning]
+    holds = [one.text for one in said if one.holds and not one.warning]
+    withheld = [one.text for one in said if not one.holds]
     do_not = "Do not print these as findings: each says what is missing."
     why = do_not if withheld else f"{do_not}\n\n{_NOTHING}"
     return (
         Section("sentence", "", sentence),
-        *([Section("warnings", "Warnings", said=_listed(warned))] if warned else []),
-        Section("supported", "What the data support", "" if holds else _NOTHING, said=_listed(holds)),
-        Section("withheld", "What is withheld, and why", why, said=_listed(withheld)),
+        *([Section("warnings", "Warnings", said=tuple(warned))] if warned else []),
+        *_to_paste(paper),
+        Section("supported", "What the data support", "" if holds else _NOTHING, said=tuple(holds)),
+        Section("withheld", "What is withheld, and why", why, said=tuple(withheld)),
     )
 
 
+def _to_paste(paper: Sequence[Statement]) -> Iterator[Section]:
+    holds, lacking = ([one.text for one in paper if one.holds == wanted] for wanted in (True, False))
+    if holds:
+        yield Section("paper", "For a paper", "Ready to paste.", plain=tuple(holds))
+    if lacking:
+        yield Section("not supported", "Not supported", "Not shown by these data.", said=tuple(lacking))
+
+
 _NOTHING = "Nothing."
-
-
-def _listed(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    return tuple(f"{text} ({name})" for name, text in said)

@@ -4,35 +4,62 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from os import PathLike
+from typing import Unpack
 
 import numpy as np
 from msgspec import structs
 
-from assay.analyses.tune.arms import ArmSummary, Sensitivity, Trained, arm_of, baseline_of, sensitivity_of
-from assay.analyses.tune.contrasts import Contrast, contrast_of
-from assay.analyses.tune.criteria import Targets, criteria_of
-from assay.analyses.tune.result import TuningReport
-from assay.analyses.tune.sentences import advice_of, contrast_sentence, notes_of, rates_sentence, sentence_of
-from assay.data.training import TrainingLog, judged_by
+from assay.analyses.tune.advice import advice_of
+from assay.analyses.tune.arms import (
+    ACCURACIES,
+    ArmSummary,
+    Sensitivity,
+    Trained,
+    arm_of,
+    baseline_of,
+    sensitivity_of,
+)
+from assay.analyses.tune.contrasts import Adaptation, Contrast, adaptation_of, contrast_of
+from assay.analyses.tune.criteria import criteria_of, executive_of, is_japanese, unasked
+from assay.analyses.tune.curves import DIVISORS
+from assay.analyses.tune.language import language_of
+from assay.analyses.tune.result import COMPACT_FROM, DetailedMetrics, StatisticalAnalysis, TuningReport
+from assay.analyses.tune.sentences import (
+    adaptation_sentence,
+    contrast_sentence,
+    many_arms_sentence,
+    notes_of,
+    rates_sentence,
+    sentence_of,
+)
+from assay.analyses.tune.tables import JAPANESE_METRICS
+from assay.analyses.tune.targets import Targets, targets_from
+from assay.data.training import TrainingLog, judged_by, with_items
 from assay.data.training.formats import read_noted
-from assay.design import Design, signature
+from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError
+from assay.stats.records import Estimate
 
 
 def tune(
     *runs: str | PathLike[str],
     baseline: str | None = None,
-    targets: Targets | None = None,
+    targets: Targets | str | PathLike[str] | None = None,
     design: Design | None = None,
     validation: str | None = None,
     language_model: bool = False,
+    items: int | None = None,
+    full: bool = False,
+    **settings: Unpack[DesignFields],
 ) -> TuningReport:
     """Report on training runs: folders of the callback, ``trainer_state.json``, peft results, tables of step and loss.
 
     Runs of the same arm are its seeds; ``NAME=PATH`` says which arm a path belongs to. The baseline, unless named, is
     the arm that trains every parameter; if no log says which, it is the one with "full" or "sft" in its name, or else
     the first, and a note says so. ``validation`` names the set that decides if logs have several. ``language_model``
-    says that losses are a language model's if the logs do not: then they have perplexities.
+    says that losses are a language model's if the logs do not: then they have perplexities. ``targets`` is
+    ``"japanese"``, a JSON or TOML file, or `Targets`; without, nothing is judged. ``items`` is the number of items that
+    accuracies are of, where the logs do not say. ``full`` shows every table of eight or more arms.
 
     >>> import assay
     >>> from assay.examples import RUNS
@@ -40,13 +67,16 @@ def tune(
     >>> report.baseline, report.contrasts[0].arm, report.contrasts[0].verdict
     ('full', 'lora r=16', 'worse')
     """
+    design = as_given("tune", Design, design, settings)
     if not runs:
         raise UsageError("tune needs a training run; name a folder, a trainer_state.json or a table.")
     logs, notes = read_noted(runs)
     logs = judged_by(logs, validation)
     if language_model:
         logs = [replace(log, language_model=True) for log in logs]
-    return tune_logs(logs, baseline=baseline, targets=targets, design=design, notes=notes)
+    if items is not None:
+        logs = [with_items(log, ACCURACIES, items) for log in logs]
+    return tune_logs(logs, baseline=baseline, targets=targets_from(targets), design=design, notes=notes, full=full)
 
 
 def tune_logs(
@@ -56,32 +86,67 @@ def tune_logs(
     targets: Targets | None = None,
     design: Design | None = None,
     notes: Sequence[str] = (),
+    full: bool = False,
 ) -> TuningReport:
     """The report on logs that have been read; ``notes`` are those of the readers."""
-    design, targets = design or Design(), targets or Targets()
+    design = design or Design()
     _check_same(logs)
     trained = [Trained(log) for log in logs]
     groups = _grouped([run for run in trained if not run.log.sweep])
     sweeps = _grouped([run for run in trained if run.log.sweep])
     arms = tuple(arm_of(name, group, design.level) for name, group in groups.items())
     first, why = baseline_of(arms, baseline)
+    adapted = tuple(_adapted(arm, groups[arm.name], design) for arm in arms)
     contrasts = tuple(_contrast(arms, first, name, groups, design) for name in groups if name != first)
     sensitivity = tuple(_rates(name, group) for name, group in sweeps.items())
     criteria = criteria_of(arms, contrasts, targets)
+    language = language_of(groups, first, design)
+    spoken = () if language is None else language.notes
+    found = [why, *notes, *notes_of(arms, logs, adapted), unasked(arms, targets), *spoken]
     return TuningReport(
         kind="tuning",
-        sentence=sentence_of(arms, [*(c.sentence for c in contrasts), *(s.sentence for s in sensitivity)]),
-        arms=arms,
-        baseline=first,
-        contrasts=contrasts,
-        sensitivity=sensitivity,
-        criteria=criteria,
+        sentence=_sentence(arms, adapted, contrasts, sensitivity, many=len(arms) >= COMPACT_FROM and not full),
+        executive_summary=executive_of(arms, contrasts),
+        detailed_metrics=DetailedMetrics(arms, sensitivity, dict(DIVISORS)),
+        statistical_analysis=StatisticalAnalysis(first, adapted, contrasts),
+        japanese_specific=_japanese(arms),
         recommendations=advice_of(arms, contrasts, criteria, sensitivity),
-        notes=(*([] if why is None else [why]), *notes, *notes_of(arms, logs)),
+        criteria=criteria,
+        notes=tuple(note for note in found if note is not None),
         targets=targets,
         design=design,
         signature=_signature(logs, design, contrasts),
+        full=full,
+        language=language,
     )
+
+
+def _sentence(
+    arms: Sequence[ArmSummary],
+    adapted: Sequence[Adaptation],
+    contrasts: Sequence[Contrast],
+    sensitivity: Sequence[Sensitivity],
+    *,
+    many: bool,
+) -> str:
+    rates = [found.sentence for found in sensitivity]
+    if many:
+        return "\n".join([*many_arms_sentence(arms, adapted, contrasts), *rates])
+    since = [one.sentence for one in adapted if one.sentence]
+    return sentence_of(arms, [*(found.sentence for found in contrasts), *since, *rates])
+
+
+def _adapted(arm: ArmSummary, runs: Sequence[Trained], design: Design) -> Adaptation:
+    """An arm against the untrained base, with its sentence."""
+    found = adaptation_of(arm.name, runs, design)
+    return structs.replace(found, sentence=adaptation_sentence(found, arm))
+
+
+def _japanese(arms: Sequence[ArmSummary]) -> dict[str, dict[str, Estimate]]:
+    """What is measured of Japanese text alone, by arm."""
+    if not is_japanese(arms):
+        return {}
+    return {arm.name: {name: arm.quality[name] for name in JAPANESE_METRICS if name in arm.quality} for arm in arms}
 
 
 def _contrast(
@@ -152,7 +217,8 @@ def _signature(logs: Sequence[TrainingLog], design: Design, contrasts: Sequence[
             for values in (series.steps, series.values):
                 hashed.update(np.ascontiguousarray(values).astype("<f8").tobytes())
     windows = [one.windows for one in contrasts if one.windows is not None]
-    how = {"closed" if found.computed.distribution == "closed form" else "exact" for found in windows}
+    computed = [found.computed for found in windows]
+    how = {"closed" if one.distribution == "closed form" else str(one.resamples or "exact") for one in computed}
     return signature(
         "tuning",
         runs=len(logs),
@@ -160,5 +226,6 @@ def _signature(logs: Sequence[TrainingLog], design: Design, contrasts: Sequence[
         method=design.ran(found.difference.interval for found in windows),
         resamples=design.resamples or "+".join(sorted(how)) or "exact",
         level=design.level,
+        seed=design.seed if any(one.resamples for one in computed) else None,
         data=hashed.hexdigest()[:16],
     )

@@ -10,14 +10,21 @@ import numpy as np
 
 from assay.analyses.tune.curves import RunSummary, StepCurve, curve_of, summary_of
 from assay.data import Panel, Table, read_table
-from assay.data.training import PARTS, TrainingLog
+from assay.data.training import EMPTY, PARTS, StepSeries, TrainingLog
 from assay.errors import InputError, UsageError
-from assay.stats.records import Estimate
+from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
+from assay.stats.bounded_mean import agresti_coull
+from assay.stats.numerics import normal_quantile
+from assay.stats.records import Estimate, Interval
 from assay.stats.repeated_runs import from_zero_on, over_seeds
 from assay.stats.units import Floats
 
+ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
 _WHOLE = re.compile("full|sft", re.IGNORECASE)  # in the name of an arm that trains every weight
 _PART = re.compile("lora|peft|adapter", re.IGNORECASE)  # in the name of one that does not, whatever else is in it
+_OF_GPU = ("allocated", "reserved", "peak_reserved")  # memory
+KANA = ("hiragana", "katakana")
+SCRIPTS = (*KANA, "kanji", "other")
 _SAME = 1e-6  # of a loss: a difference that rounding explains
 
 
@@ -52,7 +59,8 @@ class Sensitivity(msgspec.Struct, frozen=True):
 
     arm: str
     points: tuple[RatePoint, ...]
-    variation: float | None  # standard deviation over mean
+    variation: float | None  # standard deviation over mean; the deviation divides by n − 1
+    variation_n: float | None  # the same with the divisor n, as np.std has it
     best: float | None
     at_edge: bool
     sentence: str = ""
@@ -76,6 +84,20 @@ class Trained:
         if self.windows is None:
             return self.log.valid.finite.last
         return Panel.from_tables([self.windows]).estimate(0)
+
+    @cached_property
+    def start(self) -> "Trained | None":
+        """The untrained base on the same text: its scored windows, or else the validation loss at step 0."""
+        valid = self.log.valid.finite
+        first = StepSeries(valid.steps[valid.steps == 0], valid.values[valid.steps == 0])
+        if self.log.start_windows is None and not len(first):
+            return None
+        return Trained(replace(self.log, loss=EMPTY, valid=first, windows=self.log.start_windows))
+
+    @property
+    def validated(self) -> bool:
+        """Whether the trained model was: a loss at step 0 is the base's."""
+        return self.log.windows is not None or bool((self.log.valid.finite.steps > 0).any())
 
     @property
     def seconds_per_step(self) -> float | None:
@@ -106,10 +128,10 @@ def arm_of(name: str, runs: Sequence[Trained], level: float) -> ArmSummary:
         total=total,
         trainable=trainable,
         share=None if not total or trainable is None else trainable / total,
-        memory=_means([run.memory for run in runs], level),
+        memory=_memory(runs, level),
         memory_of=next((log.memory_of for log in logs if log.memory), None),
         time=_time(runs, level),
-        quality=_quality(losses, logs, level),
+        quality=_quality(losses, logs, level) | _accuracies(logs, level),
         quality_reason=_quality_reason(runs),
         language_model=all(log.language_model for log in logs),
         loss_curve=_loss_curve(name, logs, level),
@@ -178,7 +200,35 @@ def _quality(losses: Floats, logs: Sequence[TrainingLog], level: float) -> dict[
     last = [{name: series.finite.last for name, series in log.valid_sets.items()} for log in logs]
     known = [{f"validation_loss, {name}": loss for name, loss in one.items() if loss is not None} for one in last]
     found |= _means(known, level)
-    return found | {name: _bounded(one) for name, one in _means([log.scores for log in logs], level).items()}
+    return found | {name: _bounded(one) for name, one in _means([_scores(log) for log in logs], level).items()}
+
+
+def _scores(log: TrainingLog) -> dict[str, float]:
+    """Without those by script where the text is not Japanese, which has kana."""
+    kana = any(name in log.scores for name in KANA)
+    return {name: value for name, value in log.scores.items() if kana or name not in SCRIPTS}
+
+
+def _accuracies(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
+    """The accuracies of a single run on a known number of items: with several, the interval is over seeds."""
+    if len(logs) > 1:
+        return {}
+    shares = {name: (logs[0].scores[name], n) for name, n in logs[0].items.items() if name in logs[0].scores}
+    reach = normal_quantile(0.5 + level / 2)
+    limits = {name: agresti_coull(share, n, reach) for name, (share, n) in shares.items()}
+    return {
+        name: Estimate(share, Interval(*limits[name], level, AGRESTI_COULL), None, n)
+        for name, (share, n) in shares.items()
+    }
+
+
+def _memory(runs: Sequence[Trained], level: float) -> dict[str, Estimate]:
+    """Means over seeds; what only a GPU's allocator knows is undefined on a CPU."""
+    found = _means([run.memory for run in runs], level)
+    if not found or any(run.log.memory_of != "cpu" for run in runs):
+        return found
+    missing = Estimate(None, None, None, 0, "trained on a CPU: the resident set is measured instead")
+    return found | dict.fromkeys(_OF_GPU, missing)
 
 
 def _batch_perplexity(logs: Sequence[TrainingLog], level: float) -> dict[str, Estimate]:
@@ -199,7 +249,10 @@ def _bounded(share: Estimate) -> Estimate:
 
 
 def _quality_reason(runs: Sequence[Trained]) -> str | None:
-    said = []
+    said, log = [], runs[0].log
+    measure = next((name for name in ACCURACIES if name in log.scores), None)
+    if measure is not None and measure not in log.items and len(runs) == 1:
+        said.append(f"{measure} has no interval, for the log does not say on how many items it is; `items=N` does")
     if any(run.log.row_weighted and run.windows is None for run in runs):
         said.append("the validation loss is the Trainer's, which weights rows instead of tokens")
     if any(len(run.log.valid) and not run.log.language_model for run in runs):
@@ -221,10 +274,10 @@ def sensitivity_of(arm: str, runs: Sequence[Trained]) -> Sensitivity:
         points.append(RatePoint(rate, float(known.mean()) if len(known) else None, len(own), diverged))
     good = [(point.loss, point.rate) for point in points if point.loss is not None and not point.diverged]
     losses = np.array([loss for loss, _ in good])
-    variation = float(losses.std(ddof=1) / losses.mean()) if len(losses) > 1 else None
+    by_fewer, by_n = (float(losses.std(ddof=d) / losses.mean()) if len(losses) > 1 else None for d in (1, 0))
     best = min(good)[1] if good else None
     edge = best is not None and best in {rates[0], rates[-1]}
-    return Sensitivity(arm, tuple(points), variation, best, edge)
+    return Sensitivity(arm, tuple(points), by_fewer, by_n, best, edge)
 
 
 def baseline_of(arms: Sequence[ArmSummary], asked: str | None) -> tuple[str | None, str | None]:

@@ -10,7 +10,7 @@ import numpy as np
 from assay.analyses.compare import compare_panel
 from assay.analyses.compare.result import Comparison
 from assay.analyses.contrast import verdict_of
-from assay.analyses.tune.arms import Trained
+from assay.analyses.tune.arms import ACCURACIES, Trained
 from assay.analyses.tune.curves import stops
 from assay.data import Panel
 from assay.data.units_and_runs import RunTable
@@ -24,7 +24,9 @@ from assay.stats.rounding import difference
 ContrastVerdict = Literal["better", "worse", "no difference shown", "undecided", "not measured"]
 
 NO_LANGUAGE_MODEL = "no log says that the loss is a language model's"
-ACCURACIES = ("test accuracy", "accuracy", "eval accuracy", "valid accuracy")
+BASE = "the untrained base"
+_NO_START = "the log has no validation loss before the first step"
+_ONLY_START = "the log has no validation loss after the first step"
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -35,6 +37,21 @@ class Recipe(msgspec.Struct, frozen=True):
     cohens_d: float | None  # d_av: over the root mean square of the two standard deviations, which divide by n
     low: float | None
     high: float | None
+
+
+class Adaptation(msgspec.Struct, frozen=True):
+    """An arm against the untrained base that it started from, on the same text."""
+
+    arm: str
+    verdict: ContrastVerdict
+    sentence: str
+    base_loss: float | None  # nats per token, or whatever the loss is
+    loss: float | None
+    ratio: Estimate  # perplexity of the arm over the base's
+    windows: Comparison | None  # nats: would other text change it?
+    seeds: Estimate  # nats: would other seeds change it?
+    seeds_test: Test
+    language_model: bool = True
 
 
 class Contrast(msgspec.Struct, frozen=True):
@@ -76,6 +93,36 @@ def contrast_of(names: tuple[str, str], arms: tuple[Sequence[Trained], Sequence[
         ratios=ratios,
         accuracy=accuracy_of(a, b),
     )
+
+
+def adaptation_of(name: str, runs: Sequence[Trained], design: Design) -> Adaptation:
+    """The runs of an arm against the base that they started from."""
+    starts = [run.start for run in runs if run.start is not None]
+    if len(starts) < len(runs) or not all(run.validated for run in runs):
+        why = _NO_START if len(starts) < len(runs) else _ONLY_START
+        missing, test = Estimate(None, None, None, 0, why), Test("t over seeds", None, None, 0, why)
+        return Adaptation(name, "not measured", "", None, None, missing, None, missing, test)
+    windows = _windows((BASE, name), starts, runs, design)
+    seeds, test = _over_seeds(starts, runs, lambda run: run.validation_loss, design.level, paired=True)
+    language_model = is_language_model(runs, ())
+    other = Estimate(None, None, None, 0, NO_LANGUAGE_MODEL)
+    return Adaptation(
+        arm=name,
+        verdict=_verdict(windows, seeds, test),
+        sentence="",
+        base_loss=_mean_loss(starts),
+        loss=_mean_loss(runs),
+        ratio=perplexity_ratio(windows, seeds) if language_model else other,
+        windows=windows,
+        seeds=seeds,
+        seeds_test=test,
+        language_model=language_model,
+    )
+
+
+def _mean_loss(runs: Sequence[Trained]) -> float | None:
+    losses = [run.validation_loss for run in runs]
+    return None if None in losses else float(np.mean(np.array(losses)))
 
 
 def accuracy_of(a: Sequence[Trained], b: Sequence[Trained]) -> str | None:

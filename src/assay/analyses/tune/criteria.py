@@ -3,30 +3,34 @@
 A criterion is met if the whole interval meets it, or the value if there is no interval.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from dataclasses import replace as replaced
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from assay.analyses.tune.arms import ArmSummary
+from assay.analyses.tune.arms import KANA, ArmSummary
 from assay.analyses.tune.contrasts import NO_LANGUAGE_MODEL, Contrast
 from assay.analyses.tune.curves import stops
-from assay.errors import InputError
-from assay.files.reading import SETTINGS, read_bytes, read_json
-from assay.names import nearest
+from assay.analyses.tune.targets import Targets, grade_of
 from assay.results import words
 from assay.stats.records import Estimate
 
 CriterionStatus = Literal["met", "not met", "not measured"]
 CriterionGroup = Literal["target", "primary", "secondary"]
+Convergence = Literal["achieved", "not achieved", "not shown", "not measured"]
 
-#: Perplexity in words.
-GRADES = ((10.0, "excellent"), (12.0, "good"), (15.0, "acceptable"))
+
+class ExecutiveLine(msgspec.Struct, frozen=True):
+    """An arm in a line of the executive summary."""
+
+    arm: str
+    final_perplexity: Estimate
+    parameter_efficiency: float | None  # trainable / total
+    memory_savings: Estimate  # 1 − memory / the baseline's
+    convergence: Convergence
+    why: str  # of the convergence
 
 
 class Criterion(msgspec.Struct, frozen=True):
@@ -41,64 +45,72 @@ class Criterion(msgspec.Struct, frozen=True):
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
-    """What an adapted model has to reach. Shares and reductions are parts of 1."""
-
-    perplexity: float = 15.0  # the last grade that is acceptable
-    trainable_share: float = 0.01
-    memory_reduction: float = 0.40
-    time_reduction: float = 0.20
-    character_accuracy: float = 0.85
-    hiragana: float = 0.90
-    katakana: float = 0.88
-    kanji: float = 0.80
-    performance_loss: float = 0.10  # perplexity of the arm over the baseline's, less 1
-    parameter_reduction: float = 0.99
-    fluency_loss: float = 0.10  # character accuracy lost, as a part of the baseline's
-
-
-def read_targets(path: Path) -> Targets:
-    """A JSON or TOML file with some of the names of `Targets`."""
-    label, advice = f"{path}: the targets cannot be read", "write JSON or TOML"
-    if path.suffix.lower() != ".toml":
-        return targets_of(read_json(path, label=label, limit=SETTINGS, strict=True, advice=advice), str(path))
-    try:
-        data = tomllib.loads(read_bytes(path, SETTINGS, label=label).decode())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{label} ({str(error).partition(chr(10))[0]}); {advice}.") from error
-    return targets_of(data, str(path))
+def executive_of(arms: Sequence[ArmSummary], contrasts: Sequence[Contrast]) -> tuple[ExecutiveLine, ...]:
+    """Final perplexity, share of parameters, memory saved and convergence of every arm."""
+    saved = {one.arm: reduction(one.ratios["memory"]) for one in contrasts}
+    alone = Estimate(None, None, None, 0, "the baseline" if contrasts else "nothing to compare with")
+    missing = Estimate(None, None, None, 0, "no validation loss in the log")
+    other = Estimate(None, None, None, 0, NO_LANGUAGE_MODEL)
+    return tuple(
+        ExecutiveLine(
+            arm.name,
+            arm.quality.get("perplexity", missing if arm.language_model else other),
+            arm.share,
+            saved.get(arm.name, alone),
+            *convergence_of(arm),
+        )
+        for arm in arms
+    )
 
 
-def targets_of(data: Mapping[str, object], label: str) -> Targets:
-    known = [field.name for field in fields(Targets)]
-    if not isinstance(data, Mapping):
-        raise InputError(f"{label}: targets must be names with numbers; the names are {', '.join(known)}.")
-    numbers: dict[str, float] = {}
-    for name, value in data.items():
-        if name not in known:
-            close = nearest(name, known)
-            hint = f"did you mean {close!r}?" if close else f"the names are {', '.join(known)}."
-            raise InputError(f"{label}: unknown target {name!r}; {hint}")
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InputError(f"{label}: the target {name!r} must be a number, but got {value!r}.")
-        numbers[name] = float(value)
-    return Targets(**numbers)
+def convergence_of(arm: ArmSummary) -> tuple[Convergence, str]:
+    """Achieved if the loss of every run is flat at its end."""
+    ends = ["diverged" if run.diverged_at is not None else run.plateau.verdict for run in arm.runs]
+    worst = next(
+        (end for end in ("diverged", "rising", "still falling", "not measured", "not shown") if end in ends), "flat"
+    )
+    said = "neither flat nor shown to change" if worst == "not shown" else worst
+    why = said if len(ends) == 1 else f"{ends.count(worst)} of {len(ends)} runs {said}"
+    known: dict[str, Convergence] = {"flat": "achieved", "not measured": "not measured", "not shown": "not shown"}
+    return known.get(worst, "not achieved"), why
 
 
-def grade_of(perplexity: float) -> str:
-    """Excellent, good, acceptable or poor."""
-    return next((grade for limit, grade in GRADES if perplexity < limit), "poor")
-
-
-def criteria_of(arms: Sequence[ArmSummary], contrasts: Sequence[Contrast], targets: Targets) -> tuple[Criterion, ...]:
-    """The targets of every arm, and the success of every arm against the baseline."""
-    found = [criterion for arm in arms for criterion in _arm_targets(arm, targets)]
+def criteria_of(
+    arms: Sequence[ArmSummary], contrasts: Sequence[Contrast], targets: Targets | None
+) -> tuple[Criterion, ...]:
+    """The targets that were asked of every arm, and of every arm against the baseline."""
+    if targets is None:
+        return ()
+    japanese = is_japanese(arms)
+    found = [criterion for arm in arms for criterion in _arm_targets(arm, targets, japanese=japanese)]
     by_name = {arm.name: arm for arm in arms}
     for contrast in contrasts:
         pair = (by_name[contrast.baseline], by_name[contrast.arm])
-        found += _success(_fair(contrast, [end for arm in pair for end in stops(arm.name, arm.runs)]), pair[1], targets)
+        fair = _fair(contrast, [end for arm in pair for end in stops(arm.name, arm.runs)])
+        found += _success(fair, pair[1], targets, japanese=japanese)
     return tuple(found)
+
+
+def is_japanese(arms: Sequence[ArmSummary]) -> bool:
+    """Whether the validation text is Japanese, as far as the runs measured it."""
+    return any(name in arm.quality for arm in arms for name in KANA)
+
+
+def unasked(arms: Sequence[ArmSummary], targets: Targets | None) -> str | None:
+    """A note on targets for Japanese text where there is none."""
+    named = [name for name in _JAPANESE_ROWS if getattr(targets, name, None) is not None]
+    if not named or not _for_japanese(targets) or is_japanese(arms):
+        return None
+    listed = ", ".join(name.replace("_", " ") for name in named)
+    return f"no run has accuracies of Japanese characters by script, so these targets are not judged: {listed}"
+
+
+_JAPANESE_ROWS = ("character_accuracy", "hiragana", "katakana", "kanji", "fluency_loss")
+
+
+def _for_japanese(targets: Targets | None) -> bool:
+    """Whether an accuracy of characters is meant for Japanese text: limits by script stand beside it."""
+    return targets is not None and any(getattr(targets, name) is not None for name in ("hiragana", "katakana", "kanji"))
 
 
 def _fair(contrast: Contrast, open_ends: Sequence[str]) -> Contrast:
@@ -110,33 +122,51 @@ def _fair(contrast: Contrast, open_ends: Sequence[str]) -> Contrast:
     return replace(contrast, ratios=contrast.ratios | dict.fromkeys([*judged, "character_accuracy"], missing))
 
 
-def _arm_targets(arm: ArmSummary, targets: Targets) -> list[Criterion]:
+def _arm_targets(arm: ArmSummary, targets: Targets, *, japanese: bool) -> list[Criterion]:
     missing = Estimate(None, None, None, 0, "not measured")
     other = Estimate(None, None, None, 0, NO_LANGUAGE_MODEL)
-    perplexity = arm.quality.get("perplexity", missing if arm.language_model else other)
-    found = [_below("perplexity", "target", arm.name, perplexity, targets.perplexity)]
+    found = []
+    if targets.perplexity is not None:
+        perplexity = arm.quality.get("perplexity", missing if arm.language_model else other)
+        found.append(_graded(_below("perplexity", "target", arm.name, perplexity, targets.perplexity), targets.grades))
     for name in ("character_accuracy", "hiragana", "katakana", "kanji"):
         limit = getattr(targets, name)
-        found.append(_above(name, "target", arm.name, arm.quality.get(name, missing), limit))
+        if limit is not None and (japanese or not _for_japanese(targets)):
+            found.append(_above(name, "target", arm.name, arm.quality.get(name, missing), limit))
     return found
 
 
-def _success(contrast: Contrast, arm: ArmSummary, targets: Targets) -> list[Criterion]:
+def _graded(criterion: Criterion, grades: Mapping[str, float] | None) -> Criterion:
+    if not grades or criterion.estimate.value is None:
+        return criterion
+    why = (grade_of(criterion.estimate.value, grades), criterion.why)
+    return replace(criterion, why="; ".join(part for part in why if part))
+
+
+def _success(contrast: Contrast, arm: ArmSummary, targets: Targets, *, japanese: bool) -> list[Criterion]:
     ratios, name = contrast.ratios, contrast.arm
     share = Estimate(arm.share, None, None, len(arm.runs), None if arm.share is not None else "parameters not logged")
-    found = [_below("trainable_share", "target", name, share, targets.trainable_share)]
-    wanted: tuple[tuple[str, str, CriterionGroup], ...] = (
-        ("parameter_reduction", "parameters", "primary"),
-        ("memory_reduction", "memory", "primary"),
-        ("time_reduction", "time_per_step", "secondary"),
-    )
-    found.append(_performance(contrast, targets.performance_loss))
-    for criterion, ratio, group in wanted:
-        found.append(_above(criterion, group, name, _reduction(ratios[ratio]), getattr(targets, criterion)))
-    found.append(_convergence(arm))
-    fluency = _reduction(ratios["character_accuracy"])
-    found.append(_below("fluency_loss", "secondary", name, fluency, targets.fluency_loss))
+    found = []
+    if targets.trainable_share is not None:
+        found.append(_below("trainable_share", "target", name, share, targets.trainable_share))
+    if targets.performance_loss is not None:
+        found.append(_performance(contrast, targets.performance_loss))
+    for criterion, ratio, group in _SAVINGS:
+        if (limit := getattr(targets, criterion)) is not None:
+            found.append(_above(criterion, group, name, reduction(ratios[ratio]), limit))
+    if targets.stable_convergence:
+        found.append(_convergence(arm))
+    if targets.fluency_loss is not None and (japanese or not _for_japanese(targets)):
+        fluency = reduction(ratios["character_accuracy"])
+        found.append(_below("fluency_loss", "secondary", name, fluency, targets.fluency_loss))
     return found
+
+
+_SAVINGS: tuple[tuple[str, str, CriterionGroup], ...] = (
+    ("parameter_reduction", "parameters", "primary"),
+    ("memory_reduction", "memory", "primary"),
+    ("time_reduction", "time_per_step", "secondary"),
+)
 
 
 def _performance(contrast: Contrast, limit: float) -> Criterion:
@@ -144,7 +174,7 @@ def _performance(contrast: Contrast, limit: float) -> Criterion:
     ratios, measure = contrast.ratios, contrast.accuracy
     found, by = _increase(ratios["perplexity"]), ""
     if found.value is None and measure is not None and ratios["accuracy"].value is not None:
-        found, by = _reduction(ratios["accuracy"]), f"by {measure}"
+        found, by = reduction(ratios["accuracy"]), f"by {measure}"
     elif found.value is None and "validation_loss" in ratios:
         found, by = _increase(ratios["validation_loss"]), "by the validation loss"
     criterion = _below("performance_loss", "primary", contrast.arm, found, limit)
@@ -162,7 +192,7 @@ def _increase(ratio: Estimate, sign: float = 1.0) -> Estimate:
     return replaced(ratio, value=sign * ratio.value - sign, interval=moved)
 
 
-def _reduction(ratio: Estimate) -> Estimate:
+def reduction(ratio: Estimate) -> Estimate:
     """1 − ratio."""
     return _increase(ratio, -1.0)
 
@@ -192,8 +222,6 @@ def _criterion(
         why = "the value meets it, the interval does not: not shown"
     elif found.interval is None:
         why = found.reason or "counted"
-    if name == "perplexity" and found.value is not None:
-        why = "; ".join(part for part in (grade_of(found.value), why) if part)
     return Criterion(name, group, arm, wanted, status, found, why)
 
 

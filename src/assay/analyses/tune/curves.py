@@ -28,6 +28,17 @@ _FEWEST_RISES, _NOTABLE_RISE = 3, 0.05  # validation points, and by how much of 
 _TO_SIGMA = 1.4826  # the median absolute deviation of normal values, as a standard deviation
 
 
+#: What the variances and standard deviations of a report divide by. n is that of np.var and np.std.
+DIVISORS = {
+    "learning-rate sensitivity (variation)": "n − 1",
+    "learning-rate sensitivity (variation_n)": "n",
+    "stability": "n",
+    "gradient variance and variation": "n",
+    "effect size d_z, intervals over seeds and windows": "n − 1",
+    "the published recipe: cohens_d, low, high": "n",
+}
+
+
 class Plateau(msgspec.Struct, frozen=True):
     """Whether the training loss has levelled off over the last part of the run."""
 
@@ -59,8 +70,8 @@ class Gradients(msgspec.Struct, frozen=True):
     why: str
     points: int
     mean: float | None
-    variance: float | None
-    variation: float | None  # standard deviation over mean, in the last half
+    variance: float | None  # divides by n
+    variation: float | None  # standard deviation (divisor n) over mean, in the last half
     spikes: tuple[int, ...]  # steps
 
 
@@ -78,7 +89,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     diverged_at: int | None
     window: int  # logged points in a smoothed loss
     final_loss: Estimate  # training loss, mean of the last window
-    stability: float | None  # 1 / (1 + variance of the last window)
+    stability: float | None  # 1 / (1 + variance of the last window), which divides by n
     steps_to_95: int | None  # the first step with 95 % of the final improvement
     convergence_step: int | None  # from here on the smoothed loss stays within 1 % of its last value
     plateau: Plateau

@@ -1,20 +1,25 @@
-"""The record that `tune` returns: its facts, tables and figures."""
+"""The record that `tune` returns: its facts, sections and figures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
+from assay.analyses.tune import tables
+from assay.analyses.tune.advice import Recommendation
 from assay.analyses.tune.arms import ArmSummary, Sensitivity
-from assay.analyses.tune.contrasts import Contrast, ContrastVerdict
-from assay.analyses.tune.criteria import Criterion, Targets
+from assay.analyses.tune.contrasts import Adaptation, Contrast, ContrastVerdict
+from assay.analyses.tune.criteria import Criterion, ExecutiveLine
 from assay.analyses.tune.curves import StepCurve
-from assay.analyses.tune.sentences import Recommendation, in_line
+from assay.analyses.tune.language import Language
+from assay.analyses.tune.targets import Targets
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, Value, cautions_of
 from assay.results.record import Result, Status
-from assay.stats.records import Estimate, Interval
+from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,13 +31,26 @@ _STATUS: dict[ContrastVerdict, Status] = {
     "undecided": "unsure",
     "not measured": "plain",
 }
-_MEMORY = ("parameters", "gradients", "optimizer", "activations", "training", "peak", "reserved", "resident")
-_TIME = ("seconds", "seconds_per_step", "steps_per_hour", "tokens_per_second")
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_EXPLAINED = "training runs"  # the key of how the numbers are computed
+COMPACT_FROM = 8  # arms
 
 
-class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
+class DetailedMetrics(msgspec.Struct, frozen=True):
+    """Everything that was measured of every arm, and over learning rates."""
+
+    arms: tuple[ArmSummary, ...]
+    sensitivity: tuple[Sensitivity, ...]
+    divisors: dict[str, str]  # of variances and standard deviations: n − 1 or n
+
+
+class StatisticalAnalysis(msgspec.Struct, frozen=True):
+    """Every arm against the untrained base, and against the baseline."""
+
+    baseline: str | None
+    adapted: tuple[Adaptation, ...]
+    contrasts: tuple[Contrast, ...]
+
+
+class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/2"):
     """Training runs side by side: what they cost, how they converge, and whether one is really better."""
 
     question = "Which way to train is better, and what does it cost?"
@@ -40,23 +58,51 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
 
     kind: Literal["tuning"]
     sentence: str
-    arms: tuple[ArmSummary, ...]
-    baseline: str | None
-    contrasts: tuple[Contrast, ...]
-    sensitivity: tuple[Sensitivity, ...]
-    criteria: tuple[Criterion, ...]
+    executive_summary: tuple[ExecutiveLine, ...]
+    detailed_metrics: DetailedMetrics
+    statistical_analysis: StatisticalAnalysis
+    japanese_specific: dict[str, dict[str, Estimate]]  # by arm; empty unless the text is Japanese
     recommendations: tuple[Recommendation, ...]
+    criteria: tuple[Criterion, ...]
     notes: tuple[str, ...]
-    targets: Targets
+    targets: Targets | None
     design: Design
     signature: str
+    full: bool = False  # every table, however many arms
+    language: Language | None = None  # where runs have scored windows or generations
+
+    @property
+    def arms(self) -> tuple[ArmSummary, ...]:
+        return self.detailed_metrics.arms
+
+    @property
+    def sensitivity(self) -> tuple[Sensitivity, ...]:
+        return self.detailed_metrics.sensitivity
+
+    @property
+    def baseline(self) -> str | None:
+        return self.statistical_analysis.baseline
+
+    @property
+    def adapted(self) -> tuple[Adaptation, ...]:
+        return self.statistical_analysis.adapted
+
+    @property
+    def contrasts(self) -> tuple[Contrast, ...]:
+        return self.statistical_analysis.contrasts
 
     def arm(self, name: str) -> ArmSummary:
         return next(arm for arm in self.arms if arm.name == name)
 
     @property
+    def compact(self) -> bool:
+        """Whether many arms are shown in a line each."""
+        return len(self.arms) >= COMPACT_FROM and not self.full
+
+    @property
     def subject(self) -> str:
-        return ", ".join(arm.name for arm in self.arms)
+        names = [arm.name for arm in self.arms]
+        return words.listed(names, COMPACT_FROM) if self.compact else ", ".join(names)
 
     @property
     def status(self) -> Status:
@@ -88,30 +134,57 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
+        """Under the headings of the report; a heading without anything under it is left out."""
+        metrics, analysis, japanese, criteria = self._compact_tables() if self.compact else self._full_tables()
+        said = (
+            tables.grouped(self.recommendations, self.baseline or "")
+            if self.compact
+            else tuple(map(str, self.recommendations))
+        )
         found = (
-            Section("advice", "What to do", said=tuple(map(str, self.recommendations))),
-            Section("charts", "Curves and costs", figures=tuple(_figures(self))),
-            Section("tables", "Tables", tables=tuple(self._tables())),
+            Section("summary", "Executive summary", tables=(self._executive(),)),
+            Section("metrics", "Detailed metrics", figures=tuple(_figures(self)), tables=_filled(metrics)),
+            Section("analysis", "Statistical analysis", tables=_filled(analysis)),
+            Section("japanese", "Japanese-specific metrics", tables=_filled(japanese)),
+            *(() if self.language is None else self.language.sections),
+            Section("advice", "Recommendations", tables=_filled(criteria), said=said),
         )
         return tuple(section for section in found if section.said or section.figures or section.tables)
 
-    def _tables(self) -> Iterator[ResultTable]:
-        """The tables that have something to show."""
-        qualities = list(dict.fromkeys(name for arm in self.arms for name in arm.quality))
-        found = [*_cost_tables(self.arms), _by_arm("quality", "quantity", qualities, self.arms)]
-        found.append(_convergence_table(self.arms))
-        found += map(_gain_table, self.contrasts)
-        found += [_significance_table(contrast, self.design.level) for contrast in self.contrasts]
-        found += map(_rate_table, self.sensitivity)
-        yield from (table for table in (*found, _criteria_table(self.criteria)) if len(table))
+    def _executive(self) -> ResultTable:
+        compared = tables.compared_columns(self.arms, self.contrasts) if self.compact else None
+        return tables.executive_table(self.executive_summary, self.adapted, compared)
+
+    def _full_tables(self) -> tuple[list[ResultTable], ...]:
+        metrics = [*tables.cost_tables(self.arms), tables.quality_table(self.arms, self.japanese_specific)]
+        metrics += [tables.convergence_table(self.arms), *map(tables.rate_table, self.sensitivity)]
+        analysis = [tables.adaptation_table(self.adapted), *map(tables.gain_table, self.contrasts)]
+        analysis += [tables.significance_table(contrast, self.design.level) for contrast in self.contrasts]
+        return (
+            metrics,
+            analysis,
+            [tables.japanese_table(self.japanese_specific)],
+            [tables.criteria_table(self.criteria)],
+        )
+
+    def _compact_tables(self) -> tuple[list[ResultTable], ...]:
+        """A line for each arm; the learning rates are few."""
+        rates = [tables.rate_table(found) for found in self.sensitivity]
+        by_arm = tables.japanese_table(self.japanese_specific, compact=True)
+        return rates, [], [by_arm], [tables.criteria_by_arm(self.criteria)]
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        return cautions_of(self.notes)
+        many = f"{len(self.arms)} arms, so each has a line; `full=True` shows every table, and the JSON has everything"
+        return cautions_of((*self.notes, *([many] if self.compact else [])))
 
     def to_frame(self) -> "pd.DataFrame":
         """Everything measured, a row per arm and quantity (pandas must be installed)."""
         return _measured(self).to_frame()
+
+
+def _filled(found: Sequence[ResultTable]) -> tuple[ResultTable, ...]:
+    return tuple(table for table in found if len(table))
 
 
 def _measured(report: TuningReport) -> ResultTable:
@@ -122,145 +195,12 @@ def _measured(report: TuningReport) -> ResultTable:
         rows += [(arm.name, "parameters", name, value) for name, value in counted.items() if value is not None]
         for group in ("memory", "time", "quality"):
             rows += [(arm.name, group, name, value) for name, value in getattr(arm, group).items()]
+    for name, found in ({} if report.language is None else report.language.scores()).items():
+        rows += [(name, "language", quantity.key, value) for quantity, value in found.items()]
     for one in report.contrasts:
         rows += [(one.arm, f"ratio to {one.baseline}", name, ratio) for name, ratio in one.ratios.items()]
     columns = zip(("arm", "group", "quantity", "value"), zip(*rows, strict=True), strict=True)
     return ResultTable("measured", "measured", tuple(Column(name, values) for name, values in columns))
-
-
-# -------------------------------------------------------------------------------------------------------------- tables
-
-
-def _cell(value: Value) -> str:
-    """A number on one line; ``–`` where there is none."""
-    if isinstance(value, Estimate):
-        return "–" if value.value is None else in_line(value)
-    return words.shown(value)
-
-
-def _readable(name: str) -> str:
-    """A key of the JSON as people read it."""
-    return name.replace("_", " ")
-
-
-def _by_arm(
-    key: str, first: str, names: Sequence[str], arms: Sequence[ArmSummary], show: Callable[[Value], str] = _cell
-) -> ResultTable:
-    """A row for each quantity that an arm has, a column for each arm."""
-    found: list[dict[str, Estimate]] = [getattr(arm, key) for arm in arms]
-    kept = [name for name in names if any(name in one and one[name].value is not None for one in found)]
-    columns = [Column(arm.name, [one.get(name) for name in kept], show) for arm, one in zip(arms, found, strict=True)]
-    return ResultTable(key, key, (Column(first, list(map(_readable, kept))), *columns), "means over seeds", _EXPLAINED)
-
-
-def _cost_tables(arms: Sequence[ArmSummary]) -> list[ResultTable]:
-    counted = [arm for arm in arms if arm.total is not None or arm.trainable is not None]
-    shares = [arm.share for arm in counted]
-    written = ["–" if share is None else f"{100 * share:.3g} %" for share in shares]
-    columns = (
-        Column("arm", [arm.name for arm in counted]),
-        Column("parameters", [arm.total for arm in counted]),
-        Column("trainable", [arm.trainable for arm in counted]),
-        Column("share", shares, right=True, written=written),
-    )
-    parameters = ResultTable("parameters", "parameters", columns, explained=_EXPLAINED)
-    return [parameters, _by_arm("memory", "part", _MEMORY, arms, _bytes), _by_arm("time", "quantity", _TIME, arms)]
-
-
-def _bytes(value: Value) -> str:
-    if not isinstance(value, Estimate) or value.value is None:
-        return "–"
-    size, unit = next(((size, unit) for size, unit in _UNITS if value.value >= size), (1, "bytes"))
-    return f"{value.value / size:.2f} {unit}"
-
-
-def _convergence_table(arms: Sequence[ArmSummary]) -> ResultTable:
-    names = [
-        f"{arm.name}, {f'run {place}' if run.seed is None else f'seed {run.seed}'}"
-        for arm in arms
-        for place, run in enumerate(arm.runs, start=1)
-    ]
-    runs = [run for arm in arms for run in arm.runs]
-    columns = (
-        Column("run", names),
-        Column("final loss", [run.final_loss for run in runs], _final),
-        Column("95 % at", [run.steps_to_95 for run in runs]),
-        Column("settled at", [run.convergence_step for run in runs]),
-        Column("end", [run.plateau.verdict for run in runs]),
-        Column("overfitting", [run.overfitting.verdict for run in runs]),
-        Column("gradients", [run.gradients.verdict for run in runs]),
-    )
-    return ResultTable("convergence", "convergence", columns, explained=_EXPLAINED)
-
-
-def _final(loss: Estimate) -> str:
-    """The loss at the end, or where it diverged."""
-    return loss.reason or "–" if loss.value is None else in_line(loss)
-
-
-def _gain_table(contrast: Contrast) -> ResultTable:
-    ratios = {name: ratio for name, ratio in contrast.ratios.items() if ratio.value is not None}
-    columns = Column("quantity", list(map(_readable, ratios))), Column("ratio", list(ratios.values()), _cell)
-    title = f"{contrast.arm} / {contrast.baseline}"
-    return ResultTable(f"gains of {contrast.arm}", "gains", columns, title, _EXPLAINED)
-
-
-def _significance_table(contrast: Contrast, level: float) -> ResultTable:
-    rows: list[tuple[str, Value, float | None, Value]] = []
-    if contrast.windows is not None:
-        found = contrast.windows
-        what = f"{words.count(found.n_pairs, 'window')}: other text?"
-        rows.append((what, found.difference, found.p_value, found.effect_sizes.get("d_z")))
-    if contrast.seeds.value is not None:
-        what = f"{words.count(contrast.seeds.n, 'seed')}: other seeds?"
-        rows.append((what, contrast.seeds, contrast.seeds_test.p_value, None))
-    if contrast.recipe is not None and contrast.recipe.low is not None and contrast.recipe.high is not None:
-        recipe = contrast.recipe
-        limits = Interval(contrast.recipe.low, contrast.recipe.high, level, "recipe")
-        rows.append(("the published recipe, of single windows", limits, recipe.p_value, recipe.cohens_d))
-    over, differences, p_values, sizes = ([row[i] for row in rows] for i in range(4))
-    columns = (
-        Column("over", over),
-        Column("difference", differences, _cell),
-        Column("p", p_values, words.p_alone),
-        Column("effect size", sizes, _cell),
-    )
-    unit = "validation loss" if "validation_loss" in contrast.ratios else "nats per token"
-    about = f"{contrast.arm} − {contrast.baseline}, {unit}"
-    return ResultTable(f"significance of {contrast.arm}", "significance", columns, about, _EXPLAINED)
-
-
-def _rate_table(found: Sensitivity) -> ResultTable:
-    columns = [
-        Column("rate", [point.rate for point in found.points], "{:g}".format),
-        Column("held-out loss", [None if point.diverged else point.loss for point in found.points]),
-        Column("runs", [point.n for point in found.points]),
-    ]
-    if any(point.diverged for point in found.points):
-        columns.append(Column("diverged", [point.diverged for point in found.points]))
-    return ResultTable(f"rates of {found.arm}", "learning rates", tuple(columns), found.sentence, _EXPLAINED)
-
-
-def _criteria_table(criteria: Sequence[Criterion]) -> ResultTable:
-    """A row per criterion that was measured, and one per arm for those that were not."""
-    rows: list[tuple[str, str, str, Value, str]] = [
-        (_readable(c.name), c.arm, c.wanted, c.estimate, f"{c.status} ({c.why})" if c.why else c.status)
-        for c in criteria
-        if c.status != "not measured"
-    ]
-    for arm in dict.fromkeys(c.arm for c in criteria):
-        missing = [_readable(c.name) for c in criteria if c.arm == arm and c.status == "not measured"]
-        if missing:
-            rows.append((f"not measured: {len(missing)}", arm, "", None, ", ".join(missing)))
-    names, arms, wanted, values, status = ([row[i] for row in rows] for i in range(5))
-    columns = (
-        Column("criterion", names),
-        Column("arm", arms),
-        Column("wanted", wanted),
-        Column("found", values, lambda value: "" if value is None else _cell(value)),
-        Column("status", status),
-    )
-    return ResultTable("criteria", "criteria", columns, explained=_EXPLAINED)
 
 
 # ------------------------------------------------------------------------------------------------------------- figures

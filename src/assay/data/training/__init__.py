@@ -22,6 +22,7 @@ LogKind = Literal["run", "trainer", "peft", "table"]
 PARTS = ("parameters", "gradients", "optimizer", "activations")
 #: What trainers log only of models that predict tokens: then a loss is per token, and its exponential a perplexity.
 _OF_TOKENS = frozenset(("mean_token_accuracy", "eval_mean_token_accuracy", "perplexity", "eval_perplexity"))
+_ROUNDED = 6e-5  # half a unit of the fourth place, to which accuracies are rounded at most
 _NAMED = re.compile(r"(?:eval|valid|validation|val)_(.+)_loss")
 
 
@@ -76,7 +77,7 @@ class TrainingLog:
     tokens: int | None = None
     last_step: int = 0
     max_steps: int | None = None
-    memory: Mapping[str, float] = field(default_factory=dict)  # bytes: PARTS, peak, allocated, reserved, resident
+    memory: Mapping[str, float] = field(default_factory=dict)  # bytes: PARTS, peak, inference, allocated, reserved, …
     memory_of: str | None = None  # "cuda", "cpu"
     total: int | None = None  # parameters
     trainable: int | None = None
@@ -84,8 +85,11 @@ class TrainingLog:
     learning_rate: float | None = None
     validation: str | None = None  # digest
     tokenizer: str | None = None  # digest
-    windows: Path | None = None
+    windows: Path | None = None  # the validation windows, scored by the trained model
+    start_windows: Path | None = None  # the same, scored by the untrained base
+    generations: Path | None = None  # what the trained model answered to prompts
     scores: Mapping[str, float] = field(default_factory=dict)  # at the end: character accuracy, test accuracy, …
+    items: Mapping[str, int] = field(default_factory=dict)  # on how many items a score is, where that is known
     sweep: bool = False  # a run of the learning-rate sensitivity
     finished: bool = True
     notes: tuple[str, ...] = ()
@@ -110,6 +114,21 @@ def training_losses(label: str, pairs: list[tuple[float, float]]) -> StepSeries:
                 "is it the log of several runs? Write each to a file of its own."
             )
     return StepSeries.of(pairs)
+
+
+def with_items(log: TrainingLog, names: Sequence[str], n: int) -> TrainingLog:
+    """Say on how many items the first of these accuracies that the log has is."""
+    name = next((name for name in names if name in log.scores), None)
+    if name is None:
+        return log
+    share = log.scores[name]
+    right = round(share * n) if n > 0 else 0
+    if n < 1 or abs(right / n - share) > _ROUNDED:
+        raise UsageError(
+            f"{log.label}: {name} is {share:g}, which is no whole number of right answers among `items={n}`; "
+            "give the number of items that it is of."
+        )
+    return replace(log, items={**log.items, name: n})
 
 
 def set_name(column: str) -> str | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isfinite, isnan
+from math import ceil, floor, isfinite, isnan
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -188,6 +188,7 @@ def _trainer(path: Path, name: str | None, data: dict[str, Any]) -> TrainingLog:
         last_step=last_step,
         max_steps=max_steps,
         scores=_last_of(rows, {"eval_accuracy": "eval accuracy"}),
+        items=_evaluated(rows),
         finished=bool(end) or reached,
         notes=tuple(notes),
         file=path,
@@ -198,6 +199,17 @@ def _last_of(rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, str]) -> di
     """The last finite value of some columns, under our names."""
     found = {ours: _series(rows, theirs).finite.last for theirs, ours in wanted.items()}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _evaluated(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows the last evaluation had: its seconds times rows per second, where they leave one whole number."""
+    known = [row for row in rows if number_of(row.get("eval_accuracy")) is not None]
+    row = known[-1] if known else {}
+    seconds, rate = (number_of(row.get(f"eval_{name}")) for name in ("runtime", "samples_per_second"))
+    if not (seconds and rate and isfinite(seconds) and isfinite(rate) and min(seconds, rate) > 0):
+        return {}
+    low, high = (seconds - 5e-5) * (rate - 5e-4), (seconds + 5e-5) * (rate + 5e-4)  # both are rounded
+    return {"eval accuracy": floor(high)} if ceil(low) == floor(high) > 0 else {}
 
 
 def _document_sets(rows: Sequence[Mapping[str, Any]]) -> dict[str, StepSeries]:

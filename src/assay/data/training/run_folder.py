@@ -20,6 +20,8 @@ MANIFEST = "training.json"
 EVENTS = "events.jsonl"
 SCHEMA = "assay/training/1"
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
+AT_START = "windows-base"  # the same windows under the untrained base, before the first step
+GENERATIONS = "generations.jsonl"  # what the trained model answered, a table of `assay generate`
 
 #: Steps that one line may stand for, so that a line cannot ask for all memory.
 _MOST_STEPS = 1_000_000
@@ -163,7 +165,6 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
     last = int(steps[-1]["step"])
     if end is None:
         notes.append(f"not finished: step {last:,} of {about.get('max_steps', '?')}")
-    scored = folder / WINDOWS
     parameters = about.get("parameters") or {}
     timed = [event for event in steps if event.get("step_seconds") is not None]
     seconds = np.array([event["step_seconds"] for event in timed], dtype=np.float64)
@@ -194,12 +195,18 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         learning_rate=about.get("learning_rate"),
         validation=next((event["digest"] for event in valid if event.get("digest")), about.get("validation")),
         tokenizer=about.get("tokenizer"),
-        windows=scored if (scored / "run.json").is_file() else None,
+        windows=_scored(folder / WINDOWS),
+        start_windows=_scored(folder / AT_START),
+        generations=written if (written := folder / GENERATIONS).is_file() else None,
         scores=_scores(events),
         sweep=bool(about.get("sweep")),
         finished=end is not None,
         notes=tuple(notes),
     )
+
+
+def _scored(windows: Path) -> Path | None:
+    return windows if (windows / "run.json").is_file() else None
 
 
 def _series(events: list[dict[str, Any]], name: str) -> StepSeries:

@@ -15,18 +15,16 @@ from math import inf, isfinite, log, sqrt
 
 import numpy as np
 
-from assay.errors import UsageError
 from assay.stats.bootstrap.exact import BootstrapDistribution, bootstrap_distribution
 from assay.stats.bootstrap.resampling import Engine, Replicates, replicates, studentized_replicates
 from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
-from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, two_sided
+from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, t_reach, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
-from assay.stats.units import Floats, Shape, Units, effective_number, shape, standard_error
+from assay.stats.units import Floats, Shape, Units, shape, standard_error
+from assay.stats.which_interval import Facts, interval_for
 
-NO_TANGO = "tango is an interval of 0/1 scores, but these are not; leave `method` out, or choose bca."
-ENOUGH, ENOUGH_DIFFERING = 100, 40  # units by Kish's count, and such as are not 0: from here on BCa is as good
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
 STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
@@ -56,8 +54,8 @@ def interval(
 ) -> IntervalResult:
     """The interval of Σ num / Σ den; ``resamples=None`` takes the distribution over infinitely many resamples.
 
-    ``auto`` is ``t-hall`` for few units and ``bca`` for others (`automatic`). ``own_p`` asks for the interval's own
-    p-value too.
+    ``auto`` is ``t-hall`` for few units and ``bca`` for others (`assay.stats.which_interval`). ``own_p`` asks for the
+    interval's own p-value too.
 
     >>> import numpy as np
     >>> from assay.stats.units import Units
@@ -66,29 +64,13 @@ def interval(
     >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
     ('lattice', 2.7, 5.6)
     """
-    if method == "tango":
-        raise UsageError(NO_TANGO)
-    method = automatic(units) if method == "auto" else method
+    method = interval_for(method, Facts.of(units))
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
         found = _of_method(turned, method, confidence_level, resamples, seed, engine, own_p=own_p)
         low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
         return replace(found, interval=replace(found.interval, low=low, high=high))
     return _of_method(units, method, confidence_level, resamples, seed, engine, own_p=own_p)
-
-
-def automatic(units: Units) -> IntervalName:
-    """What ``auto`` takes: by the number of units, as how many they count, and how many are not 0.
-
-    Nothing else may decide. The skewness of a sample is no warning: in samples that miss the tail it is small.
-
-    >>> import numpy as np
-    >>> [automatic(Units(np.arange(1.0, n + 1), np.ones(n))) for n in (99, 100)]
-    ['t-hall', 'bca']
-    """
-    weights = units.denominators if units.probabilities is None else units.probabilities
-    few = effective_number(weights) < ENOUGH or np.count_nonzero(units.numerators) < ENOUGH_DIFFERING
-    return "t-hall" if few else "bca"
 
 
 def _leans_left(units: Units) -> bool:
@@ -234,13 +216,13 @@ def bca_levels(n: int, form: Shape | None, method: str, level: float, below: flo
     if method == "bca-plain":
         z, trust = normal_quantile(high), 1.0
     else:
-        z, trust = _widened(form, n, high), form.trust
+        z, trust = _widened(form, n, level), form.trust
     return _corrected(trust * bias, trust * form.acceleration, z)
 
 
-def _widened(form: Shape, n: int, high: float) -> float:
+def _widened(form: Shape, n: int, level: float) -> float:
     """Student's t for the normal quantile, and n/(n − 1): the variance was estimated, from few units or heavy tails."""
-    return t_quantile(high, round(form.degrees_of_freedom, 6)) * sqrt(n / (n - 1))
+    return t_reach(level, round(form.degrees_of_freedom, 6)) * sqrt(n / (n - 1))
 
 
 def _corrected(bias: float, acceleration: float, z: float) -> tuple[float, float] | None:

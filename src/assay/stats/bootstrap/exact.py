@@ -2,7 +2,7 @@
 
 For draws with replacement, P(R ≤ x) = P(Σ Nᵢ(numᵢ − x·denᵢ) ≤ 0), and the characteristic function of that sum is a
 power, ψ(u) = (Σ pᵢ exp(iu yᵢ))ⁿ. A short Fourier series of it is the distribution function
-(`assay.stats.bootstrap.fourier`).
+(`assay.stats.bootstrap.inversion`).
 
 Where that is not exact, other ways are taken. A handful of units is enumerated; lattice values (0/1 scores) are
 convolved; and where ψ does not decay within the budget (a dominating outlier, mostly equal values) the distribution
@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.fourier import invert
+from assay.stats.bootstrap.inversion import invert
 from assay.stats.numerics import bennett_window
 from assay.stats.units import Floats, Units, weighted_mean
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 from math import inf, sqrt
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 
 from assay.errors import UsageError
 
@@ -41,6 +41,16 @@ class Goal:
     def adjusted_level(self) -> float:
         """The level that each of the comparisons has."""
         return 1 - (1 - self.level) / self.comparisons
+
+
+class GoalFields(TypedDict, total=False):
+    """The fields of a `Goal`, which the verbs take as keywords too."""
+
+    level: float
+    power: float
+    margin: float | None
+    comparisons: int
+    test: McNemar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,22 @@ def noise_of(p: Floats, q: Floats, n: Integers) -> SamplingNoise:
 _TINY = 1e-9
 
 
+def single_divergence(measured: Floats, noise: SamplingNoise, chance: float) -> Floats:
+    """(R,) The true divergence J of each answer for which P(Ĵ ≤ measured) is ``chance``; 0 where none is so small.
+
+    Ĵ/s is non-central χ² with ν degrees of freedom and λ = J/s. At ½ this is the median-unbiased estimate of a single
+    J; at (1 ± level)/2 it gives the limits of the J that a two-sided test does not refuse. Nothing is assumed about
+    the other answers.
+    """
+    from scipy.special import chndtr, chndtrinc  # late
+
+    value = np.maximum(measured, 0.0) / noise.scale
+    found = np.zeros(len(value))
+    some = np.flatnonzero(chndtr(value, noise.freedom, 0.0) > chance)
+    found[some] = chndtrinc(value[some], noise.freedom[some], chance)
+    return np.asarray(np.minimum(found * noise.scale, 1.0))
+
+
 # ------------------------------------------------------------------------------------- how divergences are spread
 
 

@@ -50,6 +50,7 @@ class Gap:
     high: int | None = None  # columns of the two segments
     low: int | None = None
     together: Interval | None = None  # of the true gap, as one of a family of so many gaps that all hold at once
+    reach: float | None = None  # the largest width of a pair: a gap above it is shown as one of that family
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +134,7 @@ def segment_gap(
         int(high[top]),
         int(low[top]),
         together,
+        float((_reach(largest, (1 - confidence_level) / family, pairs) * pairs.error).max()),
     )
 
 

@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 
 from assay.stats.bootstrap.resampling import Engine
 from assay.stats.streams import stream_key, words
-from assay.stats.survey import ENOUGH, FLOOR, MOST_LISTED, chi_noise, composition_count, listed_noise, score_of, support
+from assay.stats.survey import (
+    ENOUGH,
+    FLOOR,
+    MOST_LISTED,
+    chi_noise,
+    composition_count,
+    divergence,
+    listed_noise,
+    score_of,
+    support,
+)
 from assay.stats.units import Floats, Integers
 
 Counts = NDArray[np.int32]
@@ -261,6 +271,16 @@ def perfect_noise(people: Respondents, *, seed: int = 0, engine: Engine = "auto"
         scores = resampled_scores(drawn, predicted, _NOISE_DRAWS, seed, purpose="perfect prediction", engine=engine)
         noise[left] = 1 - scores[:, :, 0].mean(axis=1)
     return noise
+
+
+def drawn_moments(p: Floats, n: int, draws: int, *, seed: int = 0) -> tuple[float, float, float]:
+    """E JSD(p̂, p), E √JSD(p̂, p) and the standard error of the latter, from so many samples of n."""
+    people = Respondents(p[None], np.array([len(p)]), np.array([n]))
+    engine: Engine = "compiled" if float(n) * draws > _COMPILE_ABOVE else "numpy"
+    counts = draw(people, slice(0, 1), draws, stream_key(seed, "perfect prediction"), engine).counts[0]
+    jsd = divergence(counts / n, p, floor=0.0)
+    roots = 1 - score_of(jsd)
+    return float(jsd.mean()), float(roots.mean()), float(roots.std(ddof=1) / np.sqrt(draws))
 
 
 # ------------------------------------------------------------------------------------------------- thinning of samples
