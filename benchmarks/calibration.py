@@ -1,6 +1,6 @@
 """Are the intervals and tests honest? Coverage and size by simulation, on data whose truth is known.
 
-    python benchmarks/calibration.py                                 everything; about 15 minutes on one core
+    python benchmarks/calibration.py                                 everything; about 8 minutes on one core
     python benchmarks/calibration.py --simulations 200               a quick look
     python benchmarks/calibration.py --scenario grows-180            one scenario; may be repeated
     python benchmarks/calibration.py --out benchmarks/results/calibration.md
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = report_parser("Coverage of every interval and size of every test, by simulation.")
     names = [scenario.name for scenario in SCENARIOS]
-    parser.add_argument("--simulations", type=int, default=2000, metavar="N", help="per scenario (2000)")
+    parser.add_argument("--simulations", type=int, default=1000, metavar="N", help="per scenario (1000)")
     parser.add_argument("--scenario", action="append", choices=names, metavar="NAME", help=f"of {', '.join(names)}")
     return parser.parse_args(arguments)
 

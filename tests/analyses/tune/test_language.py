@@ -76,10 +76,10 @@ def test_arms_are_compared_with_the_baseline_in_table_and_sentence(report: Tunin
     assert generations is not None
     assert generations.names == ["full", "lora"]  # the baseline first, whatever the order of the runs
     (pair,) = generations.differences
-    section = next(section for section in report.sections if section.key == "language")
+    section = next(section for section in report.sections if section.title == "Japanese-specific metrics")
     assert section.said == (pair.sentence,)
     assert pair.sentence.startswith("lora is worse than full: BLEU (ja-mecab)")
-    (table,) = section.tables
+    table = next(table for table in section.tables if table.key == "language")
     assert [column.name for column in table.columns] == ["quantity", "full", "lora"]
     assert "BLEU (char)" in str(report)
     assert TuningReport.from_dict(report.to_dict()) == report

@@ -17,12 +17,11 @@ from assay.data.writing_systems import codes_of, scripts_of
 from assay.design import Design
 from assay.errors import UsageError
 from assay.names import listed
-from assay.results.parts import Column, ResultTable, Section, Value
+from assay.results.parts import Column, ResultTable, Value
 from assay.stats.records import Estimate
 from assay.stats.units import Units, grouped, standard_error
 
 _BITS = Quantity("bits_per_character", "bits per character", "bits", lower_is_better=True)
-_TITLE = "Text and bits per character"
 _KANA = 2  # hiragana and katakana are the first scripts
 _SHOWN = ("cer", "accuracy", "bleu", "sentence_bleu", "chrf")
 
@@ -38,11 +37,14 @@ class Language(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     @property
-    def sections(self) -> tuple[Section, ...]:
-        table = self._table()
-        pairs = () if self.generations is None else self.generations.differences
-        said = tuple(pair.sentence for pair in pairs)
-        return (Section("language", _TITLE, tables=(table,), said=said),)
+    def japanese(self) -> bool:
+        """Whether prompts are Japanese, so that words are MeCab's."""
+        return any(quantity.key == "bleu/ja-mecab" for own in self.scores().values() for quantity in own)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What arms wrote, in pairs."""
+        return () if self.generations is None else tuple(pair.sentence for pair in self.generations.differences)
 
     def scores(self) -> dict[str, dict[Quantity, Estimate]]:
         """Everything by arm."""
@@ -54,7 +56,7 @@ class Language(msgspec.Struct, frozen=True):
             found[system.name] = found.get(system.name, {}) | own
         return found
 
-    def _table(self) -> ResultTable:
+    def table(self) -> ResultTable:
         scores = self.scores()
         quantities = list(dict.fromkeys(quantity for own in scores.values() for quantity in own))
         columns = [Column("quantity", [quantity.label for quantity in quantities])]
@@ -62,7 +64,9 @@ class Language(msgspec.Struct, frozen=True):
             found: list[Value] = [own.get(quantity) for quantity in quantities]
             written = [quantity.cell(own[quantity]) if quantity in own else "–" for quantity in quantities]
             columns.append(Column(arm, found, written=written))
-        return ResultTable("language", _TITLE.lower(), tuple(columns), "intervals over other text", "scores of text")
+        return ResultTable(
+            "language", "text and bits per character", tuple(columns), "intervals over other text", "scores of text"
+        )
 
 
 def language_of(groups: Mapping[str, Sequence[Trained]], baseline: str | None, design: Design) -> Language | None:

@@ -141,15 +141,25 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/2"):
             if self.compact
             else tuple(map(str, self.recommendations))
         )
+        of_japanese, other = self._written(metrics, japanese)
         found = (
             Section("summary", "Executive summary", tables=(self._executive(),)),
-            Section("metrics", "Detailed metrics", figures=tuple(_figures(self)), tables=_filled(metrics)),
+            Section("metrics", "Detailed metrics", "", tuple(_figures(self)), _filled(metrics), other),
             Section("analysis", "Statistical analysis", tables=_filled(analysis)),
-            Section("japanese", "Japanese-specific metrics", tables=_filled(japanese)),
-            *(() if self.language is None else self.language.sections),
+            Section("japanese", "Japanese-specific metrics", tables=_filled(japanese), said=of_japanese),
             Section("advice", "Recommendations", tables=_filled(criteria), said=said),
         )
         return tuple(section for section in found if section.said or section.figures or section.tables)
+
+    def _written(
+        self, metrics: list[ResultTable], japanese: list[ResultTable]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Put what arms wrote with the scripts if it is Japanese, else with the metrics; give what is said of it."""
+        if self.language is None:
+            return (), ()
+        of_japanese = bool(self.japanese_specific) or self.language.japanese
+        (japanese if of_japanese else metrics).append(self.language.table())
+        return (self.language.said, ()) if of_japanese else ((), self.language.said)
 
     def _executive(self) -> ResultTable:
         compared = tables.compared_columns(self.arms, self.contrasts) if self.compact else None

@@ -24,6 +24,7 @@ GZIP, ZSTANDARD, ZIP = b"\x1f\x8b", b"(\xb5/\xfd", b"PK\x03\x04"
 _LARGEST_RATIO = 1000
 _COPIED_AT_ONCE, _UNPACKED_AT_ONCE = 1 << 20, 1 << 14  # 16 kB of zstandard may become 200 MB
 STDIN = "-"
+_READ: list[object] = []  # the standard input that was read, which can be done once
 #: Files of a folder that may be tables.
 _SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".xlsx"})
 _PACKED = frozenset({".gz", ".zst", ".zstd"})
@@ -83,6 +84,9 @@ def from_stdin(folder: Path) -> Path:
     """What is piped in, as a file; it can be read once."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         raise InputError("stdin: nothing is piped in; name a file instead of -.")
+    if any(sys.stdin is one for one in _READ):
+        raise InputError("stdin: it was read already, for the first -; write it to a file, and name that twice.")
+    _READ[:] = [sys.stdin]
     target = folder / "stdin"
     blocks = iter(lambda: sys.stdin.buffer.read(_COPIED_AT_ONCE), b"")
     with target.open("wb") as copy:
