@@ -10,8 +10,8 @@ from math import sqrt
 
 import numpy as np
 
-from assay.data import Panel, Table
-from assay.data.lost_answers import lost_in, lost_notes
+from assay.data import Metric, Panel, Table
+from assay.data.lost_answers import answered_tables, lost_in, lost_notes
 from assay.data.units_and_runs import numbered_attempts, runs_of
 from assay.design import Missing
 from assay.errors import InputError, UsageError
@@ -28,12 +28,12 @@ def attempts_of(
 
     An attempt that was lost is none, or wrong where ``missing`` is ``"zero"``.
     """
-    left = [replace(table.answered(zero=missing == "zero"), lost=None) for table in tables]
+    left = [replace(table, lost=None) for table in answered_tables(tables, Metric.of(tables[0].kind), missing)]
     named = [replace(numbered_attempts(table), name=name) for table, name in zip(left, names, strict=True)]
     panel = Panel.from_runs(runs_of(named), cluster=cluster)
     own = zip(panel.models, names, strict=True)  # a model without a name is called otherwise among runs
     models = tuple(replace(runs, model=name) for runs, name in own)
-    noted = replace(panel, notes=(*lost_notes(tables, names), *panel.notes), lost=lost_in(tables, names))
+    noted = replace(panel, notes=(*lost_notes(tables, names, missing), *panel.notes), lost=lost_in(tables, names))
     return attempts_left(replace(noted, models=models), missing)
 
 

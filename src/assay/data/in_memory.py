@@ -92,6 +92,8 @@ def run_columns(sources: Sequence[Any], names: Sequence[str] | None = None, *, o
         raise UsageError(f"names must be {1 if single else len(arrays)}, one for each model, but got {listed(models)}.")
     of_columns = models * len(arrays) if single else np.repeat(models, [one.shape[1] for one in arrays]).tolist()
     panel = Panel.from_arrays(np.hstack(arrays), models=of_columns, holes=True)
+    holes = {one.model: int((~panel.answered[:, list(one.columns)]).sum()) for one in panel.by_model}
+    panel = replace(panel, lost=holes if any(holes.values()) else {})
     if len(arrays) == 1:
         return panel
     return replace(panel, notes=("paired by position: row i of every array is the same item",))

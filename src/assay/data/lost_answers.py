@@ -28,10 +28,9 @@ def answered_tables(tables: Sequence[Table], metric: Metric, missing: Missing) -
             raise InputError(f"{table.label}: every answer was lost to an error; see what failed, and run it again.")
         if missing == "refuse" and len(left) < len(table):
             first = table.place(int(np.argmax(np.isnan(table.numbers["score"]))))
-            count = len(table) - len(left)
-            raise InputError(
-                f"{first}: no answer, nor in {count - 1:,} other rows; complete them, or leave out `missing`."
-            )
+            others = len(table) - len(left) - 1
+            more = f", nor in {others:,} other row{'s' if others > 1 else ''}" if others else ""
+            raise InputError(f"{first}: no answer{more}; complete the file, or leave out `missing`.")
     if not metric.lower_is_better:
         check_scales(found)
     return found
@@ -88,19 +87,23 @@ def lost_in(tables: Sequence[Table], systems: Sequence[str]) -> dict[str, int]:
     return dict(zip(systems, counts, strict=True)) if any(counts) else {}
 
 
-def lost_notes(tables: Sequence[Table], systems: Sequence[str]) -> tuple[str, ...]:
+def lost_notes(tables: Sequence[Table], systems: Sequence[str], missing: Missing = "drop") -> tuple[str, ...]:
     """The same in words; a warning where these numbers differ."""
     counts = list(lost_in(tables, systems).values())
     if not counts:
         return ()
     worst = sorted(range(len(tables)), key=lambda i: -counts[i])
     told = listed((f"{systems[i]} {counts[i]:,} of {len(tables[i]):,}" for i in worst), 6)
-    wrong = any(table.lost is not None and not np.isnan(table.numbers["score"][table.lost]).any() for table in tables)
-    other = "`Selection(errors='missing')` leaves them out" if wrong else "`Selection(errors='wrong')` makes them 0"
-    rule = f"{'they count as wrong' if wrong else 'they are missing, not wrong'} ({other})"
+    wrong = any(table.lost is not None and (table.numbers["score"][table.lost] == 0).any() for table in tables)
+    if wrong:
+        rule = "they count as wrong (`Selection(errors='missing')` leaves them out)"
+    elif missing == "zero":
+        rule = "they count as 0 (`missing='drop'` leaves them out)"
+    else:
+        rule = "they are missing, not wrong (`Selection(errors='wrong')` makes them 0)"
     if len(set(counts)) == 1:
         return (f"answers lost to errors, nulls or empty cells, {told}: {rule}",)
-    biased = "" if wrong else ", and a model that fails on hard items looks better than it is"
+    biased = "" if wrong or missing == "zero" else ", and a model that fails on hard items looks better than it is"
     return (
         f"warning: models lost different numbers of answers to errors, nulls or empty cells, {told}: {rule}{biased}",
     )

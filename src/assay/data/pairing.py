@@ -49,7 +49,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     systems = system_names(chosen, how.names)
     cluster = how.cluster or clustered_by(chosen)
     pooled = how.split is None and "split" in chosen[0].labels
-    lost, counts = lost_notes(chosen, systems), lost_in(chosen, systems)
+    lost, counts = lost_notes(chosen, systems, how.missing), lost_in(chosen, systems)
     chosen = answered_tables(chosen, metric, how.missing)
     union = _Union.of(sorted_tables(chosen, pooled=pooled))
     if how.missing in ("complete", "refuse"):

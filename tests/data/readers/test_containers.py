@@ -148,6 +148,12 @@ def test_what_is_piped_in_is_read(monkeypatch: pytest.MonkeyPatch, packer: str) 
     assert (cells(found), found.name) == (EXPECTED, "stdin")
 
 
+def test_a_pipe_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Piped(DOCUMENTS["array.json"].encode()))
+    with pytest.raises(InputError, match="stdin: it was read already, for the first -; write it to a file"):
+        compare("-", "-")
+
+
 def test_a_pipe_without_anything_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Piped(b""))
     with pytest.raises(InputError, match="stdin: the file is empty"):
