@@ -30,7 +30,10 @@ def test_every_method_and_any_usual_level_is_accepted(method: Any, level: float)
 REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"method": "bootstrap"},
-        "method must be one of auto, bca, bca-plain, percentile, t, t-hall, studentized, tango, agresti-coull, but got 'bootstrap'.",
+        (
+            "method must be one of auto, bca, bca-plain, percentile, t, t-hall, studentized, tango, agresti-coull, "
+            "but got 'bootstrap'."
+        ),
     ),
     ({"scheme": "window"}, "scheme must be one of auto, tokens, windows, but got 'window'."),
     ({"test": "z"}, "test must be one of auto, sign-flip, mcnemar-midp, mcnemar, t, wilcoxon, but got 'z'."),
