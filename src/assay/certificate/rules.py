@@ -28,7 +28,7 @@ from assay.data import Panel, Table
 from assay.data.panel_views import without_splits
 from assay.design import Policy
 from assay.errors import InputError, NoPairsError
-from assay.stats.numerics import t_cdf, t_quantile
+from assay.stats.numerics import t_cdf, t_reach
 from assay.stats.units import Floats, Units, effective_number, standard_error
 
 ALARM_LEVEL = 0.01  # of drift
@@ -194,7 +194,7 @@ class DriftFound:
 
     def limits(self, level: float) -> tuple[float, float]:
         """Welch's interval: it leaves out 0 exactly where p < 1 − level."""
-        reach = t_quantile(0.5 + level / 2, self.df) * self.standard_error
+        reach = t_reach(level, self.df) * self.standard_error
         return self.log_ratio - reach, self.log_ratio + reach
 
     @property
