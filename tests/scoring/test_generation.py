@@ -5,6 +5,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,17 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@cache
+def loaded(folder: Path) -> tuple[Any, Any]:
+    auto: Any = transformers.AutoModelForCausalLM
+    return auto.from_pretrained(folder).eval(), transformers.AutoTokenizer.from_pretrained(folder)
+
+
 def looped(
     folder: Path, prompt: str, tokens: int, ends: frozenset[int], draws: Sequence[float] = (), temperature: float = 0.0
 ) -> tuple[str, str]:
     """One token at a time, each from a whole forward pass of one row: no cache, no batch, no padding."""
-    auto: Any = transformers.AutoModelForCausalLM
-    model, tokenizer = auto.from_pretrained(folder).eval(), transformers.AutoTokenizer.from_pretrained(folder)
+    model, tokenizer = loaded(folder)
     ids = list(tokenizer(prompt)["input_ids"])
     start = len(ids)
     for step in range(tokens):
