@@ -35,5 +35,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """So does what a module of tests imported late (torch, transformers, statsmodels): many thousands of objects."""
+    if nextitem is None or item.path != nextitem.path:
+        gc.collect()
+        gc.freeze()
+
+
 def pytest_unconfigure() -> None:
     gc.unfreeze()
