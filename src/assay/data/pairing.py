@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.data.metrics import BITS, SIZES, Metric
 from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
-from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split
+from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split, tokens_notes
 from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import argument, listed
@@ -273,6 +273,7 @@ def _nothing_common(sides: Sequence[SortedTable]) -> NoPairsError:
 
 def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ...]:
     notes = [note for side in sides for note in (*side.table.notes, *side.notes)]
+    notes += tokens_notes([(side.label, side.table.about) for side in sides])
     for name in SIZES:
         have = [name in side.table.numbers for side in sides]
         if any(have) and not all(have):

@@ -33,7 +33,7 @@ from assay.data.writing_systems import (
 )
 from assay.errors import InputError, UsageError
 from assay.scoring import Encoded, TokenProgress, local_scorer
-from assay.scoring.checkpoint import model_digests
+from assay.scoring.checkpoint import ids_digest
 from assay.scoring.loading import tokenized
 from assay.scoring.models_and_texts import Document, Model, ModelSpec, Text, read_documents, specs_of, texts_digest
 from assay.scoring.windows import Layout, Plan, Window, batches_of, layout_for, start_token, windows_of
@@ -84,7 +84,7 @@ def characters(
         scorer = local_scorer(spec)
         predicted = _predicted(scorer, name, documents, plan, None if progress is None else progress(name))
         counts = _counted(predicted, name, scripts)
-        tokens = model_digests(spec)["tokenizer"]
+        tokens = ids_digest(part.encoded.ids for part in predicted.documents)
         found.append(replace(counts, normalize=normalize, text=digest, tokenizer=tokens))
     return found
 
