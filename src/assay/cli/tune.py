@@ -187,6 +187,7 @@ def run(
         seed=seed,
         checkpoint=checkpoint,
     )
+    output.starting(base)
     tune_run(
         base,
         output_folder,

@@ -24,6 +24,7 @@ from assay.scoring.models_and_texts import (
     ModelSpec,
     Spec,
     Text,
+    check_folders,
     read_documents,
     specs_of,
     texts_digest,
@@ -86,6 +87,7 @@ def score(
     specs = specs_of(models)
     if not specs:
         raise UsageError("score needs a model.")
+    check_folders(specs.values())
     plan, folder = plan or Plan(), Path(output)
     documents = read_documents(texts, field=field, split_on=split_on)
     known: dict[str, list[Encoded]] = {}

@@ -31,7 +31,7 @@ from assay.data import Dropped, Metric, Panel, Selection, Table, pair
 from assay.data.in_memory import is_array, run_columns
 from assay.data.pairing import system_names
 from assay.data.readers import UNNAMED
-from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
+from assay.data.runs.rates import Size, check_per, rates_of_panel, rates_of_tables
 from assay.data.sources import Models, Source, panel_as_asked, renamed, two_names, two_systems, two_tables
 from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, NoPairsError, UsageError
@@ -104,10 +104,7 @@ def compare(
     an error, as on the command line.
     """
     design = as_given("compare", Design, design, settings)
-    if per is not None and cluster not in (None, "document"):
-        raise UsageError(f"per draws whole documents, and not {cluster!r}; leave cluster out.")
-    if per is not None and lower_is_better is False:
-        raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
+    check_per(per, cluster=cluster, lower_is_better=lower_is_better)
     if every and at is None:
         raise UsageError("`every` says that all of k attempts must be right; say how many with `at=k`.")
     if at is not None:
