@@ -40,7 +40,7 @@ class Shell:
         return name
 
     def assert_refused(self, *arguments: str, exit_code: int = 3, parts: Sequence[str] = ()) -> str:
-        """One line on stderr that has all the parts, nothing on stdout, no traceback; a model may have said its name."""
+        """One line on stderr that has all the parts, nothing on stdout; a model may have said that it starts."""
         ran = self(*arguments)
         assert (ran.exit_code, ran.out) == (exit_code, "")
         said = "".join(line for line in ran.err.splitlines(keepends=True) if not line.endswith(": starting\n"))
