@@ -161,6 +161,26 @@ def test_rates_of_tables_byte_of_two_tokenizers_divide_by_the_same_bytes(
     assert not rates.notes
 
 
+def test_windows_of_parts_of_a_character_are_read_and_their_bytes_add_up(
+    tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A byte-level tokenizer that has seen none of these characters, in windows of two tokens."""
+    words = "鬱蒼たる森𠮷野家" * 6
+    specs = {str(seed): ModelSpec(str(tiny_model(seed=seed))) for seed in (0, 5)}
+    documents = [assay.Document(f"d{i}", words[i:]) for i in range(3)]
+    runs = score(specs, documents, tmp_path / "runs", plan=Plan(context=2))
+    tables = [read_table(run) for run in runs.values()]
+    assert (tables[0].numbers["bytes"] == 0).any()
+    total = sum(len(document.text.encode()) for document in documents)
+    assert tables[0].numbers["bytes"].sum() == total
+    found = assay.compare(*runs.values())
+    assert found.bits_per_byte is not None
+    nats = float((tables[0].numbers["loss"] * tables[0].numbers["tokens"]).sum())
+    assert found.bits_per_byte.a == pytest.approx(nats / np.log(2) / total, rel=1e-12)
+    per = assay.compare(*runs.values(), per="byte")
+    assert per.a == pytest.approx(found.bits_per_byte.a, rel=1e-12)
+
+
 @pytest.mark.parametrize("context", [0, -1, 1])
 def test_contexts_without_a_context_are_refused(
     tiny_model: Callable[..., Path], text: Path, tmp_path: Path, context: int

@@ -52,7 +52,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
         union = union.common(strict=how.strict)
     union.check_contents()
     weights = union.shared(metric.parts[1])
-    sizes = {name: union.shared(name) for name in SIZES if union.all_have(name)}
+    sizes = {name: size for name in SIZES if union.all_have(name) and (size := union.shared(name)).any()}
     return PanelViews(
         systems,
         union.ids,

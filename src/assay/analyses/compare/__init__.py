@@ -40,7 +40,7 @@ from assay.stats.bootstrap import IntervalResult
 from assay.stats.numerics import SMALLEST_P
 from assay.stats.paired_tests import ArmValues, effect_sizes
 from assay.stats.records import Estimate, Fallback, Test
-from assay.stats.units import Floats, Units, standard_error
+from assay.stats.units import Floats, Units, joined, standard_error
 
 #: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do.
 SIZES = {"bytes": "bits_per_byte", "chars": "bits_per_character"}
@@ -309,7 +309,7 @@ def _found(panel: Panel, differences: Differences, binary: Binary | None, design
     test, test_fallbacks = paired_test(whole, binary, design)
     difference, alone = _estimate(whole, main), test.p_value
     sums = panel.cluster_sums()
-    bits = {name: _bits(panel, whole, size, design) for name, size in sums.sizes.items()}
+    bits = {name: _bits(panel, whole, size, design) for name, size in sums.sizes.items() if size.any()}
     notes = disagreement(difference, test)
     if agree:
         own = [found.own_p for found in (main, *(found for _, found in bits.values())) if found.own_p is not None]
@@ -360,7 +360,8 @@ def _estimate(whole: Units, found: IntervalResult) -> Estimate:
 
 def _bits(panel: Panel, whole: Units, size: Floats, design: Design) -> tuple[Units, IntervalResult]:
     """Bits per byte or character, Σ loss / (ln 2 · Σ size): the same differences over other denominators."""
-    bits = Units(whole.numerators / log(2), size)
+    nats, size = joined(whole.numerators, size)
+    bits = Units(nats / log(2), size)
     return bits, paired_interval(drawn_by(bits, design, panel).units, None, design)
 
 

@@ -106,7 +106,8 @@ def _check_text(tables: Sequence[Table]) -> None:
 
 def _by_document(documents: Labels, nats: Floats, sizes: Floats) -> _Sums:
     both = zip(grouped(nats / log(2), documents.codes), grouped(sizes, documents.codes), strict=True)
-    return {name: (float(bits), float(size)) for name, (bits, size) in zip(documents.names, both, strict=True)}
+    named = zip(documents.names, both, strict=True)
+    return {name: (float(bits), float(size)) for name, (bits, size) in named if size > 0}  # else: no text of it counts
 
 
 def _check_whole(size: Size, tables: Sequence[Table], sums: Sequence[_Sums]) -> None:
