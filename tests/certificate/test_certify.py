@@ -273,8 +273,9 @@ def test_what_does_not_go_with_bits_is_refused(
     changes: dict[str, Any], how: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     changed = {name: values for name, values in (OTHER | changes).items() if values is not None}
+    options: dict[str, Any] = {"per": "byte", "policy": SMALL} | how
     with pytest.raises(AssayError, match=said):
-        certify(BASE, changed, tmp_path / "c.json", **({"per": "byte", "policy": SMALL} | how))
+        certify(BASE, changed, tmp_path / "c.json", **options)
     assert not list(tmp_path.iterdir())
 
 

@@ -17,6 +17,7 @@ from assay.analyses.tune.arms import (
     Trained,
     arm_of,
     baseline_of,
+    by_rows,
     sensitivity_of,
 )
 from assay.analyses.tune.contrasts import Adaptation, Contrast, adaptation_of, contrast_of
@@ -91,9 +92,9 @@ def tune_logs(
     """The report on logs that have been read; ``notes`` are those of the readers."""
     design = design or Design()
     _check_same(logs)
-    trained = [Trained(log) for log in logs]
-    groups = _grouped([run for run in trained if not run.log.sweep])
-    sweeps = _grouped([run for run in trained if run.log.sweep])
+    runs = by_rows([log for log in logs if not log.sweep])
+    groups = _grouped([Trained(log) for log in runs])
+    sweeps = _grouped([Trained(log) for log in by_rows([log for log in logs if log.sweep])])
     arms = tuple(arm_of(name, group, design.level) for name, group in groups.items())
     first, why = baseline_of(arms, baseline)
     adapted = tuple(_adapted(arm, groups[arm.name], design) for arm in arms)
