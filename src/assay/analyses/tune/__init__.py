@@ -103,7 +103,7 @@ def tune_logs(
     criteria = criteria_of(arms, contrasts, targets)
     language = language_of(groups, first, design)
     spoken = () if language is None else language.notes
-    found = [why, *notes, *notes_of(arms, logs, adapted), unasked(arms, targets), *spoken]
+    found = [why, *notes, *notes_of(arms, logs, adapted), _of_rows(runs), unasked(arms, targets), *spoken]
     return TuningReport(
         kind="tuning",
         sentence=_sentence(arms, adapted, contrasts, sensitivity, many=len(arms) >= COMPACT_FROM and not full),
@@ -120,6 +120,12 @@ def tune_logs(
         full=full,
         language=language,
     )
+
+
+def _of_rows(runs: Sequence[TrainingLog]) -> str | None:
+    """What the windows are, where runs are judged by the rows that they kept."""
+    kept = bool(runs) and all(log.windows is not None and log.windows == log.rows for log in runs)
+    return "windows are the rows of the validation set, as the callback kept them" if kept else None
 
 
 def _sentence(

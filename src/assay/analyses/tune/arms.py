@@ -70,8 +70,7 @@ def by_rows(logs: Sequence[TrainingLog]) -> list[TrainingLog]:
     """Judge runs by the rows of their validation set, if all kept those and not all scored windows of text."""
     if all(log.windows is not None for log in logs) or not all(log.rows is not None for log in logs):
         return list(logs)
-    said = "windows are the rows of the validation set, as the callback kept them"
-    return [replace(log, windows=log.rows, start_windows=log.start_rows, notes=(*log.notes, said)) for log in logs]
+    return [replace(log, windows=log.rows, start_windows=log.start_rows) for log in logs]
 
 
 @dataclass(frozen=True, eq=False)
