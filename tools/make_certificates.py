@@ -169,6 +169,31 @@ def _drawn_uniformly(path: Path, _: Path) -> Certificate:
     return certify(losses(180), losses(180, 0.01, 1), path, policy=Policy(scheme="windows"))
 
 
+def by_document(columns: Columns) -> Columns:
+    """Documents of two windows, all of one split."""
+    kept = {name: values for name, values in columns.items() if name != "split"}
+    return kept | {"document": [f"d{i // 2:03d}" for i in range(len(columns["window"]))]}
+
+
+def tokenized_otherwise(columns: Columns) -> Columns:
+    """The same bytes in other windows, of more tokens."""
+    nats = [loss * tokens for loss, tokens in zip(columns["loss"], columns["tokens"], strict=True)]
+    tokens = [count + 7 for count in columns["tokens"]]
+    means: Columns = {"loss": [total / count for total, count in zip(nats, tokens, strict=True)]}
+    return columns | means | {"window": [f"v{name}" for name in columns["window"]], "tokens": tokens}
+
+
+def _per_byte(path: Path, _: Path) -> Certificate:
+    """Models with other tokens: the bits of whole documents, which weigh what they hold."""
+    subject = tokenized_otherwise(by_document(losses(200, 0.01, 1)))
+    return certify(by_document(losses(200)), subject, path, per="byte", policy=Policy(profile="ci"))
+
+
+def _per_character(path: Path, _: Path) -> Certificate:
+    subject = tokenized_otherwise(losses(180, 0.2, 1))
+    return certify(losses(180), subject, path, per="character", policy=Policy(max_drop=0.01, note="short texts"))
+
+
 KINDS: dict[str, Callable[[Path, Path], Certificate]] = {
     "losses-signed": _losses,
     "losses-regression": _regression,
@@ -183,6 +208,8 @@ KINDS: dict[str, Callable[[Path, Path], Certificate]] = {
     "losses-drawn-uniformly": _drawn_uniformly,
     "losses-random-flips": _random_flips,
     "losses-smoothed-flips": _smoothed_flips,
+    "losses-per-byte": _per_byte,
+    "losses-per-character": _per_character,
     "scores-signed": _scores,
     "scores-clusters": _scores_in_clusters,
     "scores-graded": _graded,

@@ -44,6 +44,10 @@ class WriteError(AssayError):
     exit_code = 74
 
 
+class AssayWarning(UserWarning):
+    """Something that was asked for and has no effect, or another than one may expect; the command line prints it."""
+
+
 def cannot_write(place: object, error: OSError, then: str, *, how: str = "written") -> AssayError:
     """The error for a file that cannot be written: about the disk, or about the path, with what to do ``then``."""
     if error.errno in _DISK:

@@ -104,6 +104,18 @@ def _as_published(path: Path) -> None:
     certify(losses(120), losses(120, 2), path, policy=policy)
 
 
+def _per_byte(path: Path) -> None:
+    """Models with other tokenizers: other windows of the same documents, and so many bytes of each."""
+    shared: Columns = {
+        "document": [f"d{i // 2:03d}" for i in range(240)],
+        "bytes": [400.0 + i % 90 for i in range(240)],
+    }
+    subject = losses(120, 2) | shared
+    subject |= {"window": [f"v{i}" for i in range(240)], "tokens": [90.0 + 20 * (i % 7) for i in range(240)]}
+    policy = Policy(min_windows=50, max_drop=0.1, note="short documents")
+    certify(losses(120) | shared, subject, path, per="byte", policy=policy)
+
+
 KINDS: dict[str, Callable[[Path], None]] = {
     "losses": _losses,
     "clusters": _clusters,
@@ -113,6 +125,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
     "overrides": _overrides,
     "as published": _as_published,
     "broken rules": _broken,
+    "per byte": _per_byte,
     "harness": _harness,
     "turned round": _turned,
 }

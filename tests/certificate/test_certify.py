@@ -195,3 +195,104 @@ def test_a_panel_that_cannot_be_certified_is_refused_in_one_line(what: str, tmp_
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
     assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------- bits of whole documents
+
+
+def of_documents(columns: Columns, *, shift: int = 0) -> Columns:
+    """Windows in documents of two, with their bytes; with a shift those of another tokenizer."""
+    n = len(columns["window"])
+    found = columns | {
+        "document": [f"d{i // 2:03d}" for i in range(n)],
+        "bytes": [400.0 + i % 90 for i in range(n)],
+        "tokens": [tokens + shift for tokens in columns["tokens"]],
+    }
+    return found | ({"window": [f"v{i}" for i in range(n)]} if shift else {})
+
+
+def rates(columns: Columns) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Bits and bytes of the final documents, added up row by row."""
+    bits: dict[str, float] = {}
+    sizes: dict[str, float] = {}
+    names = ("document", "split", "tokens", "loss", "bytes")
+    for document, split, tokens, loss, size in zip(*(columns[name] for name in names), strict=True):
+        if split == "final":
+            bits[document] = bits.get(document, 0.0) + tokens * loss / np.log(2)
+            sizes[document] = sizes.get(document, 0.0) + size
+    return np.array(list(bits.values())), np.array(list(sizes.values()))
+
+
+BASE = of_documents(losses(60))
+OTHER = of_documents(losses(60, 2), shift=-20)
+
+
+def test_bits_of_models_with_different_tokens_by_hand(tmp_path: Path) -> None:
+    found = certify(BASE, OTHER, tmp_path / "c.json", per="byte", policy=SMALL)
+    (a, size), (b, same) = rates(BASE), rates(OTHER)
+    assert (size == same).all()
+    metric, bits = found.primary_metric, found.bits_per_byte
+    assert bits is not None
+    assert (metric.kind, found.measure.metric, metric.lower_is_better) == ("bits per byte", "bits per byte", True)
+    assert metric.final == pytest.approx(b.sum() / size.sum(), rel=1e-11)
+    assert metric.difference_vs_baseline == pytest.approx((b.sum() - a.sum()) / size.sum(), rel=1e-9)
+    assert bits.baseline == pytest.approx(a.sum() / size.sum(), rel=1e-11)
+    assert (bits.ci, bits.difference) == (metric.ci, metric.difference_vs_baseline)
+    assert (found.stats.paired_windows, found.stats.differing) == (30, int((a != b).sum()))
+    assert found.stats.largest == pytest.approx(size.max() / size.sum(), rel=1e-11)
+    assert (found.verdict, found.decision.limit) == ("pass", 0.02)  # the baseline has more tokens of about this loss
+    assert verify(found.path).true
+
+
+def test_bits_of_a_panel_are_those_of_its_tables(tmp_path: Path) -> None:
+    other = BASE | {"loss": of_documents(losses(60, 2))["loss"]}
+    panel = Panel.from_frame(stacked(A=BASE, B=other))
+    of_panel = certify(panel, None, tmp_path / "panel.json", per="byte", policy=SMALL)
+    of_tables = certify(
+        read_table(BASE, name="A"), read_table(other, name="B"), tmp_path / "t.json", per="byte", policy=SMALL
+    )
+    assert of_panel.primary_metric == of_tables.primary_metric
+    assert verify(tmp_path / "panel.json").true
+
+
+@pytest.mark.parametrize(
+    ("changes", "how", "said"),
+    [
+        ({"bytes": [*OTHER["bytes"][:-1], 1.0]}, {}, r"count .* and .* bytes of the document 'd059'; score all of it"),
+        ({"window": ["v0"] * 120}, {}, "'v0' of split 'preview' is in row 1 already"),
+        ({"document": None}, {}, "no column 'document'"),
+        ({"bytes": None}, {}, "no column 'bytes'"),
+        ({}, {"cluster": "split"}, "per draws whole documents"),
+        ({}, {"per": "line"}, "per must be one of byte, character"),
+        ({}, {"policy": Policy(metric="perplexity")}, "the metric is bits per byte, but 'perplexity' was asked for"),
+        ({}, {"lower_is_better": False}, "lower_is_better must not be False for losses"),
+        ({}, {"policy": Policy(profile="ci")}, "30 documents of at least 180"),
+    ],
+)
+def test_what_does_not_go_with_bits_is_refused(
+    changes: dict[str, Any], how: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    changed = {name: values for name, values in (OTHER | changes).items() if values is not None}
+    options: dict[str, Any] = {"per": "byte", "policy": SMALL} | how
+    with pytest.raises(AssayError, match=said):
+        certify(BASE, changed, tmp_path / "c.json", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_limit_of_perplexity_is_not_evaded_by_bits(tmp_path: Path) -> None:
+    """The verifier who limits perplexity is told; who limits bits judges by that limit, as lower is better."""
+    found = certify(BASE, OTHER, tmp_path / "c.json", per="byte", policy=SMALL)
+    (reason,) = verify(found.path, policy=Policy(max_ratio=1.05)).reasons
+    assert reason == "about bits per byte, and the policy limits perplexity only (max_ratio); max_drop required"
+    own = verify(found.path, policy=Policy(max_drop=0.5))
+    assert (own.reasons, own.limit, own.verdict) == ((), 0.5, "pass")
+    (metric,) = verify(found.path, policy=Policy(max_drop=0.5, metric="perplexity")).reasons
+    assert metric == "metric 'bits per byte', 'perplexity' required"
+
+
+def test_equal_weights_are_no_rule_of_documents(tmp_path: Path) -> None:
+    """They weigh what they hold; half as many of equal length are enough, as of windows."""
+    long = [size * (200 if i == 119 else 1) for i, size in enumerate(BASE["bytes"])]
+    found = certify(BASE | {"bytes": long}, OTHER | {"bytes": long}, tmp_path / "c.json", per="byte", policy=SMALL)
+    assert [type(rule).__name__ for rule in found.rules] == ["PairingRule", "OverlapRule", "FinalMinimumRule"]
+    assert found.broken["final minimum"].endswith("of equal length: a few have most of the text")

@@ -1,5 +1,10 @@
 """`assay score`: what the command line refuses before a model is loaded."""
 
+import json
+
+import pytest
+
+from assay import models
 from assay.cli.options import unescaped
 from tests.cli.command import Shell
 
@@ -28,3 +33,44 @@ def test_windows_are_two_numbers_from_one_on(shell: Shell) -> None:
 def test_what_was_typed_for_a_new_line_is_one() -> None:
     assert unescaped(r"\n\n") == "\n\n"
     assert unescaped(r"a\tb") == "a\tb"
+
+
+@pytest.mark.parametrize("command", [("score", "{}", "a.txt", "-o", "run"), ("japanese", "{}", "a.txt")])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("./models/bas", "no such folder; did you mean models/base?"),
+        ("models/bas", "(where there is no such folder of models, it is a hub's name); did you mean models/base?"),
+        ("/no/such/place", "no such folder; name a folder or a hub model."),
+        ("nor/this/one", "no such folder; name a folder or a hub model."),
+    ],
+)
+def test_a_model_that_is_no_folder_is_refused_before_anything_loads(
+    shell: Shell, command: tuple[str, ...], name: str, hint: str
+) -> None:
+    shell.write("a.txt", "text")
+    (shell.folder / "models" / "base").mkdir(parents=True)
+    shell.write("models/base/config.json", "{}")
+    shell.assert_refused(*(part.format(name) for part in command), parts=[f"{name}: ", hint])
+    assert not (shell.folder / "run").exists()
+
+
+def test_a_second_model_that_is_no_folder_is_refused_before_the_first_is_scored(shell: Shell) -> None:
+    shell.write("a.txt", "text")
+    command = ("score", str(models.path("base")), "a.txt", "--and", "./nowhere", "-o", "runs")
+    shell.assert_refused(*command, parts=["./nowhere: no such folder"])
+    assert not (shell.folder / "runs").exists()
+
+
+def test_a_cut_that_no_text_has_is_said_and_a_model_says_that_it_starts(shell: Shell) -> None:
+    """By hand: without a start token, one token fewer is predicted of the one document."""
+    pytest.importorskip("torch", reason="the extra hf is not installed")
+    shell.write("a.txt", "Once there was a model.")
+    base, told = str(models.path("base")), []
+    for more in (("--split-on", "@@"), ("--no-bos",), ("--prefix", "none")):
+        ran = shell("score", base, "a.txt", "-o", f"run{len(told)}", "--context", "64", *more)
+        assert ran.exit_code == 0
+        assert "base: starting\n" in ran.err
+        assert ("assay: --split-on @@ is in no text: the text is 1 document, as given.\n" in ran.err) is ("@@" in more)
+        told.append(json.loads((shell.folder / f"run{len(told)}" / "run.json").read_text("utf-8"))["layout"]["bos"])
+    assert told == [True, False, False]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import InputError, UsageError
+from assay.errors import AssayWarning, InputError, UsageError
 from assay.scoring.models_and_texts import (
     Document,
     EndpointSpec,
@@ -92,3 +92,11 @@ def test_what_names_a_model_and_what_a_table(tmp_path: Path) -> None:
     assert names_model(str(tmp_path / "model"))
     with pytest.raises(UsageError, match="a text needs a model before it"):
         names_model(str(tmp_path / "t.txt"))
+
+
+def test_a_cut_that_is_in_no_text_is_warned_of(tmp_path: Path) -> None:
+    for name, text in (("a.txt", "one. two."), ("b.txt", "three")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert len(read_documents(tmp_path, split_on=". ")) == 3  # it is in one of them
+    with pytest.warns(AssayWarning, match=r"`split_on='@'` is in no text: they are 2 documents, as given"):
+        assert len(read_documents(tmp_path, split_on="@")) == 2

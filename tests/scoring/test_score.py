@@ -3,9 +3,11 @@
 import json
 import multiprocessing
 import random
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +25,9 @@ from assay.data.runs.positions import check_plans, open_tokens
 from assay.data.runs.rates import rates_of_tables
 from assay.errors import InputError, UsageError
 from assay.scoring import score
+from assay.scoring.checkpoint import definition_digest
 from assay.scoring.hf import ModelScorer
+from assay.scoring.loading import load_tokenizer
 from assay.scoring.models_and_texts import ModelSpec
 from assay.scoring.windows import Plan
 from tests.scoring.conftest import TEXT
@@ -157,6 +161,26 @@ def test_rates_of_tables_byte_of_two_tokenizers_divide_by_the_same_bytes(
     assert not rates.notes
 
 
+def test_windows_of_parts_of_a_character_are_read_and_their_bytes_add_up(
+    tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A byte-level tokenizer that has seen none of these characters, in windows of two tokens."""
+    words = "鬱蒼たる森𠮷野家" * 6
+    specs = {str(seed): ModelSpec(str(tiny_model(seed=seed))) for seed in (0, 5)}
+    documents = [assay.Document(f"d{i}", words[i:]) for i in range(3)]
+    runs = score(specs, documents, tmp_path / "runs", plan=Plan(context=2))
+    tables = [read_table(run) for run in runs.values()]
+    assert (tables[0].numbers["bytes"] == 0).any()
+    total = sum(len(document.text.encode()) for document in documents)
+    assert tables[0].numbers["bytes"].sum() == total
+    found = assay.compare(*runs.values())
+    assert found.bits_per_byte is not None
+    nats = float((tables[0].numbers["loss"] * tables[0].numbers["tokens"]).sum())
+    assert found.bits_per_byte.a == pytest.approx(nats / np.log(2) / total, rel=1e-12)
+    per = assay.compare(*runs.values(), per="byte")
+    assert per.a == pytest.approx(found.bits_per_byte.a, rel=1e-12)
+
+
 @pytest.mark.parametrize("context", [0, -1, 1])
 def test_contexts_without_a_context_are_refused(
     tiny_model: Callable[..., Path], text: Path, tmp_path: Path, context: int
@@ -255,10 +279,97 @@ def test_paths_and_texts_do_where_a_spec_and_a_file_do(
 def test_perplexities_of_different_tokenizers_are_refused(
     tiny_model: Callable[..., Path], text: Path, tmp_path: Path
 ) -> None:
-    specs = {"with": ModelSpec(str(tiny_model(bos=True))), "without": ModelSpec(str(tiny_model(bos=False, seed=9)))}
-    runs = score(specs, [text], tmp_path / "runs", plan=Plan(context=24))
+    other = _copied(tiny_model(), tmp_path / "other", lambda model: model["merges"].pop(0))
+    runs = score([tiny_model(), other], [text], tmp_path / "runs", plan=Plan(context=24, keep_tokens=True))
     with pytest.raises(InputError, match="tokenized differently"):
         pair(*(read_table(run.folder) for run in runs.values()))
+    with pytest.raises(InputError, match="different tokenizers"):
+        assay.context(*runs.values())
+
+
+def _copied(model: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A copy of a model whose tokenizer.json is written in another order and on one line, after a change."""
+    shutil.copytree(model, folder)
+    told = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    change(told["model"])
+    turned = {name: told[name] for name in reversed(told)} | {"truncation": None}
+    (folder / "tokenizer.json").write_text(json.dumps(turned), "utf-8")
+    return folder
+
+
+def _saved_again(model: Path, folder: Path) -> Path:
+    """A copy as `transformers` 5 saves it: without tokenizer.model, and with a tokenizer_config.json of its own."""
+    shutil.copytree(model, folder)
+    (model / "tokenizer.model").write_bytes(b"the file of another library")
+    transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
+    return folder
+
+
+def _comparable(models: list[Path], text: Path, folder: Path) -> assay.Comparison:
+    """The comparison of two models, which differ in what their folders say of the tokenizer."""
+    runs = list(score(models, [text], folder, plan=Plan(context=24, keep_tokens=True), split_on="\n\n").values())
+    first, second = (run.manifest["model"]["digests"]["tokenizer"] for run in runs)
+    assert first != second
+    assert runs[0].manifest["text"] == runs[1].manifest["text"]
+    alike = [note for note in assay.context(*runs).notes if "defined differently" in note]
+    found = assay.compare(*runs)
+    assert [note for note in found.notes if "defined differently" in note] == alike
+    return found
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_the_same_tokenizer_in_other_files_is_the_same(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path, *, again: bool
+) -> None:
+    """The oracle is the model itself: a copy with the same weights has the same losses."""
+    model = Path(shutil.copytree(tiny_model(), tmp_path / "model"))
+    copy = tmp_path / "copy"
+    copy = _saved_again(model, copy) if again else _copied(model, copy, lambda _: None)
+    found = _comparable([model, copy], text, tmp_path / "runs")
+    assert found.difference.value == 0
+    assert not any("defined differently" in note for note in found.notes)
+
+
+def test_tokenizers_that_agree_on_the_text_compare_with_a_note(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    """One cannot write a token that the text does not have."""
+    unused = "Z"
+    assert unused not in text.read_text("utf-8")
+    other = _copied(
+        tiny_model(), tmp_path / "other", lambda model: model["vocab"].update({"ZZ": model["vocab"].pop(unused)})
+    )
+    found = _comparable([tiny_model(), other], text, tmp_path / "runs")
+    assert found.difference.value == 0
+    assert any("are defined differently, but give this text the same tokens" in note for note in found.notes)
+
+
+def test_a_run_from_before_token_ids_were_recorded_compares_by_its_files(
+    tiny_model: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    other = _copied(tiny_model(), tmp_path / "other", lambda _: None)
+    runs = score({"a": tiny_model(), "b": tiny_model(), "c": other}, [text], tmp_path / "runs", plan=Plan(context=24))
+    manifest = json.loads((runs["a"].folder / "run.json").read_text("utf-8"))
+    del manifest["text"]["token_ids"], manifest["model"]["digests"]["tokenizer_definition"]
+    (runs["a"].folder / "run.json").write_text(json.dumps(manifest), "utf-8")
+    assert assay.compare(runs["a"], runs["b"]).difference.value == 0
+    with pytest.raises(InputError, match="tokenized differently"):
+        assay.compare(runs["a"], runs["c"])
+    manifest["text"]["token_ids"] = 7
+    (runs["a"].folder / "run.json").write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(InputError, match="a digest must be a text"):
+        assay.compare(runs["a"], runs["b"])
+
+
+def test_what_a_tokenizer_was_last_asked_does_not_count(tiny_model: Callable[..., Path]) -> None:
+    tokenizer = load_tokenizer(ModelSpec(str(tiny_model())))
+    before = definition_digest(tokenizer)
+    tokenizer.pad_token = tokenizer.eos_token
+    tokenizer(["a b c", "d"], padding=True, truncation=True, max_length=2)
+    assert tokenizer.backend_tokenizer.padding is not None
+    assert definition_digest(tokenizer) == before
+    tokenizer.split_special_tokens = True
+    assert definition_digest(tokenizer) != before
 
 
 def test_a_context_longer_than_the_model_is_refused(

@@ -15,6 +15,7 @@ from assay.stats.units import (
     design_effect,
     deviations,
     influence,
+    joined,
     mean_of_draws,
     shape,
     standard_error,
@@ -231,3 +232,26 @@ def test_two_units_have_the_kurtosis_of_a_coin() -> None:
     form = shape(Units(np.array([0.0, 1.0]), np.ones(2)))
     assert form is not None
     assert form.degrees_of_freedom == 1
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 9), st.sampled_from([0.0, 0.0, 1.0, 3.0])), min_size=1, max_size=12),
+)
+def test_joined_units_against_a_walk_through_them(pairs: list[tuple[float, float]]) -> None:
+    """The twin: every unit without a denominator goes to the last one that has one, those at the start to the first."""
+    top, below = (np.array(column) for column in zip(*pairs, strict=True))
+    found = joined(top, below)
+    walked: list[list[float]] = []
+    early = 0.0
+    for numerator, denominator in pairs:
+        if denominator:
+            walked.append([numerator + early, denominator])
+            early = 0.0
+        elif walked:
+            walked[-1][0] += numerator
+        else:
+            early += numerator
+    if not walked:
+        assert (found[0] == top).all()
+        return
+    assert np.column_stack(found) == pytest.approx(np.array(walked))

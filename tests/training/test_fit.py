@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from assay import tune  # noqa: E402
 from assay.training import AssayCallback, Schedule, Settings, fit  # noqa: E402
 from assay.training.fitting import batch_of, batches_of_rows  # noqa: E402
 from assay.training.recorder import validation_loss  # noqa: E402
@@ -74,12 +75,18 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_the_validation_loss_is_weighted_by_tokens() -> None:
     model = tiny().eval()
     total = count = 0.0
+    alone = []
     for row in VALID:  # row by row, so that nothing is padded
         ids = torch.tensor([row])
         with torch.no_grad():
-            total += float(model(input_ids=ids, labels=ids).loss) * (len(row) - 1)
+            alone.append(float(model(input_ids=ids, labels=ids).loss))
+        total += alone[-1] * (len(row) - 1)
         count += len(row) - 1
-    found = validation_loss(model, batches_of_rows(VALID, 3))
+    found, kept = validation_loss(model, batches_of_rows(VALID, 3))
+    columns = kept.columns()
+    assert columns is not None
+    assert columns["tokens"].tolist() == [len(row) - 1 for row in VALID]
+    assert columns["loss"].tolist() == pytest.approx(alone, rel=1e-5)
     assert (found["tokens"], found["rows"]) == (count, len(VALID))
     assert found["loss"] == pytest.approx(total / count, rel=1e-5)
     # C6: the source's loop, a batch's mean loss times its padded length
@@ -206,3 +213,60 @@ def test_the_callback_with_a_trainer_of_ones_own(tmp_path: Path) -> None:
     assert (log.arm, len(log.loss), log.finished, len(log.valid)) == ("mine", 3, True, 0)
     history = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     assert log.loss.values.tolist() == pytest.approx(history)
+
+
+def trained_with_a_callback(folder: Path, rate: float, validation: Any) -> Any:
+    """An ordinary Trainer, of which the callback keeps the validation rows; the trained model."""
+    arguments = transformers.TrainingArguments(
+        output_dir=str(folder.with_suffix(".out")),
+        max_steps=6,
+        learning_rate=rate,
+        per_device_train_batch_size=2,
+        report_to=[],
+        save_strategy="no",
+        disable_tqdm=True,
+        use_cpu=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+    )
+    callback = AssayCallback(folder, arm=folder.name, validation=validation, schedule=Schedule(validation=2))
+    trainer = transformers.Trainer(
+        model=tiny(), args=arguments, train_dataset=TRAIN, data_collator=batch_of, callbacks=[callback]
+    )
+    trainer.train()
+    return trainer.model.eval()
+
+
+def test_two_ordinary_trainings_are_compared_row_by_row_against_the_models(tmp_path: Path) -> None:
+    """The oracle is the loss that each model itself gives to each row."""
+    rows = [row[i:] for row in VALID for i in range(4) if len(row) > i + 1]
+    models = [trained_with_a_callback(tmp_path / name, rate, batches_of_rows(rows, 3)) for name, rate in RATES.items()]
+    kept = sorted(file.name for file in (tmp_path / "slow").glob("*.parquet"))
+    assert kept == ["validation-rows-000000000.parquet", "validation-rows-000000006.parquet"]
+    report = tune(*(tmp_path / name for name in RATES))
+    (contrast,) = report.statistical_analysis.contrasts
+    assert contrast.windows is not None
+    nats = []
+    for model in (tiny().eval(), *models):
+        with torch.no_grad():
+            ids = [torch.tensor([row]) for row in rows]
+            nats.append([float(model(input_ids=one, labels=one).loss) * (one.shape[1] - 1) for one in ids])
+    tokens = sum(len(row) - 1 for row in rows)
+    first = list(RATES).index(contrast.baseline)
+    gap = (sum(nats[2 - first]) - sum(nats[1 + first])) / tokens
+    assert contrast.windows.n_pairs == len(rows)
+    assert contrast.windows.difference.value == pytest.approx(gap, rel=1e-4)
+    assert contrast.windows.difference.interval is not None
+    assert contrast.verdict != "not measured"
+    since = {one.arm: one for one in report.statistical_analysis.adapted}
+    for name, own in zip(RATES, nats[1:], strict=True):
+        found = since[name].windows
+        assert found is not None
+        assert found.difference.value == pytest.approx((sum(own) - sum(nats[0])) / tokens, rel=1e-3)
+    assert any("rows of the validation set" in note for note in report.notes)
+    (tmp_path / "slow" / kept[1]).unlink()
+    (again,) = tune(*(tmp_path / name for name in RATES)).statistical_analysis.contrasts
+    assert again.windows is None
+
+
+RATES = {"slow": 1e-3, "fast": 2e-2}

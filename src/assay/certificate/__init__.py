@@ -32,6 +32,7 @@ from assay.data.readers.database import copy_columns
 from assay.data.readers.registry import named
 from assay.data.reading import check_used
 from assay.data.runs import MANIFEST
+from assay.data.runs.rates import Size, check_per
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, tables_of_panel, two_names
 from assay.data.tables import direction_of
 from assay.design import Policy
@@ -53,6 +54,7 @@ def certify(
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     lower_is_better: bool | None = None,
+    per: Size | None = None,
     selection: Selection | None = None,
     sign_with: str | PathLike[str] | None = None,
     timestamp: bool = False,
@@ -62,7 +64,8 @@ def certify(
     The verdict is *pass*, *regression* or *insufficient evidence*; the interval's bound decides, not the point.
     ``policy`` is a `Policy` or a file of one. ``selection``, ``cluster`` and ``lower_is_better`` may not contradict it.
     ``baseline`` may be a `Panel` of both, in this order or with their names as ``models``, and ``subject`` ``None``;
-    windows with the label ``split`` are told apart by it.
+    windows with the label ``split`` are told apart by it. ``per`` byte or character the bits of whole documents are
+    judged, by the policy's ``max_drop``, also where the tokenizers of the models differ.
 
     >>> import tempfile
     >>> before = {"item": list(range(400)), "score": [i % 5 > 0 for i in range(400)]}
@@ -77,18 +80,19 @@ def certify(
     policy = policy_with(policy_of(policy), selection, cluster=cluster, lower_is_better=lower_is_better).complete()
     if path.suffix != ".json":
         raise UsageError(f"the certificate must be a .json file, but got {str(output)!r}.")
+    _check_per(per, policy)
     key = None if sign_with is None else load_private_key(Path(sign_with))
     if isinstance(baseline, Panel):
-        given = _given_panel(baseline, models, policy, subject=subject, columns=columns, selection=selection)
+        given = _given_panel(baseline, models, policy, per, subject=subject, columns=columns, selection=selection)
     else:
-        given = _given_files(baseline, subject, models, columns, selection_with(policy, selection), policy)
+        given = _given_files(baseline, subject, models, columns, selection_with(policy, selection), policy, per)
     windows = windows_of(given.union)
     rules = rules_of(windows, policy)
     enforce(rules, policy, windows.final.unit)
     certificate = Certificate(
         meta=_issuer(policy, timestamp=timestamp),
         systems=given.systems,
-        measure=measured((given.baseline, given.subject), policy),
+        measure=measured((given.baseline, given.subject), policy, per),
         **computed_facts(windows, policy, rules),
         evidence=EvidenceFile(file=evidence_path(path).name, sha256=_NO_DIGEST, rows=0),
         digest=_NO_DIGEST,
@@ -176,6 +180,7 @@ def _given_files(
     columns: Mapping[str, str] | None,
     picked: Selection,
     policy: Policy,
+    per: Size | None,
 ) -> _Given:
     first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)
     check_used(Selection(newest=picked.newest), (first, second))
@@ -186,7 +191,8 @@ def _given_files(
     systems = BothSystems(
         baseline=_system(first, baseline), subject=_system(second, baseline if subject is None else subject)
     )
-    union = union_of(first, second, cluster=policy.cluster or first.cluster_by, lower_is_better=lower)
+    cluster = policy.cluster or first.cluster_by
+    union = union_of(first, second, cluster=cluster, lower_is_better=lower, per=per)
     return _Given(first, second, union, systems)
 
 
@@ -202,7 +208,7 @@ def _system(table: Table, source: Source) -> ComparedSystem:
     )
 
 
-def _given_panel(given: Panel, models: Models, policy: Policy, **not_for_panels: Any) -> _Given:
+def _given_panel(given: Panel, models: Models, policy: Policy, per: Size | None, **not_for_panels: Any) -> _Given:
     """A panel has no file, only its own digest."""
     panel = panel_as_asked(given, cluster=policy.cluster, **not_for_panels)
     names = two_names(panel, models, "certify")
@@ -220,7 +226,7 @@ def _given_panel(given: Panel, models: Models, policy: Policy, **not_for_panels:
     systems = BothSystems(
         baseline=ComparedSystem(name=names[0], **about), subject=ComparedSystem(name=names[1], **about)
     )
-    union = union_of(first, second, cluster=panel.cluster, lower_is_better=metric.lower_is_better)
+    union = union_of(first, second, cluster=panel.cluster, lower_is_better=metric.lower_is_better, per=per)
     return _Given(first, second, union, systems)
 
 
@@ -238,23 +244,30 @@ def selection_with(policy: Policy, selection: Selection | None) -> Selection:
     return replace(selection or Selection(), **{name: getattr(policy, name) for name in PICKS})
 
 
-def measured(tables: Sequence[Table], policy: Policy) -> Measured:
+def _check_per(per: Size | None, policy: Policy) -> None:
+    """Refuse a policy that is about something else than the bits of whole documents."""
+    check_per(per, cluster=policy.cluster, lower_is_better=policy.lower_is_better)
+    if per is not None and policy.metric not in (None, f"bits per {per}"):
+        raise UsageError(f"the metric is bits per {per}, but {policy.metric!r} was asked for; leave one of them out.")
+
+
+def measured(tables: Sequence[Table], policy: Policy, per: Size | None = None) -> Measured:
     """Task and metric, as stated by the files of a harness, or else by the policy or the issuer."""
     told = [table.about["measure"] for table in tables if "measure" in table.about]
     tasks = sorted({task for measure in told for task in measure["tasks"]})
     return Measured(
         task=policy.task if policy.task is not None else ", ".join(tasks) or None,
         tasks=tuple(tasks),
-        metric=told[0]["metric"] if told else policy.metric or _own_metric(tables[0]),
+        metric=told[0]["metric"] if told and per is None else policy.metric or _own_metric(tables[0], per),
         filter=told[0]["filter"] if told else policy.filter,
         scorer=told[0]["scorer"] if told else policy.scorer,
     )
 
 
-def _own_metric(table: Table) -> str | None:
-    """Perplexity, or the name of the score column if it says more than "score"."""
+def _own_metric(table: Table, per: Size | None) -> str | None:
+    """Perplexity or bits, or the name of the score column if it says more than "score"."""
     if table.kind == "losses":
-        return "perplexity"
+        return "perplexity" if per is None else f"bits per {per}"
     column = table.columns["score"]
     return None if column in ("score", table.name) else column  # a column for each model is called like the model
 

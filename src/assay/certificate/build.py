@@ -1,7 +1,7 @@
 """Compute every fact of a certificate from paired windows and a policy; `certify` and `verify` both run this."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from assay.certificate.fields import (
     Decision,
     DriftOfSplits,
     ExactInterval,
+    MetricKind,
     PairedDeltas,
     PairedWindows,
     PerplexityAgain,
@@ -48,6 +49,9 @@ CLOSED_FORM = "closed form"  # where an interval needs no distribution
 #: A method that gives other numbers than before gets a new number here, so that a certificate says what it was made by.
 #: Intervals, 1: BCa for all that is not 0/1. 2: as `compare` takes them, t-hall for few units or few that differ.
 INTERVAL_VERSION, TEST_VERSION, DRIFT_VERSION = 2, 1, 1
+
+_RATES: tuple[MetricKind, ...] = ("bits per byte", "bits per character")
+_KINDS: dict[str, MetricKind] = {kind: kind for kind in _RATES}
 
 #: The recipe of the documents that defined certificates.
 PUBLISHED: dict[str, Any] = {"method": "bca-plain", "scheme": "tokens"}
@@ -123,7 +127,7 @@ def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], version
     random, exact = (compare_panel(windows.final, design, agree=True) for design in designs)
     compared, stated = Compared(random, exact, windows), stated_policy(policy)
     metric, how, deltas = _primary_metric(compared), _how(compared, versions), _deltas(compared)
-    stats = _window_stats(compared, policy, how, deltas)
+    stats = _window_stats(compared, policy, how, deltas, versions)
     return {
         "policy": stated,
         "primary_metric": metric,
@@ -131,8 +135,8 @@ def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], version
         "dataset": Dataset(windows=PairedWindows(stats=stats)),
         "exact": _exact(metric, compared),
         "published": _published(metric, compared, policy) if compared.losses and versions.form > 2 else None,
-        "bits_per_byte": _bits(random.bits_per_byte),
-        "bits_per_character": _bits(random.bits_per_character),
+        "bits_per_byte": _bits(_rate(random, metric.kind, "bits per byte")),
+        "bits_per_character": _bits(_rate(random, metric.kind, "bits per character")),
         "drift": _drift(windows, stated.level, versions) if compared.losses else None,
         "rules": rules,
         "decision": decide_by(metric, stats, stated.limits, versions.verdict),
@@ -181,7 +185,7 @@ def _primary_metric(compared: Compared) -> PrimaryMetric:
     mean, ci, subject = rounded(found.difference.value or 0.0), _limits(found.difference), found.b
     assert subject is not None  # there are pairs
     return PrimaryMetric(
-        kind="perplexity" if losses else "score",
+        kind="perplexity" if losses else _KINDS.get(compared.windows.final.metric.name, "score"),
         lower_is_better=found.lower_is_better,
         preview=None if preview is None else rounded_exp(preview.estimate(1)),
         final=rounded_exp(subject) if losses else rounded(subject),
@@ -275,14 +279,19 @@ def _again(metric: PrimaryMetric, how: BootstrapFacts, deltas: PairedDeltas) -> 
     )
 
 
-def _window_stats(compared: Compared, policy: Policy, how: BootstrapFacts, deltas: PairedDeltas) -> WindowStats:
+def _window_stats(
+    compared: Compared, policy: Policy, how: BootstrapFacts, deltas: PairedDeltas, versions: Versions
+) -> WindowStats:
     windows, required = compared.windows, policy.limits.windows
+    found = compared.random.substance if versions.form > 2 else None
     preview = None if windows.preview is None else SplitCoverage(**Covered.of(windows.preview).against(required))
     return WindowStats(
         window_match_fraction=rounded(windows.match_fraction),
         window_overlap_fraction=rounded(windows.overlap_fraction),
         overlap_from=windows.overlap_from,
         paired_windows=windows.final.n,
+        differing=None if found is None else found.differing,
+        largest=None if found is None else rounded(found.largest),
         paired_delta_summary=deltas,
         bootstrap=how,
         coverage=Coverage(preview=preview, final=SplitCoverage(**Covered.of(windows.final).against(required))),
@@ -319,6 +328,15 @@ def _published(metric: PrimaryMetric, compared: Compared, policy: Policy) -> Pub
         ci=ci,
         display_ci=_displayed(ci, losses=True),
     )
+
+
+def _rate(
+    found: Comparison, kind: MetricKind, name: Literal["bits per byte", "bits per character"]
+) -> PairedQuantity | None:
+    """A rate of both systems: what the certificate is about, or what stands beside it."""
+    if kind == name:
+        return PairedQuantity(found.a, found.b, found.difference)
+    return found.bits_per_byte if name == "bits per byte" else found.bits_per_character
 
 
 def _bits(shown: PairedQuantity | None) -> BitsOfBoth | None:

@@ -13,6 +13,7 @@ from assay.analyses.contrast import Reliance, reliance_of
 from assay.design import GateMethod, Profile, Scheme, TierName, Weights
 
 GateVerdict = Literal["pass", "regression", "insufficient evidence"]
+MetricKind = Literal["perplexity", "score", "bits per byte", "bits per character"]
 OverlapFrom = Literal["token spans", "window ids"]
 Agreement = Literal["limit set to 0", "limit moved beside 0", "p of the interval"]
 
@@ -86,7 +87,7 @@ class Measured(Facts, frozen=True, kw_only=True):
 
     task: Annotated[str | None, _said("The task, or the group or pattern of tasks that was asked for.")]
     tasks: Annotated[tuple[str, ...], _said("The tasks whose items these are, where a harness names them.")]
-    metric: Annotated[str | None, _said("The metric; perplexity for losses, null where nobody said.")]
+    metric: Annotated[str | None, _said("The metric; perplexity or bits for losses, null where nobody said.")]
     filter: Annotated[str | None, _said("The filter of the answers, where a harness has one.")]
     scorer: Annotated[str | None, _said("The scorer, where a harness has one.")]
 
@@ -97,7 +98,7 @@ class TierLimits(Facts, frozen=True, kw_only=True):
     windows: Annotated[int, _said("Least number of preview windows, and of final ones; for scores: of items.")]
     replicates: Annotated[int, _said("Random replicates of the interval, where it has any.")]
     max_ratio: Annotated[float, _said("Largest acceptable ratio of perplexities.")]
-    max_drop: Annotated[float, _said("Largest acceptable fall of a mean score.")]
+    max_drop: Annotated[float, _said("Largest acceptable fall of a mean score, or rise of bits per byte or character.")]
 
 
 class StatedPolicy(Facts, frozen=True, kw_only=True):
@@ -117,15 +118,17 @@ class StatedPolicy(Facts, frozen=True, kw_only=True):
 class PrimaryMetric(Facts, frozen=True, kw_only=True):
     """The number the decision is about."""
 
-    kind: Annotated[Literal["perplexity", "score"], _said("What was compared.")]
-    lower_is_better: Annotated[bool, _said("Which direction is good; always true for perplexity.")]
+    kind: Annotated[MetricKind, _said("What was compared: windows, items, or the bits of whole documents.")]
+    lower_is_better: Annotated[bool, _said("Which direction is good; always true for what losses give.")]
     preview: Annotated[float | None, _said("The subject's perplexity on the preview windows.")]
-    final: Annotated[float, _said("The subject's perplexity on the final windows, or its mean score.")]
-    ratio_vs_baseline: Annotated[float | None, _said("exp(weighted mean Δ) over the final windows; null for scores.")]
-    difference_vs_baseline: Annotated[float, _said("Weighted mean Δ of log-losses, or of scores.")]
+    final: Annotated[float, _said("The subject's perplexity on the final windows, or its mean score or bits.")]
+    ratio_vs_baseline: Annotated[
+        float | None, _said("exp(weighted mean Δ) over the final windows; null where Δ itself is judged.")
+    ]
+    difference_vs_baseline: Annotated[float, _said("Weighted mean Δ of log-losses, of scores, or of bits.")]
     standard_error: Annotated[float | None, _said("Linearised standard error of the difference.")]
     ci: Annotated[Limits, _said("Interval of the difference.")]
-    display_ci: Annotated[Limits, _said("exp(ci) for perplexity; ci itself for scores.")]
+    display_ci: Annotated[Limits, _said("exp(ci) for perplexity; else ci itself.")]
     p_value: Annotated[float | None, _said("Of the verdict of no difference: the test's, or the interval's if larger.")]
     test: Annotated[str, _said("The test of no difference.")]
     test_version: Annotated[int, _said("Version of that test.")]
@@ -196,12 +199,16 @@ class WindowStats(Facts, frozen=True, kw_only=True):
     window_overlap_fraction: Annotated[float, _said("Windows that share predicted tokens (or an id) with another one.")]
     overlap_from: Annotated[OverlapFrom, _said("What the overlap was computed from.")]
     paired_windows: Annotated[int, _said("Paired windows of the split that the ratio is about.")]
+    differing: Annotated[int | None, _said("Paired windows on which the systems differ; null in format 2.")]
+    largest: Annotated[
+        float | None, _said("Share of all weight that one window, or cluster, has at most; null in format 2.")
+    ]
     paired_delta_summary: PairedDeltas
     bootstrap: BootstrapFacts
     coverage: Coverage
     clusters: Annotated[int | None, _said("Clusters that were drawn whole.")]
     cluster_by: Annotated[str | None, _said("The column that names the clusters; null without clusters.")]
-    tokens: Annotated[int | None, _said("Predicted tokens of the final windows; null for scores.")]
+    tokens: Annotated[int | None, _said("Predicted tokens of the final windows; null for scores and bits.")]
 
     @property
     def drawn(self) -> int:
@@ -250,7 +257,7 @@ class ExactInterval(Facts, frozen=True, kw_only=True):
     """The same interval with infinitely many replicates."""
 
     ci: Annotated[Limits, _said("Interval of the difference.")]
-    display_ci: Annotated[Limits, _said("exp(ci) for perplexity; ci itself for scores.")]
+    display_ci: Annotated[Limits, _said("exp(ci) for perplexity; else ci itself.")]
     distance: Annotated[float | None, _said("Largest distance of the random limits from these, in standard errors.")]
     source: Annotated[str, _said("How the distribution was computed.")]
 
@@ -347,7 +354,7 @@ class Decision(Facts, frozen=True, kw_only=True):
     rule: Annotated[Literal["bound"], _said("How it was decided: by the bound of the interval.")]
     version: Annotated[int, _said("Version of that rule.")]
     verdict: Annotated[GateVerdict, _said("The answer.")]
-    limit: Annotated[float, _said("The limit that was applied: a ratio, or a difference of scores.")]
+    limit: Annotated[float, _said("The limit that was applied: a ratio, or a difference of scores or bits.")]
     bound: Annotated[float, _said("The limit of the interval that decided.")]
     windows_needed: Annotated[int | None, _said("Windows that would settle it, if the estimate stays where it is.")]
 

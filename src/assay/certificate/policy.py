@@ -262,7 +262,7 @@ def _stricter_of(name: str, own: Policy, stated: Policy) -> Any:
 
 def direction(own: Policy, metric: PrimaryMetric) -> bool:
     """Whether lower is better, for the verifier: losses always, scores only if the policy says so."""
-    return metric.kind == "perplexity" or bool(own.lower_is_better)
+    return metric.kind != "score" or bool(own.lower_is_better)
 
 
 def unmet(own: Policy, issued: Certificate, judged: Certificate) -> list[str]:
@@ -273,9 +273,10 @@ def unmet(own: Policy, issued: Certificate, judged: Certificate) -> list[str]:
 def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
     """Choices of the issuer that differ from the policy."""
     metric, stated = issued.primary_metric, issued.policy
-    here, there = ("max_drop", "max_ratio") if metric.kind == "score" else ("max_ratio", "max_drop")
+    here, there = ("max_drop", "max_ratio") if issued.scores else ("max_ratio", "max_drop")
     if own.fixed(here) is None and own.fixed(there) is not None:
-        yield f"about {_KINDS[here]}, and the policy limits {_KINDS[there]} only ({there}); {here} required"
+        about = _KINDS[here] if metric.kind == "score" else metric.kind
+        yield f"about {about}, and the policy limits {_KINDS[there]} only ({there}); {here} required"
     floor = own.design().level
     if stated.level < floor:
         yield f"intervals at the level {stated.level}, at least {floor} required"
@@ -303,7 +304,11 @@ def _evidence_unmet(own: Policy, issued: Certificate, judged: Certificate) -> It
     final, least = judged.stats.coverage.final, own.fixed("min_windows")
     few = least is not None and not final.ok
     if few:
-        counted = worth(final.used, final.effective, losses=not issued.scores) if final.used >= least else ""
+        counted = (
+            worth(final.used, final.effective, losses=issued.primary_metric.kind != "score")
+            if final.used >= least
+            else ""
+        )
         yield f"{final.used} paired windows{counted}, at least {least} required"
     if own.profile is not None:
         order, profile = STRICTNESS["profile"], issued.policy.profile
@@ -332,7 +337,8 @@ def issuers_choice(own: Policy, issued: Certificate) -> dict[str, Any]:
     if not own:  # then the defaults of a policy are not in force either
         chosen["level"] = stated.level
         chosen |= {name: kind for name in ("method", "scheme") if (kind := getattr(stated, name)) != "auto"}
-        chosen |= {"lower_is_better": issued.primary_metric.lower_is_better} if scores else {}
+        of_scores = issued.primary_metric.kind == "score"
+        chosen |= {"lower_is_better": issued.primary_metric.lower_is_better} if of_scores else {}
     if stats.bootstrap.replicates is None:  # nothing is drawn, so there is nothing to choose
         del chosen["replicates"], chosen["seed"]
     left = {name: value for name, value in chosen.items() if own.fixed(name) is None}
@@ -344,4 +350,4 @@ def _unequal(issued: Certificate) -> str | None:
     """The items and their effective number if weights of scores are unequal, else ``None``."""
     final = issued.stats.coverage.final
     counted = worth(final.used, final.effective)
-    return f"{final.used} items{counted}" if issued.scores and counted else None
+    return f"{final.used} items{counted}" if issued.primary_metric.kind == "score" and counted else None

@@ -40,6 +40,7 @@ _ADDED: dict[str, dict[str, Any]] = {
     "": {"published": None},
     "policy": {"method": "auto", "scheme": "auto"},
     "drift": dict.fromkeys(("degrees_of_freedom", "ci", "display_ci")),
+    "dataset.windows.stats": dict.fromkeys(("differing", "largest")),
 }
 STATUS: dict[str, Status] = {"pass": "good", "regression": "bad", "insufficient evidence": "unsure"}
 
@@ -112,8 +113,14 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     @property
     def scores(self) -> bool:
-        """Whether it is about scores rather than losses."""
-        return self.primary_metric.kind == "score"
+        """Whether a difference (of scores, or of bits) is judged rather than a ratio of perplexities."""
+        return self.primary_metric.kind != "perplexity"
+
+    @property
+    def quantity(self) -> str:
+        """What is judged, as facts and columns call it."""
+        kinds = {"perplexity": "perplexity ratio", "score": "score difference"}
+        return kinds.get(self.primary_metric.kind, f"difference in {self.primary_metric.kind}")
 
     @property
     def verdict(self) -> GateVerdict:
@@ -198,7 +205,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         return found
 
     def _main_facts(self) -> list[Fact]:
-        metric, key = self.primary_metric, "score difference" if self.scores else "perplexity ratio"
+        metric, key = self.primary_metric, self.quantity
         estimate, null = self.estimate, 0.0 if self.scores else 1.0
         p = metric.p_value
         found = [
@@ -207,7 +214,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         ]
         for label in ("bits_per_byte", "bits_per_character"):
             bits: BitsOfBoth | None = getattr(self, label)
-            if bits is not None:
+            if bits is not None:  # of both systems
                 change = self._estimate(bits.difference, bits.ci)
                 values = f"{words.number(bits.baseline, 6)} → {words.number(bits.subject, 6)}"
                 text = f"{values}, {words.with_interval(change, sign=True)}"
@@ -233,7 +240,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         assert estimate.value is not None  # a certificate has both
         assert limits is not None
         return Gauge(
-            "score, subject − baseline" if self.scores else "perplexity, subject / baseline",
+            f"{self.primary_metric.kind}, subject {'−' if self.scores else '/'} baseline",
             estimate.value,
             limits.low,
             limits.high,
@@ -267,7 +274,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         ))  # fmt: skip
         columns = [
             Column("from", list(names)),
-            Column("score difference" if self.scores else "perplexity ratio", shown, self._limits),
+            Column(self.quantity, shown, self._limits),
             *([] if self.scores else [Column("difference in nats", plain, _signed)]),
             Column("apart, in standard errors", [None, *(self._apart(one.ci) for one in [*made][1:])]),
         ]
@@ -309,14 +316,20 @@ def as_today(document: dict[str, Any]) -> dict[str, Any]:
         return document
     found = {**document, "schema": SCHEMA}
     for place, fields in _ADDED.items():
-        inside = found.get(place) if place else found
-        if not isinstance(inside, dict):
-            continue  # null, or wrong: the types will say so
-        early = fields.keys() & inside.keys()
-        if early:
-            raise msgspec.ValidationError(f"Object contains unknown field `{min(early)}` - at `$.{place}`")
-        found = {**found, place: {**inside, **fields}} if place else {**found, **fields}
+        found = _with(found, place.split(".") if place else [], fields, f"$.{place}")
     return found
+
+
+def _with(found: Any, path: list[str], fields: dict[str, Any], place: str) -> Any:
+    """The object with fields added at a path inside it; what is null, or wrong, is left to the types to refuse."""
+    if not isinstance(found, dict) or (path and path[0] not in found):
+        return found
+    if path:
+        return {**found, path[0]: _with(found[path[0]], path[1:], fields, place)}
+    early = fields.keys() & found.keys()
+    if early:
+        raise msgspec.ValidationError(f"Object contains unknown field `{min(early)}` - at `{place}`")
+    return {**found, **fields}
 
 
 def certificate_schema() -> dict[str, Any]:

@@ -26,6 +26,7 @@ from assay.certificate.fields import (
 )
 from assay.data import Panel, Table
 from assay.data.panel_views import without_splits
+from assay.data.runs.rates import RATES, Size, rates_of_tables
 from assay.design import Policy
 from assay.errors import InputError, NoPairsError
 from assay.stats.numerics import t_cdf, t_reach
@@ -37,11 +38,24 @@ VERDICT_VERSION = 2  # 1: whatever the number of windows
 MOST_NEEDED = 1e9  # more windows than this is "never"
 
 
-def union_of(baseline: Table, subject: Table, *, cluster: str | None, lower_is_better: bool | None) -> Panel:
-    """The panel of all windows of either system, with holes; both must agree on a window's tokens."""
+def union_of(
+    baseline: Table,
+    subject: Table,
+    *,
+    cluster: str | None,
+    lower_is_better: bool | None,
+    per: Size | None = None,
+) -> Panel:
+    """The panel of all windows of either system, with holes; both must agree on a window's tokens.
+
+    ``per`` byte or character it is one of whole documents, of their final windows where there are splits.
+    """
     names = (baseline.name, subject.name)
     if names[0] == names[1]:
         names = (f"{names[0]} (baseline)", f"{names[1]} (subject)")
+    if per is not None:
+        split = "final" if any("split" in table.labels for table in (baseline, subject)) else None
+        return rates_of_tables(per, (baseline, subject), names=names, split=split, whole=True)
     found = Panel.from_tables((baseline, subject), names=names, cluster=cluster, lower_is_better=lower_is_better)
     if all({"start", "stop"} <= table.numbers.keys() for table in (baseline, subject)):
         _check_spans(baseline, subject)
@@ -71,23 +85,28 @@ def _spans(table: Table) -> dict[tuple[str, str], tuple[float, float]]:
     return dict(zip(zip(names, table.ids.tolist(), strict=True), spans, strict=True))
 
 
+def weighs_by_length(panel: Panel) -> bool:
+    """Whether units weigh what they hold (windows tokens, documents bytes), which is nobody's choice."""
+    return panel.metric.kind == "losses" or panel.metric.name in RATES
+
+
 @dataclass(frozen=True, slots=True)
 class Covered:
     """The number of windows or items, and their effective number (Kish)."""
 
     used: int
     effective: float
-    losses: bool
+    long: bool  # they weigh what they hold, in tokens or bytes
 
     @classmethod
     def of(cls, panel: Panel | None) -> "Covered":
         if panel is None:
-            return cls(0, 0.0, losses=True)  # only losses have splits that may be missing
-        return cls(panel.n, rounded(effective_number(panel.denominators)), panel.metric.kind == "losses")
+            return cls(0, 0.0, long=True)  # only losses have splits that may be missing
+        return cls(panel.n, rounded(effective_number(panel.denominators)), weighs_by_length(panel))
 
     def enough(self, least: int) -> bool:
-        """Whether there are at least so many. Windows differ in length by nature: effectively, half as many suffice."""
-        return self.used >= least and self.effective >= (least / 2 if self.losses else least)
+        """Whether there are at least so many. Texts differ in length by nature: effectively, half as many suffice."""
+        return self.used >= least and self.effective >= (least / 2 if self.long else least)
 
     def against(self, least: int) -> dict[str, Any]:
         """The fields of a rule about a minimum."""
@@ -108,7 +127,7 @@ class Windows:
     @property
     def weighted(self) -> bool:
         """Whether scores have unequal weights. Token counts are not weights: perplexity is a mean over tokens."""
-        return self.final.metric.kind == "scores" and Covered.of(self.final).effective < self.final.n
+        return not weighs_by_length(self.final) and Covered.of(self.final).effective < self.final.n
 
     @property
     def match_fraction(self) -> float:
@@ -245,7 +264,7 @@ def rules_of(windows: Windows, policy: Policy) -> tuple[AnyRule, ...]:
         same = preview.used == final.used
         rules.append(EqualCountsRule(version=RULES_VERSION, ok=same, preview=preview.used, final=final.used))
         rules.append(PreviewMinimumRule(version=RULES_VERSION, **preview.against(least)))
-    else:
+    elif not weighs_by_length(windows.final):
         rules.append(_weights(windows, policy))
     return (*rules, FinalMinimumRule(version=RULES_VERSION, **final.against(least)))
 

@@ -29,7 +29,7 @@ NOT_STATED = "not stated"
 
 
 def unit_of(metric: PrimaryMetric) -> str:
-    return "window" if metric.kind == "perplexity" else "item"
+    return {"perplexity": "window", "score": "item"}.get(metric.kind, "document")
 
 
 def names_of(systems: BothSystems) -> tuple[str, str]:
@@ -82,10 +82,20 @@ def _found(metric: PrimaryMetric, level: float, limit: float) -> tuple[str, str,
     shift = words.placed(metric.difference_vs_baseline, words.decimals(limits), sign=True)
     worse, null = ("rise", limit) if metric.lower_is_better else ("fall", -limit)
     shown = words.interval(limits, sign=True, null=null)
-    return f"mean score {shift}", shown, f"a {worse} of {words.number(limit, 6)}"
+    what = "mean score" if metric.kind == "score" else metric.kind
+    return f"{what} {shift}", shown, f"a {worse} of {words.number(limit, 6)}"
 
 
 # ------------------------------------------------------------------------------------------- how it was computed
+
+
+#: What windows, items and documents weigh.
+_WEIGHTS = {
+    "perplexity": "tokens",
+    "score": "weights",
+    "bits per byte": "bytes",
+    "bits per character": "characters",
+}
 
 
 def interval_method(how: BootstrapFacts, level: float) -> str:
@@ -101,7 +111,7 @@ def scheme(metric: PrimaryMetric, stats: WindowStats, policy: StatedPolicy) -> s
     how = stats.bootstrap
     if how.scheme is None:
         return _not_drawn(how, by_tokens=policy.scheme == "tokens")
-    what = "tokens" if metric.kind == "perplexity" else "weights"
+    what = _WEIGHTS[metric.kind]
     spread = f"design effect {how.spread_of_weights:.3f}"
     if policy.scheme != "auto":
         short = how.scheme == "tokens" and how.spread_of_weights > how.spread_limit
@@ -213,9 +223,9 @@ def _weights(rule: EqualWeightsRule, unit: str) -> str:
 def _short(rule: MinimumRule, unit: str) -> str:
     if rule.used < rule.required:
         return f", {rule.required - rule.used} too few"
-    losses = unit == "window"
-    counted = worth(rule.used, rule.effective, losses=losses)
-    return "" if rule.ok else f"{counted}: a few have most of the {'tokens' if losses else 'weight'}"
+    long = {"window": "tokens", "document": "text"}.get(unit)
+    counted = worth(rule.used, rule.effective, losses=long is not None)
+    return "" if rule.ok else f"{counted}: a few have most of the {long or 'weight'}"
 
 
 # --------------------------------------------------------------------------------------------------------- others

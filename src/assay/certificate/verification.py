@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from assay.certificate import sentences
-from assay.certificate.fields import Decision, GateVerdict, Limits, rounded_exp, rounded_exps
+from assay.certificate.fields import BitsOfBoth, Decision, GateVerdict, Limits, rounded_exp, rounded_exps
 from assay.certificate.record import Certificate
 from assay.certificate.rules import decide_by
 from assay.design import Policy
@@ -238,6 +238,11 @@ def _displayed(issued: Certificate) -> Iterator[Stated]:
 
 def _spellings(issued: Certificate) -> Iterator[Stated]:
     metric, ppl, stats = issued.primary_metric, issued.ppl, issued.stats
+    for name in ("bits_per_byte", "bits_per_character"):
+        bits: BitsOfBoth | None = getattr(issued, name)
+        if metric.kind == name.replace("_", " "):
+            yield f"{name}.difference", None if bits is None else bits.difference, metric.difference_vs_baseline
+            yield f"{name}.ci", None if bits is None else bits.ci, metric.ci
     if ppl is None:
         return
     yield "primary_metric.ratio_vs_baseline", metric.ratio_vs_baseline, _exp(metric.difference_vs_baseline)

@@ -36,6 +36,7 @@ from assay.certificate.verification import (
 )
 from assay.data import Panel
 from assay.data.reading import read_parquet
+from assay.data.runs.rates import RATES
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes
@@ -313,10 +314,11 @@ def policy_claimed(issued: Certificate) -> Policy:
 def _union(issued: Certificate, proof: Path) -> tuple[Panel, int]:
     """The windows of both systems in the evidence, and how many rows it has."""
     cluster, metric = issued.stats.cluster_by, issued.primary_metric
-    table = read_parquet(proof, kind="scores" if issued.scores else "losses", cluster=cluster)
+    table = read_parquet(proof, kind="scores" if metric.kind == "score" else "losses", cluster=cluster)
     if table.models != ("baseline", "subject"):
         raise InputError(f"{proof}: the models must be baseline and subject, but it has {listed(table.models)}.")
     baseline, subject = (
         replace(table.select(role), name=getattr(issued.systems, role).name) for role in ("baseline", "subject")
     )
-    return union_of(baseline, subject, cluster=cluster, lower_is_better=metric.lower_is_better), len(table)
+    lower, per = metric.lower_is_better, RATES.get(metric.kind)
+    return union_of(baseline, subject, cluster=cluster, lower_is_better=lower, per=per), len(table)

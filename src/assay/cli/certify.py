@@ -45,6 +45,7 @@ def certify(
     subject_model: options.ModelB = None,
     columns: options.Columns = None,
     cluster: options.Cluster = None,
+    per: options.Per = None,
     lower_is_better: options.LowerIsBetter = None,
     errors: options.ErrorAnswers = "missing",
     pair_by: options.PairedBy = "id",
@@ -96,6 +97,7 @@ def certify(
             columns=columns,
             cluster=cluster,
             lower_is_better=lower_is_better,
+            per=per,
             selection=options.selection_of(
                 task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
             ),

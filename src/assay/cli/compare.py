@@ -1,7 +1,7 @@
 """`assay compare A B`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -23,10 +23,7 @@ def compare(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     split: options.Split = None,
-    per: Annotated[
-        Literal["byte", "character"] | None,
-        options.option("Bits per byte or character of whole documents, also where tokens differ.", panel=options.DATA),
-    ] = None,
+    per: options.Per = None,
     lower_is_better: options.LowerIsBetter = None,
     missing: options.MissingAnswers = "drop",
     errors: options.ErrorAnswers = "missing",

@@ -2,16 +2,18 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from assay.cli.arguments import as_options
-from assay.errors import AssayError, UsageError
+from assay.errors import AssayError, AssayWarning, UsageError
 from assay.exit_codes import ended
+from assay.names import visible
 from assay.version import VERSION
 
 #: Every verb and the module of the function of that name, in the order of the help.
@@ -90,6 +92,31 @@ def main() -> None:
 
 
 def _called(verbs: Iterable[str]) -> int | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", AssayWarning)
+        warnings.showwarning = _warned
+        return _run(verbs)
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """One line on stderr for what the library warns of; others warn as Python does."""
+    ours = issubclass(category, AssayWarning)
+    text = (
+        f"assay: {as_options(str(message))}\n"
+        if ours
+        else warnings.formatwarning(message, category, filename, lineno, line)
+    )
+    (file or sys.stderr).write(visible(text))
+
+
+def _run(verbs: Iterable[str]) -> int | None:
     try:
         code: int | None = command_line(verbs)(standalone_mode=False)
     except _Misuse as error:

@@ -177,6 +177,10 @@ Cluster = Annotated[
     str | None, option("Draw whole clusters of this column: document, passage, …", panel=DATA, value="COLUMN")
 ]
 Split = Annotated[Literal["preview", "final"] | None, option("Only this split of the windows.", panel=DATA)]
+Per = Annotated[
+    Literal["byte", "character"] | None,
+    option("Bits per byte or character of whole documents, also where tokens differ.", panel=DATA),
+]
 LowerIsBetter = Annotated[
     bool | None,
     option("Scores where less is better (errors, seconds).", "--lower-is-better", panel=DATA),
@@ -328,7 +332,9 @@ ProfileName = Annotated[
     option("ci and release refuse what dev only reports. (default of certify: dev)", "--profile", panel=POLICY),
 ]
 MaxRatio = Annotated[float | None, option("Largest acceptable perplexity ratio.", panel=POLICY, value="R")]
-MaxDrop = Annotated[float | None, option("Largest acceptable fall of the score.", panel=POLICY, value="D")]
+MaxDrop = Annotated[
+    float | None, option("Largest acceptable fall of the score, or rise of bits.", panel=POLICY, value="D")
+]
 MinWindows = Annotated[int | None, option("Least number of windows or items per split.", panel=POLICY, value="N")]
 PolicyLevel = Annotated[float | None, option("Confidence level. (default: 0.95)", "--level", panel=POLICY)]
 PolicyMethod = Annotated[

@@ -26,6 +26,7 @@ __all__ = [
     "say",
     "say_json",
     "show",
+    "starting",
     "terminal_width",
 ]
 
@@ -125,11 +126,18 @@ class Progress:
         typer.echo(f"\r{text:<79}" if terminal else text, err=True, nl=not terminal or finished)
 
 
+def starting(name: str) -> None:
+    """Say at once what is being done: a model takes its time to load."""
+    say(f"{name}: starting", err=True)
+
+
 def progress_of(name: str) -> Progress:
     """How far a model has come, in tokens."""
+    starting(name)
     return Progress("tokens", name)
 
 
 def prompts_of(name: str) -> Progress:
     """How many prompts a model has answered."""
+    starting(name)
     return Progress("prompts", name)

@@ -55,6 +55,7 @@ def score(
             panel=options.TEXT,
         ),
     ] = "auto",
+    no_bos: Annotated[bool, options.option("The same as --prefix none.", "--no-bos", panel=options.TEXT)] = False,
     windows: Annotated[
         options.Drawn | None,
         options.option(
@@ -88,7 +89,7 @@ def score(
         context=context,
         stride=stride,
         cut=cut,
-        prefix=prefix,
+        prefix="none" if no_bos else prefix,
         draw=windows,
         seed=seed,
         batch_tokens=batch_tokens,

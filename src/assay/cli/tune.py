@@ -187,6 +187,7 @@ def run(
         seed=seed,
         checkpoint=checkpoint,
     )
+    output.starting(Path(base).name or base)
     tune_run(
         base,
         output_folder,

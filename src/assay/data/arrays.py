@@ -29,11 +29,13 @@ def matrix(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
     return array
 
 
-def positive(name: str, values: ArrayLike, shapes: tuple[tuple[int, ...], ...]) -> Floats:
-    """Positive numbers of one of the shapes."""
+def positive(name: str, values: ArrayLike, shapes: tuple[tuple[int, ...], ...], *, zeros: bool = False) -> Floats:
+    """Positive numbers of one of the shapes; with ``zeros`` some may be 0."""
     array = _array(name, values)
     if array.shape not in shapes:
         raise InputError(f"{name} must have the shape {' or '.join(map(str, shapes))}, but got {array.shape}.")
+    if zeros and bool((array >= 0).all()) and array.any():
+        return array
     if not bool((array > 0).all()):
         where = np.argwhere(array <= 0)[0].tolist()
         raise InputError(f"{name} must be positive, but {name}{where} is {array[tuple(where)]}; take that unit out.")

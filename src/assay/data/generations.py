@@ -271,4 +271,4 @@ class CharacterCounts:
     context: int
     stride: int
     text: str  # digest of the text
-    tokenizer: str | None  # digest of the tokenizer's files
+    tokenizer: str | None  # digest of the token ids of the text

@@ -14,7 +14,7 @@ from assay.data.lost_answers import answered_tables, like_tasks, lost_in, lost_n
 from assay.data.metrics import BITS, SIZES, Metric
 from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
 from assay.data.readers.containers import unpacked_name
-from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split
+from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split, tokens_notes
 from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
@@ -59,7 +59,7 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     sums = union.sums(weights)
     holes = int(np.isnan(sums).sum())
     labels = union.labels(cluster, pooled=pooled)
-    sizes = {name: union.shared(name) for name in SIZES if union.all_have(name)}
+    sizes = {name: size for name in SIZES if union.all_have(name) and (size := union.shared(name)).any()}
     return PanelViews(
         systems,
         union.ids,
@@ -291,6 +291,7 @@ def _nothing_common(sides: Sequence[SortedTable]) -> NoPairsError:
 
 def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ...]:
     notes = [*said_once(note for side in sides for note in (*side.table.notes, *side.notes))]
+    notes += tokens_notes([(side.label, side.table.about) for side in sides])
     for name in SIZES:
         have = [name in side.table.numbers for side in sides]
         if any(have) and not all(have):

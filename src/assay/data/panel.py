@@ -227,7 +227,9 @@ class Panel(PanelViews):
             metric.parts[1]: arrays.summable("denominators", below[order]),
         }
         named = dict(labels or {}) | ({} if clusters is None else {"clusters": clusters})
-        measured = {name: arrays.positive(name, one, ((n,),))[order][:, None] for name, one in (sizes or {}).items()}
+        measured = {
+            name: arrays.positive(name, one, ((n,),), zeros=True)[order][:, None] for name, one in (sizes or {}).items()
+        }
         return cls(
             names,
             found[order],

@@ -14,7 +14,7 @@ from assay.data.metrics import SIZES, Kind, Metric, Names
 from assay.data.tables import Labels
 from assay.errors import InputError, UsageError
 from assay.names import listed
-from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, effective_number, grouped
+from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, effective_number, grouped, joined
 
 _HASHED_AT_ONCE = 65_536  # ids; all at once would double what a large panel takes
 
@@ -258,12 +258,15 @@ class PanelViews:
         """
         chosen = self.metric_named(metric)
         top, below = (self._column(names, system) for names in ratio_of(chosen))
-        there, codes = ~np.isnan(top) & ~np.isnan(below) & (below > 0), self.clusters
+        sized = ratio_of(chosen)[1][0] in SIZES  # a window without a byte of its own has losses all the same
+        there, codes = ~np.isnan(top) & ~np.isnan(below) & ((below > 0) | sized), self.clusters
         if not there.all():
             top, below, codes = top[there], below[there], None if codes is None else codes[there]
         if codes is not None:
             codes = np.unique(codes, return_inverse=True)[1]
             top, below = grouped(top, codes), grouped(below, codes)
+        if sized:
+            top, below = joined(top, below)
         return Units(top if chosen.divisor == 1 else top / chosen.divisor, below)
 
     def metric_named(self, name: str) -> Metric:

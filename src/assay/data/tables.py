@@ -5,7 +5,7 @@ Comparable tables have the same kind, measure, tokenizer and cut, and splits and
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,8 +175,7 @@ def _check_alike(a: Table, b: Table) -> None:
     _check_measures(a, b)
     check_cuts(a, b)
     _check_starts(a, b)
-    tokenizers = [_tokenizer(table) for table in (a, b)]
-    if None not in tokenizers and tokenizers[0] != tokenizers[1]:
+    if tokenization(a.about, b.about) == "different":
         raise InputError(
             f"{a.label} and {b.label} were tokenized differently, so their perplexities do not compare; compare bits "
             "per byte of the same documents with `per='byte'`."
@@ -203,7 +202,7 @@ def check_cuts(a: Table, b: Table) -> None:
 
 def _check_starts(a: Table, b: Table) -> None:
     starts = [table.about.get("layout", {}).get("bos") for table in (a, b)]
-    if None not in starts and starts[0] != starts[1] and _tokenizer(a) == _tokenizer(b):
+    if None not in starts and starts[0] != starts[1] and tokenization(a.about, b.about) != "different":
         has, lacks = (a, b) if starts[0] else (b, a)
         raise InputError(
             f"{has.label} has a start token before its documents and {lacks.label} has none, so their windows predict "
@@ -231,10 +230,34 @@ def _check_measures(a: Table, b: Table) -> None:
         )
 
 
-def _tokenizer(table: Table) -> str | None:
-    """The digest of a run's tokenizer, where it is known."""
-    found = table.about.get("model", {}).get("digests", {}).get("tokenizer")
-    return None if found is None else str(found)
+def tokenization(first: Mapping[str, Any], second: Mapping[str, Any]) -> Literal["same", "alike", "different"]:
+    """How the tokens of two runs relate, by their manifests; alike: the ids agree, the tokenizers' definitions do not.
+
+    The ids of the same text decide where both runs tell them, then the definitions, then the files, which is all that
+    older runs tell. What nobody tells is taken to be the same.
+    """
+    texts = [run.get("text") or {} for run in (first, second)]
+    digests = [(run.get("model") or {}).get("digests") or {} for run in (first, second)]
+    told = [_agree(digests, name) for name in ("tokenizer_definition", "tokenizer")]
+    same = True in told or False not in told
+    if _agree(texts, "sha256") and (ids := _agree(texts, "token_ids")) is not None:
+        return ("same" if same else "alike") if ids else "different"
+    return "same" if same else "different"
+
+
+def _agree(runs: Sequence[Mapping[str, Any]], name: str) -> bool | None:
+    """Whether two runs tell the same; ``None`` where one of them does not tell."""
+    found = [run.get(name) for run in runs]
+    return None if None in found else found[0] == found[1]
+
+
+def tokens_notes(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """What is to be said of runs (name and manifest) whose tokenizers differ and gave the same tokens."""
+    first, about = runs[0]
+    others = [name for name, other in runs[1:] if tokenization(about, other) == "alike"]
+    every = listed([first, *others])
+    said = f"the tokenizers of {every} are defined differently, but give this text the same tokens"
+    return [said] if others else []
 
 
 def direction_of(tables: Sequence[Table], *, asked: bool | None) -> bool | None:

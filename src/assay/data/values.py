@@ -41,10 +41,9 @@ RULES: dict[str, NumberRule] = {
     "loss": NumberRule(
         lambda x: x >= 0, "must not be negative", "give the mean of -log p per predicted token, in nats"
     ),
-    "bytes": NumberRule(
-        _whole, "must be a whole number of at least 1", "count its bytes in UTF-8, or take the row out"
-    ),
-    "chars": NumberRule(_whole, "must be a whole number of at least 1", "count its characters, or take the row out"),
+    # A window may hold nothing but the end of a character that began in the one before: no byte of its own.
+    "bytes": NumberRule(_position, "must be a whole number of at least 0", "count its bytes in UTF-8"),
+    "chars": NumberRule(_position, "must be a whole number of at least 0", "count its characters"),
     "start": NumberRule(
         _position, "must be a whole number of at least 0", "give the window's first token in its document"
     ),

@@ -15,7 +15,7 @@ from assay.data import Panel, read_table
 from assay.data.runs import Run, create_or_resume, finish
 from assay.errors import InputError, UsageError
 from assay.results.words import count
-from assay.scoring.checkpoint import model_digests
+from assay.scoring.checkpoint import definition_digest, ids_digest, model_digests
 from assay.scoring.loading import tokenized
 from assay.scoring.models_and_texts import (
     Document,
@@ -24,6 +24,7 @@ from assay.scoring.models_and_texts import (
     ModelSpec,
     Spec,
     Text,
+    check_folders,
     read_documents,
     specs_of,
     texts_digest,
@@ -86,6 +87,7 @@ def score(
     specs = specs_of(models)
     if not specs:
         raise UsageError("score needs a model.")
+    check_folders(specs.values())
     plan, folder = plan or Plan(), Path(output)
     documents = read_documents(texts, field=field, split_on=split_on)
     known: dict[str, list[Encoded]] = {}
@@ -93,9 +95,11 @@ def score(
     for name, spec in specs.items():
         target = folder if len(specs) == 1 else folder / name
         shown = None if progress is None else progress(name)
-        scorer, digests = _loaded(spec), model_digests(spec)
+        scorer = _loaded(spec)
+        definition = definition_digest(scorer.tokenizer)
+        digests = model_digests(spec) | {"tokenizer_definition": definition}
         portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
-        encoded = _encoded(scorer, digests["tokenizer"], documents, known)
+        encoded = _encoded(scorer.tokenizer, definition, documents, known)
         start = start_token(plan, scorer)
         runs[name] = score_encoded(
             encoded,
@@ -141,20 +145,13 @@ def local_scorer(spec: ModelSpec) -> "ModelScorer":
 
 
 def _encoded(
-    scorer: "ModelScorer | EndpointScorer",
-    digest: str | None,
-    documents: Sequence[Document],
-    known: dict[str, list[Encoded]],
+    tokenizer: Any, definition: str, documents: Sequence[Document], known: dict[str, list[Encoded]]
 ) -> list[Encoded]:
     """Tokenize the documents, once per tokenizer."""
-    if digest is not None and digest in known:
-        return known[digest]
-    texts = [document.text for document in documents]
-    pairs = zip(documents, tokenized(scorer.tokenizer, texts), strict=True)
-    encoded = [Encoded(document, ids, ends) for document, (ids, ends) in pairs if len(ids)]
-    if digest is not None:
-        known[digest] = encoded
-    return encoded
+    if definition not in known:
+        pairs = zip(documents, tokenized(tokenizer, [document.text for document in documents]), strict=True)
+        known[definition] = [Encoded(document, ids, ends) for document, (ids, ends) in pairs if len(ids)]
+    return known[definition]
 
 
 def _about(
@@ -179,12 +176,16 @@ def summary_of(run: Run) -> str:
 # -------------------------------------------------------------------------------------------------- one run
 
 
-def manifest_of(about: dict[str, Any], documents: Sequence[Document], layout: Layout, plan: Plan) -> dict[str, Any]:
+def manifest_of(about: dict[str, Any], encoded: Sequence[Encoded], layout: Layout, plan: Plan) -> dict[str, Any]:
     """The manifest: everything that determines the numbers of the run."""
     return {
         **about,
         "assay": VERSION,
-        "text": {"documents": len(documents), "sha256": texts_digest(documents)},
+        "text": {
+            "documents": len(encoded),
+            "sha256": texts_digest([one.document for one in encoded]),
+            "token_ids": ids_digest(one.ids for one in encoded),
+        },
         "layout": asdict(layout) | {"stride": layout.step},
         "draw": None if plan.draw is None else {"preview": plan.draw[0], "final": plan.draw[1], "seed": plan.seed},
         "batch_tokens": plan.batch_tokens,
@@ -208,7 +209,7 @@ def score_encoded(
     windows = chosen_windows([len(document.ids) for document in encoded], layout, plan)
     assert plan.batch_tokens is not None  # chosen by whoever knows the model
     shards = shards_of(windows, plan.batch_tokens)
-    manifest = manifest_of(about, [e.document for e in encoded], layout, plan) | {"shards": len(shards)}
+    manifest = manifest_of(about, encoded, layout, plan) | {"shards": len(shards)}
     run = create_or_resume(folder, manifest, overwrite=overwrite)
     missing = set(run.missing())
     total = sum(window.tokens for window in windows)

@@ -33,9 +33,18 @@ from assay.data.writing_systems import (
 )
 from assay.errors import InputError, UsageError
 from assay.scoring import Encoded, TokenProgress, local_scorer
-from assay.scoring.checkpoint import model_digests
+from assay.scoring.checkpoint import ids_digest
 from assay.scoring.loading import tokenized
-from assay.scoring.models_and_texts import Document, Model, ModelSpec, Text, read_documents, specs_of, texts_digest
+from assay.scoring.models_and_texts import (
+    Document,
+    Model,
+    ModelSpec,
+    Text,
+    check_folders,
+    read_documents,
+    specs_of,
+    texts_digest,
+)
 from assay.scoring.windows import Layout, Plan, Window, batches_of, layout_for, start_token, windows_of
 from assay.stats.units import Floats
 
@@ -72,6 +81,7 @@ def characters(
     plan, specs = plan or Plan(), specs_of(models, whole_names=True)
     if not specs:
         raise UsageError("characters needs a model.")
+    check_folders(specs.values())
     if plan.draw is not None:
         raise UsageError("characters takes the whole text; leave out the draw of windows.")
     read = read_documents(texts, field=field, split_on=split_on)
@@ -81,10 +91,10 @@ def characters(
     for name, spec in specs.items():
         if not isinstance(spec, ModelSpec):
             raise UsageError("characters needs a model that is loaded here: a server does not say what it would write.")
-        scorer = local_scorer(spec)
-        predicted = _predicted(scorer, name, documents, plan, None if progress is None else progress(name))
+        shown = None if progress is None else progress(name)  # first: a model takes its time to load
+        predicted = _predicted(local_scorer(spec), name, documents, plan, shown)
         counts = _counted(predicted, name, scripts)
-        tokens = model_digests(spec)["tokenizer"]
+        tokens = ids_digest(part.encoded.ids for part in predicted.documents)
         found.append(replace(counts, normalize=normalize, text=digest, tokenizer=tokens))
     return found
 

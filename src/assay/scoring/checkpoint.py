@@ -1,11 +1,15 @@
 """Checks of a checkpoint: digests of its files, every tensor in its place, a model that reads from left to right."""
 
 import hashlib
+import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.files.reading import read_json
@@ -240,6 +244,35 @@ def model_digests(spec: Spec) -> dict[str, str | None]:
         "tokenizer": files_digest(folder, _TOKENIZER),
         "adapter": adapter,
     }
+
+
+#: What a tokenizer is told beside its definition that changes the ids of a text, or what stands around it.
+_ENCODING = ("add_bos_token", "add_eos_token", "split_special_tokens", "bos_token", "eos_token", "unk_token")
+
+
+def definition_digest(tokenizer: Any) -> str:
+    """sha256 of what a tokenizer does, however its files are written.
+
+    The order of keys, the spelling of merges, and what the last call left behind (truncation, padding) do not count.
+    """
+    found = json.loads(tokenizer.backend_tokenizer.to_str())
+    definition = {name: part for name, part in found.items() if name not in ("version", "truncation", "padding")}
+    definition["added_tokens"] = sorted(found["added_tokens"], key=lambda token: token["id"])
+    if "merges" in found["model"]:  # "a b" in older files, ["a", "b"] in newer ones
+        pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in found["model"]["merges"]]
+        definition["model"] = found["model"] | {"merges": pairs}
+    told = {name: getattr(tokenizer, name, None) for name in _ENCODING}
+    definition["settings"] = {name: str(value) for name, value in told.items() if value not in (None, False)}
+    return "sha256:" + hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()
+
+
+def ids_digest(texts: Iterable[NDArray[np.int64]]) -> str:
+    """sha256 of the token ids of texts."""
+    hashed = hashlib.sha256()
+    for ids in texts:
+        hashed.update(len(ids).to_bytes(8, "little"))
+        hashed.update(ids.astype("<i8").tobytes())
+    return "sha256:" + hashed.hexdigest()
 
 
 def _local_folder(spec: ModelSpec) -> Path | None:

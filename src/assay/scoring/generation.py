@@ -13,7 +13,7 @@ from assay.names import one_line
 from assay.scoring.checkpoint import model_digests
 from assay.scoring.decoding import Decoding, Writer
 from assay.scoring.generation_files import Generated, Journal, completed, finished, job_of, record_of
-from assay.scoring.models_and_texts import ENDPOINT, EndpointSpec, Model, Spec, specs_of
+from assay.scoring.models_and_texts import ENDPOINT, EndpointSpec, Model, Spec, check_folders, specs_of
 
 _SUFFIXES = (".jsonl", ".ndjson")
 
@@ -67,6 +67,7 @@ def generate_answers(
     specs, decoding = specs_of(models), decoding or Decoding()
     if not specs:
         raise UsageError("generate needs a model.")
+    check_folders(specs.values())
     if output.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"{one_line(str(output))}: generations are JSON Lines; name a file that ends in .jsonl.")
     job = job_of(prompts, decoding)

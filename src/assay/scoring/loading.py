@@ -27,7 +27,7 @@ from assay.scoring.checkpoint import (
     check_tensors,
     refuse_misfits,
 )
-from assay.scoring.models_and_texts import ModelSpec, rope_of
+from assay.scoring.models_and_texts import ModelSpec, check_folder, no_folder, rope_of
 
 if TYPE_CHECKING:
     import torch
@@ -75,7 +75,8 @@ def _advice(name: str, error: BaseException) -> str:
         return "it runs its own code: pass `trust_remote_code=True` if you trust it."
     if isinstance(error, ImportError):
         return "install what is missing, or name a copy of the model that does without."
-    return "name a folder or a hub model." if folder_of(name) is None else "download or save it again."
+    hint = no_folder(name)
+    return "download or save it again." if hint is None else f"there is no such folder here: {hint}"
 
 
 def folder_of(name: str) -> Path | None:
@@ -108,6 +109,7 @@ def _check_place(name: str) -> None:
         check_link(path)
         check_file(path, _WEIGHTS)
         raise InputError(f"{one_line(name)}: a file, not the folder of a model; name the folder that it is in.")
+    check_folder(name)
 
 
 def load_tokenizer(spec: ModelSpec) -> Any:

@@ -1,6 +1,7 @@
 """What a user may name: as a model a folder, a hub name or a server; as text a file, a folder or a document."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from os import PathLike, fspath
@@ -8,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.data.readers.registry import exists, named, open_source
-from assay.errors import InputError, UsageError
+from assay.errors import AssayWarning, InputError, UsageError
 from assay.files.reading import Limit, read_bytes
-from assay.names import listed, shown
+from assay.names import argument, listed, nearest, one_line, shown
 
 _TEXT = Limit(4_000_000_000, "a text", "split it into several files")
 TABLES = frozenset({".jsonl", ".ndjson", ".parquet", ".pq", ".csv", ".tsv"})
@@ -34,7 +35,8 @@ def read_documents(
 ) -> list[Document]:
     """Read documents from text files (split at ``split_on``), from a column of tables, and from folders of either."""
     given = [texts] if isinstance(texts, str | PathLike | Document) else list(texts)
-    found = [document for text in given for document in _of_text(text, field, split_on)]
+    how = _How(field, split_on)
+    found = [document for text in given for document in _of_text(text, how)]
     if not found:
         what = ", ".join(text.name if isinstance(text, Document) else fspath(text) for text in given)
         raise InputError(f"{what}: no text in it; give .txt files, or tables with `field`.")
@@ -42,7 +44,19 @@ def read_documents(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"the document {twice!r} is there twice; name every file once.")
+    if split_on is not None and not how.cut:
+        kept = "the text is 1 document" if len(found) == 1 else f"they are {len(found)} documents"
+        warnings.warn(f"{argument(split_on=split_on)} is in no text: {kept}, as given.", AssayWarning, stacklevel=3)
     return found
+
+
+@dataclass(slots=True)
+class _How:
+    """How files become documents, and whether a text was cut."""
+
+    field: str | None
+    split_on: str | None
+    cut: bool = False
 
 
 def texts_digest(documents: Sequence[Document]) -> str:
@@ -55,28 +69,29 @@ def texts_digest(documents: Sequence[Document]) -> str:
     return "sha256:" + hashed.hexdigest()
 
 
-def _of_text(text: Text, field: str | None, split_on: str | None) -> Iterator[Document]:
+def _of_text(text: Text, how: _How) -> Iterator[Document]:
     if not isinstance(text, Document):
-        yield from _of_path(Path(text), field, split_on)
+        yield from _of_path(Path(text), how)
     elif text.text.strip():
         yield text
 
 
-def _of_path(path: Path, field: str | None, split_on: str | None) -> Iterator[Document]:
+def _of_path(path: Path, how: _How) -> Iterator[Document]:
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in TABLES | _TEXTS | {""})
         for file in inside:
-            yield from _of_file(file, str(file.relative_to(path)), field, split_on)
+            yield from _of_file(file, str(file.relative_to(path)), how)
         return
-    yield from _of_file(path, path.name, field, split_on)
+    yield from _of_file(path, path.name, how)
 
 
-def _of_file(path: Path, name: str, field: str | None, split_on: str | None) -> Iterator[Document]:
+def _of_file(path: Path, name: str, how: _How) -> Iterator[Document]:
     if path.suffix.lower() in TABLES:
-        yield from _of_table(path, name, field)
+        yield from _of_table(path, name, how.field)
         return
     text = _decoded(path)
-    parts = [text] if split_on is None else text.split(split_on)
+    parts = [text] if how.split_on is None else text.split(how.split_on)
+    how.cut |= len(parts) > 1
     filled = [part for part in parts if part.strip()]
     for index, part in enumerate(filled):
         yield Document(name if len(filled) == 1 else f"{name}#{index}", part)
@@ -253,6 +268,39 @@ def specs_of(models: Model | Sequence[Model] | Mapping[str, Model], *, whole_nam
             raise UsageError(f"two models are called {name!r}; score them one by one, each into a folder of its own.")
         found[name] = spec
     return found
+
+
+def check_folders(specs: Iterable[Spec]) -> None:
+    """Refuse models that name a folder which is not there, before any is loaded."""
+    for spec in specs:
+        name = spec.tokenizer if isinstance(spec, EndpointSpec) else spec.name
+        if name is not None:
+            check_folder(name)
+
+
+def check_folder(name: str) -> None:
+    """Refuse a path that is nowhere. A hub's name is one word, or two around a slash, the first no folder of models."""
+    hint = no_folder(name)
+    if hint is None:
+        return
+    if name.startswith((".", "/", "~")) or name.endswith("/") or name.count("/") > 1:
+        raise InputError(f"{one_line(name)}: no such folder; {hint}")
+    if "/" in name and any(Path(name).parent.glob("*/config.json")):
+        elsewhere = "where there is no such folder of models, it is a hub's name"
+        raise InputError(f"{one_line(name)}: no such folder ({elsewhere}); {hint}")
+
+
+def no_folder(name: str) -> str | None:
+    """What to do about a model that is no folder here: name a similar one beside it; ``None`` where it is one."""
+    path = Path(name)
+    try:
+        if path.exists() or path.is_symlink():
+            return None
+        beside = [one.name for one in path.parent.iterdir() if one.is_dir()] if path.parent.is_dir() else []
+    except (OSError, ValueError):  # no path can be called so
+        beside = []
+    close = nearest(path.name, beside)
+    return "name a folder or a hub model." if close is None else f"did you mean {one_line(str(path.parent / close))}?"
 
 
 def _name(spec: Spec) -> str:

@@ -80,6 +80,17 @@ def grouped(values: Floats, codes: Integers) -> Floats:
     return columns[0] if values.ndim == 1 else np.column_stack(columns)
 
 
+def joined(numerators: Floats, denominators: Floats) -> tuple[Floats, Floats]:
+    """Join every unit without a denominator to the one before it (at the start: to the next), so that sums stay whole.
+
+    A window that holds only a part of a character has losses and no byte of its own: it is drawn with another.
+    """
+    if bool((denominators > 0).all()) or not bool((denominators > 0).any()):
+        return numerators, denominators
+    codes = np.maximum(np.cumsum(denominators > 0) - 1, 0)
+    return grouped(numerators, codes), grouped(denominators, codes)
+
+
 def mean_of_draws(units: Units) -> Units:
     """The tokens scheme: units drawn ∝ den, and the plain mean of num/den."""
     share = None if units.equal_denominators else units.denominators / units.denominators.sum()

@@ -28,8 +28,10 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
         trainer.add_callback(AssayCallback("runs/lora-0", validation=trainer.get_eval_dataloader(), arm="lora"))
 
     ``validation`` is iterated over whenever a validation loss is due: batches with input_ids and, if some tokens do not
-    count, labels or an attention mask. ``suite`` measures what a loss does not show, such as character accuracy, every
-    ``schedule.quality`` steps and at the end. ``about`` is added to the manifest. Only the first process writes.
+    count, labels or an attention mask. The losses of its rows at the first and the last validation are kept in the
+    folder, so that `assay tune` compares runs row by row. ``suite`` measures what a loss does not show, such as
+    character accuracy, every ``schedule.quality`` steps and at the end. ``about`` is added to the manifest. Only the
+    first process writes.
 
     The Trainer is made to log every ``schedule.step`` steps, and to log NaN losses as such.
     """
@@ -173,9 +175,11 @@ class AssayCallback(TrainerCallback):  # type: ignore[misc]  # mypy does not loo
         assert self._recorder is not None
         began = perf_counter()
         with self._peak.aside() as aside:
-            found = validation_loss(model, self.validation)
+            found, rows = validation_loss(model, self.validation)
+        self._recorder.keep_rows(step, rows)  # first: an event has its rows
         seconds = perf_counter() - began
         self._recorder.write("validation", step, found | {"seconds": seconds})
+        self._recorder.drop_rows(step)
         if step == 0 and self.schedule.memory:  # later, the state of the optimizer would be in it
             self._recorder.write("memory", step, {"inference": aside.peak})
         self._validated = step

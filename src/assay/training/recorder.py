@@ -12,6 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.readers.database import copy_columns
 from assay.data.runs import owned_files
 from assay.data.training.run_folder import (
     AT_START,
@@ -22,11 +26,14 @@ from assay.data.training.run_folder import (
     WINDOWS,
     read_events,
     read_manifest,
+    rows_file,
+    rows_files,
 )
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.places import Owner, is_run
-from assay.files.writing import make_folder, write_bytes
+from assay.files.writing import make_folder, write_bytes, write_whole
 from assay.scoring.generation_files import record_of, unfinished
+from assay.stats.units import Floats, Integers
 
 if TYPE_CHECKING:
     import torch
@@ -120,6 +127,18 @@ class Recorder:
         except OSError as error:
             raise cannot_write(self.folder / EVENTS, error, "name another folder") from error
 
+    def keep_rows(self, step: int, rows: "RowLosses") -> None:
+        """Keep the losses of the validation rows at this step; of other steps only the first stays, see `drop_rows`."""
+        columns = rows.columns()
+        if columns is not None:
+            write_whole(rows_file(self.folder, step), lambda part: copy_columns(columns, part))
+
+    def drop_rows(self, step: int) -> None:
+        """Drop the rows of all steps but the first and this one, whose event has been written."""
+        for file in rows_files(self.folder):
+            if file not in (rows_file(self.folder, 0), rows_file(self.folder, step)):
+                file.unlink(missing_ok=True)
+
     def close(self) -> None:
         self._file.close()
 
@@ -148,7 +167,8 @@ def _owned(folder: Path) -> set[str] | None:
     trained = folder / TRAINED
     saved = {f"{TRAINED}/{file.name}" for file in trained.glob("*") if _SAVED.fullmatch(file.name)}
     scored = {f"{part}/{name}" for part in (WINDOWS, AT_START) for name in owned_files(folder / part) or ()}
-    return {MANIFEST, EVENTS, *_PASSING, *saved, *scored, *_written(folder)}
+    rows = {file.name for file in rows_files(folder)}
+    return {MANIFEST, EVENTS, *_PASSING, *saved, *scored, *rows, *_written(folder)}
 
 
 def _written(folder: Path) -> set[str]:
@@ -180,8 +200,47 @@ def remove_scratch(folder: Path) -> None:
 # ----------------------------------------------------------------------------------------------------- validation loss
 
 
-def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The mean loss per predicted token on held-out batches; also the tokens, rows, and a digest.
+class RowLosses:
+    """The loss of every row of a validation set, in nats, and its tokens.
+
+    Beyond ``most`` rows neighbours are joined two by two, as often as need be: sums stay exact, and the same set is
+    joined in the same way in every run.
+    """
+
+    def __init__(self, most: int = 65_536) -> None:
+        self.most, self.joined = most, 1
+        self.sums: list[tuple[float, int]] = []
+        self._open: list[tuple[float, int]] = []  # rows of a unit that is not complete
+
+    def add(self, losses: Floats, tokens: Integers) -> None:
+        for row in zip(losses.tolist(), tokens.tolist(), strict=True):
+            self._open.append(row)
+            if len(self._open) == self.joined:
+                self.sums.append(_added(self._open))
+                self._open = []
+            if len(self.sums) == self.most:
+                self.sums = [_added(self.sums[i : i + 2]) for i in range(0, self.most, 2)]
+                self.joined *= 2
+
+    def columns(self) -> dict[str, NDArray[Any]] | None:
+        """As a table of windows; ``None`` where a loss is not finite, or nothing is predicted."""
+        units = [*self.sums, *([_added(self._open)] if self._open else [])]
+        there = [(number, *unit) for number, unit in enumerate(units) if unit[1] > 0]
+        if not there or not all(isfinite(loss) for _, loss, _ in there):
+            return None
+        return {
+            "window": np.array([f"row {number * self.joined + 1:07d}" for number, _, _ in there], dtype=object),
+            "tokens": np.array([tokens for *_, tokens in there], dtype=np.int64),
+            "loss": np.array([loss / tokens for _, loss, tokens in there]),
+        }
+
+
+def _added(units: Sequence[tuple[float, int]]) -> tuple[float, int]:
+    return sum(loss for loss, _ in units), sum(tokens for _, tokens in units)
+
+
+def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], RowLosses]:
+    """The mean loss per predicted token on held-out batches; also the tokens, rows, and a digest; and row by row.
 
     The Trainer's own loss is a mean of batch means weighted by rows, which differs as soon as rows differ in length.
     The loss with batches weighted by their length is returned as well.
@@ -191,25 +250,27 @@ def validation_loss(model: Any, batches: Iterable[Mapping[str, Any]]) -> dict[st
     was_training, device = model.training, next(model.parameters()).device
     model.eval()
     total, tokens, rows, hashed = 0.0, 0, 0, sha256()
-    of_batches, length = 0.0, 0
+    of_batches, length, kept = 0.0, 0, RowLosses()
     try:
         with torch.no_grad():
             for batch in batches:
                 inputs = {name: value.to(device) for name, value in batch.items() if isinstance(value, torch.Tensor)}
                 labels = targets_of(inputs)
                 inputs.pop("labels", None)
-                found = _sum(model(**inputs, use_cache=False).logits, labels)
-                count, long = int((labels != IGNORED).sum()), labels.shape[1] + 1
+                losses = _row_losses(model(**inputs, use_cache=False).logits, labels)
+                counts = (labels != IGNORED).sum(dim=1)
+                kept.add(losses.cpu().numpy(), counts.cpu().numpy())
+                found, count, long = float(losses.sum()), int(counts.sum()), labels.shape[1] + 1
                 total, tokens, rows = total + found, tokens + count, rows + len(labels)
                 of_batches, length = of_batches + found / max(count, 1) * long, length + long
                 hashed.update(labels[labels != IGNORED].cpu().numpy().astype("<i8").tobytes())
     finally:
         model.train(was_training)
     if not tokens:
-        return {"tokens": 0, "rows": rows}
+        return {"tokens": 0, "rows": rows}, kept
     digest = "sha256:" + hashed.hexdigest()
     source = of_batches / length  # a batch counts by its length, however many rows and however much padding it has
-    return {"loss": total / tokens, "source_loss": source, "tokens": tokens, "rows": rows, "digest": digest}
+    return {"loss": total / tokens, "source_loss": source, "tokens": tokens, "rows": rows, "digest": digest}, kept
 
 
 def targets_of(inputs: "Mapping[str, torch.Tensor]") -> "torch.Tensor":
@@ -222,13 +283,15 @@ def targets_of(inputs: "Mapping[str, torch.Tensor]") -> "torch.Tensor":
     return labels[:, 1:]
 
 
-def _sum(logits: "torch.Tensor", targets: "torch.Tensor") -> float:
+def _row_losses(logits: "torch.Tensor", targets: "torch.Tensor") -> "torch.Tensor":
+    """(rows,) The summed loss of each row, in float64."""
+    import torch
     from torch.nn.functional import cross_entropy
 
-    total = 0.0
+    total = torch.zeros(len(targets), dtype=torch.float64, device=logits.device)
     for low in range(0, targets.shape[1], _CHUNK):
         wanted = targets[:, low : low + _CHUNK]
         some = logits[:, low : low + wanted.shape[1]].float()
-        part = cross_entropy(some.flatten(0, 1), wanted.flatten(), ignore_index=IGNORED, reduction="sum")
-        total += float(part.double())
+        part = cross_entropy(some.flatten(0, 1), wanted.flatten(), ignore_index=IGNORED, reduction="none")
+        total += part.view(wanted.shape).double().sum(dim=1)
     return total

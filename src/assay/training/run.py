@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from assay.files.places import check_begun, check_replaceable, discard, recover,
 from assay.files.writing import remove_parts
 from assay.scoring import score
 from assay.scoring.characters import characters
+from assay.scoring.checkpoint import definition_digest
 from assay.scoring.decoding import Decoding, encoded_prompts
 from assay.scoring.generation import generate_answers
 from assay.scoring.loading import load_model, load_tokenizer, tokenized
@@ -202,7 +202,7 @@ def _differences(folder: Path, settings: Settings, about: Mapping[str, Any]) -> 
 def _about(task: _Task, tokenizer: Any, *, sweep: bool) -> dict[str, Any]:
     return {
         "base": Path(task.base).name,
-        "tokenizer": _tokenizer_digest(tokenizer),
+        "tokenizer": definition_digest(tokenizer),
         "validation": texts_digest(list(task.valid)) + f"/{task.context}",
         "training": texts_digest(list(task.train)),
         "context": task.context,
@@ -237,10 +237,6 @@ def _packed(tokenizer: Any, documents: Sequence[Document], context: int) -> list
     stream = [token for ids in _tokens(tokenizer, documents) for token in (*ids, *end)]
     full = [stream[low : low + context] for low in range(0, len(stream) - context + 1, context)]
     return full or [stream]
-
-
-def _tokenizer_digest(tokenizer: Any) -> str:
-    return "sha256:" + sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()
 
 
 def _save_tokenizer(base: str, tokenizer: Any, folder: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from assay import Design, InputError, Panel, UsageError, compare, read_table
+from assay import Design, InputError, Panel, UsageError, compare, read_table, summarize
 from assay.analyses.compare import compare_panel
 from assay.analyses.compare.result import Comparison, Systems
 from tests.analyses.evidence import interval_of, limits, losses, noisy_losses, noisy_scores, scores, value
@@ -137,6 +137,26 @@ def test_bits_per_byte_and_per_character_by_hand() -> None:
     assert (size.a, size.b) == pytest.approx((80 / log(2) / 120, 85 / log(2) / 120))
     mean_loss, tokens_per_character = 80 / 30, 30 / 100
     assert characters.a == pytest.approx(mean_loss / log(2) * tokens_per_character)
+
+
+def test_a_window_without_a_byte_of_its_own_counts_in_the_sums_by_hand() -> None:
+    """It holds the end of a character that began in the window before: nats and no byte."""
+    a, b = ({"loss": rng.random(60), "tokens": np.full(60, 8)} for rng in map(np.random.default_rng, (1, 2)))
+    shared = {"window": [f"w{i:02d}" for i in range(60)], "bytes": [0 if i in (0, 7, 8) else 20 for i in range(60)]}
+    found = compare(a | shared, b | shared)
+    assert found.bits_per_byte is not None
+    for side, shown in ((a, found.bits_per_byte.a), (b, found.bits_per_byte.b)):
+        assert shown == pytest.approx(side["loss"].sum() * 8 / (57 * 20 * log(2)), rel=1e-12)
+    apart = (b["loss"].sum() - a["loss"].sum()) * 8 / (57 * 20 * log(2))
+    assert found.bits_per_byte.difference.value == pytest.approx(apart, rel=1e-9)
+    reach = found.bits_per_byte.difference.interval
+    assert reach is not None
+    assert reach.low < apart < reach.high
+    no_bytes = shared | {"bytes": [0] * 60}
+    assert compare(a | no_bytes, b | no_bytes).bits_per_byte is None
+    (one,) = summarize(a | shared).models
+    assert one.bits_per_byte is not None
+    assert one.bits_per_byte.value == pytest.approx(a["loss"].sum() * 8 / (57 * 20 * log(2)), rel=1e-12)
 
 
 def test_bits_per_byte_where_every_token_has_four_bytes_is_the_loss_on_another_scale() -> None:

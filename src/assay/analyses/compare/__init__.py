@@ -31,7 +31,7 @@ from assay.data import Dropped, Metric, Panel, Selection, Table, pair
 from assay.data.in_memory import is_array, run_columns
 from assay.data.pairing import system_names
 from assay.data.readers import UNNAMED
-from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
+from assay.data.runs.rates import Size, check_per, rates_of_panel, rates_of_tables
 from assay.data.sources import Models, Source, panel_as_asked, renamed, two_names, two_systems, two_tables
 from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import InputError, NoPairsError, UsageError
@@ -40,7 +40,7 @@ from assay.stats.bootstrap import IntervalResult
 from assay.stats.numerics import SMALLEST_P
 from assay.stats.paired_tests import ArmValues, effect_sizes
 from assay.stats.records import Estimate, Fallback, Test
-from assay.stats.units import Floats, Units, standard_error
+from assay.stats.units import Floats, Units, joined, standard_error
 
 #: How a size column is shown. Perplexities of different tokenizers do not compare; bits per byte and character do.
 SIZES = {"bytes": "bits_per_byte", "chars": "bits_per_character"}
@@ -105,10 +105,7 @@ def compare(
     ``missing="refuse"`` it is an error, as on the command line.
     """
     design = as_given("compare", Design, design, settings)
-    if per is not None and cluster not in (None, "document"):
-        raise UsageError(f"per draws whole documents, and not {cluster!r}; leave cluster out.")
-    if per is not None and lower_is_better is False:
-        raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
+    check_per(per, cluster=cluster, lower_is_better=lower_is_better)
     if every and at is None:
         raise UsageError("`every` says that all of k attempts must be right; say how many with `at=k`.")
     if at is not None:
@@ -319,7 +316,7 @@ def _found(panel: Panel, differences: Differences, binary: Binary | None, design
     test, test_fallbacks = paired_test(whole, binary, design)
     difference, alone = _estimate(whole, main), test.p_value
     sums = panel.cluster_sums()
-    bits = {name: _bits(panel, whole, size, design) for name, size in sums.sizes.items()}
+    bits = {name: _bits(panel, whole, size, design) for name, size in sums.sizes.items() if size.any()}
     notes = disagreement(difference, test)
     if agree:
         own = [found.own_p for found in (main, *(found for _, found in bits.values())) if found.own_p is not None]
@@ -370,7 +367,8 @@ def _estimate(whole: Units, found: IntervalResult) -> Estimate:
 
 def _bits(panel: Panel, whole: Units, size: Floats, design: Design) -> tuple[Units, IntervalResult]:
     """Bits per byte or character, Σ loss / (ln 2 · Σ size): the same differences over other denominators."""
-    bits = Units(whole.numerators / log(2), size)
+    nats, size = joined(whole.numerators, size)
+    bits = Units(nats / log(2), size)
     return bits, paired_interval(drawn_by(bits, design, panel).units, None, design)
 
 

@@ -17,6 +17,7 @@ from assay.analyses.tune.arms import (
     Trained,
     arm_of,
     baseline_of,
+    by_rows,
     sensitivity_of,
 )
 from assay.analyses.tune.contrasts import Adaptation, Contrast, adaptation_of, contrast_of
@@ -91,9 +92,9 @@ def tune_logs(
     """The report on logs that have been read; ``notes`` are those of the readers."""
     design = design or Design()
     _check_same(logs)
-    trained = [Trained(log) for log in logs]
-    groups = _grouped([run for run in trained if not run.log.sweep])
-    sweeps = _grouped([run for run in trained if run.log.sweep])
+    runs = by_rows([log for log in logs if not log.sweep])
+    groups = _grouped([Trained(log) for log in runs])
+    sweeps = _grouped([Trained(log) for log in by_rows([log for log in logs if log.sweep])])
     arms = tuple(arm_of(name, group, design.level) for name, group in groups.items())
     first, why = baseline_of(arms, baseline)
     adapted = tuple(_adapted(arm, groups[arm.name], design) for arm in arms)
@@ -102,7 +103,7 @@ def tune_logs(
     criteria = criteria_of(arms, contrasts, targets)
     language = language_of(groups, first, design)
     spoken = () if language is None else language.notes
-    found = [why, *notes, *notes_of(arms, logs, adapted), unasked(arms, targets), *spoken]
+    found = [why, *notes, *notes_of(arms, logs, adapted), _of_rows(runs), unasked(arms, targets), *spoken]
     return TuningReport(
         kind="tuning",
         sentence=_sentence(arms, adapted, contrasts, sensitivity, many=len(arms) >= COMPACT_FROM and not full),
@@ -119,6 +120,12 @@ def tune_logs(
         full=full,
         language=language,
     )
+
+
+def _of_rows(runs: Sequence[TrainingLog]) -> str | None:
+    """What the windows are, where runs are judged by the rows that they kept."""
+    kept = bool(runs) and all(log.windows is not None and log.windows == log.rows for log in runs)
+    return "windows are the rows of the validation set, as the callback kept them" if kept else None
 
 
 def _sentence(

@@ -66,6 +66,13 @@ class Sensitivity(msgspec.Struct, frozen=True):
     sentence: str = ""
 
 
+def by_rows(logs: Sequence[TrainingLog]) -> list[TrainingLog]:
+    """Judge runs by the rows of their validation set, if all kept those and not all scored windows of text."""
+    if all(log.windows is not None for log in logs) or not all(log.rows is not None for log in logs):
+        return list(logs)
+    return [replace(log, windows=log.rows, start_windows=log.start_rows) for log in logs]
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
     """A log, with the validation windows that its model scored if it has them."""

@@ -19,7 +19,7 @@ from assay.errors import UsageError
 from assay.names import listed
 from assay.results.parts import Column, ResultTable, Value
 from assay.stats.records import Estimate
-from assay.stats.units import Units, grouped, standard_error
+from assay.stats.units import Units, grouped, joined, standard_error
 
 _BITS = Quantity("bits_per_character", "bits per character", "bits", lower_is_better=True)
 _KANA = 2  # hiragana and katakana are the first scripts
@@ -87,7 +87,7 @@ def _bits(name: str, runs: Sequence[Trained], design: Design) -> Estimate | None
     top, below = panel.numerators[:, 0] / log(2), panel.sizes["chars"]
     if panel.clusters is not None:
         top, below = grouped(top, panel.clusters), grouped(below, panel.clusters)
-    units = Units(top, below)
+    units = Units(*joined(top, below))
     if units.n < 2:
         return Estimate(units.estimate, None, None, units.n, f"only one {panel.unit} counts in it")
     return Estimate(units.estimate, design.interval(units).interval, standard_error(units), units.n)

@@ -184,7 +184,7 @@ def _check(manifest: dict[str, Any], path: Path) -> None:
     digests = model.get("digests", {})
     if not isinstance(model.get("name", ""), str) or not isinstance(digests, dict):
         raise InputError(f"{path}: 'model' must have a name, and digests that are an object; {again}.")
-    texts = [*digests.values(), manifest.get("text", {}).get("sha256", "")]
+    texts = [*digests.values(), *(manifest.get("text", {}).get(name) for name in ("sha256", "token_ids"))]
     if not all(isinstance(text, str | None) for text in texts):
         raise InputError(f"{path}: a digest must be a text; {again}.")
 

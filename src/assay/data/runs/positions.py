@@ -20,6 +20,7 @@ from assay.data.metrics import Metric
 from assay.data.panel import Panel
 from assay.data.readers.database import identifier, parquet_scan, private_database, refusals
 from assay.data.runs import Run, open_run
+from assay.data.tables import tokenization, tokens_notes
 from assay.errors import InputError, UsageError
 from assay.files.reading import TABLE, check_file
 from assay.names import one_line
@@ -116,7 +117,10 @@ def positions_panel(edges: Sequence[Bin], sums: Sequence[PositionSums], names: S
         parts,
         tuple(LossInBin.of_bin(edge) for edge in edges),
         first.cluster_by,
-        notes=("position 0 has the start token before it and nothing else",) if starts else (),
+        notes=(
+            *(["position 0 has the start token before it and nothing else"] if starts else ()),
+            *tokens_notes([(one.source.label, one.source.run.manifest) for one in sums]),
+        ),
     )
 
 
@@ -151,15 +155,19 @@ def check_plans(a: TokenRun, b: TokenRun) -> None:
     both = f"{a.label} and {b.label}"
     alone = "their positions do not pair, run `assay context` on each alone"
     first, second = a.run.manifest, b.run.manifest
-    tokenizers = [m.get("model", {}).get("digests", {}).get("tokenizer") for m in (first, second)]
-    if None not in tokenizers and tokenizers[0] != tokenizers[1]:
+    if tokenization(first, second) == "different":
         raise InputError(f"{both} have different tokenizers: {alone}.")
-    if first.get("text") != second.get("text"):
+    if _text(first) != _text(second):
         raise InputError(f"{both} were scored on different texts: {alone}, or score both on one text.")
     for part in ("layout", "draw"):
         changed = _changed(first.get(part) or {}, second.get(part) or {})
         if changed:
             raise InputError(f"{both} have different windows ({changed}): score both with the same options.")
+
+
+def _text(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a run was scored on, however it was tokenized."""
+    return {name: value for name, value in (manifest.get("text") or {}).items() if name != "token_ids"}
 
 
 def _changed(a: dict[str, Any], b: dict[str, Any]) -> str:

@@ -22,13 +22,33 @@ from assay.stats.units import Floats, grouped
 
 Size = Literal["byte", "character"]
 COLUMNS: dict[Size, str] = {"byte": "bytes", "character": "chars"}
+RATES: dict[str, Size] = {f"bits per {size}": size for size in COLUMNS}  # by the name of the metric
 _Sums = dict[str, tuple[float, float]]  # bits and size of the tokens that count, by document
 
 
+def check_per(size: Size | None, *, cluster: str | None, lower_is_better: bool | None) -> None:
+    """Refuse what contradicts bits of whole documents."""
+    if size is None:
+        return
+    _check_size(size)
+    if cluster not in (None, "document"):
+        raise UsageError(f"per draws whole documents, and not {cluster!r}; leave cluster out.")
+    if lower_is_better is False:
+        raise UsageError("lower_is_better must not be False for losses: a lower log-loss is always the better one.")
+
+
 def rates_of_tables(
-    size: Size, tables: Sequence[Table], *, names: Sequence[str] | None = None, split: str | None = None
+    size: Size,
+    tables: Sequence[Table],
+    *,
+    names: Sequence[str] | None = None,
+    split: str | None = None,
+    whole: bool = False,
 ) -> Panel:
-    """A panel of documents: bits per byte or character, with common weights, and holes."""
+    """A panel of documents: bits per byte or character, with common weights, and holes.
+
+    ``whole``: refuse tables that do not count the same text of a document.
+    """
     _check_size(size)
     _check_text(tables)
     for table in tables[1:]:
@@ -38,6 +58,8 @@ def rates_of_tables(
         _by_document(one.labels["document"], one.numbers["loss"] * one.numbers["tokens"], one.numbers[COLUMNS[size]])
         for one in chosen
     ]
+    if whole:
+        _check_whole(size, tables, sums)
     return _filled(size, system_names(chosen, names), sums, _counted(tables, sums, size))
 
 
@@ -84,7 +106,19 @@ def _check_text(tables: Sequence[Table]) -> None:
 
 def _by_document(documents: Labels, nats: Floats, sizes: Floats) -> _Sums:
     both = zip(grouped(nats / log(2), documents.codes), grouped(sizes, documents.codes), strict=True)
-    return {name: (float(bits), float(size)) for name, (bits, size) in zip(documents.names, both, strict=True)}
+    named = zip(documents.names, both, strict=True)
+    return {name: (float(bits), float(size)) for name, (bits, size) in named if size > 0}  # else: no text of it counts
+
+
+def _check_whole(size: Size, tables: Sequence[Table], sums: Sequence[_Sums]) -> None:
+    """Refuse a document of which one table counts more than another: what was left out may be what is hard."""
+    for table, found in zip(tables[1:], sums[1:], strict=True):
+        for name in sorted(found.keys() & sums[0].keys()):
+            if (both := (sums[0][name][1], found[name][1]))[0] != both[1]:
+                raise InputError(
+                    f"{tables[0].label} and {table.label} count {both[0]:,.0f} and {both[1]:,.0f} {COLUMNS[size]} of "
+                    f"the document {name!r}; score all of it with both, with `prefix='auto'` and `cut='rolling'`."
+                )
 
 
 def _counted(tables: Sequence[Table], sums: Sequence[_Sums], size: Size) -> tuple[str, ...]:

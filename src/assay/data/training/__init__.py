@@ -87,6 +87,8 @@ class TrainingLog:
     tokenizer: str | None = None  # digest
     windows: Path | None = None  # the validation windows, scored by the trained model
     start_windows: Path | None = None  # the same, scored by the untrained base
+    rows: Path | None = None  # the losses of the rows of its validation set at the last validation
+    start_rows: Path | None = None  # the same before the first step
     generations: Path | None = None  # what the trained model answered to prompts
     scores: Mapping[str, float] = field(default_factory=dict)  # at the end: character accuracy, test accuracy, …
     items: Mapping[str, int] = field(default_factory=dict)  # on how many items a score is, where that is known

@@ -4,6 +4,7 @@ Events are only appended. A killed run may end in the middle of a line; a resume
 step it resumed from, and whatever was recorded after that step before the kill does not count.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from math import inf, isfinite
 from pathlib import Path
@@ -21,6 +22,7 @@ EVENTS = "events.jsonl"
 SCHEMA = "assay/training/1"
 WINDOWS = "windows"  # the folder of the validation windows that the trained model scored, a run of `assay score`
 AT_START = "windows-base"  # the same windows under the untrained base, before the first step
+ROWS = "validation-rows"  # the losses of the rows of the validation set, at the first and the last validation
 GENERATIONS = "generations.jsonl"  # what the trained model answered, a table of `assay generate`
 
 #: Steps that one line may stand for, so that a line cannot ask for all memory.
@@ -197,12 +199,30 @@ def read_run(folder: Path, name: str | None) -> TrainingLog:
         tokenizer=about.get("tokenizer"),
         windows=_scored(folder / WINDOWS),
         start_windows=_scored(folder / AT_START),
+        rows=_rows(folder, max((event["step"] for event in valid if event["step"] > 0), default=None)),
+        start_rows=_rows(folder, 0),
         generations=written if (written := folder / GENERATIONS).is_file() else None,
         scores=_scores(events),
         sweep=bool(about.get("sweep")),
         finished=end is not None,
         notes=tuple(notes),
     )
+
+
+def rows_file(folder: Path, step: int) -> Path:
+    """The losses of the validation rows at a step, a table of windows."""
+    return folder / f"{ROWS}-{step:09d}.parquet"
+
+
+def rows_files(folder: Path) -> list[Path]:
+    return sorted(
+        file for file in folder.glob(f"{ROWS}-*.parquet") if re.fullmatch(r"\d{9,}", file.stem[len(ROWS) + 1 :])
+    )
+
+
+def _rows(folder: Path, step: float | None) -> Path | None:
+    file = None if step is None else rows_file(folder, int(step))
+    return file if file is not None and file.is_file() else None
 
 
 def _scored(windows: Path) -> Path | None:
