@@ -66,7 +66,8 @@ def test_a_cut_that_no_text_has_is_said_and_a_model_says_that_it_starts(shell: S
     """By hand: without a start token, one token fewer is predicted of the one document."""
     pytest.importorskip("torch", reason="the extra hf is not installed")
     shell.write("a.txt", "Once there was a model.")
-    base, told = str(models.path("base")), []
+    base = str(models.path("base"))
+    told: list[bool] = []
     for more in (("--split-on", "@@"), ("--no-bos",), ("--prefix", "none")):
         ran = shell("score", base, "a.txt", "-o", f"run{len(told)}", "--context", "64", *more)
         assert ran.exit_code == 0
