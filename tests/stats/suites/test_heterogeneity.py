@@ -1,0 +1,121 @@
+"""Whether tasks differ, against scipy, statsmodels and a literal twin."""
+
+from math import inf, log, sqrt
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+from scipy.optimize import brentq, minimize_scalar
+from statsmodels.stats.oneway import anova_oneway
+
+from assay.stats.proportions import Effective
+from assay.stats.suites import TaskDifferences
+from assay.stats.suites.heterogeneity import common_difference, heterogeneity, paule_mandel
+from assay.stats.units import Floats, Units
+
+
+def binary(b: int, c: int, n: int) -> TaskDifferences:
+    values = np.repeat([1.0, -1.0, 0.0], [b, c, n - b - c])
+    return TaskDifferences(Units(values, np.ones(n)), Effective(float(b), float(c), float(n), 1.0, inf))
+
+
+def real(values: Floats) -> TaskDifferences:
+    return TaskDifferences(Units(values, np.ones(len(values))))
+
+
+def literal_variance(b: int, c: int, n: int, delta: float) -> float:
+    """Of (b − c)/n under a difference of delta: the likeliest share of c is sought by hand."""
+
+    def lost(q: float) -> float:
+        rest = 1 - 2 * q - delta
+        return -(b * log(q + delta) + c * log(q) + (n - b - c) * log(rest))
+
+    low, high = max(0.0, -delta) + 1e-12, (1 - delta) / 2 - 1e-12
+    q = float(minimize_scalar(lost, bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x)
+    return (2 * q + delta - delta**2) / n
+
+
+SUITE = [(30, 9, 200), (12, 9, 90), (11, 18, 140), (44, 20, 500)]
+
+
+def test_common_difference_against_a_literal_twin() -> None:
+    b, c, n = (np.array(part, dtype=np.float64) for part in zip(*SUITE, strict=True))
+    common, variances = common_difference(b, c, n)
+    assert variances.tolist() == pytest.approx([literal_variance(*one, common) for one in SUITE], rel=1e-5)
+    weighted = float(((b - c) / n / variances).sum() / (1 / variances).sum())
+    assert common == pytest.approx(weighted, abs=1e-7)  # a fixed point
+
+
+def test_cochran_q_against_scipy() -> None:
+    found = heterogeneity([binary(*one) for one in SUITE], level=0.95)
+    assert found is not None
+    assert found.statistic is not None
+    assert found.p == pytest.approx(scipy_stats.chi2.sf(found.statistic, 3), rel=1e-12)
+    assert (found.answer == "differ") == (scipy_stats.chi2.sf(found.statistic, 3) <= 0.05)
+
+
+def test_welch_against_statsmodels() -> None:
+    rng = np.random.default_rng(4)
+    data = [rng.normal(m, s, n) for m, s, n in ((0, 1, 30), (0.4, 2, 50), (0.1, 1, 80), (0, 3, 25))]
+    found = heterogeneity([real(values) for values in data], level=0.95)
+    expected = anova_oneway(data, use_var="unequal", welch_correction=True)
+    assert found is not None
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_paule_mandel_against_brent() -> None:
+    values, variances = np.array([0.1, 0.3, -0.2, 0.6]), np.array([0.01, 0.02, 0.015, 0.01])
+
+    def excess(between: float) -> float:
+        w = 1 / (variances + between)
+        return float((w * (values - (w * values).sum() / w.sum()) ** 2).sum()) - 3
+
+    assert paule_mandel(values, variances) == pytest.approx(brentq(excess, 0, 10), rel=1e-9)
+    assert paule_mandel(np.full(4, 0.1), variances) == 0
+
+
+def test_points_lie_between_raw_and_common() -> None:
+    tasks = [binary(60, 5, 200), binary(10, 12, 200), binary(8, 9, 150), binary(30, 28, 300)]
+    found = heterogeneity(tasks, level=0.95)
+    assert found is not None
+    assert found.points is not None
+    assert found.answer == "differ"
+    raw = np.array([task.value for task in tasks])
+    middle = (found.points / raw)[0]
+    assert 0 < middle < 1
+    assert np.ptp(found.points) < np.ptp(raw)
+
+
+def test_equal_tasks_are_drawn_together_entirely() -> None:
+    found = heterogeneity([binary(12, 6, 100), binary(24, 12, 200), binary(36, 18, 300)], level=0.95)
+    assert found is not None
+    assert found.points is not None
+    assert found.spread == 0
+    assert found.statistic == pytest.approx(0, abs=1e-9)
+    assert found.points.tolist() == pytest.approx([0.06] * 3)
+
+
+def test_it_cannot_tell_where_few_items_differ() -> None:
+    found = heterogeneity([binary(1, 0, 30), binary(0, 1, 30), binary(0, 0, 30)], level=0.95)
+    assert found is not None
+    assert found.answer == "cannot tell"
+    few = heterogeneity([real(np.array([0.1, 0.4])), real(np.array([9.0, 9.1, 9.3]))], level=0.95)
+    assert few is not None
+    assert few.answer == "cannot tell"
+    none = heterogeneity([real(np.zeros(50)), real(np.arange(50.0))], level=0.95)
+    assert none is not None
+    assert (none.answer, none.p) == ("cannot tell", None)
+
+
+def test_one_task_has_nothing_to_differ_from() -> None:
+    assert heterogeneity([binary(3, 1, 30)], level=0.95) is None
+
+
+def test_swapping_a_and_b_changes_no_p() -> None:
+    found = heterogeneity([binary(*one) for one in SUITE], level=0.95)
+    other = heterogeneity([binary(c, b, n) for b, c, n in SUITE], level=0.95)
+    assert found is not None
+    assert other is not None
+    assert other.p == pytest.approx(found.p, rel=1e-8)
+    assert other.spread == pytest.approx(found.spread, rel=1e-6, abs=sqrt(1e-12))
