@@ -114,14 +114,18 @@ def level_of_each(p: Floats, level: float, adjust: Adjustment) -> float:
 
 def p_values(tasks: Sequence[TaskDifferences]) -> Floats:
     """(T,) Of every task by itself: mid-p, the score test of clusters and weights, or that of t-hall."""
-    return np.array([_p_value(task) for task in tasks])
+    found = np.array([1.0 if task.plain else _p_value(task) for task in tasks])
+    plain = [place for place, task in enumerate(tasks) if task.plain]
+    counts = [(one.counts.b, one.counts.c) for one in tasks if one.plain and one.counts is not None]
+    if plain:
+        found[plain] = mcnemar_p(*np.array(counts).T)
+    return found
 
 
 def _p_value(task: TaskDifferences) -> float:
     counts = task.counts
     if counts is not None:
-        plain = mcnemar_p(counts.b, counts.c) if task.plain else score_p(counts.b, counts.c, counts.deff, counts.df)
-        return float(np.ravel(plain)[0])
+        return float(score_p(counts.b, counts.c, counts.deff, counts.df)[0])
     if task.moments is None:  # all differences are equal: only all plus and all minus reach their sum
         return max(0.5 ** (task.units.n - 1), SMALLEST_P) if task.value else 1.0
     return own_p(task.moments)

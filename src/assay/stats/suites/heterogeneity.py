@@ -28,7 +28,7 @@ ENOUGH_PAIRS = 5  # that differ, in the median task: with fewer, Q sees nothing
 ENOUGH_UNITS = 20  # of equal weight, in every task of other scores
 _ROUNDS = 12
 _LEAST = 1e-9  # of 1/n: a variance that is not 0
-_HALVINGS = 100
+_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -21,15 +21,22 @@ import numpy as np
 
 from assay.stats.bootstrap.t_hall import Moments, limits, own_p
 from assay.stats.interval_and_test import agreeing
-from assay.stats.numerics import SMALLEST_P, critical_values, t_reach, two_sided
+from assay.stats.numerics import (
+    SMALLEST_P,
+    critical_values,
+    increasing_root,
+    normal_cdf,
+    normal_quantile,
+    t_reach,
+    two_sided,
+)
 from assay.stats.proportions import FEWEST_DF, score_p, tango_limits
 from assay.stats.suites import TaskDifferences, p_values, rows, task_limits
 from assay.stats.units import Floats, Units, effective_number, grouped, influence, shape, standard_error
 
 ENOUGH_TASKS = 5  # from here on, what tasks like these would say
 LARGEST_SHARE = 0.5  # of one task in Σ w²/n: beyond, its own skewness is that of the total
-_LEAST_P = 1e-12  # that a limit is followed to
-_HALVINGS = 34
+_LEAST_P, _MOST_P = 1e-12, 0.999  # that a limit is followed to
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,24 +169,25 @@ def _mover(tasks: Sequence[TaskDifferences], weights: Floats, value: float, pull
         below, above = (float((weights**2 * (each - limit) ** 2).sum()) * pulls.sharing for limit in (low, high))
         return value - sqrt(below), value + sqrt(above)
 
-    def leaves_out_zero(at: float) -> bool:
+    def beyond_zero(at: float) -> float:
         low, high = around(at)
-        return low > 0 or high < 0
+        return -low if value > 0 else high
 
     variance = float((weights**2 * np.array([task.variance for task in tasks])).sum()) * pulls.sharing
-    p = 1.0 if value == 0 else _smallest_alpha(leaves_out_zero)
+    p = 1.0 if value == 0 else _where_zero_is_reached(beyond_zero)
     return *around(level), p, sqrt(variance), "mover"
 
 
-def _smallest_alpha(leaves_out_zero: Callable[[float], bool]) -> float:
-    """The α at which an interval of the level 1 − α begins to leave out 0, by bisection of its logarithm."""
-    low, high = np.log(_LEAST_P), np.log(0.999)
-    if not leaves_out_zero(1 - float(np.exp(high))):
+def _where_zero_is_reached(beyond: Callable[[float], float]) -> float:
+    """The α at which an interval of the level 1 − α just has 0 in it; ``beyond`` 0 it reaches the more, the higher."""
+    least, most = (-normal_quantile(alpha / 2) for alpha in (_MOST_P, _LEAST_P))  # nearly straight in these
+
+    def at(z: float) -> float:
+        return beyond(1 - 2 * normal_cdf(-min(max(z, least), most)))
+
+    if at(least) >= 0:
         return 1.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if leaves_out_zero(1 - float(np.exp(middle))) else (middle, high)
-    return float(np.exp(high))
+    return _LEAST_P if at(most) <= 0 else 2 * normal_cdf(-increasing_root(at, 2.0, 1.0, tolerance=1e-9))
 
 
 # --------------------------------------------------------------------------------------------------------- other scores
