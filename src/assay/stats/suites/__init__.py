@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import inf
+from math import inf, sqrt
 from typing import Literal
 
 import numpy as np
@@ -29,7 +29,8 @@ import numpy as np
 from assay.stats.bootstrap.t_hall import Moments, limits, moments, own_p
 from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
-from assay.stats.numerics import SMALLEST_P, critical_values, normal_quantile
+from assay.stats.numerics import SMALLEST_P, critical_values, increasing_root, normal_quantile
+from assay.stats.planning import detectable_shift, mcnemar_power
 from assay.stats.proportions import Effective, binomial_half, mcnemar_p, score_p, tango_limits
 from assay.stats.units import Floats, Integers, Units, standard_error
 
@@ -86,7 +87,7 @@ class Rows:
 def rows(tasks: Sequence[TaskDifferences], *, level: float, adjust: Adjustment = "product") -> Rows:
     """Test and interval of every task, adjusted for the number of tasks.
 
-    >>> from math import inf
+    >>> from math import inf, sqrt
     >>> b, c, n = np.array([9.0, 3.0]), np.array([1.0, 2.0]), 50.0
     >>> of = lambda i: Units(np.repeat([1.0, -1.0, 0.0], [int(b[i]), int(c[i]), int(n - b[i] - c[i])]), np.ones(50))
     >>> both = [TaskDifferences(of(i), Effective(b[i], c[i], n, 1.0, inf)) for i in range(2)]
@@ -177,6 +178,40 @@ def _mid_p_table(pairs: int) -> tuple[Floats, Floats]:
     middle = 2 * least == pairs
     p = np.clip(np.where(middle, 1.0, 2 * below + own), SMALLEST_P, 1.0)
     return p, np.clip(np.where(middle, 1.0, 2 * (below + own)), 0.0, 1.0)
+
+
+# ----------------------------------------------------------------------------------------------------------- detectable
+
+
+def detectable(task: TaskDifferences, level: float, power: float = 0.8) -> float | None:
+    """The true difference that so many items would have shown with this power; ``None`` where none would.
+
+    Of 0/1 scores by McNemar's mid-p, with as many items that differ as there were, or as the difference needs; of
+    others by Student's t, with the spread that was found.
+    """
+    if task.plain and task.counts is not None:
+        return _detectable_share(int(task.counts.n), (task.counts.b + task.counts.c) / task.counts.n, level, power)
+    error = sqrt(task.variance)
+    if not error or task.units.n < 2:
+        return None
+    df = task.units.n - 1.0 if task.counts is None else task.counts.df
+    found = error * detectable_shift(df, level, power)
+    return None if task.counts is not None and found > 1 else found
+
+
+@lru_cache(maxsize=1024)
+def _detectable_share(n: int, differing: float, level: float, power: float) -> float | None:
+    def excess(difference: float) -> float:
+        inside = min(max(difference, 0.0), 1.0)
+        share = max(differing, inside)
+        if not share:
+            return -power
+        return mcnemar_power(n, (share + inside) / 2, (share - inside) / 2, level) - power
+
+    if excess(1.0) < 0:
+        return None
+    guess = (normal_quantile(0.5 + level / 2) + normal_quantile(power)) * sqrt(max(differing, 1 / n) / n)
+    return min(increasing_root(excess, guess, guess / 4, tolerance=1e-4), 1.0)
 
 
 # ------------------------------------------------------------------------------------------------------------ intervals
