@@ -15,10 +15,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
 from benchmarks.simulation.command import simulate
-from benchmarks.simulation.suites import CHANGED, EQUAL, Rates, Suite, set_apart, simulated
+from benchmarks.simulation.suites import CHANGED, EQUAL, Rates, Suite, macro_means, set_apart, simulated
 from benchmarks.simulation.tables import table
 
-APART = 40
+APART, ALONE_SUITES = 40, 20
 
 NOTHING = """\
 Nothing differs between A and B. Per cent of {n} simulations, ± the binomial standard error: *a task named*, some
@@ -30,6 +30,12 @@ that differ, those that are named."""
 ANY = """\
 {count} suites set apart, at which no choice was looked at (3 to 30 tasks of 25 to 1,200 items, 3 to 40 % of the items
 differ, weights from a Dirichlet distribution, half of the tasks with a difference): {n} simulations each."""
+
+
+ALONE = """\
+One model alone: coverage of the interval of the mean of its tasks' shares of right answers (`summarize`), mean and
+worst over {count} suites of 2 to 30 tasks of 15 to 800 items, {n} simulations each."""
+SHARES = ("0.1 to 0.9", "0.01 to 0.99, most at the ends", "0.95 to 0.995")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -57,8 +63,14 @@ def _report(n: int) -> str:
         ANY.format(count=APART, n=f"{max(n // 4, 1):,}"),
         table(["", "mean", "worst"], _summary([rates for _, rates in apart])),
         _contradictions(every),
+        ALONE.format(count=ALONE_SUITES, n=f"{max(n // 4, 1):,}"),
+        table(["right in each task", "mean", "worst"], [_alone_row(kind, max(n // 4, 1)) for kind in SHARES]),
     ]
     return "\n\n".join(parts)
+
+
+def _alone_row(kind: str, n: int) -> list[str]:
+    return [kind, *(f"{100 * share:.1f}" for share in macro_means(kind, ALONE_SUITES, n))]
 
 
 def _contradictions(found: Sequence[Rates]) -> str:

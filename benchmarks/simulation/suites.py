@@ -8,6 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
+from assay.stats.bounded_mean import EffectiveItems, mean_of_shares
 from assay.stats.multiplicity import holm
 from assay.stats.proportions import Effective, effective_counts
 from assay.stats.suites import TaskDifferences, rows
@@ -198,3 +199,26 @@ def _any(rng: Generator, i: int) -> Suite:
     ahead = np.where(rng.random(tasks) < 0.5, 0.0, q * rng.uniform(-0.8, 0.8, tasks))
     weights = rng.dirichlet(np.full(tasks, rng.choice([0.5, 1.0, 5.0])))
     return Suite(f"any {i}", n, tuple(q.tolist()), tuple(ahead.tolist()), tuple(weights.tolist()))
+
+
+# ------------------------------------------------------------------------------------------------------ one model alone
+
+
+def macro_means(kind: str, designs: int, n: int) -> tuple[float, float]:
+    """Coverage of the interval of the mean of tasks, mean and least over suites of 2 to 30 tasks."""
+    covered = [_macro_mean(kind, design, n) for design in range(designs)]
+    return sum(covered) / designs, min(covered)
+
+
+def _macro_mean(kind: str, design: int, n: int) -> float:
+    rng = np.random.default_rng([SEED, crc32(kind.encode()), design])
+    tasks = int(rng.integers(2, 31))
+    items = np.exp(rng.uniform(np.log(15), np.log(800), tasks)).astype(np.int64)
+    shares = {
+        "0.1 to 0.9": rng.uniform(0.1, 0.9, tasks),
+        "0.01 to 0.99, most at the ends": 0.01 + 0.98 * rng.beta(0.4, 0.4, tasks),
+        "0.95 to 0.995": rng.uniform(0.95, 0.995, tasks),
+    }[kind]
+    known, truth = [EffectiveItems(float(size), inf) for size in items], float(shares.mean())
+    found = [mean_of_shares((rng.binomial(items, shares) / items).tolist(), known, LEVEL) for _ in range(n)]
+    return float(np.mean([one.low <= truth <= one.high for one in found]))
