@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.names import names_of
+from assay.names import names_of, short_names
 
 PARTS = st.sampled_from(["a", "b", "checkpoint-1", "checkpoint-2", "log", "trainer_state", "metrics"])
 PATHS = st.builds(lambda folders, stem: Path(*folders, f"{stem}.json"), st.lists(PARTS, max_size=3), PARTS)
@@ -46,3 +46,32 @@ def test_different_files_have_different_names(paths: list[Path]) -> None:
     names = names_of(paths)
     assert len(set(names)) == len(paths)
     assert all(names)
+
+
+# ------------------------------------------------------------------------------------------------- names of systems
+
+WORDS = st.lists(st.text("ab01", min_size=1, max_size=9), min_size=1, max_size=9)
+
+
+@pytest.mark.parametrize(
+    ("names", "shorter"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["meta-llama/Llama-3-8B"], ["meta-llama/Llama-3-8B"]),
+        (["/home/someone/models/llama"], ["llama"]),
+        (["/m/llama/step-1", "/m/qwen/step-1"], ["llama", "qwen"]),
+        (["~/m/llama", "gpt-4.1"], ["~/m/llama", "gpt-4.1"]),
+        ([f"{'x' * 90}-a", f"{'x' * 90}-b"], ["a", "b"]),
+        (["y" * 90], [f"{'y' * 29}…{'y' * 29}"]),
+        (["same" * 20, "same" * 20], [f"{'same' * 7}s…e{'same' * 7}"] * 2),
+    ],
+)
+def test_names_of_systems_are_what_differs(names: list[str], shorter: list[str]) -> None:
+    assert short_names(names) == shorter
+
+
+@given(st.lists(st.builds("-".join, WORDS) | st.builds("/".join, WORDS), min_size=1, max_size=5, unique=True))
+def test_names_that_differ_stay_so_and_none_is_empty_or_long(names: list[str]) -> None:
+    found = short_names(names)
+    assert len(set(found)) == len(names)
+    assert all(0 < len(name) <= 90 for name in found)

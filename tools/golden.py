@@ -67,7 +67,7 @@ CASES = {
     "rank-losses-cluster": "rank losses-base.csv losses-int3.csv losses-int8.csv --cluster document",
     "rank-weighted": "rank weighted.csv --weights sqrt --lower-is-better --pairs",
     "rank-holes": "rank holes.csv --pairs",
-    "rank-holes-complete": "rank holes.csv --complete",
+    "rank-holes-complete": "rank holes.csv --missing complete",
     "reliability": "reliability runs-sampled.csv",
     "power-sd": "power --difference 0.02 --sd 0.3",
     "power-shares": "power --p-a 0.6 --p-b 0.65 --discordant 0.2",

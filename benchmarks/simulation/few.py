@@ -332,14 +332,6 @@ def enumerated_pairs(n: int, level: float = 0.95) -> Enumerated:
 # ------------------------------------------------------------------------------------------------- neighbouring windows
 
 
-def windows(rng: np.random.Generator, documents: int, per: int, rho: float) -> tuple[Floats, Floats]:
-    """Differences of windows of which neighbours in a document have the correlation ``rho``; and their documents."""
-    noise = rng.normal(0.0, 1.0, (documents, per))
-    for place in range(1, per):
-        noise[:, place] = rho * noise[:, place - 1] + sqrt(1 - rho * rho) * noise[:, place]
-    return noise.ravel(), np.repeat(np.arange(documents), per).astype(np.float64)
-
-
 def monte_carlo(n: int) -> float:
     """The standard error of a coverage of 95 %, in per cent."""
     return 100 * sqrt(0.95 * 0.05 / n)

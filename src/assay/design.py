@@ -22,6 +22,13 @@ GateMethod = Literal["auto", "bca", "bca-plain", "percentile"]
 #: auto is mcnemar-midp for 0/1 scores and sign-flip for everything else; mcnemar is the exact one.
 TestName = Literal["auto", "sign-flip", "mcnemar-midp", "mcnemar", "t", "wilcoxon"]
 
+#: Units that a system did not answer: left out pair by pair, or wherever any system lacks them, or 0, or refused.
+Missing = Literal["drop", "complete", "zero", "refuse"]
+
+#: Answers that were lost, to an error of the harness, say: missing, or as wrong as can be.
+Errors = Literal["missing", "wrong"]
+PairBy = Literal["id", "row"]
+
 #: Token counts count as equal below this design effect n Σt²/(Σt)²; above it windows are drawn uniformly.
 DESIGN_EFFECT_LIMIT = 1.05
 

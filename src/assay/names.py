@@ -7,7 +7,7 @@ for JSON, in which every character must survive. `names_of` makes names of paths
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -146,3 +146,65 @@ def _whole(paths: Sequence[Path]) -> list[str]:
     if len(ends) == 1 and all(path.parent.parts for path in paths):
         return _whole([path.parent for path in paths])
     return [path.as_posix() for path in paths]
+
+
+#: Characters of a name in a table or a chart; a longer one is cut to what differs.
+_LONG, _LONGER = 40, 60
+_PATH = re.compile(r"[~.]{0,2}/|[A-Za-z]:\\\\")
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of systems without what they all share, if any is a path or long; never two the same where they differed.
+
+    >>> short_names(["/data/runs/llama/checkpoint-500", "/data/runs/llama/checkpoint-9000"])
+    ['checkpoint-500', 'checkpoint-9000']
+    >>> task = "tool-calling-{}-0.0_range_0--1_user-gemini-2.0-flash-llm"
+    >>> short_names([task.format("gpt-4.1"), task.format("o3-mini")])
+    ['gpt-4.1', 'o3-mini']
+    >>> short_names(["meta-llama/Llama-3-8B", "gpt-4.1"])
+    ['meta-llama/Llama-3-8B', 'gpt-4.1']
+    """
+    found = list(names)
+    for signs in ("/", "_ -"):
+        if any(len(name) > _LONG or _PATH.match(name) for name in found):
+            found = _unless_equal(found, _what_differs(found, signs))
+    return _unless_equal(found, [_middle_cut(name) for name in found])
+
+
+def _unless_equal(names: list[str], shorter: list[str]) -> list[str]:
+    return shorter if len(set(shorter)) == len(set(names)) and all(shorter) else names
+
+
+def _middle_cut(name: str) -> str:
+    half = _LONGER // 2 - 1
+    return name if len(name) <= _LONGER else f"{name[:half]}…{name[-half:]}"
+
+
+def _what_differs(names: Sequence[str], signs: str) -> list[str]:
+    """The first stretch of parts that not all names have, or as many as it takes to tell all apart."""
+    parts = [re.findall(f"[^{signs}]+|[{signs}]+", name) for name in names]
+    if len(names) == 1:
+        return [[part for part in parts[0] if part[0] not in signs][-1]] if signs == "/" else list(names)
+    shared = parts[0]
+    for other in parts[1:]:
+        blocks = SequenceMatcher(None, shared, other, autojunk=False).get_matching_blocks()
+        shared = [part for block in blocks for part in shared[block.a : block.a + block.size]]
+    stretches = [_stretches(own, shared, signs) for own in parts]
+    for count in range(1, max(map(len, stretches)) + 1):
+        found = ["…".join(some[:count]) for some in stretches]
+        if len(set(found)) == len(set(names)):
+            return found
+    return list(names)
+
+
+def _stretches(parts: Sequence[str], shared: Sequence[str], signs: str) -> list[str]:
+    """What stands between the parts that are shared, without signs at its ends."""
+    found, left = [""], list(shared)
+    for part in parts:
+        if left and part == left[0]:
+            left.pop(0)
+            found += [""] if part[0] not in signs else []
+            found[-1] += part if part[0] in signs and found[-1] else ""
+        else:
+            found[-1] += part
+    return [plain for stretch in found if (plain := stretch.strip(signs))]

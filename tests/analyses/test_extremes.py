@@ -163,7 +163,7 @@ def test_no_pair_is_null_with_a_reason_and_never_0(make: Any) -> None:
 def test_no_pair_is_an_error_where_every_id_must_pair() -> None:
     first = scores([1.0, 0])
     with pytest.raises(NoPairsError, match="no item is in every table"):
-        compare(first, first | {"item": ["x", "y"]}, strict=True)
+        compare(first, first | {"item": ["x", "y"]}, missing="refuse")
 
 
 # --------------------------------------------------------------------------------------------- small, large and uneven

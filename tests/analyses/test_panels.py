@@ -62,7 +62,7 @@ def test_compare_leaves_holes_of_a_panel_out_and_counts_them() -> None:
     found = compare(panel)
     assert (found.n_pairs, found.dropped.only_a, found.dropped.examples) == (3, 1, ("2",))
     with pytest.raises(InputError, match="1 items lack an answer of one of the systems, such as '2'"):
-        compare(panel, strict=True)
+        compare(panel, missing="refuse")
 
 
 def test_compare_averages_the_runs_of_a_panel() -> None:
@@ -176,7 +176,7 @@ def test_rank_takes_a_panel_with_holes() -> None:
     panel = Panel.from_frame(frame, cluster="topic")
     assert not panel.whole
     assert rank(panel) == rank(frame, cluster="topic")
-    assert rank(panel, complete=True) == rank(frame, cluster="topic", complete=True)
+    assert rank(panel, missing="complete") == rank(frame, cluster="topic", missing="complete")
     assert rank(panel, weights="sqrt") == rank(frame, cluster="topic", weights="sqrt")
     backwards = panel.of_models(panel.systems[::-1])
     assert rank(backwards) == rank(panel)  # models are sorted by name

@@ -66,7 +66,7 @@ def test_a_bad_file_is_refused_in_any_format(shell: Shell, case: str, extension:
 BAD_SCORES: dict[str, tuple[str, list[str]]] = {
     "duplicated id": (SCORES + "q1,1\n", ["line 5", "'item'", "'q1'", "line 2", "'run'"]),
     "not a number": ("item,score\nq1,good\n", ["line 2", "'score'", "'good'", "not a number"]),
-    "NaN score": ("item,score\nq1,1\nq2,NaN\n", ["line 3", "'score'", "finite"]),
+    "infinite score": ("item,score\nq1,1\nq2,inf\n", ["line 3", "'score'", "finite"]),
     "zero weight": ("item,score,weight\nq1,1,0\n", ["line 2", "'weight'", "positive", "'0'"]),
     "neither losses nor scores": (
         "name,value\nx,1\n",
@@ -125,7 +125,9 @@ def test_strict_refuses_what_is_otherwise_dropped_and_reported(shell: Shell) -> 
     ran = shell("compare", a, b)
     assert ran.exit_code == 0
     assert "2 not paired (0 only in A, 2 only in B): q4, q5" in ran.out
-    shell.assert_refused("compare", a, b, "--strict", parts=["2 items do not pair", "'q4', 'q5'", "--strict"])
+    shell.assert_refused(
+        "compare", a, b, "--missing", "refuse", parts=["2 items do not pair", "'q4', 'q5'", "--missing"]
+    )
 
 
 MODELS = "item,score,model\nq1,1,x\nq2,0,x\nq1,1,y\nq2,1,y\n"

@@ -27,7 +27,7 @@ def test_help_lists_the_verbs_and_the_exit_codes(shell: Shell) -> None:
 def test_help_of_compare_explains_every_option(shell: Shell) -> None:
     ran = shell("compare", "--help")
     assert (ran.exit_code, ran.err) == (0, "")
-    data = "--a --b --columns --cluster --split --strict --lower-is-better"
+    data = "--a --b --columns --cluster --split --missing --errors --pair-by --lower-is-better"
     statistics = "--method --level --scheme --resamples --seed --test --margin --json"
     assert [option for option in f"{data} {statistics}".split() if option not in ran.out] == []
 

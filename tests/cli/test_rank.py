@@ -74,7 +74,7 @@ def test_items_missing_somewhere_and_complete(shell: Shell, files: tuple[str, ..
     shell.write("fair.csv", "\n".join([lines[0], *lines[11:], ""]))
     ran = shell("rank", *files)
     assert "answers are missing (1 of 3 models; most: fair, 10 of 60)" in ran.out
-    ran = shell("rank", *files, "--complete")
+    ran = shell("rank", *files, "--missing", "complete")
     assert "data         50 items\n" in ran.out
 
 
@@ -90,7 +90,7 @@ def test_files_that_cannot_be_ranked_are_refused(shell: Shell, files: tuple[str,
     shell.assert_refused("rank", "good.csv", "god.csv", parts=["god.csv", "did you mean 'good.csv'?"])
     shell.write("other.csv", "item,score\nx,1\ny,2\n")
     shell.assert_refused("rank", "good.csv", "other.csv", parts=["no item connects 'other' with 'good'"])
-    shell.write("broken.csv", "item,score\nq00,1\nq01,nan\n")
+    shell.write("broken.csv", "item,score\nq00,1\nq01,inf\n")
     shell.assert_refused("rank", "good.csv", "broken.csv", parts=["broken.csv, line 3, column 'score'"])
     shell.assert_refused("rank", "x=good.csv", "x=fair.csv", parts=["'x'"])
     assert not list(Path().glob("*.svg"))

@@ -77,7 +77,7 @@ def test_names_before_paths_name_the_systems(shell: Shell) -> None:
     assert found["systems"] == {"a": "before", "b": "after"}
     same = json.loads(shell("compare", str(log), str(INSPECT / "small-deflate.eval"), "--json").out)
     # One model: its files tell them apart.
-    assert same["systems"] == {"a": str(log), "b": str(INSPECT / "small-deflate.eval")}
+    assert same["systems"] == {"a": "small", "b": "small-deflate"}
 
 
 def test_ambiguity_is_exit_code_3_and_lists_the_choices(shell: Shell) -> None:

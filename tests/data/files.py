@@ -15,7 +15,7 @@ from assay.errors import InputError
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 Rows = Mapping[str, Any]  # name → values
-panel_of = partial(Panel.from_tables, complete=True)  # of the units that all tables have
+panel_of = partial(Panel.from_tables, missing="complete")  # of the units that all tables have
 
 
 def write_rows(path: Path, rows: Rows) -> Path:

@@ -25,8 +25,8 @@ def test_both_kinds_are_refused_unless_said_which() -> None:
 
 
 def test_neither_kind_lists_what_is_there_and_what_is_needed() -> None:
-    parts = ("window, tokens, loss", "item, score", "id, acc", "`columns={'item': 'NAME', 'score': 'NAME'}`")
-    assert_refused({"id": ["q"], "acc": [1]}, "the table", *parts)
+    parts = ("window, tokens, loss", "item, score", "key, points", "`columns={'item': 'NAME', 'score': 'NAME'}`")
+    assert_refused({"key": ["q"], "points": [1]}, "the table", *parts)
 
 
 def test_a_misspelt_required_column_is_suggested() -> None:
@@ -38,7 +38,7 @@ def test_a_misspelt_required_column_is_suggested() -> None:
     ("table", "misspelt", "meant"),
     [
         (SCORES, "cluser", "cluster"),
-        (SCORES, "Cluster", "cluster"),
+        (SCORES, "Clusters", "cluster"),
         (SCORES, "wieght", "weight"),
         (SCORES, "runs", "run"),
         (SCORES, "modell", "model"),

@@ -70,9 +70,9 @@ def test_a_frame_with_a_column_per_model() -> None:
     found = compare(frame)
     assert found.difference == compare(A, B).difference
     assert found.notes[:3] == (
-        "the columns old, new are read as models",
+        "the table: 2 columns of scores read as one model each: old, new",
+        "the table: columns not used: topic",
         "no column item: the index of the frame names the items",
-        "columns not used: topic; they hold no numbers",
     )
     assert compare(frame, models=("new", "old")).difference.value == -(found.difference.value or 0)
     clustered = compare(frame, cluster="topic")
@@ -148,7 +148,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "texts": (lambda: compare(["a.csv", "b.csv"]), UsageError, "give paths one by one"),
     "a word": (lambda: compare([1, "yeah"], [1, 0]), InputError, "row 2, column 'A': 'yeah' is not a number"),
     "infinite": (lambda: compare([1, 1e999], [1, 0]), InputError, "must be finite"),
-    "nothing but holes": (lambda: compare([NAN, NAN], [1, 0]), InputError, "every cell is empty"),
+    "nothing but holes": (lambda: compare([NAN, NAN], [1, 0]), InputError, "no row holds a score"),
     "nothing": (lambda: compare([], []), InputError, "every cell is empty|no rows"),
     "an index twice": (
         lambda: compare(pd.Series([1, 0], ["a", "a"]), pd.Series([1, 0], ["a", "b"])),
@@ -160,7 +160,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         InputError,
         "no label is in the index of every Series: A has a, b; B has c, d",
     ),
-    "three models": (lambda: compare(np.eye(3)), UsageError, "It has A, B, C"),
+    "three models": (lambda: compare(np.eye(3)), UsageError, "two of its models among A, B, C"),
     "a cube": (lambda: summarize(np.zeros((2, 2, 2))), InputError, r"\(items,\) or \(items, models\)"),
     "ragged": (lambda: summarize([[1, 0], [1]]), InputError, "rows of equal length"),
     "a number": (lambda: summarize(5), UsageError, "but got int"),  # type: ignore[arg-type]
@@ -189,8 +189,13 @@ def test_arrays_make_the_panel_of_from_arrays(pairs: list[tuple[float, float]]) 
     if np.isnan(values[:, 0]).all():
         return
     panel = Panel.from_arrays(values, systems=["A", "B"], holes=True)
-    assert said(compare(values[:, 0], values[:, 1])) == said(compare(panel))
-    assert said(summarize(values)) == said(summarize(panel))
+    for found, expected in (
+        (compare(values[:, 0], values[:, 1]), compare(panel)),
+        (summarize(values), summarize(panel)),
+    ):
+        holes = np.isnan(values).sum(axis=0).tolist()
+        assert found.lost == ({"A": holes[0], "B": holes[1]} if any(holes) else {})
+        assert {**said(found), "lost": {}} == {**said(expected), "lost": {}}
 
 
 class _Series:

@@ -148,9 +148,9 @@ def test_what_does_not_pair_is_counted_and_the_first_five_listed() -> None:
     assert panel.numerators.tolist() == [[5.0, 0.0], [4.0, 1.0]]
     assert (panel.dropped.only_a, panel.dropped.only_b) == (6, 1)
     assert panel.dropped.examples == ("c", "d", "q", "w", "x")
-    parts = ("7 items do not pair", "6 only in a.csv", "1 only in b.csv", "'c'", "`strict`")
-    unpaired(*parts, tables=[a, b], strict=True)
-    assert pair(a, a, strict=True).n == 8
+    parts = ("7 items do not pair", "6 only in a.csv", "1 only in b.csv", "'c'", "`missing`")
+    unpaired(*parts, tables=[a, b], missing="refuse")
+    assert pair(a, a, missing="refuse").n == 8
 
 
 def test_nothing_in_common_shows_ids_of_both_sides() -> None:
@@ -352,7 +352,7 @@ def test_systems_are_named_so_that_they_differ(tmp_path: Path) -> None:
         path.parent.mkdir()
         write_rows(path, {"item": ["q"], "score": [1]})
     x, y = map(read_table, paths)
-    assert tuple(names_of(x, y)) == (str(paths[0]), str(paths[1]))
+    assert tuple(names_of(x, y)) == ("x", "y")
     assert tuple(names_of(x, x)) == ("scores (1)", "scores (2)")
     assert tuple(names_of(x, y, names=("A", "B"))) == ("A", "B")
     for wrong in (("A",), ("A", "A")):

@@ -46,9 +46,7 @@ BAD_LOSSES: list[Bad] = [
 ]
 BAD_SCORES: list[Bad] = [
     ("score", "good", ("'good' is not a number", "true or false")),
-    ("score", "nan", ("score must be finite",)),
     ("score", "-inf", ("score must be finite",)),
-    ("score", "", ("empty",)),
     ("weight", "0", ("weight must be positive", "'0'", "take the row out")),
     ("weight", "-1", ("weight must be positive", "'-1'")),
     ("weight", "inf", ("weight must be finite",)),
@@ -112,14 +110,15 @@ def test_a_long_cell_is_shortened(tmp_path: Path) -> None:
 def test_what_is_missing_in_memory_is_refused(missing: Any) -> None:
     assert_refused({"item": ["a", missing], "score": [1, 0]}, "row 2, column 'item'", "empty")
     assert_refused(
-        {"item": ["a", "b"], "score": pd.Series([1, missing], dtype=object)}, "row 2, column 'score'", "empty"
+        {"window": ["a", "b"], "tokens": [1, 1], "loss": pd.Series([1, missing], dtype=object)},
+        *("row 2, column 'loss'", "empty"),
     )
 
 
 def test_null_is_refused_in_json_and_parquet(tmp_path: Path) -> None:
     lines = tmp_path / "a.jsonl"
-    lines.write_text('{"item": "a", "score": 1}\n{"item": "b", "score": null}\n')
-    assert_refused(lines, "line 2, column 'score'", "empty")
+    lines.write_text('{"item": "a", "score": 1, "weight": 1}\n{"item": "b", "score": 0, "weight": null}\n')
+    assert_refused(lines, "line 2, column 'weight'", "empty")
     lines.write_text('{"item": "a", "score": 1}\n{"score": 1}\n')
     assert_refused(lines, "line 2, column 'item'", "empty")
     rows: dict[str, list[Any]] = {"item": ["a", None], "score": [1.0, 2.0]}

@@ -116,7 +116,7 @@ def test_a_long_and_a_wide_frame_are_the_same_panel() -> None:
     assert same_bits(one, two)
     assert (one.systems, one.whole, one.n_clusters) == (("A", "B"), False, 2)
     assert one.complete().dropped == Dropped(1, 0, ("2",))
-    assert one.notes == two.notes == ()
+    assert (one.notes, one.lost, two.lost) == ((), {}, {"A": 0, "B": 1})  # of B the wide frame has an empty cell
 
 
 def test_a_frame_of_losses() -> None:
@@ -129,7 +129,7 @@ def test_a_frame_of_losses() -> None:
     ("frame", "systems", "part"),
     [
         ({"item": [1], "A": [1]}, ["B"], "no column 'B' among item, A"),
-        ({"item": [1], "A": [None]}, ["A"], "every cell is empty"),
+        ({"item": [1], "A": [None]}, ["A"], "no row holds a score"),
         ({"item": [1, 2, 3], "A": [None, 1, "x"]}, ["A"], "row 3, column 'A': 'x' is not a number"),
     ],
 )

@@ -15,7 +15,7 @@ from assay.errors import InputError
 def repeats_of(tables: list[Table], *, files_are_runs: bool = False) -> RunColumns:
     runs = runs_of(tables, files_are_runs=files_are_runs)
     check_repeated(runs)
-    return RunColumns(Panel.from_runs(runs, complete=True))
+    return RunColumns(Panel.from_runs(runs, missing="complete"))
 
 
 def table(rows: list[tuple[str, str, str, float]], name: str = "t", **more: list[float]) -> Table:
@@ -68,7 +68,7 @@ def test_overall_scores_are_weighted() -> None:
 
 def test_items_that_a_run_lacks_are_left_out_and_counted() -> None:
     runs = runs_of([table([*ROWS[:-1], ("A", "2", "q3", 1.0), ("A", "10", "q3", 1.0)])])
-    panel = Panel.from_runs(runs, complete=True)
+    panel = Panel.from_runs(runs, missing="complete")
     assert panel.ids.tolist() == ["q1"]
     assert left_out(runs, panel.dropped, panel.unit) == (
         "2 items are left out that not every run has, such as q2, q3; run '10' of B has the fewest, 1",

@@ -1,6 +1,9 @@
 """Small good files of every kind, to be spoiled: what users bring, and what Assay itself writes."""
 
+import gzip
+import io
 import json
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import zstandard
 
 from assay import examples
 from assay.analyses.compare import compare
@@ -79,6 +83,54 @@ def two_scores() -> Files:
         "a.csv": _csv(_scores()),
         "b.csv": _csv(_scores(shift=-0.1)),
         "c.csv": _csv(_scores(shift=0.05)),
+    }
+
+
+def _workbook(columns: Mapping[str, list[Any]]) -> bytes:
+    """The least that makes an Excel workbook, by hand."""
+    kind, office = "application/vnd.openxmlformats-officedocument.spreadsheetml", "http://schemas.openxmlformats.org"
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    cells = ["".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in row) for row in rows]
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types"><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{office}/spreadsheetml/2006/main" xmlns:r="{office}/officeDocument/2006/'
+        'relationships"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship '
+        f'Id="r1" Type="{office}/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/>'
+        "</Relationships>",
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{office}/spreadsheetml/2006/main"><sheetData>'
+        + "".join(f"<row>{row}</row>" for row in cells)
+        + "</sheetData></worksheet>",
+    }
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), text)
+    return made.getvalue()
+
+
+@cache
+def containers() -> Files:
+    """The same scores in all that a table may come in."""
+    a, b = _scores(), _scores(shift=-0.1)
+    rows = [dict(zip(b, row, strict=True)) for row in zip(*b.values(), strict=True)]
+    split = {"columns": list(b), "data": [list(row.values()) for row in rows]}
+    wide = {"id": a["item"], "topic": a["cluster"], "one": a["score"], "two": b["score"]}
+    lost = {**b, "status": ["error" if i % 9 == 0 else "ok" for i in range(len(rows))]}
+    return {
+        "a.csv": _csv(a),
+        "b.json": json.dumps(rows).encode(),
+        "split.json": json.dumps(split).encode(),
+        "b.xlsx": _workbook(b),
+        "b.csv.gz": gzip.compress(_csv(b), mtime=0),
+        "b.jsonl.zst": zstandard.ZstdCompressor().compress(_jsonl(b)),
+        "wide.csv": _csv(wide),
+        "lost.csv": _csv(lost),
     }
 
 

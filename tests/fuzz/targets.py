@@ -11,6 +11,7 @@ from tests.fuzz.mutations import Kind
 from tests.fuzz.seeds import (
     Files,
     certificate_files,
+    containers,
     generations,
     harness_files,
     renamed_samples,
@@ -43,7 +44,8 @@ class Target:
         if name.endswith("small.eval"):  # compressed by a method that Python cannot write
             return "zstandard"
         suffix = name.rpartition(".")[2]
-        return {"tsv": "csv", "eval": "zip", "key": "pem", "pub": "pem", "txt": "txt"}.get(suffix, suffix)  # type: ignore[return-value]
+        packed = {"eval": "zip", "xlsx": "txt", "gz": "txt", "zst": "txt"}
+        return {"tsv": "csv", "key": "pem", "pub": "pem", **packed}.get(suffix, suffix)  # type: ignore[return-value]
 
 
 # ------------------------------------------------------------------------------------------------------------- registry
@@ -69,6 +71,13 @@ TARGETS: tuple[Target, ...] = (
     _target("compare, Parquet", "compare a.parquet b.parquet --json", two_losses, "a.parquet", rows=40),
     _target("compare, a run", "compare a b --json", _run_files, "a/run.json", "a/windows-00000.parquet", rows=12),
     _target("compare, TSV", "compare a.tsv a.csv --json", two_scores, "a.tsv", rows=40),
+    _target("compare, a JSON array", "compare a.csv b.json --json", containers, "b.json", rows=40),
+    _target("compare, columns and data", "compare a.csv split.json --json", containers, "split.json", rows=40),
+    _target("compare, gzip", "compare a.csv b.csv.gz --json", containers, "b.csv.gz", rows=40, same=False),
+    _target("compare, zstandard", "compare a.csv b.jsonl.zst --json", containers, "b.jsonl.zst", rows=40, same=False),
+    _target("compare, a workbook", "compare a.csv b.xlsx --json", containers, "b.xlsx", rows=40, same=False),
+    _target("rank, a column per model", "rank wide.csv --json", containers, "wide.csv", rows=40),
+    _target("compare, errors", "compare a.csv lost.csv --errors wrong --json", containers, "lost.csv", rows=40),
     _target("rank, CSV", "rank a.csv b.csv c.csv --json", two_scores, "a.csv", "c.csv", rows=40),
     _target("power, a pilot", "power a.csv b.csv --items 100 --json", two_scores, "b.csv"),
     _target("summarize, CSV", "summarize a.csv b.csv --json", two_scores, "b.csv", rows=40),

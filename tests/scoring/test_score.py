@@ -230,7 +230,7 @@ def test_several_models_tokenize_once_and_compare(tiny_model: Callable[..., Path
     specs = {f"seed{seed}": ModelSpec(str(tiny_model(seed=seed))) for seed in (0, 5)}
     runs = score(specs, [text], tmp_path / "runs", plan=Plan(context=24, draw=(4, 4)))
     tables = [read_table(run.folder) for run in runs.values()]
-    panel = pair(*tables, strict=True)
+    panel = pair(*tables, missing="refuse")
     assert panel.systems == ("seed0", "seed5")
     assert panel.n == 8
     assert set(tables[0].labels["split"].names) == {"preview", "final"}

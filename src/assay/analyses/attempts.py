@@ -10,8 +10,10 @@ from math import sqrt
 
 import numpy as np
 
-from assay.data import Panel, Table
+from assay.data import Metric, Panel, Table
+from assay.data.lost_answers import answered_tables, lost_in, lost_notes
 from assay.data.units_and_runs import numbered_attempts, runs_of
+from assay.design import Missing
 from assay.errors import InputError, UsageError
 from assay.stats.repeated_runs import attempt_variance, pass_all, pass_any
 from assay.stats.units import Floats, Integers
@@ -19,12 +21,33 @@ from assay.stats.units import Floats, Integers
 MOST_K = 100_000  # a product of so many terms for each item
 
 
-def attempts_of(tables: Sequence[Table], names: Sequence[str], cluster: str | None = None) -> Panel:
-    """A column for each attempt of each model, with holes where items have fewer; ``names`` are of the models."""
-    named = [replace(numbered_attempts(table), name=name) for table, name in zip(tables, names, strict=True)]
+def attempts_of(
+    tables: Sequence[Table], names: Sequence[str], cluster: str | None = None, missing: Missing = "drop"
+) -> Panel:
+    """A column for each attempt of each model, with holes where items have fewer; ``names`` are of the models.
+
+    An attempt that was lost is none, or wrong where ``missing`` is ``"zero"``.
+    """
+    left = [replace(table, lost=None) for table in answered_tables(tables, Metric.of(tables[0].kind), missing)]
+    named = [replace(numbered_attempts(table), name=name) for table, name in zip(left, names, strict=True)]
     panel = Panel.from_runs(runs_of(named), cluster=cluster)
     own = zip(panel.models, names, strict=True)  # a model without a name is called otherwise among runs
-    return replace(panel, models=tuple(replace(runs, model=name) for runs, name in own))
+    models = tuple(replace(runs, model=name) for runs, name in own)
+    noted = replace(panel, notes=(*lost_notes(tables, names, missing), *panel.notes), lost=lost_in(tables, names))
+    return attempts_left(replace(noted, models=models), missing)
+
+
+def attempts_left(panel: Panel, missing: Missing) -> Panel:
+    """Items that a model has not attempted at all are left, left out, refused, or count as wrong."""
+    items = panel.averaged().without(missing)
+    if missing == "zero":
+        sums = panel.numerators.copy()
+        for runs in panel.by_model:
+            columns = list(runs.columns)
+            never = ~panel.answered[:, columns].any(axis=1, keepdims=True)
+            sums[:, columns] = np.where(never, 0.0, sums[:, columns])
+        return replace(panel.with_numerators(sums), notes=items.notes)
+    return replace(panel.rows(np.isin(panel.ids, items.ids)), dropped=items.dropped)
 
 
 def counts_of(panel: Panel, model: int) -> tuple[Floats, Floats]:

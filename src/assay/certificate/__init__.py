@@ -35,7 +35,7 @@ from assay.data.runs import MANIFEST
 from assay.data.sources import Models, Source, panel_as_asked, tables_of, tables_of_panel, two_names
 from assay.data.tables import direction_of
 from assay.design import Policy
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
 from assay.files.places import check_outputs
 from assay.files.writing import staged, together, write_bytes, write_whole
 from assay.version import VERSION
@@ -131,9 +131,19 @@ def file_digest(path: Path) -> str:
 
 def _input_digest(table: Table, path: Path) -> str:
     """Digest of the input file; for several files of a harness, of their sorted digests."""
-    files = table.about.get("files") or [path / MANIFEST if path.is_dir() else path]
+    files = table.about.get("files") or [_input_file(table, path)]
     digests = sorted(file_digest(file) for file in files)
     return digests[0] if len(digests) == 1 else "sha256:" + hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _input_file(table: Table, path: Path) -> Path:
+    """The file that was named, the manifest of a run, or the file that a pattern or a folder led to."""
+    if (path / MANIFEST).is_file():
+        return path / MANIFEST
+    found = path if path.is_file() else Path(table.label.partition(" (model ")[0])
+    if not found.is_file():
+        raise InputError(f"{table.label}: cannot be read again for its digest; name the file itself.")
+    return found
 
 
 def _issuer(policy: Policy, *, timestamp: bool) -> Issuer:
@@ -170,6 +180,7 @@ def _given_files(
     first, second = tables_of(baseline, subject, models, columns, policy.cluster, picked, must_pick=False)
     check_used(Selection(newest=picked.newest), (first, second))
     check_direction((first, second), policy)
+    check_answers((first, second))
     # A policy is for losses and scores alike, and of losses the lower one is always the better.
     lower = None if first.kind == "losses" else policy.lower_is_better
     systems = BothSystems(
@@ -246,6 +257,17 @@ def _own_metric(table: Table) -> str | None:
         return "perplexity"
     column = table.columns["score"]
     return None if column in ("score", table.name) else column  # a column for each model is called like the model
+
+
+def check_answers(tables: Sequence[Table]) -> None:
+    """Refuse lost answers, unless they count as wrong: a gate must not open because the subject failed to answer."""
+    for table in tables:
+        lost = len(table) - len(table.answered())
+        if lost:
+            raise InputError(
+                f"{table.label}: {lost:,} of {len(table):,} answers were lost to errors, nulls or empty cells, and a "
+                "gate needs them; run these again, or count them as wrong with `Selection(errors='wrong')`."
+            )
 
 
 def check_direction(tables: Sequence[Table], policy: Policy) -> None:

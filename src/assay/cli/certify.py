@@ -46,6 +46,8 @@ def certify(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     lower_is_better: options.LowerIsBetter = None,
+    errors: options.ErrorAnswers = "missing",
+    pair_by: options.PairedBy = "id",
     task: options.Task = None,
     metric: options.MetricName = None,
     filter_name: options.Filter = None,
@@ -94,7 +96,9 @@ def certify(
             columns=columns,
             cluster=cluster,
             lower_is_better=lower_is_better,
-            selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+            selection=options.selection_of(
+                task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+            ),
             sign_with=sign,
             timestamp=timestamp,
         )

@@ -27,11 +27,10 @@ def compare(
         Literal["byte", "character"] | None,
         options.option("Bits per byte or character of whole documents, also where tokens differ.", panel=options.DATA),
     ] = None,
-    strict: Annotated[
-        bool,
-        options.option("Refuse ids that do not pair, instead of reporting them.", "--strict", panel=options.DATA),
-    ] = False,
     lower_is_better: options.LowerIsBetter = None,
+    missing: options.MissingAnswers = "drop",
+    errors: options.ErrorAnswers = "missing",
+    pair_by: options.PairedBy = "id",
     task: options.Task = None,
     metric: options.MetricName = None,
     filter_name: options.Filter = None,
@@ -84,12 +83,14 @@ def compare(
         columns=columns,
         cluster=cluster,
         split=split,
-        strict=strict,
         lower_is_better=lower_is_better,
         per=per,
+        missing=missing,
         at=at,
         every=every,
-        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        selection=options.selection_of(
+            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+        ),
     )
     if not result.n_pairs:
         raise NoPairsError(result.difference.reason or "no pairs")

@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, 
 
 import typer
 
-from assay.design import Design, GateMethod, Method, Profile, Scheme, TestName, TierName, Weights
+from assay.design import (
+    Design,
+    Errors,
+    GateMethod,
+    Method,
+    Missing,
+    PairBy,
+    Profile,
+    Scheme,
+    TestName,
+    TierName,
+    Weights,
+)
 from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
@@ -170,6 +182,20 @@ LowerIsBetter = Annotated[
     option("Scores where less is better (errors, seconds).", "--lower-is-better", panel=DATA),
 ]
 
+MissingAnswers = Annotated[
+    Missing,
+    option(
+        "Units that a system lacks: drop pair by pair, keep only complete ones, count as zero, or refuse.",
+        "--missing",
+        panel=DATA,
+    ),
+]
+ErrorAnswers = Annotated[
+    Errors,
+    option("Answers lost to errors of the harness, nulls and empty cells.", "--errors", panel=DATA),
+]
+PairedBy = Annotated[PairBy, option("Pair rows by id, or by their place in the files.", "--pair-by", panel=DATA)]
+
 # ------------------------------------------------------------------------------------------------------- harness files
 
 Task = Annotated[str | None, option("The task, a group of tasks, or a pattern: 'mmlu_*'.", panel=HARNESS, value="NAME")]
@@ -199,12 +225,23 @@ def selection_of(
     format_name: str | None,
     *,
     newest: bool,
+    errors: Errors = "missing",
+    pair_by: PairBy = "id",
 ) -> "Selection":
     """What was picked; an unknown format is refused here."""
     from assay.data.readers import Selection  # late: --help needs none of it
 
     chosen = cast("Format | None", format_name)
-    return Selection(task=task, metric=metric, filter=filter_name, scorer=scorer, format=chosen, newest=newest)
+    return Selection(
+        task=task,
+        metric=metric,
+        filter=filter_name,
+        scorer=scorer,
+        format=chosen,
+        newest=newest,
+        errors=errors,
+        pair_by=pair_by,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- statistics

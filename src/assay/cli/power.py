@@ -107,6 +107,8 @@ def power(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     split: options.Split = None,
+    errors: options.ErrorAnswers = "missing",
+    pair_by: options.PairedBy = "id",
     task: options.Task = None,
     metric: options.MetricName = None,
     filter_name: options.Filter = None,
@@ -171,6 +173,8 @@ def power(
         columns=columns,
         cluster=cluster,
         split=split,
-        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        selection=options.selection_of(
+            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+        ),
     )
     output.show(result, as_json=as_json, save=save, chart=chart)

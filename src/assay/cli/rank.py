@@ -21,9 +21,6 @@ def rank(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     split: options.Split = None,
-    complete: Annotated[
-        bool, options.option("Only items that every model has answered.", "--complete", panel=DATA)
-    ] = False,
     weights: Annotated[
         Literal["equal", "n", "sqrt", "log"] | None,
         options.option("Weigh items by f(n), n their column weight.", panel=DATA),
@@ -33,6 +30,9 @@ def rank(
         options.option("Only items with a weight of at least N.", "--min-n", panel=DATA, value="N"),
     ] = None,
     lower_is_better: options.LowerIsBetter = None,
+    missing: options.MissingAnswers = "drop",
+    errors: options.ErrorAnswers = "missing",
+    pair_by: options.PairedBy = "id",
     task: options.Task = None,
     metric: options.MetricName = None,
     filter_name: options.Filter = None,
@@ -69,12 +69,14 @@ def rank(
         adjust=adjust,
         weights=weights,
         min_n=min_n,
-        complete=complete,
         columns=columns,
         cluster=cluster,
         split=split,
         lower_is_better=lower_is_better,
-        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        missing=missing,
+        selection=options.selection_of(
+            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+        ),
     )
     text = board.to_text(output.terminal_width(), all_pairs=pairs)
     output.show(board, as_json=as_json, save=save, markdown=markdown, chart=chart, text=text)

@@ -20,6 +20,9 @@ def reliability(
     files_are_runs: Annotated[
         bool, options.option("Each file is one run of its model.", "--files-are-runs", panel=options.DATA)
     ] = False,
+    missing: options.MissingAnswers = "drop",
+    errors: options.ErrorAnswers = "missing",
+    pair_by: options.PairedBy = "id",
     task: options.Task = None,
     metric: options.MetricName = None,
     filter_name: options.Filter = None,
@@ -46,6 +49,9 @@ def reliability(
         columns=columns,
         cluster=cluster,
         files_are_runs=files_are_runs,
-        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        missing=missing,
+        selection=options.selection_of(
+            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+        ),
     )
     output.show(result, as_json=as_json, save=save)

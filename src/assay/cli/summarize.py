@@ -22,6 +22,9 @@ def summarize(
     cluster: options.Cluster = None,
     split: options.Split = None,
     lower_is_better: options.LowerIsBetter = None,
+    missing: options.MissingAnswers = "drop",
+    errors: options.ErrorAnswers = "missing",
+    pair_by: options.PairedBy = "id",
     task: options.Task = None,
     metric: options.MetricName = None,
     filter_name: options.Filter = None,
@@ -62,6 +65,9 @@ def summarize(
         cluster=cluster,
         split=split,
         lower_is_better=lower_is_better,
-        selection=options.selection_of(task, metric, filter_name, scorer, format_name, newest=newest),
+        missing=missing,
+        selection=options.selection_of(
+            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+        ),
     )
     output.show(result, as_json=as_json, save=save, chart=chart)

@@ -1,30 +1,56 @@
-"""The columns of each kind of table: which column of a file is which, and what its values must be."""
+"""Which column of a file is which: our names, what other programs call them, and what people say with `columns`."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-import numpy as np
-
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import RowSource
-from assay.data.tables import SPLITS, Labels
+from assay.data.values import holds_scores
 from assay.errors import InputError, UsageError
-from assay.names import argument, listed, nearest, shown
-from assay.stats.units import Floats, Integers, Texts, Truths
+from assay.names import argument, listed, nearest
 
 REQUIRED: dict[Kind, tuple[str, ...]] = {"losses": ("window", "tokens", "loss"), "scores": ("item", "score")}
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
     "losses": ("model", "document", "split", "bytes", "chars", "start", "stop", "doc_hash"),
-    "scores": ("model", "cluster", "weight", "run", "doc_hash"),
+    "scores": ("model", "task", "cluster", "weight", "run", "error", "doc_hash"),
 }
+#: What other programs call our columns of scores, whatever the case; the first errors are taken before the others.
+USUAL: dict[str, tuple[str, ...]] = {
+    "item": ("id", "question_id", "doc_id", "task_id", "sample_id", "qid", "idx", "instance_id", "prompt_id"),
+    "score": (
+        *("acc", "correct", "is_correct", "passed", "pass", "accuracy", "exact_match", "reward", "resolved", "label"),
+    ),
+    "model": ("model_name", "system"),
+    "run": ("seed", "trial", "attempt", "epoch", "sample"),
+    "task": ("subject", "category", "dataset", "benchmark"),
+    "error": ("errors", "error_message", "exception", "*.error", "status"),
+}
+#: Columns that may be models without being named: more models are in no leaderboard.
+MOST_UNASKED = 200
+#: Numbers of an answer that are no score of it: no model is called so.
+_NOT_MODELS = re.compile(
+    r"|unnamed: \d+|index|level_\d+|row|number|n|turn|year|(.*[_ ])?(latency|costs?|price|tokens?|time|seconds|secs|ms|"
+    r"duration|length|len|chars|bytes|count|timestamp|tstamp|date)([_ ].*)?",
+    re.IGNORECASE,
+)
 #: An id may occur once in each of these.
 GROUPS: dict[Kind, tuple[str, ...]] = {"losses": ("model", "split"), "scores": ("model", "run")}
 OURS = tuple(dict.fromkeys(name for kind in UNITS for name in REQUIRED[kind] + OPTIONAL[kind]))
 
 #: A name this similar to one of ours is taken for a slip of the pen, not for a column of the user's own.
 SIMILAR = 0.8
-_WHOLE = ("item", "cluster", "weight", "run", "model", "doc_hash")  # columns that are no model's under our own names
+_WHOLE = (
+    "item",
+    "cluster",
+    "weight",
+    "run",
+    "model",
+    "doc_hash",
+    "task",
+    "error",
+)  # columns that are no model's under our own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +61,39 @@ class ColumnLayout:
     columns: dict[str, str]  # our name → the file's
     cluster: str | None  # the column of the file that was named as the cluster
     unused: tuple[str, ...]
+    usual: tuple[str, ...] = ()  # ours that were found under another name, unasked
 
 
-def layout_of(
-    label: str, columns: tuple[str, ...], mapping: Mapping[str, str], kind: Kind | None, cluster: str | None
-) -> ColumnLayout:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a caller says of the columns of a table."""
+
+    mapping: Mapping[str, str]  # our name → the file's
+    kind: Kind | None = None
+    cluster: str | None = None
+    by_row: bool = False  # units go by their place in the file, and need no id
+    usual: bool = True  # columns may go by the names that other programs give them
+
+
+def layout_of(source: RowSource, asked: Asked) -> ColumnLayout:
     """Find our columns among a file's; name what is missing, ambiguous or misspelt."""
+    label, columns, mapping = source.label, source.columns, asked.mapping
     check_keys(mapping)
     _check_mapped(label, columns, mapping)
-    found = _found(columns, mapping)
-    kind = kind or _kind(label, columns, found, mapping)
-    _check_complete(label, columns, found, kind)
+    found = found_in(source, asked)
+    kind = asked.kind or _kind(label, columns, found, mapping)
+    _check_complete(label, columns, found, kind, by_row=asked.by_row)
     _check_kind_of_keys(mapping, kind)
     used = {name: found[name] for name in REQUIRED[kind] + OPTIONAL[kind] if name in found}
-    named = None if cluster is None else _cluster(label, columns, used, cluster)
+    if asked.by_row:
+        used.pop(UNITS[kind], None)
+    named = None if asked.cluster is None else _cluster(label, columns, used, asked.cluster)
     taken = {*used.values()} | ({named} if named else set())
     check_once(label, columns, taken)
     unused = tuple(name for name in columns if name and name not in taken)
     _check_spelling(label, unused, [name for name in OPTIONAL[kind] if name not in used and name not in mapping])
-    return ColumnLayout(kind, used, named, unused)
+    usual = tuple(name for name, theirs in used.items() if theirs != name and name not in mapping)
+    return ColumnLayout(kind, used, named, unused, usual)
 
 
 def check_once(label: str, columns: tuple[str, ...], taken: Iterable[str]) -> None:
@@ -89,12 +129,41 @@ def _check_kind_of_keys(mapping: Mapping[str, str], kind: Kind) -> None:
             raise UsageError(f"`columns` must name a column of a table of {kind} ({own}), but got {ours!r}{hint}.")
 
 
-def _found(columns: tuple[str, ...], mapping: Mapping[str, str]) -> dict[str, str]:
-    """Our name → the file's: as mapped, or under our own name unless that column was mapped to something else."""
-    found = {ours: theirs for ours, theirs in mapping.items() if theirs}
-    claimed = set(found.values())
-    found.update({ours: ours for ours in OURS if ours not in mapping and ours in columns and ours not in claimed})
+def found_in(source: RowSource, asked: Asked) -> dict[str, str]:
+    """Our name → the file's: as mapped, under our own name in any case, or as other programs call it."""
+    found = {ours: theirs for ours, theirs in asked.mapping.items() if theirs}
+    for same in (str, str.casefold) if asked.usual else (str,):
+        for ours in OURS:
+            claimed = {*found.values(), asked.cluster if ours != asked.cluster else None}
+            theirs = [name for name in source.columns if same(name) == ours and name not in claimed]
+            if theirs and ours not in found and ours not in asked.mapping:
+                found[ours] = theirs[0]
+    if not asked.usual or asked.kind == "losses" or _are_losses(found, asked.mapping):
+        return found
+    for ours in USUAL:
+        if ours not in found and ours not in asked.mapping:
+            claimed = {*found.values(), asked.cluster}
+            found |= _usual(source, ours, [name for name in source.columns if name not in claimed])
     return found
+
+
+def _are_losses(found: Mapping[str, str], mapping: Mapping[str, str]) -> bool:
+    whole = all(name in found for name in REQUIRED["losses"])
+    return whole and not any(name in mapping for name in REQUIRED["scores"])
+
+
+def _usual(source: RowSource, ours: str, free: Sequence[str]) -> dict[str, str]:
+    """The only column that goes by a usual name of ours; several are refused, unless they are of errors."""
+    found = [name for usual in USUAL[ours] for name in free if fnmatchcase(name.casefold(), usual)]
+    if ours == "error":
+        return {ours: found[0]} if found else {}
+    if ours == "score" and (len(found) > 1 or "label" in map(str.casefold, found)):
+        found = holds_scores(source, found)  # a label is often the right answer, in words
+    if len(found) > 1:
+        ways = " or ".join(argument(columns={ours: name}) for name in found[:2])
+        none = "" if ours in REQUIRED["scores"] else f", or use none with {argument(columns={ours: ''})}"
+        raise InputError(f"{source.label}: {ours} may be {listed(map(repr, found))}; say which with {ways}{none}.")
+    return {ours: found[0]} if found else {}
 
 
 def _kind(label: str, columns: tuple[str, ...], found: Mapping[str, str], mapping: Mapping[str, str]) -> Kind:
@@ -119,8 +188,11 @@ def _distance(columns: tuple[str, ...], found: Mapping[str, str], kind: Kind) ->
     return (len(missing) - 0.5 * len(near)) / len(REQUIRED[kind])
 
 
-def _check_complete(label: str, columns: tuple[str, ...], found: Mapping[str, str], kind: Kind) -> None:
-    missing = [name for name in REQUIRED[kind] if name not in found]
+def _check_complete(
+    label: str, columns: tuple[str, ...], found: Mapping[str, str], kind: Kind, *, by_row: bool
+) -> None:
+    needed = [name for name in REQUIRED[kind] if not (by_row and name == UNITS[kind])]
+    missing = [name for name in needed if name not in found]
     if not missing:
         return
     free = [name for name in columns if name not in found.values()]
@@ -132,6 +204,8 @@ def _check_complete(label: str, columns: tuple[str, ...], found: Mapping[str, st
     else:
         needs = "losses need window, tokens, loss; scores need item, score"
     lacks = " and no ".join(missing)
+    if missing == ["item"]:
+        hint += " Where there are no ids, `Selection(pair_by='row')` pairs rows by their place in the file."
     raise InputError(f"{label}: no column {lacks} among its columns {listed(columns)} ({needs}); {hint}")
 
 
@@ -154,144 +228,38 @@ def _check_spelling(label: str, unused: tuple[str, ...], absent: list[str]) -> N
             )
 
 
-def columns_by_model(
-    label: str, columns: Sequence[str], mapping: Mapping[str, str], cluster: str | None
-) -> dict[str, dict[str, str]] | None:
-    """The column mapping of each model when ``score`` is a pattern; ``None`` when it is not one.
+def columns_by_model(source: RowSource, asked: Asked) -> dict[str, dict[str, str]] | None:
+    """The column mapping of each model where a column holds one; ``None`` for any other table.
 
-    >>> columns_by_model("table", ["id", "topic", "m1", "m2"], {"item": "id", "score": "m*"}, None)
-    {'m1': {'item': 'id', 'score': 'm1'}, 'm2': {'item': 'id', 'score': 'm2'}}
+    Such columns are those that ``score`` is a pattern of, or else all that hold scores where no column is called so.
     """
+    mapping = asked.mapping
     pattern = mapping.get("score", "")
-    if not any(sign in pattern for sign in "*?") or pattern in columns:
+    if any(sign in pattern for sign in "*?") and pattern not in source.columns:
+        taken = {theirs for ours, theirs in mapping.items() if ours != "score"} | {asked.cluster} | set(_WHOLE)
+        models = [name for name in source.columns if fnmatchcase(name, pattern) and name not in taken]
+        if not models:
+            known = listed(source.columns)
+            raise InputError(f"{source.label}: no column matches score={pattern} among {known}; name another pattern.")
+        return {model: {**mapping, "score": model} for model in models}
+    return None if pattern or "score" in mapping else _unasked(source, asked)
+
+
+def _unasked(source: RowSource, asked: Asked) -> dict[str, dict[str, str]] | None:
+    """The same for a table that has ids, no score and no model, but several columns of scores."""
+    if asked.kind == "losses" or not asked.usual or "measure" in source.about:
         return None
-    taken = {theirs for ours, theirs in mapping.items() if ours != "score"} | {cluster} | set(_WHOLE)
-    models = [name for name in columns if fnmatchcase(name, pattern) and name not in taken]
-    if not models:
-        raise InputError(f"{label}: no column matches score={pattern} among {listed(columns)}; name another pattern.")
-    return {model: {**mapping, "score": model} for model in models}
-
-
-NAMED = 3  # how many of the rows that repeat an id a message names
-
-
-@dataclass(frozen=True, slots=True)
-class NumberRule:
-    """What a finite number in a column must be, and what to write there."""
-
-    holds: Callable[[Floats], Truths]
-    must: str
-    write: str
-
-
-def _whole(values: Floats) -> Truths:
-    whole: Truths = (values >= 1) & (values == np.floor(values))
-    return whole
-
-
-def _position(values: Floats) -> Truths:
-    position: Truths = (values >= 0) & (values == np.floor(values))
-    return position
-
-
-RULES: dict[str, NumberRule] = {
-    "tokens": NumberRule(
-        _whole, "must be a whole number of at least 1", "count the predicted tokens, or take the row out"
-    ),
-    "loss": NumberRule(
-        lambda x: x >= 0, "must not be negative", "give the mean of -log p per predicted token, in nats"
-    ),
-    "bytes": NumberRule(
-        _whole, "must be a whole number of at least 1", "count its bytes in UTF-8, or take the row out"
-    ),
-    "chars": NumberRule(_whole, "must be a whole number of at least 1", "count its characters, or take the row out"),
-    "start": NumberRule(
-        _position, "must be a whole number of at least 0", "give the window's first token in its document"
-    ),
-    "stop": NumberRule(_whole, "must be a whole number of at least 1", "give the token after the window's last one"),
-    "score": NumberRule(lambda x: np.ones(x.shape, dtype=bool), "must be finite", "write a number, or true or false"),
-    "weight": NumberRule(lambda x: x > 0, "must be positive", "give the item a weight above 0, or take the row out"),
-}
-
-
-def check_number(source: RowSource, name: str, column: str, values: Floats) -> None:
-    """Refuse values that are missing, not numbers, not finite, or break the rule of our column ``name``."""
-    rule = RULES[name]
-    good = np.isfinite(values) & rule.holds(values)
-    if good.all():
-        return
-    row = int(np.argmin(good)) + 1
-    text = source.cell(column, row)
-    if not text.strip():
-        raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
-    if np.isnan(values[row - 1]) and text.strip().lstrip("+-").lower() != "nan":
-        comma = "; decimals are written with a point" if "," in text else ""
-        raise _refused(source, row, column, f"{shown(text)} is not a number{comma}", rule.write)
-    must = rule.must if np.isfinite(values[row - 1]) else "must be finite"
-    raise _refused(source, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
-
-
-def check_texts(source: RowSource, column: str, values: Texts) -> None:
-    """Refuse missing or blank cells."""
-    if not all(map(str.strip, values)):
-        row = next(row for row, text in enumerate(values, start=1) if not text.strip())
-        raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
-
-
-def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: Integers) -> None:
-    """Refuse split labels other than preview and final."""
-    known = np.array([name in SPLITS for name in names])[codes]
-    if not known.all():
-        row = int(np.argmin(known)) + 1
-        what = f"split must be preview or final, but got {shown(names[codes[row - 1]])}"
-        raise _refused(source, row, column, what, "correct the cell")
-
-
-def check_unique(source: RowSource, column: str, ids: Texts, groups: Mapping[str, Labels | None]) -> None:
-    """Refuse duplicate ids within a model, split and run (``None``: the file has no such column)."""
-    if len(set(ids)) == len(ids):
-        return
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(ids))}
-    keys = [np.fromiter(map(numbers.__getitem__, ids), np.int64, len(ids))]
-    keys.extend(labels.codes for labels in groups.values() if labels is not None)
-    order = np.lexsort(keys)  # stable: rows with the same keys stay in the order of the file
-    starts = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
-    if starts.all():
-        return
-    groups_of = np.concatenate(([0], np.cumsum(starts)))
-    firsts = order[np.searchsorted(groups_of, groups_of)]  # for each row in this order, the first of its kind
-    again = np.flatnonzero(firsts != order)
-    again = again[np.argsort(order[again])]
-    pairs = list(zip(order[again[:NAMED]].tolist(), firsts[again[:NAMED]].tolist(), strict=True))
-    raise _repeated(source, column, ids, groups, pairs, len(again))
-
-
-def _repeated(
-    source: RowSource,
-    column: str,
-    ids: Texts,
-    groups: Mapping[str, Labels | None],
-    pairs: list[tuple[int, int]],
-    many: int,
-) -> InputError:
-    """Name the first few rows that repeat an id, each with the row that had it first."""
-    places = iter(source.places([row + 1 for pair in pairs for row in pair]))
-    found = [(f"{shown(ids[later])}{_within(groups, later)}", next(places), next(places)) for later, _ in pairs]
-    (name, here, there), *more = found
-    others = [f"{what} ({at}, first in {first})" for what, at, first in more]
-    if many > len(found):
-        others.append(f"{many - len(found):,} more rows")
-    also = f"; so are {' and '.join(others) if len(others) < 3 else ', '.join(others)}" if others else ""
-    lacking = " or ".join(repr(name) for name, labels in groups.items() if labels is None)
-    then = "keep one of each" + (f", or tell them apart with a column {lacking}" if lacking else "")
-    return InputError(f"{source.label}, {here}, column {column!r}: {name} is in {there} already{also}; {then}.")
-
-
-def _within(groups: Mapping[str, Labels | None], row: int) -> str:
-    """Of which model, split and run."""
-    told = [f"{name} {shown(labels.names[labels.codes[row]])}" for name, labels in groups.items() if labels is not None]
-    return f" of {', '.join(told)}" if told else ""
-
-
-def _refused(source: RowSource, row: int, column: str, what: str, then: str) -> InputError:
-    return InputError(f"{source.label}, {source.places([row])[0]}, column {column!r}: {what}; {then}.")
+    found = found_in(source, asked)
+    if "score" in found or "model" in found or "loss" in found or not ("item" in found or asked.by_row):
+        return None
+    taken = {*found.values(), asked.cluster}
+    free = [name for name in source.columns if name not in taken and not _NOT_MODELS.fullmatch(name)]
+    if len(free) > MOST_UNASKED:  # more likely a column per item, or a mistake
+        raise InputError(
+            f"{source.label}: no column score, and {len(free):,} columns are too many to be models unasked; name the "
+            "score with `columns={'score': 'NAME'}`, or the models with a pattern, `columns={'score': '*'}`."
+        )
+    models = holds_scores(source, free) if len(free) > 1 else []
+    if len(models) < 2:
+        return None
+    return {model: {**found, **asked.mapping, "score": model} for model in models}

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.columns import check_keys, check_once, check_texts, check_unique
+from assay.data.columns import check_keys, check_once
 from assay.data.readers import RowSource
 from assay.data.readers.registry import named, open_source
 from assay.data.tables import Labels
+from assay.data.values import check_texts, check_unique
 from assay.data.writing_systems import Normalization, Ranges
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, nearest, shown

@@ -12,23 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.arrays import unit_ids
+from assay.data.columns import Asked, columns_by_model, found_in
 from assay.data.panel import Panel
-from assay.data.reading import read_table, read_wide
+from assay.data.readers import UNNAMED, Selection
+from assay.data.readers.memory import MemorySource
+from assay.data.reading import read_models, read_wide
 from assay.data.tables import Table
+from assay.data.values import answers_in
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed
 
-#: Columns that name items, and that hold scores, under our names and under usual ones: such a frame is left to readers.
-_UNITS = frozenset(
-    {"item", "window", "id", "question_id", "doc_id", "task_id", "sample_id", "qid", "idx", "instance_id", "prompt_id"}
-)
-_VALUES = frozenset(
-    {"score", "loss", "acc", "correct", "is_correct", "passed", "pass", "accuracy", "exact_match", "reward"}
-    | {"resolved", "label"}
-)
 _BY_ROW = f"no column item: rows are items, by their position (or name it with {argument(columns={'item': 'NAME'})})"
-#: Columns of frames that are never a model's scores.
-_OF_UNITS = frozenset({"model", "run", "cluster", "weight", "task", "document", "split", "doc_hash", "tokens"})
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -51,16 +45,20 @@ Array = Sequence[Any] | NDArray[Any] | HasArray
 
 
 def prepared(
-    sources: Sequence[Any], *, columns: Mapping[str, str] | None = None, cluster: str | None = None
+    sources: Sequence[Any],
+    *,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    selection: Selection | None = None,
 ) -> list[Any]:
-    """The sources with arrays and frames read as tables, one per model; files and other tables as they are.
+    """The sources with arrays, and frames without ids, read as tables, one per model; other sources as they are.
 
     >>> [table.name for table in prepared([[1, 0, 1], [1, 1, 1]])]
     ['A', 'B']
     """
     arrays = [source for source in sources if is_array(source)]
     if not arrays:
-        found = [one for source in sources for one in _of_frame(source, columns or {}, cluster)]
+        found = [one for source in sources for one in _of_frame(source, columns or {}, cluster, selection)]
         rows = [len(one) for one in found if isinstance(one, Table) and one.notes[-1:] == (_BY_ROW,)]
         if len(set(rows)) > 1 and len(sources) > 1:
             raise _unequal(rows)
@@ -94,6 +92,8 @@ def run_columns(sources: Sequence[Any], names: Sequence[str] | None = None, *, o
         raise UsageError(f"names must be {1 if single else len(arrays)}, one for each model, but got {listed(models)}.")
     of_columns = models * len(arrays) if single else np.repeat(models, [one.shape[1] for one in arrays]).tolist()
     panel = Panel.from_arrays(np.hstack(arrays), models=of_columns, holes=True)
+    holes = {one.model: int((~panel.answered[:, list(one.columns)]).sum()) for one in panel.by_model}
+    panel = replace(panel, lost=holes if any(holes.values()) else {})
     if len(arrays) == 1:
         return panel
     return replace(panel, notes=("paired by position: row i of every array is the same item",))
@@ -101,13 +101,16 @@ def run_columns(sources: Sequence[Any], names: Sequence[str] | None = None, *, o
 
 def holds_runs(source: Any) -> bool:
     """Whether this is an array, or a frame without a column of scores but with several of numbers."""
-    return is_array(source) or len(_models(source, {}, None)) > 1
+    return is_array(source) or (_is_frame(source) and bool(_score_columns(source, {}, None)))
 
 
 def _runs(source: Any) -> NDArray[Any]:
     """(items, runs)."""
     if not is_array(source):
-        return np.column_stack([np.asarray(source[key], dtype=float) for key in _models(source, {}, None)])
+        opened, names = _opened(source), _score_columns(source, {}, None)
+        read = zip(names, opened.read([(name, "score") for name in names]), strict=True)
+        answers = [answers_in(opened, name, values) for name, values in read]
+        return np.column_stack([np.where(one.lost, np.nan, one.values) for one in answers])
     array = _numbers(source)
     if array.ndim > 2 or 0 in array.shape:
         raise InputError(f"an array must have the shape (items,) or (items, runs), but got {array.shape}.")
@@ -228,28 +231,18 @@ def _unequal(lengths: Sequence[int]) -> InputError:
 # -------------------------------------------------------------------------------------------------------------- frames
 
 
-def _of_frame(source: Any, columns: Mapping[str, str], cluster: str | None) -> list[Any]:
-    """A frame without a column of ids, or with a column per model, as tables; anything else as it is."""
-    if not _is_frame(source):
+def _of_frame(source: Any, columns: Mapping[str, str], cluster: str | None, selection: Selection | None) -> list[Any]:
+    """A frame of scores without a column of ids as tables, by its index or by its rows; anything else as it is."""
+    if not _is_frame(source) or not _keys(source) or (selection is not None and selection.pair_by == "row"):
         return [source]
-    has = {*map(str, _keys(source)), *(ours for ours, theirs in columns.items() if theirs)}
-    frame, notes = source, []
-    if not has & {*_UNITS, "model", "loss"} and _keys(source):
-        frame, note = _with_ids(source)
-        notes.append(note)
-    if has & _VALUES:
-        if not notes:
-            return [source]
-        table = read_table(frame, columns=columns, cluster=cluster)
-        return [replace(table, notes=(*table.notes, *notes))]
-    models = {str(key) for key in _models(source, columns, cluster)}
-    if len(models) < 2:
-        return [source]  # read as it is, or refused with what is missing
-    left = has - models - {*columns.values(), *columns, *_UNITS, *_OF_UNITS, cluster}
-    named = [str(key) for key in _keys(source) if str(key) in models]
-    notes = [f"the columns {listed(named)} are read as models", *notes]
-    notes += [f"columns not used: {listed(sorted(left))}; they hold no numbers"] if left else []
-    return [replace(one, notes=tuple(notes)) for one in read_wide(frame, named, columns=columns, cluster=cluster)]
+    found = found_in(_opened(source), Asked(columns, cluster=cluster))
+    if found.keys() & {"item", "window", "model", "loss"}:
+        return [source]
+    if "score" not in found and not _score_columns(source, columns, cluster):
+        return [source]  # refused with what is missing
+    frame, note = _with_ids(source)
+    tables = read_models(frame, columns=columns, cluster=cluster, selection=selection)
+    return [replace(table, notes=(*table.notes, note)) for table in tables]
 
 
 def _is_frame(source: Any) -> bool:
@@ -262,12 +255,13 @@ def _keys(frame: Any) -> list[Any]:
     return list(getattr(frame, "columns", frame))
 
 
-def _models(frame: Any, columns: Mapping[str, str], cluster: str | None) -> list[Any]:
-    """The keys of columns of numbers in a frame that has no column of scores: one per model."""
-    if not _is_frame(frame) or {*map(str, _keys(frame)), *columns} & _VALUES:
-        return []
-    taken = {*columns.values(), cluster, *_UNITS, *_OF_UNITS}
-    return [key for key in _keys(frame) if str(key) not in taken and _holds_numbers(frame[key])]
+def _opened(frame: Any) -> MemorySource:
+    return MemorySource({str(key): frame[key] for key in _keys(frame)}, UNNAMED)
+
+
+def _score_columns(frame: Any, columns: Mapping[str, str], cluster: str | None) -> list[str]:
+    """The columns of scores, one per model or run, of a frame that has none called so; none where there is one."""
+    return list(columns_by_model(_opened(frame), Asked(columns, cluster=cluster, by_row=True)) or ())
 
 
 def _with_ids(frame: Any) -> tuple[dict[str, Any], str]:
@@ -279,14 +273,3 @@ def _with_ids(frame: Any) -> tuple[dict[str, Any], str]:
     if labels is None or labels == [str(i) for i in range(count)]:
         return {"item": unit_ids(None, count), **named}, _BY_ROW
     return {"item": labels, **named}, "no column item: the index of the frame names the items"
-
-
-def _holds_numbers(values: Any) -> bool:
-    """Whether a column holds numbers or truths; empty cells aside, and not empty cells alone."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        return False
-    if array.dtype.kind != "O":
-        return array.dtype.kind in "biuf"
-    there = [value for value in array.tolist() if type(value).__name__ not in ("NoneType", "NAType")]
-    return bool(there) and all(isinstance(value, int | float) for value in there)

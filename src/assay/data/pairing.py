@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from assay.data.lost_answers import answered_tables, like_tasks, lost_in, lost_notes
 from assay.data.metrics import BITS, SIZES, Metric
 from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
+from assay.data.readers.containers import unpacked_name
 from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split
 from assay.data.units_and_runs import SortedTable, sorted_tables
+from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
-from assay.names import argument, listed
+from assay.names import argument, listed, names_of, said_once, short_names
 from assay.stats.units import Floats, Integers, Texts, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
@@ -32,8 +35,7 @@ class Pairing:
     cluster: str | None = None
     split: str | None = None  # only the units of this one
     lower_is_better: bool | None = None
-    complete: bool = True  # only the units that all tables have
-    strict: bool = False  # refuse tables that do not have the same units
+    missing: Missing = "complete"  # what becomes of units that not all tables have
 
 
 def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
@@ -47,27 +49,38 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     systems = system_names(chosen, how.names)
     cluster = how.cluster or clustered_by(chosen)
     pooled = how.split is None and "split" in chosen[0].labels
+    lost, counts = lost_notes(chosen, systems, how.missing), lost_in(chosen, systems)
+    chosen = answered_tables(chosen, metric, how.missing)
     union = _Union.of(sorted_tables(chosen, pooled=pooled))
-    if how.complete or how.strict:
-        union = union.common(strict=how.strict)
+    if how.missing in ("complete", "refuse"):
+        union = union.common(strict=how.missing == "refuse")
     union.check_contents()
     weights = union.shared(metric.parts[1])
+    sums = union.sums(weights)
+    holes = int(np.isnan(sums).sum())
+    labels = union.labels(cluster, pooled=pooled)
     sizes = {name: union.shared(name) for name in SIZES if union.all_have(name)}
     return PanelViews(
         systems,
         union.ids,
         {
-            metric.parts[0]: union.sums(weights),
+            metric.parts[0]: np.nan_to_num(sums, nan=0.0) if how.missing == "zero" and holes else sums,
             metric.parts[1]: weights[:, None],
             **{name: size[:, None] for name, size in sizes.items()},
         },
         (metric, *(BITS[name] for name in sizes)),
         about.get("unit") or chosen[0].unit,
-        labels=union.labels(cluster, pooled=pooled),
+        labels=labels,
         numbers=union.further_numbers(),
         cluster=cluster,
         dropped=union.dropped,
-        notes=notes_of(union.sides, cluster),
+        lost=counts,
+        notes=(
+            *lost,
+            *like_tasks(labels, cluster, chosen[0]),
+            *notes_of(union.sides, cluster),
+            *([f"{holes:,} answers that are not there count as 0"] if how.missing == "zero" and holes else []),
+        ),
     )
 
 
@@ -249,9 +262,12 @@ def system_names(tables: Sequence[Table], names: Sequence[str] | None) -> tuple[
         if len(names) != len(tables) or len(set(names)) != len(tables):
             raise UsageError(f"names must be {len(tables)} different names, but got {listed(names)}.")
         return tuple(names)
-    for found in ([table.name for table in tables], [table.label for table in tables]):
-        if len(set(found)) == len(tables):
-            return tuple(found)
+    found = [table.name for table in tables]
+    labels = [unpacked_name(table.label) for table in tables]
+    if len(set(found)) < len(tables) == len(set(labels)):
+        found = names_of(labels)
+    if len(set(found)) == len(tables):
+        return tuple(short_names(found))
     return tuple(f"{table.name} ({i + 1})" for i, table in enumerate(tables))
 
 
@@ -259,7 +275,9 @@ def _unpaired(sides: Sequence[SortedTable], dropped: Dropped) -> InputError:
     others, examples = listed([side.label for side in sides[1:]]), listed(map(repr, dropped.examples))
     counts = f"{dropped.only_a} only in {sides[0].label}, {dropped.only_b} only in {others}, such as {examples}"
     total = dropped.only_a + dropped.only_b
-    return InputError(f"{total} {sides[0].table.unit}s do not pair: {counts}; complete the files, or drop `strict`.")
+    return InputError(
+        f"{total} {sides[0].table.unit}s do not pair: {counts}; complete the files, or leave out `missing`."
+    )
 
 
 def _nothing_common(sides: Sequence[SortedTable]) -> NoPairsError:
@@ -272,7 +290,7 @@ def _nothing_common(sides: Sequence[SortedTable]) -> NoPairsError:
 
 
 def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ...]:
-    notes = [note for side in sides for note in (*side.table.notes, *side.notes)]
+    notes = [*said_once(note for side in sides for note in (*side.table.notes, *side.notes))]
     for name in SIZES:
         have = [name in side.table.numbers for side in sides]
         if any(have) and not all(have):

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from assay.data import arrays
+from assay.data.lost_answers import check_zero
 from assay.data.metrics import BITS, SCORE, UNITS, Kind, Metric
 from assay.data.pairing import Pairing, pair_tables
 from assay.data.panel_views import EXAMPLES, Dropped, PanelViews, ratio_of, without_splits
 from assay.data.reading import read_tables, read_wide
 from assay.data.tables import Table
 from assay.data.units_and_runs import RunTable, columns_of, runs_of
+from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed
 from assay.stats.units import Floats, grouped
@@ -104,6 +106,20 @@ class Panel(PanelViews):
         first = self.answered[:, 0]
         only = int((~there & first).sum()), int((~there & ~first).sum())
         return replace(self.rows(there), dropped=Dropped(*only, tuple(self.ids[~there][:EXAMPLES])))
+
+    def without(self, missing: Missing) -> "Panel":
+        """The panel with its holes left out, filled with 0 or refused, as asked; ``"drop"`` leaves them."""
+        if self.whole or missing == "drop":
+            return self
+        if missing == "complete":
+            return self.complete()
+        check_zero(self.metric, missing)
+        if missing == "refuse":
+            left = self.n - self.complete().n
+            examples = listed(map(repr, self.ids[~self.answered.all(axis=1)][:EXAMPLES]))
+            raise InputError(f"{left:,} {self.unit}s lack an answer of one of the systems, such as {examples}.")
+        note = f"{int((~self.answered).sum()):,} answers that are not there count as 0"
+        return replace(self.with_numerators(np.nan_to_num(self.numerators, nan=0.0)), notes=(*self.notes, note))
 
     def _nothing_common(self) -> NoPairsError:
         first = zip(self.systems[:3], self.answered.T, strict=False)
@@ -232,24 +248,25 @@ class Panel(PanelViews):
         cluster: str | None = None,
         split: str | None = None,
         lower_is_better: bool | None = None,
-        complete: bool = False,
-        strict: bool = False,
+        missing: Missing = "drop",
     ) -> "Panel":
         """Make a panel from tables: every unit that any of them has, with holes where others lack it.
 
         Runs of an item are averaged. Units are kept apart by split where there is one, unless ``split`` picks one of
-        them. With ``complete`` only the units that all tables have are taken, as `complete` does; ``strict`` refuses
-        tables that do not have the same units.
+        them. ``missing="complete"`` takes only the units that all tables have, ``"zero"`` fills the holes with 0, and
+        ``"refuse"`` refuses tables that do not have the same units.
         """
-        found = pair_tables(tables, Pairing(names, cluster, split, lower_is_better, complete, strict))
+        found = pair_tables(tables, Pairing(names, cluster, split, lower_is_better, missing))
         return cls(**{one.name: getattr(found, one.name) for one in fields(found)})
 
     @classmethod
-    def from_runs(cls, runs: Sequence[RunTable], *, cluster: str | None = None, complete: bool = False) -> "Panel":
+    def from_runs(cls, runs: Sequence[RunTable], *, cluster: str | None = None, missing: Missing = "drop") -> "Panel":
         """Make a panel with one column per run; ``models`` says which runs belong to one model."""
         names = [one.name for one in runs]
-        panel = cls.from_tables([one.table for one in runs], names=names, cluster=cluster, complete=complete)
-        return replace(panel, models=columns_of(runs))
+        panel = cls.from_tables([one.table for one in runs], names=names, cluster=cluster, missing=missing)
+        models = columns_of(runs)
+        lost = {one.model: sum(panel.lost.get(names[i], 0) for i in one.columns) for one in models}
+        return replace(panel, models=models, lost=lost if panel.lost else {})
 
     @classmethod
     def from_frame(

@@ -120,6 +120,7 @@ class PanelViews:
     dropped: Dropped = NOTHING
     notes: tuple[str, ...] = ()  # what the reader did that a person should know (runs averaged, ...)
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how parts were counted: tokenizers, context
+    lost: Mapping[str, int] = field(default_factory=dict)  # by model: rows without an answer; empty where none is
 
     def __post_init__(self) -> None:
         for name, part in self.parts.items():
@@ -148,6 +149,12 @@ class PanelViews:
     def by_model(self) -> tuple[Runs, ...]:
         """The columns of each model; without ``models`` every column is a model of its own."""
         return self.models or tuple(Runs(name, ("1",), (i,)) for i, name in enumerate(self.systems))
+
+    @property
+    def lost_answers(self) -> dict[str, int]:
+        """How many answers each model lost to errors, nulls or empty cells; empty where none lost any."""
+        found = {one.model: self.lost.get(one.model, 0) for one in self.by_model}
+        return found if any(found.values()) else {}
 
     @property
     def metric(self) -> Metric:

@@ -1,35 +1,27 @@
 """Read tables of losses and scores from files, mappings and data frames: columns by name, every value checked."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from assay.data.columns import (
-    GROUPS,
-    ColumnLayout,
-    check_number,
-    check_split,
-    check_texts,
-    check_unique,
-    columns_by_model,
-    layout_of,
-)
+from assay.data.cells import NUMBERS, Cells, cells_of
+from assay.data.columns import Asked, ColumnLayout, columns_by_model, layout_of
 from assay.data.metrics import UNITS, Kind
-from assay.data.readers import Reading, RowSource, Selection, row_places
+from assay.data.readers import RowSource, Selection, row_places
+from assay.data.readers.containers import plain_stem
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
-from assay.data.tables import Labels, Table
+from assay.data.tables import Labels, Table, told_apart
+from assay.design import Errors
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line
-from assay.stats.units import Floats, Texts
 
-_NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
-_NOT_CLUSTERS = _NUMBERS | {"model"}  # as labels they would no longer be read as what they are
+_NOT_CLUSTERS = NUMBERS | {"model"}  # as labels they would no longer be read as what they are
 
 
 def read_table(
@@ -54,12 +46,12 @@ def read_table(
     if len(opened) > 1:
         found = listed(str(one.name) for one in opened)
         raise InputError(f"{source}: {len(opened)} models ({found}); name the folder of one, or read_tables for all.")
-    return _table(opened[0], columns or {}, kind, cluster, name)
+    return _table(opened[0], _Rules.of(columns, kind, cluster, selection), name)
 
 
 def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
     """Read Parquet that `write_tables` wrote, whatever the file is called; nothing is guessed."""
-    return _table(Parquet(path, one_line(str(path))), {}, kind, cluster)
+    return _table(Parquet(path, one_line(str(path))), _Rules(Asked({}, kind, cluster, usual=False)))
 
 
 def read_tables(
@@ -80,35 +72,32 @@ def read_tables(
     """
     paths = [source for source in sources if isinstance(source, str | PathLike)]
     tables: list[Table] = []
+    rules = _Rules.of(columns, kind, cluster, selection)
     for source in sources:
         if isinstance(source, Table):
             tables.append(source)
         elif not isinstance(source, str | PathLike):
-            tables += _tables(open_source(source), columns or {}, kind, cluster)
+            tables += _tables(open_source(source), rules)
         elif source is paths[0]:
             opened = open_sources(paths, selection, cluster=cluster)
-            tables += [table for one in opened for table in _tables(one, columns or {}, kind, cluster)]
+            tables += [table for one in opened for table in _tables(one, rules)]
     check_used(selection, tables)
-    return [one for table in tables for one in table.by_model()]
+    return told_apart([one for table in tables for one in table.by_model()])
 
 
 def read_wide(
     frame: Any, systems: Sequence[str], *, columns: Mapping[str, str] | None = None, cluster: str | None = None
 ) -> list[Table]:
-    """Read one table per score column of a wide frame; units without a score are left out."""
-    source, tables = open_source(frame), []
+    """Read one table per score column of a wide frame; an empty cell is a lost answer."""
+    source = open_source(frame)
     if not isinstance(source, MemorySource):
         raise UsageError(f"a frame must be a mapping of columns or a data frame, but got {type(frame).__name__}.")
     for name in systems:
         if name not in source.columns:
             raise InputError(f"{source.label}: no column {name!r} among {listed(source.columns)}; name one of them.")
-        opened, there = source.filled(name)
-        if not there.any():
-            raise InputError(f"{source.label}, column {name!r}: every cell is empty; leave that system out.")
-        mapping = {**(columns or {}), "score": name}
-        table = replace(_table(opened, mapping, "scores", cluster, name), notes=())  # the other systems are not unused
-        tables.append(table if there.all() else table.where(there))
-    return tables
+    mappings = {name: {**(columns or {}), "score": name} for name in systems}
+    found = [_table(source, _Rules(Asked(mapping, "scores", cluster)), name) for name, mapping in mappings.items()]
+    return [replace(table, notes=()) for table in found]  # the other systems are not unused
 
 
 def read_models(
@@ -126,7 +115,8 @@ def read_models(
     if isinstance(source, Table):
         return [source]
     opened = _open(source, None, selection, cluster, models)
-    return [table for one in opened for table in _tables(one, columns or {}, None, cluster)]
+    rules = _Rules.of(columns, None, cluster, selection)
+    return [table for one in opened for table in _tables(one, rules)]
 
 
 def one_model(tables: Sequence[Table], model: str | None) -> Table:
@@ -159,100 +149,82 @@ def _open(
     return [open_source(source, name=name)]
 
 
-def _tables(opened: RowSource, columns: Mapping[str, str], kind: Kind | None, cluster: str | None) -> list[Table]:
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """How the rows of a table are read."""
+
+    asked: Asked
+    errors: Errors = "missing"
+
+    @classmethod
+    def of(
+        cls, columns: Mapping[str, str] | None, kind: Kind | None, cluster: str | None, selection: Selection | None
+    ) -> "_Rules":
+        if kind is not None and kind not in UNITS:
+            raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
+        chosen = selection or Selection()
+        return cls(Asked(columns or {}, kind, cluster, chosen.pair_by == "row"), chosen.errors)
+
+    def of_source(self, opened: RowSource) -> "_Rules":
+        """The same for logs of a harness, whose columns we have named ourselves."""
+        if "measure" not in opened.about:
+            return self
+        if self.asked.mapping:
+            raise UsageError(
+                f"`columns` names the columns of a table, but {opened.label} was read as files of "
+                f"{opened.about['measure']['format']}; leave it out, or add `Selection(format='table')`."
+            )
+        return replace(self, asked=replace(self.asked, usual=False, by_row=False))
+
+
+def _tables(opened: RowSource, rules: _Rules) -> list[Table]:
     """The table of a source, or one per model where models are columns."""
-    models = columns_by_model(opened.label, opened.columns, columns, cluster)
+    models = columns_by_model(opened, rules.asked)
     if models is None:
-        return [_table(opened, columns, kind, cluster)]
-    found = [_table(opened, mapping, kind or "scores", cluster, model) for model, mapping in models.items()]
-    return [replace(table, notes=opened.notes, label=f"{table.label} (model {table.name!r})") for table in found]
+        return [_table(opened, rules)]
+    asked = rules.asked
+    told = [replace(asked, mapping=mapping, kind=asked.kind or "scores") for mapping in models.values()]
+    found = [_table(opened, replace(rules, asked=one), name) for name, one in zip(models, told, strict=True)]
+    notes = (*opened.notes, *(() if "score" in asked.mapping else _wide_notes(opened, found[0], models, asked)))
+    return [replace(table, notes=notes, label=f"{table.label} (model {table.name!r})") for table in found]
 
 
-def _table(
-    opened: RowSource, columns: Mapping[str, str], kind: Kind | None, cluster: str | None, name: str | None = None
-) -> Table:
-    if kind is not None and kind not in UNITS:
-        raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
-    if columns and "measure" in opened.about:
-        raise UsageError(
-            f"`columns` names the columns of a table, but {opened.label} was read as files of "
-            f"{opened.about['measure']['format']}; leave it out, or add `Selection(format='table')`."
-        )
-    layout = layout_of(opened.label, opened.columns, columns, kind, cluster)
-    if cluster in layout.columns and cluster in _NOT_CLUSTERS:
-        raise UsageError(f"cluster must be a column of labels such as document, but {cluster!r} has another use.")
-    ids, numbers, labels = _checked(opened, layout, cluster)
-    return Table(
-        opened.label,
-        name or _name(opened, labels),
-        layout.kind,
-        ids,
-        numbers,
-        labels,
-        np.arange(1, len(ids) + 1),
-        layout.columns,
-        cluster_by=cluster or ("cluster" if "cluster" in labels else None),
-        notes=(*opened.notes, *_notes(opened.label, layout)),
-        about=opened.about,
-        places=row_places if type(opened) is MemorySource else opened.places,  # else it would keep what it was made of
+def _wide_notes(opened: RowSource, table: Table, models: Collection[str], asked: Asked) -> tuple[str, ...]:
+    """What was taken for what in a table with a column for each model, unasked."""
+    others = {ours: theirs for ours, theirs in table.columns.items() if ours != "score" and ours not in asked.mapping}
+    read = [f"{ours} = {theirs}" for ours, theirs in others.items() if ours != theirs]
+    taken = {*table.columns.values(), *models, asked.cluster}
+    unused = [name for name in opened.columns if name and name not in taken]
+    known = (f"{opened.label}: {len(models)} columns of scores read as one model each: {listed(models)}",)
+    return (
+        *known,
+        *((f"{opened.label}: read as {', '.join(read)}",) if read else ()),
+        *((f"{opened.label}: columns not used: {listed(unused)}",) if unused else ()),
     )
 
 
-def _wanted(layout: ColumnLayout, cluster: str | None) -> dict[str, tuple[str, Reading]]:
-    """What to read, by our name; a cluster column that is not one of ours keeps its own name.
-
-    Labels come first: their texts are freed before the ids, which are kept, are loaded.
-    """
-    readings: dict[str, Reading] = {ours: "number" if ours in _NUMBERS else "text" for ours in layout.columns}
-    readings.update({"score": "score"} if "score" in layout.columns else {})
-    wanted = {ours: (theirs, readings[ours]) for ours, theirs in layout.columns.items()}
-    if cluster is not None and layout.cluster is not None:
-        wanted[cluster] = (layout.cluster, "text")
-    unit = UNITS[layout.kind]
-    return dict(sorted(wanted.items(), key=lambda item: (item[0] == unit, item[1][1] != "text")))
-
-
-def _checked(
-    source: RowSource, layout: ColumnLayout, cluster: str | None
-) -> tuple[Texts, dict[str, Floats], dict[str, Labels]]:
-    """Read and check every column: the ids, the numbers, the labels."""
-    wanted = _wanted(layout, cluster)
-    numbers: dict[str, Floats] = {}
-    labels: dict[str, Labels] = {}
-    for (ours, (theirs, how)), values in zip(wanted.items(), source.read(list(wanted.values())), strict=True):
-        if not len(values):
-            raise InputError(f"{source.label}: a header but no rows; check what should have written them.")
-        if how != "text":
-            numbers[ours] = _numbers(source, ours, theirs, values)
-            continue
-        check_texts(source, theirs, values)
-        if ours != UNITS[layout.kind]:
-            labels[ours] = _labels(source, ours, theirs, values)
-        else:
-            ids = values
-    groups = {name: labels.get(name) for name in GROUPS[layout.kind]}
-    check_unique(source, layout.columns[UNITS[layout.kind]], ids, groups)
-    return ids, numbers, labels
-
-
-def _numbers(source: RowSource, ours: str, theirs: str, values: Floats) -> Floats:
-    check_number(source, ours, theirs, values)
-    return values + 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
-
-
-def _labels(source: RowSource, ours: str, theirs: str, values: Texts) -> Labels:
-    labels = Labels.of(_of_one_line(values) if ours == "model" else values)
-    if ours == "split":
-        check_split(source, theirs, labels.names, labels.codes)
-    return labels
-
-
-def _of_one_line(names: Texts) -> Texts:
-    """Make model names printable on one line, unless two names would become one."""
-    plain = {name: one_line(name) for name in set(names)}
-    if all(name == shown for name, shown in plain.items()) or len(set(plain.values())) < len(plain):
-        return names
-    return np.array([plain[name] for name in names], dtype=object)
+def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
+    rules = rules.of_source(opened)
+    layout = layout_of(opened, rules.asked)
+    cluster = rules.asked.cluster
+    if cluster in layout.columns and cluster in _NOT_CLUSTERS:
+        raise UsageError(f"cluster must be a column of labels such as document, but {cluster!r} has another use.")
+    cells = cells_of(opened, layout, rules.asked.cluster, rules.errors)
+    return Table(
+        opened.label,
+        name or _name(opened, cells.labels),
+        layout.kind,
+        cells.ids,
+        cells.numbers,
+        cells.labels,
+        np.arange(1, len(cells.ids) + 1),
+        layout.columns,
+        cluster_by=cluster or ("cluster" if "cluster" in cells.labels else None),
+        notes=(*opened.notes, *_notes(opened.label, layout, cells)),
+        about=opened.about,
+        places=row_places if type(opened) is MemorySource else opened.places,  # else it would keep what it was made of
+        lost=cells.lost,
+    )
 
 
 def _name(source: RowSource, labels: Mapping[str, Labels]) -> str:
@@ -263,10 +235,14 @@ def _name(source: RowSource, labels: Mapping[str, Labels]) -> str:
     told = source.about.get("model", {}).get("name")
     if told:
         return one_line(str(told))
-    return PurePath(source.label).stem
+    return plain_stem(source.label)
 
 
-def _notes(label: str, layout: ColumnLayout) -> tuple[str, ...]:
-    if not layout.unused:
-        return ()
-    return (f"{label}: columns not used: {listed(layout.unused)}",)
+def _notes(label: str, layout: ColumnLayout, cells: Cells) -> tuple[str, ...]:
+    usual = [name for name in layout.usual if name in cells.numbers or name in cells.labels or name == "item"]
+    read = ", ".join(f"{name} = {layout.columns[name]}" for name in usual)
+    idle = [name for name in layout.usual if name not in usual and name != "error"]
+    unused = (*layout.unused, *(layout.columns[name] for name in idle))
+    said = [f"read as {read}"] if read else []
+    said += cells.said + ([f"columns not used: {listed(unused)}"] if unused else [])
+    return tuple(f"{label}: {one}" for one in said)

@@ -15,7 +15,8 @@ from assay.data.panel import Panel
 from assay.data.panel_views import Runs, without_splits
 from assay.data.readers import Selection
 from assay.data.reading import check_used, one_model, read_models, read_table, read_tables
-from assay.data.tables import Table
+from assay.data.tables import Table, told_apart
+from assay.design import Missing
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, nearest
 
@@ -34,17 +35,24 @@ def tables_of(
     must_pick: bool = True,
 ) -> tuple[Table, Table]:
     """Read the two tables to compare; with ``must_pick`` a selection that selects nothing is refused."""
-    if b is None and None in models:
-        raise UsageError(
-            "compare needs two files, or one file and the names of two of its models (`models=('NAME', 'NAME')`)."
-        )
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
+    if b is None and None in models:
+        raise _one_of_two(read(a))
     named = [[name] if name else [] for name in models]
     first = read(a, models=named[0] + (named[1] if b is None else []))
     second = first if b is None else read(b, models=named[1])
     if must_pick:
         check_used(selection, [*first, *second])
-    return one_model(first, models[0]), one_model(second, models[1])
+    found = told_apart([one_model(first, models[0]), one_model(second, models[1])])
+    return found[0], found[1]
+
+
+def _one_of_two(tables: Sequence[Table]) -> UsageError:
+    """What to type where one file was named, with the models that it has."""
+    names = [name for table in tables for name in (table.models if len(tables) == 1 else [table.name])]
+    pair = argument(models=tuple(names[:2])) if len(names) > 1 else "`models=('NAME', 'NAME')`"
+    among = f" among {listed(names)}" if len(names) > 1 else ""
+    return UsageError(f"compare needs two files, or one file and the names of two of its models{among} ({pair}).")
 
 
 def two_tables(
@@ -56,7 +64,7 @@ def two_tables(
     selection: Selection | None = None,
 ) -> tuple[Table, Table]:
     """The two tables to compare, of arrays and frames too; one source that holds two models needs no names."""
-    given = prepared([a] if b is None else [a, b], columns=columns, cluster=cluster)
+    given = prepared([a] if b is None else [a, b], columns=columns, cluster=cluster, selection=selection)
     if b is not None and len(given) == 2:
         return tables_of(given[0], given[1], models, columns, cluster, selection)
     if b is not None:
@@ -65,18 +73,16 @@ def two_tables(
         return tables_of(given[0], None, models, columns, cluster, selection)
     if None not in models:
         return one_model(given, models[0]), one_model(given, models[1])
-    named = models != (None, None)  # one of two
-    return _only_two([] if named else read_tables(given, columns=columns, cluster=cluster, selection=selection))
+    tables = read_tables(given, columns=columns, cluster=cluster, selection=selection)
+    if models != (None, None):
+        raise _one_of_two(tables)
+    return _only_two(tables)
 
 
 def _only_two(tables: Sequence[Table]) -> tuple[Table, Table]:
     """Both models of a source, in the order in which it has them."""
     if len(tables) != 2:
-        seen = f" It has {listed(table.name for table in tables)}." if len(tables) > 2 else ""
-        raise UsageError(
-            "compare needs two files, or one file and the names of two of its models (`models=('NAME', 'NAME')`)."
-            + seen
-        )
+        raise _one_of_two(tables)
     first, second = tables
     turned = argument(models=(second.name, first.name))
     note = f"{second.name} is compared with {first.name}, in the order of the table ({turned} turns it around)"
@@ -91,7 +97,7 @@ def read_sources(
     selection: Selection | None = None,
 ) -> list[Table]:
     """A table for each model of files, harness logs, mappings, frames, arrays or tables."""
-    given = prepared(sources, columns=columns, cluster=cluster)
+    given = prepared(sources, columns=columns, cluster=cluster, selection=selection)
     return read_tables(given, columns=columns, cluster=cluster, selection=selection)
 
 
@@ -101,7 +107,8 @@ def renamed(panel: Panel, names: Sequence[str] | None) -> Panel:
         return panel
     if len(names) != panel.k or len(set(names)) < panel.k:
         raise UsageError(f"names must be {panel.k} different ones, one for each model, but got {listed(names)}.")
-    return replace(panel, systems=tuple(names))
+    lost = {name: panel.lost[was] for was, name in zip(panel.systems, names, strict=True) if was in panel.lost}
+    return replace(panel, systems=tuple(names), lost=lost)
 
 
 def panel_as_asked(
@@ -128,17 +135,13 @@ def panel_as_asked(
     return replace(panel, metrics=(replace(panel.metric, lower_is_better=lower_is_better), *panel.metrics[1:]))
 
 
-def two_systems(panel: Panel, models: Models, *, strict: bool = False, verb: str = "compare") -> Panel:
+def two_systems(panel: Panel, models: Models, *, missing: Missing = "drop", verb: str = "compare") -> Panel:
     """Reduce a panel to two systems and the units both answered; runs of a model are averaged."""
     names = two_names(panel, models, verb)
     panel = panel.averaged()
     if models != (None, None):
         panel = panel.pair(*(panel.systems.index(name) for name in names))
-    found = panel.complete()
-    if strict and not panel.whole:
-        left, examples = panel.n - found.n, listed(map(repr, found.dropped.examples))
-        raise InputError(f"{left} {panel.unit}s lack an answer of one of the systems, such as {examples}.")
-    return found
+    return panel.without(missing).complete()
 
 
 def two_names(panel: Panel, models: Models, verb: str) -> tuple[str, str]:
@@ -214,11 +217,11 @@ def pair(
     *,
     names: Sequence[str] | None = None,
     cluster: str | None = None,
-    strict: bool = False,
+    missing: Missing = "drop",
     lower_is_better: bool | None = None,
     split: str | None = None,
 ) -> Panel:
-    """Pair two tables: the units that both have, sorted by id.
+    """Pair two tables: the units that both have, sorted by id; ``missing`` may count others as 0, or refuse them.
 
     >>> from assay.data import read_table
     >>> a = read_table({"window": ["x", "y"], "tokens": [512, 256], "loss": [3.689, 5.394]}, name="A")
@@ -228,5 +231,10 @@ def pair(
     0.0217
     """
     return Panel.from_tables(
-        [a, b], names=names, cluster=cluster, split=split, lower_is_better=lower_is_better, complete=True, strict=strict
+        [a, b],
+        names=names,
+        cluster=cluster,
+        split=split,
+        lower_is_better=lower_is_better,
+        missing="complete" if missing == "drop" else missing,
     )

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import FILTER_WORDS, row_places
+from assay.data.readers.containers import plain_stem, unpacked_name
 from assay.errors import InputError, UsageError
-from assay.names import argument, listed, nearest
-from assay.stats.units import Floats, Integers, Texts
+from assay.names import argument, listed, names_of, nearest, short_names
+from assay.stats.units import Floats, Integers, Texts, Truths
 
 SPLITS = ("preview", "final")
 
@@ -69,15 +70,14 @@ class Table:
     kind: Kind
     ids: Texts  # (rows,) the window or item
     numbers: dict[str, Floats]  # (rows,) each, by our name
-    labels: dict[
-        str, Labels
-    ]  # model, split, run, document, doc_hash, cluster, by our name; a further cluster by its own
+    labels: dict[str, Labels]  # model, task, split, run, document, doc_hash, cluster; a further cluster by its own name
     rows: Integers  # (rows,) the row in the file, from 1
     columns: dict[str, str]  # our name → the name in the file
     cluster_by: str | None = None  # the labels to cluster by, unless others are asked for
     notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)  # the manifest of a run, the measure of a harness
     places: Callable[[Sequence[int]], list[str]] = row_places  # where rows of the file stand, by their numbers
+    lost: Truths | None = None  # (rows,) no answer: an error, a null, an empty cell; the score is NaN, or 0 if asked
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -121,7 +121,34 @@ class Table:
             numbers={name: values[chosen] for name, values in self.numbers.items()},
             labels={name: labels.where(chosen) for name, labels in self.labels.items()},
             rows=self.rows[chosen],
+            lost=None if self.lost is None else self.lost[chosen],
         )
+
+    def answered(self, *, zero: bool = False) -> "Table":
+        """Only the rows with an answer; with ``zero`` the others count as 0."""
+        if self.lost is None or self.kind == "losses":
+            return self
+        scores = self.numbers["score"]
+        if zero:
+            return replace(self, numbers={**self.numbers, "score": np.nan_to_num(scores, nan=0.0)})
+        there = ~np.isnan(scores)
+        return self if there.all() else self.where(there)
+
+
+def told_apart(tables: Sequence[Table]) -> list[Table]:
+    """The tables, those of one name that are called after their files by what differs in the paths; no name is long."""
+    names = [table.name for table in tables]
+    twice = [i for i, table in enumerate(tables) if names.count(table.name) > 1 and _after_its_file(table)]
+    if len({tables[i].label for i in twice}) == len(twice) > 1:
+        taken = {name for i, name in enumerate(names) if i not in twice}
+        for i, name in zip(twice, names_of([unpacked_name(tables[i].label) for i in twice], taken), strict=True):
+            names[i] = name
+    shorter = short_names(names)
+    return [replace(table, name=name) for table, name in zip(tables, shorter, strict=True)]
+
+
+def _after_its_file(table: Table) -> bool:
+    return not table.models and "model" not in table.about and table.name == plain_stem(table.label)
 
 
 # ------------------------------------------------------------------------------------------ which compare

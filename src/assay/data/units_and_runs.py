@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.panel_views import Dropped, Runs
 from assay.data.readers import UNNAMED
+from assay.data.readers.containers import plain_stem
 from assay.data.tables import Labels, Table
 from assay.errors import InputError
 from assay.names import listed, one_line
@@ -219,7 +219,7 @@ def _parts(tables: Sequence[Table], *, files_are_runs: bool) -> dict[str, dict[s
 
 
 def _stem(table: Table) -> str:
-    return PurePath(table.label).stem
+    return plain_stem(table.label)
 
 
 def _twice(model: str, run: str, first: Table, second: Table) -> InputError:
@@ -236,7 +236,7 @@ def _by_model(table: Table, *, files_are_runs: bool) -> Iterator[tuple[str, Tabl
     if len(table.models) > 1:
         yield from ((model, table.select(model)) for model in table.models)
         return
-    after_its_file = not table.models and not table.about and table.name in (_stem(table), table.label)
+    after_its_file = not table.models and not set(table.about) - {"files"} and table.name in (_stem(table), table.label)
     nameless = table.name == UNNAMED or (files_are_runs and after_its_file)
     yield _NO_NAME if nameless else table.name, table
 

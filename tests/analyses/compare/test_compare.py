@@ -521,7 +521,7 @@ def test_ids_that_do_not_pair_are_counted_listed_and_left_out() -> None:
     assert (found.n_pairs, found.dropped.only_a, found.dropped.only_b) == (2, 7, 3)
     assert len(found.dropped.examples) == 5
     with pytest.raises(InputError, match="10 items do not pair"):
-        compare(before, after, strict=True)
+        compare(before, after, missing="refuse")
 
 
 def test_one_table_may_hold_both_models() -> None:

@@ -209,13 +209,13 @@ def test_complete_takes_the_items_that_all_have() -> None:
     values = simulated(60, 3)
     holes = values.copy()
     holes[:20, 1] = np.nan
-    kept, whole = board_of(holes, complete=True), board_of(values[20:])
+    kept, whole = board_of(holes, missing="complete"), board_of(values[20:])
     assert kept.n_units == 40
     assert [(m.name, m.estimate, m.letters) for m in kept.models] == [
         (m.name, m.estimate, m.letters) for m in whole.models
     ]
     assert not any("missing" in note for note in kept.notes)
-    assert board_of(values, complete=True).to_dict() == board_of(values).to_dict()
+    assert board_of(values, missing="complete").to_dict() == board_of(values).to_dict()
 
 
 def test_a_pair_told_apart_against_the_ranks_is_noted() -> None:
@@ -380,7 +380,7 @@ def test_models_without_items_in_common_are_refused_or_connected() -> None:
     with pytest.raises(InputError, match="no item connects 'm1' with 'm0'"):
         board_of(values[:, :2])
     with pytest.raises(InputError, match="no item has an answer of every model"):
-        board_of(values, complete=True)
+        board_of(values, missing="complete")
 
 
 def test_one_model_is_refused() -> None:
@@ -399,11 +399,15 @@ def test_models_of_the_same_name_are_refused() -> None:
     assert [model.name for model in rank(*parts, design=QUICK).models] == ["table 1", "table 2"]
 
 
-def test_an_unanswered_cell_is_refused_by_name() -> None:
-    parts = tables(simulated(5, 2))
+def test_an_unanswered_cell_is_a_hole_and_refused_if_asked() -> None:
+    parts = tables(simulated(30, 2))
     parts[1]["score"][3] = float("nan")
-    with pytest.raises(InputError, match="row 4, column 'score'"):
-        rank(*parts, names=names(2))
+    without = [{**part, **{name: list(values) for name, values in part.items()}} for part in parts]
+    for values in without[1].values():
+        del values[3]
+    assert rank(*parts, names=names(2)).pairs == rank(*without, names=names(2)).pairs
+    with pytest.raises(InputError, match="row 4: no answer"):
+        rank(*parts, names=names(2), missing="refuse")
 
 
 def test_what_belongs_to_an_item_must_agree() -> None:

@@ -111,7 +111,7 @@ def notes(scores: list[list[float | None]], **options: Any) -> str:
 def test_answers_that_are_missing_are_counted_by_hand() -> None:
     found = notes([[1, 0, 1, 1, 0, 1] * 3, [1, None, 1, 0, 0, None] * 3, [0, 0, 1, 0, None, 1] * 3])
     assert "answers are missing (2 of 3 models; most: m1, 6 of 18)" in found
-    assert "`complete=True` takes the 9 that all have" in found
+    assert "`missing='complete'` takes the 9 that all have" in found
 
 
 def test_few_units_and_what_they_could_show_at_all() -> None:

@@ -54,9 +54,9 @@ def read(path: Path) -> list[tuple[str, float]]:
         ("a.csv", b"item,score\nq1,1\nq\xff,1\n", (", line 3, column 'item': 'q\\\\udcff' is not UTF-8", "save")),
         ("a.csv", b"it\xffem,score\nq1,1\n", ("the header is not UTF-8", "save")),
         ("a.csv", "item,score\nq1,1\n".encode("utf-16"), ("UTF-16", "save it as UTF-8")),
-        ("a.csv", bytes(range(256)) * 20, ("binary", "CSV, TSV, JSONL or Parquet")),
-        ("a.csv", gzip.compress(b"item,score\nq1,1\n", mtime=0), ("gzip", "unpack")),
-        ("a.csv", b"PK\x03\x04" + bytes(50), ("Excel", "write it as CSV")),
+        ("a.csv", bytes(range(256)) * 20, ("binary", "CSV, TSV, JSON, JSONL or Parquet")),
+        ("a.csv", gzip.compress(b"item,score\nq1,1\n", mtime=0)[:-4], ("cannot be unpacked", "again")),
+        ("a.csv", b"PK\x03\x04" + bytes(50), ("a ZIP archive", "write it as CSV")),
         ("a.parquet", b"item,score\nq1,1\n", ("not a Parquet file", "again")),
         ("a.parquet", b"PAR1", ("Parquet file is", "write or copy it again")),
         (
@@ -82,7 +82,11 @@ def read(path: Path) -> list[tuple[str, float]]:
             b'{"item": "q\\ud83d", "score": 1}\n',
             ("cannot be read", "no low surrogate", "write the file again"),
         ),
-        ("a.json", b'[{"item": "q1", "score": 1}]', ("one JSON array", "one object per line")),
+        ("a.json", b'[{"item": "q1", "score": 1}, 7]', (", row 2: not an object but '7'", "array of objects")),
+        ("a.json", b"[]", ("without objects",)),
+        ("a.json", b'{"columns": ["item", "score"], "data": [["q1"]]}', (", row 1: 1 values for 2 columns",)),
+        ("a.json", b'{"columns": ["item", "score"], "data": 7}', ("'data' a list of rows",)),
+        ("a.json", b'{"columns": ["item", "item"], "data": [["q1", 1]]}', ("2 columns are called 'item'", "rename")),
         ("a.jsonl", b"{}\n", ("no column", "item, score")),
     ],
 )
@@ -111,7 +115,7 @@ def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
-    assert_refused(tmp_path, f"{tmp_path}: a directory", "name a CSV")
+    assert_refused(tmp_path, f"{tmp_path}: a directory", "name a file")
 
 
 def test_a_missing_file_is_refused_with_a_guess(tmp_path: Path) -> None:

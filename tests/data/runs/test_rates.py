@@ -48,7 +48,7 @@ def test_a_document_that_a_table_lacks_is_a_hole_and_weighs_as_the_others_count(
     found = compare(words(), lacking, per="byte")
     assert (found.n_pairs, found.dropped.only_a, found.dropped.examples) == (1, 1, ("d2",))
     with pytest.raises(InputError, match="1 documents lack an answer of one of the systems, such as 'd2'"):
-        compare(words(), lacking, per="byte", strict=True)
+        compare(words(), lacking, per="byte", missing="refuse")
 
 
 def test_documents_that_share_no_name_are_nothing_to_compare() -> None:
@@ -58,7 +58,7 @@ def test_documents_that_share_no_name_are_nothing_to_compare() -> None:
     assert str(found.difference.reason).startswith(reason)
     assert (found.dropped.only_a, found.dropped.only_b, found.dropped.examples) == (2, 2, ("d1", "x"))
     with pytest.raises(NoPairsError, match=reason):
-        compare(words(), characters(document=["x", "y"]), per="byte", strict=True)
+        compare(words(), characters(document=["x", "y"]), per="byte", missing="refuse")
 
 
 def test_a_panel_of_windows_per_byte_is_that_of_its_tables() -> None:

@@ -7,7 +7,7 @@ from math import log
 from typing import Any, Unpack
 
 from assay.analyses.assumptions import Assumptions, measured
-from assay.analyses.attempts import attempts_of, few_attempts, passed
+from assay.analyses.attempts import attempts_left, attempts_of, few_attempts, passed
 from assay.analyses.compare.chart_data import chart_data_of
 from assay.analyses.compare.result import Comparison, HowComputed, PairedQuantity, Systems
 from assay.analyses.compare.sentences import nothing_to_compare, sentence_of
@@ -33,7 +33,7 @@ from assay.data.pairing import system_names
 from assay.data.readers import UNNAMED
 from assay.data.runs.rates import Size, rates_of_panel, rates_of_tables
 from assay.data.sources import Models, Source, panel_as_asked, renamed, two_names, two_systems, two_tables
-from assay.design import Design, DesignFields, as_given, signature
+from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed
 from assay.stats.bootstrap import IntervalResult
@@ -58,7 +58,7 @@ def compare(
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     split: str | None = None,
-    strict: bool = False,
+    missing: Missing = "drop",
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     per: Size | None = None,
@@ -73,8 +73,9 @@ def compare(
     both ``models``, in a column ``model``, in a column each, or as the columns of an array. ``names`` is what the two
     are called. ``selection`` says which results of a harness are meant. ``per`` compares bits per byte or character of
     whole documents, also of models whose tokens differ. ``a`` may be a `Panel` instead, of two systems or with the
-    names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``. The fields of a
-    design (``level``, ``method``, ``test``, …) may be given as keywords instead of a ``design``.
+    names of two as ``models``; runs of a model are averaged, and ``per`` needs the label ``document``. Units that one
+    of the two lacks are left out; ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``). The
+    fields of a design (``level``, ``method``, ``test``, …) may be given as keywords instead of a ``design``.
 
     >>> compare([1, 0, 0, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 0, 1, 1], names=("old", "new"), level=0.9).difference.value
     0.5
@@ -100,8 +101,8 @@ def compare(
     >>> compare(panel).difference.value
     0.25
 
-    Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with ``strict`` it is
-    an error, as on the command line.
+    Where no unit is in both tables every number of the record is ``None`` with a reason, never 0; with
+    ``missing="refuse"`` it is an error, as on the command line.
     """
     design = as_given("compare", Design, design, settings)
     if per is not None and cluster not in (None, "document"):
@@ -112,33 +113,33 @@ def compare(
         raise UsageError("`every` says that all of k attempts must be right; say how many with `at=k`.")
     if at is not None:
         how = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
-        runs = _attempts(a, b, models, names, columns, selection, per, **how)
-        return _compare_passed(runs, at, design, every=every, strict=strict)
+        runs = _attempts(a, b, models, names, columns, selection, per, missing=missing, **how)
+        return _compare_passed(runs, at, design, every=every, missing=missing)
     if isinstance(a, Panel):
         asked = panel_as_asked(
             a, cluster=cluster, split=split, lower_is_better=lower_is_better, b=b, columns=columns, selection=selection
         )
         panel = asked if per is None else rates_of_panel(per, asked.averaged())
-        return compare_panel(renamed(two_systems(panel, models, strict=strict), names), design, charts=True)
+        return compare_panel(renamed(two_systems(panel, models, missing=missing), names), design, charts=True)
     first, second = two_tables(a, b, models, columns, cluster, selection)
     if names is None and first.name == second.name == UNNAMED:
         names = ("A", "B")
     try:
         if per is not None:
             rates = rates_of_tables(per, (first, second), names=names, split=split)
-            panel = two_systems(rates, (None, None), strict=strict)
+            panel = two_systems(rates, (None, None), missing=missing)
         else:
             panel = pair(
                 first,
                 second,
                 names=names,
                 cluster=cluster,
-                strict=strict,
+                missing=missing,
                 lower_is_better=lower_is_better,
                 split=split,
             )
     except NoPairsError as nothing:
-        if strict:
+        if missing == "refuse":
             raise
         return _nothing_paired((first, second), system_names((first, second), names), str(nothing), design, per)
     return compare_panel(panel, design, charts=True)
@@ -152,6 +153,8 @@ def _attempts(
     columns: Mapping[str, str] | None,
     selection: Selection | None,
     per: Size | None,
+    *,
+    missing: Missing,
     **how: Any,
 ) -> Panel:
     """A column for each attempt of the two models, in this order."""
@@ -159,24 +162,27 @@ def _attempts(
         raise UsageError("per is about losses, and `at` about attempts that are right or wrong; leave out one.")
     if isinstance(a, Panel):
         panel = panel_as_asked(a, b=b, columns=columns, selection=selection, **how)
-        chosen = panel.of_models(two_names(panel, models, "compare"))
+        chosen = attempts_left(panel.of_models(two_names(panel, models, "compare")), missing)
     elif b is not None and is_array(a) and is_array(b):
-        chosen = panel_as_asked(run_columns([a, b]), columns=columns, selection=selection, **how)
+        panel = panel_as_asked(run_columns([a, b]), columns=columns, selection=selection, **how)
+        chosen = attempts_left(panel, missing)
     else:
         tables = two_tables(a, b, models, columns, how["cluster"], selection)
         own = ("A", "B") if tables[0].name == tables[1].name == UNNAMED else system_names(tables, None)
-        chosen = panel_as_asked(attempts_of(tables, own, how["cluster"]), **{**how, "cluster": None})
+        chosen = panel_as_asked(attempts_of(tables, own, how["cluster"], missing), **{**how, "cluster": None})
     if names is None:
         return chosen
     if len(names) != 2 or names[0] == names[1]:
         raise UsageError(f"names must be 2 different names, but got {listed(names)}.")
-    runs = tuple(replace(one, model=name) for one, name in zip(chosen.by_model, names, strict=True))
-    return replace(chosen, models=runs)
+    renamed_runs = list(zip(chosen.by_model, names, strict=True))
+    lost = {name: chosen.lost.get(one.model, 0) for one, name in renamed_runs}
+    return replace(chosen, models=tuple(replace(one, model=name) for one, name in renamed_runs), lost=lost)
 
 
-def _compare_passed(runs: Panel, k: int, design: Design, *, every: bool, strict: bool) -> Comparison:
+def _compare_passed(runs: Panel, k: int, design: Design, *, every: bool, missing: Missing) -> Comparison:
     """The comparison of pass@k, item by item."""
-    panel = two_systems(passed(runs, k, every=every), (None, None), strict=strict)
+    found = passed(runs, k, every=every)
+    panel = two_systems(found, (None, None), missing="refuse" if missing == "refuse" else "drop")
     few = few_attempts(runs, k)
     noted = replace(panel, notes=(*panel.notes, *([few] if few else [])))
     return compare_panel(noted, design, charts=True)
@@ -281,6 +287,7 @@ def compare_panel(panel: Panel, design: Design, *, charts: bool = False, agree: 
         same_document=assumed.same_document,
         degenerate=found.interval.degenerate,
         dropped=panel.dropped,
+        lost=panel.lost_answers,
         fallbacks=found.fallbacks,
         notes=(*panel.notes, *differences.note, *found.notes),
         design=design,

@@ -85,6 +85,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     same_document: AlikeUnits | None = None  # whether units of a document are alike; None: drawn whole, or not known
     degenerate: bool
     dropped: Dropped
+    lost: dict[str, int] = msgspec.field(default_factory=dict)  # by model: errors, nulls, empty cells; {}: none
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design

@@ -19,7 +19,7 @@ from assay.analyses.rank.weights import WeightScheme, check_weights, place_of, r
 from assay.data import Panel, Selection
 from assay.data.arrays import check_differences, check_largest
 from assay.data.sources import Source, panel_as_asked, read_sources
-from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, Method, as_given, signature
+from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, Method, Missing, as_given, signature
 from assay.errors import InputError, UsageError
 from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
 from assay.stats.bounded_mean import bounded_interval, fitted_interval
@@ -41,7 +41,7 @@ def rank(
     adjust: Adjust = "holm",
     weights: WeightScheme | None = None,
     min_n: int | None = None,
-    complete: bool = False,
+    missing: Missing = "drop",
     names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
@@ -55,10 +55,12 @@ def rank(
     ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
     column ``model``, of several; or the scores themselves, as for `compare`: an array for each model, one array or
     frame with a column for each. ``selection`` says which results of a harness are meant. Every pair is tested on the
-    items that both have answered (``complete``: on those that all have), and the p-values are adjusted for the number
-    of pairs. ``weights`` turns a column ``weight`` of counts n into weights n, √n or log n, ``min_n`` leaves out items
-    with fewer, and the result says what that changes. The source may be one `Panel`. The fields of a design
-    (``level``, ``method``, ``test``, …) may be given as keywords instead of a ``design``.
+    items that both have answered (``missing="complete"``: on those that all have; ``"zero"``: answers that are not
+    there count as 0; ``"refuse"``: there must be none), and the p-values are adjusted for the number of pairs.
+
+    ``weights`` turns a column ``weight`` of counts n into weights n, √n or log n, ``min_n`` leaves out items with
+    fewer, and the result says what that changes. The source may be one `Panel`. The fields of a design (``level``,
+    ``method``, ``test``, …) may be given as keywords instead of a ``design``.
 
     >>> items = [f"q{i}" for i in range(40)]
     >>> right = {"good": [1] * 36 + [0] * 4, "fair": [1] * 34 + [0] * 6, "poor": [1] * 12 + [0] * 28}
@@ -82,9 +84,8 @@ def rank(
         panel = models_of_panel(panel_as_asked(sources[0], columns=columns, selection=selection, **how), names)
     else:
         tables = read_sources(sources, columns=columns, cluster=cluster, selection=selection)
-        panel = models_of(tables, names=names, **how)
-    if complete:
-        panel = only_complete(panel)
+        panel = models_of(tables, names=names, missing="drop" if missing == "complete" else missing, **how)
+    panel = only_complete(panel) if missing == "complete" else panel.without(missing)
     return rank_panel(panel, design, adjust, weights=weights, min_n=min_n)
 
 
@@ -180,6 +181,7 @@ class _Board:
             cluster_by=panel.cluster_by,
             substance=panel.substance(),
             long_units=self.by_length,
+            lost=panel.lost_answers,
             fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
             notes=notes_of(panel, self.decided, self.adjust, self.order, self.by_length),
             design=self.design,

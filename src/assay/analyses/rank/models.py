@@ -6,6 +6,7 @@ from dataclasses import replace
 from assay.data import Panel, Table
 from assay.data.readers import UNNAMED
 from assay.data.sources import renamed
+from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed, said_once
 from assay.results import words
@@ -19,6 +20,7 @@ def models_of(
     cluster: str | None = None,
     split: str | None = None,
     lower_is_better: bool | None = None,
+    missing: Missing = "drop",
 ) -> Panel:
     """The panel of several tables; what belongs to a unit must be the same in all that have it."""
     systems = _names(tables, names)
@@ -29,6 +31,7 @@ def models_of(
         cluster=cluster,
         split=split,
         lower_is_better=lower_is_better,
+        missing=missing,
     )
     return replace(panel, notes=said_once(panel.notes))
 
@@ -63,7 +66,7 @@ def only_complete(panel: Panel) -> Panel:
         return panel.complete()
     except NoPairsError as error:
         raise InputError(
-            f"no {panel.unit} has an answer of every model; leave out `complete`, or models that lack many."
+            f"no {panel.unit} has an answer of every model; leave out `missing`, or models that lack many."
         ) from error
 
 

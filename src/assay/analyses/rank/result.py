@@ -5,6 +5,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
 from assay.analyses.assumptions import LongPairs
 from assay.analyses.rank.records import (
     Adjust,
@@ -69,6 +71,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
     cluster_by: str | None
     substance: Substance | None = None  # how much evidence there is; `differing` is of the first two by name
     long_units: LongPairs | None = None  # where means rest on the longest units; None: all are as long
+    lost: dict[str, int] = msgspec.field(default_factory=dict)  # by model: errors, nulls, empty cells; {}: none
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design

@@ -143,7 +143,7 @@ def _about_holes(panel: Panel) -> str:
     return (
         f"answers are missing ({lacking} of {grid.k} models; most: {panel.systems[fewest]}, "
         f"{grid.n - int(answered[fewest]):,} of {grid.n:,}): pairs are tested on the {unit}s both have, estimates "
-        f"allow for the difficulty of the {unit}s; `complete=True` takes the {all_have:,} that all have"
+        f"allow for the difficulty of the {unit}s; `missing='complete'` takes the {all_have:,} that all have"
     )
 
 

@@ -18,7 +18,7 @@ from assay.data.in_memory import holds_runs, run_columns
 from assay.data.reading import check_used, read_models
 from assay.data.sources import Source, panel_as_asked
 from assay.data.units_and_runs import check_repeated, left_out, runs_of
-from assay.design import as_given, signature
+from assay.design import Missing, as_given, signature
 from assay.errors import InputError, UsageError
 from assay.names import listed
 from assay.results import words
@@ -45,6 +45,7 @@ def reliability(
     columns: Mapping[str, str] | None = None,
     cluster: str | None = None,
     files_are_runs: bool = False,
+    missing: Missing = "drop",
     selection: Selection | None = None,
     **settings: Unpack[GoalFields],
 ) -> Reliability:
@@ -54,7 +55,8 @@ def reliability(
     of their overall scores, rated by the runs that all of them have. ``goal`` sets the level of intervals and the
     level and power of the detectable differences. ``files_are_runs`` takes each source as one run; ``selection`` says
     which results of a harness are meant. The source may be one `Panel` whose columns are runs, or arrays: one of items
-    × runs for each of the models (``names``), or one for each run of a model. The fields of a goal (``level``,
+    × runs for each of the models (``names``), or one for each run of a model. Items that some run lacks are left out;
+    ``missing`` may count them as 0 (``"zero"``) or refuse them (``"refuse"``). The fields of a goal (``level``,
     ``power``) may be given as keywords instead of a ``goal``.
 
     >>> reliability([[1, 1, 0], [0, 0, 0], [1, 0, 1], [1, 1, 1]], level=0.9).models[0].runs
@@ -77,9 +79,9 @@ def reliability(
         asked = panel_as_asked(
             sources[0], cluster=cluster, columns=columns, selection=selection, files_are_runs=files_are_runs or None
         )
-        return reliability_of(repeated(asked), goal)
+        return reliability_of(repeated(asked.without(missing)), goal)
     if all(map(holds_runs, sources)):
-        return reliability_of(repeated(run_columns(sources, names, of_one=True)), goal)
+        return reliability_of(repeated(run_columns(sources, names, of_one=True).without(missing)), goal)
     if names is not None:
         raise UsageError("names are of arrays; models of tables have a column 'model', files are named NAME=PATH.")
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
@@ -90,7 +92,7 @@ def reliability(
         tables = read_tables(sources, columns=columns, cluster=cluster, selection=selection)
     runs = runs_of(tables, files_are_runs=files_are_runs)
     check_repeated(runs)
-    panel = Panel.from_runs(runs, cluster=cluster, complete=True)
+    panel = Panel.from_runs(runs, cluster=cluster, missing="complete" if missing == "drop" else missing)
     return reliability_of(replace(panel, notes=(*panel.notes, *left_out(runs, panel.dropped, panel.unit))), goal)
 
 
@@ -189,6 +191,7 @@ def reliability_of(runs: Panel, goal: Goal) -> Reliability:
         models=models,
         across=across,
         dropped=panel.dropped,
+        lost=panel.lost_answers,
         notes=(*panel.notes, *([note] if note else [])),
         goal=goal,
         signature=_signature(runs, goal),

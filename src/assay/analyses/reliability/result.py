@@ -110,6 +110,7 @@ class Reliability(Result, frozen=True, kw_only=True, tag="assay/reliability/1"):
     models: tuple[ModelRuns, ...]
     across: AcrossModels | None  # with two models or more
     dropped: Dropped
+    lost: dict[str, int] = msgspec.field(default_factory=dict)  # by model: errors, nulls, empty cells; {}: none
     notes: tuple[str, ...]
     goal: Goal
     signature: str

@@ -8,14 +8,23 @@ from typing import Any, Unpack
 import msgspec
 import numpy as np
 
-from assay.analyses.attempts import attempt_noise, attempts_of, check_at, counts_of, few_attempts, numbers_of, passed
+from assay.analyses.attempts import (
+    attempt_noise,
+    attempts_left,
+    attempts_of,
+    check_at,
+    counts_of,
+    few_attempts,
+    numbers_of,
+    passed,
+)
 from assay.analyses.summarize.result import ModelSummary, PassRate, Summary
 from assay.analyses.summarize.sentences import noise_said, notes_of, sentence_of
 from assay.data import Panel, Selection
 from assay.data.in_memory import is_array, run_columns
 from assay.data.metrics import BITS_PER_BYTE, BITS_PER_CHARACTER
 from assay.data.sources import Source, panel_as_asked, read_sources, renamed
-from assay.design import Design, DesignFields, as_given, signature
+from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import UsageError
 from assay.names import said_once
 from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
@@ -41,6 +50,7 @@ def summarize(
     cluster: str | None = None,
     split: str | None = None,
     lower_is_better: bool | None = None,
+    missing: Missing = "drop",
     selection: Selection | None = None,
     **settings: Unpack[DesignFields],
 ) -> Summary:
@@ -50,7 +60,9 @@ def summarize(
     column ``model``, of several; or the scores themselves, as for `compare`: an array for each model, one array or
     frame with a column for each. ``selection`` says which results of a harness are meant. Runs of a model are averaged
     item by item. The source may be one `Panel`; where its units have the label ``task``, every task is summarized too.
-    The fields of a design (``level``, ``method``, …) may be given as keywords instead of a ``design``.
+    Every model is summarized on the items it has answered; ``missing`` may take those that all have (``"complete"``),
+    count answers that are not there as 0 (``"zero"``), or refuse them (``"refuse"``). The fields of a design
+    (``level``, ``method``, …) may be given as keywords instead of a ``design``.
 
     Where items have several attempts that are right or wrong (a column ``run``), pass@k and pass^k stand beside the
     mean: the chance that one of k attempts is right, and that all k are. ``at`` says for which k (by default 1 and the
@@ -72,7 +84,7 @@ def summarize(
     if not sources:
         raise UsageError("summarize needs at least one table of results.")
     how: dict[str, Any] = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
-    panel, runs = _panels(sources, at, columns, selection, how)
+    panel, runs = _panels(sources, at, columns, selection, missing, how)
     named = renamed(panel, names)
     if runs is not None and names is not None:
         own = dict(zip(panel.systems, names, strict=True))
@@ -85,6 +97,7 @@ def _panels(
     at: int | Sequence[int] | None,
     columns: Mapping[str, str] | None,
     selection: Selection | None,
+    missing: Missing,
     how: dict[str, Any],
 ) -> tuple[Panel, Panel | None]:
     """The panel with a column for each model, and the one with a column for each run of it, where there are runs."""
@@ -93,11 +106,13 @@ def _panels(
             raise UsageError("summarize takes one panel, or files and tables, but not both.")
         first = sources[0] if isinstance(sources[0], Panel) else run_columns(sources)
         panel = panel_as_asked(first, columns=columns, selection=selection, **how)
-        return panel.averaged(), panel if panel.models or at is not None else None
+        averaged = panel.averaged().without(missing)
+        return averaged, attempts_left(panel, missing) if panel.models or at is not None else None
     tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=selection)
-    panel = Panel.from_tables(tables, **how)
-    repeated = panel.kind == "scores" and any("run" in table.labels for table in tables)
-    return panel, attempts_of(tables, panel.systems, how["cluster"]) if repeated or at is not None else None
+    panel = Panel.from_tables(tables, missing=missing, **how)
+    if at is None and (panel.kind != "scores" or not any("run" in table.labels for table in tables)):
+        return panel, None
+    return panel, attempts_of(tables, panel.systems, how["cluster"], missing)
 
 
 def _check_design(design: Design) -> None:
@@ -130,6 +145,7 @@ def summarize_panel(
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
         substance=panel.substance(),
+        lost=panel.lost_answers,
         fallbacks=tuple(dict.fromkeys(rule.fallbacks)),
         notes=said_once(panel.notes),
         design=design,

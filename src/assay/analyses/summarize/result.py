@@ -82,6 +82,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     n_clusters: int | None
     cluster_by: str | None
     substance: Substance | None = None  # of all units that any model answered; `effective` of each model is its own
+    lost: dict[str, int] = msgspec.field(default_factory=dict)  # by model: errors, nulls, empty cells; {}: none
     fallbacks: tuple[Fallback, ...]
     notes: tuple[str, ...]
     design: Design

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from numpy.typing import NDArray
 
+from assay.design import Errors, PairBy
 from assay.errors import UsageError
 from assay.names import argument
 
@@ -61,11 +62,12 @@ def row_places(rows: Sequence[int]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which results to read. ``None`` means the only one there is; if there are several, reading is an error.
+    """Which results to read, and how. ``None`` means the only one there is; if there are several, that is an error.
 
     ``task`` is a task, a group of tasks or a pattern such as ``mmlu_*``, whose tasks are pooled. ``format`` overrides
     what the content of the files suggests; ``"table"`` means a table of ours, whatever its columns are called.
-    ``newest`` takes the newest of several runs of a task.
+    ``newest`` takes the newest of several runs of a task. Answers that were lost (errors of the harness, nulls, empty
+    cells) are missing, or with ``errors="wrong"`` count as 0. ``pair_by="row"`` pairs rows by their place in the file.
     """
 
     task: str | None = None
@@ -74,10 +76,18 @@ class Selection:
     scorer: str | None = None
     format: Format | None = None
     newest: bool = False
+    errors: Errors = "missing"
+    pair_by: PairBy = "id"
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
             raise UsageError(f"format must be one of {', '.join(FORMATS)}, but got {self.format!r}.")
+        for name, value, known in (
+            ("errors", self.errors, get_args(Errors)),
+            ("pair_by", self.pair_by, get_args(PairBy)),
+        ):
+            if value not in known:
+                raise UsageError(f"{name} must be one of {', '.join(known)}, but got {value!r}.")
 
     @property
     def picks(self) -> str:

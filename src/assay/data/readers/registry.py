@@ -1,11 +1,29 @@
 """Pick the reader for whatever a user names: a table in memory, a file by its content, a run folder, harness logs."""
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike, fspath, sep
 from pathlib import Path
+from weakref import finalize
 
 from assay.data.readers import UNNAMED, Format, RowSource, Selection
+from assay.data.readers.containers import (
+    GZIP,
+    STDIN,
+    ZIP,
+    ZSTANDARD,
+    Records,
+    discard,
+    from_stdin,
+    is_workbook,
+    matching,
+    records_of,
+    tables_in,
+    temporary,
+    unpacked,
+    workbook_of,
+)
 from assay.data.readers.csv_and_jsonl import Delimited, JsonLines
 from assay.data.readers.database import DuckSource
 from assay.data.readers.memory import MemorySource
@@ -16,15 +34,16 @@ from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened
 from assay.names import one_line
 
 _HEAD = 1 << 16
+#: How one JSON document of many rows begins: an array of objects, or an object of columns and data.
+_ARRAY = re.compile(rb"\[\s*(\{|\])")
+_SPLIT = re.compile(rb'\{[^{]*"columns"\s*:\s*\[')
 _JSON = frozenset({".jsonl", ".ndjson", ".json"})
 _PARQUET = frozenset({".parquet", ".pq"})
-_WRITE = "write it as CSV, TSV, JSONL or Parquet"
+_WRITE = "write it as CSV, TSV, JSON, JSONL or Parquet"
 
 # What people hand over by mistake, by the first bytes.
 _OTHER_FORMATS = {
-    b"\x1f\x8b": "it is compressed with gzip; unpack it first",
-    b"(\xb5/\xfd": "it is compressed with zstandard; unpack it first",
-    b"PK\x03\x04": f"it is a ZIP archive or an Excel workbook; {_WRITE}",
+    ZIP: f"it is a ZIP archive; {_WRITE}",
     b"PARE": f"it is an encrypted Parquet file; {_WRITE} without encryption",
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
@@ -55,7 +74,7 @@ def open_sources(
     documents or ``task``; it becomes a column of that name. If there are logs of some of the ``models``, other models
     are skipped. Sources of logs come last.
     """
-    chosen, tables = selection or Selection(), [named(path) for path in paths]
+    chosen, tables = selection or Selection(), [one for path in paths for one in _expanded(*named(path))]
     logs = [place for place in tables if _may_hold_logs(place[1], chosen.format)]
     sources: Sequence[RowSource] = ()
     if logs:
@@ -63,7 +82,25 @@ def open_sources(
 
         found, sources = open_logs(logs, chosen, cluster, models)
         tables = [place for place in tables if place not in found]
-    return [*(_table(name, path) for name, path in tables), *sources]
+    return [*(_table(*one) for place in tables for one in _of_folder(*place)), *sources]
+
+
+def _expanded(name: str | None, path: Path) -> list[tuple[str | None, Path]]:
+    """The files that a pattern means; a name is for one of them."""
+    found = [path] if exists(path) else matching(path)
+    if name is not None and len(found) > 1:
+        raise UsageError(f"{name}=… renames one model, but {path} means {len(found)} files; name them one by one.")
+    return [(name, one) for one in found]
+
+
+def _of_folder(name: str | None, path: Path) -> list[tuple[str | None, Path]]:
+    """The tables in a folder that holds neither a run nor logs; anything else as it is."""
+    if not exists(path) or not path.is_dir() or _is_run(path):
+        return [(name, path)]
+    found = tables_in(path)
+    if name is not None and len(found) > 1:
+        raise UsageError(f"{name}=… renames one model, but {path} holds {len(found)} tables; name them one by one.")
+    return [(name, one) for one in found] or [(name, path)]
 
 
 def named(path: str | PathLike[str]) -> tuple[str | None, Path]:
@@ -89,17 +126,43 @@ def exists(path: Path) -> bool:
         return False
 
 
-def open_file(source: str | PathLike[str]) -> DuckSource:
-    """The reader for a file, or an error that says why there is none."""
+def open_file(source: str | PathLike[str]) -> DuckSource | Records:
+    """The reader for a file, or an error that says why there is none. ``-`` is what is piped in."""
     path = Path(source)
     label = one_line(str(source))
     if _is_run(path):
         return RunSource(path, label)
-    head = _head(path, label)
+    piped = str(source) == STDIN and not exists(path)
+    head = b"" if piped else _head(path, label)
+    if not piped and not head.startswith((GZIP, ZSTANDARD)):
+        return _reader(path, label, head)
+    folder = temporary()
+    try:
+        found = _copied(path, "stdin" if piped else label, folder, piped=piped)
+    except BaseException:
+        discard(folder)
+        raise
+    finalize(found, discard, folder)
+    return found
+
+
+def _copied(path: Path, label: str, folder: Path, *, piped: bool) -> DuckSource | Records:
+    """The reader for what is piped in, or compressed, or both."""
+    copy = from_stdin(folder) if piped else path
+    if head_of(copy).startswith((GZIP, ZSTANDARD)):
+        copy = unpacked(copy, label, folder)
+    found = _reader(copy, label, _head(copy, label))
+    found.about = {"files": (copy,)} if piped else {}
+    return found
+
+
+def _reader(path: Path, label: str, head: bytes) -> DuckSource | Records:
     if head.startswith(b"PAR1"):
         return Parquet(path, label)
     if path.suffix.lower() in _PARQUET:
         raise InputError(f"{label}: not a Parquet file: it does not begin with PAR1; write or copy it again.")
+    if head.startswith(ZIP) and is_workbook(path):
+        return workbook_of(path, label)
     _refuse_binary(head, label)
     return _text_file(path, label, head)
 
@@ -111,12 +174,12 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def _text_file(path: Path, label: str, head: bytes) -> DuckSource:
+def _text_file(path: Path, label: str, head: bytes) -> DuckSource | Records:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start:
         raise InputError(f"{label}: the file is empty; check what should have written it.")
-    if start.startswith(b"[") and path.suffix.lower() in _JSON:
-        raise InputError(f"{label}: one JSON array; write one object per line instead (JSONL).")
+    if _ARRAY.match(start) or _SPLIT.match(start):
+        return records_of(path, label)
     if start.startswith(b"{") or path.suffix.lower() in _JSON:
         return JsonLines(path, label)
     return Delimited(path, label, head)
@@ -127,7 +190,8 @@ def _head(path: Path, label: str) -> bytes:
     try:
         if path.is_dir():
             raise InputError(
-                f"{label}: a directory with no run and no logs of a harness; name a CSV, TSV, JSONL or Parquet file."
+                f"{label}: a directory with no run, no logs of a harness and no tables; name a file of CSV, TSV, JSON, "
+                "JSONL or Parquet."
             )
         check_link(path)
         if not path.exists():

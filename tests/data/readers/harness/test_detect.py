@@ -116,9 +116,9 @@ def test_everything_at_once_is_refused() -> None:
 
 
 def test_an_empty_folder_and_one_without_logs_are_refused(tmp_path: Path) -> None:
-    assert_refused(tmp_path, f"{tmp_path}: a directory with no run and no logs of a harness")
-    write_rows(tmp_path / "a.csv", {"item": ["q"], "score": [1]})
-    assert_refused(tmp_path, f"{tmp_path}: a directory with no run and no logs of a harness", "name a CSV")
+    assert_refused(tmp_path, f"{tmp_path}: a directory with no run, no logs of a harness and no tables")
+    (tmp_path / "readme.md").write_text("nothing")
+    assert_refused(tmp_path, f"{tmp_path}: a directory with no run, no logs of a harness and no tables", "name a file")
 
 
 def test_format_table_reads_a_log_as_a_table() -> None:

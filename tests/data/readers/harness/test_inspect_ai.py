@@ -71,15 +71,14 @@ def test_parts_of_a_score_are_chosen_with_a_scorer_and_a_metric() -> None:
         for score in member(path, "header.json")["results"]["scores"]
         if score["scorer"] == "graded" and score["name"] == "right"
     ]
-    assert means == [pytest.approx(table.numbers["score"].mean(), abs=1e-15)]
+    assert means == [pytest.approx(table.answered().numbers["score"].mean(), abs=1e-15)]
 
 
-def test_samples_that_inspect_calls_unscored_are_left_out_and_counted() -> None:
+def test_samples_that_inspect_calls_unscored_are_lost_answers() -> None:
     path = INSPECT / "parts.eval"
     said = [score for score in member(path, "header.json")["results"]["scores"] if score["scorer"] == "graded"]
     table = one(path, scorer="graded", metric="right")
-    assert {score["unscored_samples"] for score in said} == {4 - len(table)} == {1}
-    assert any("without a score left out: 1 of 4" in note for note in table.notes)
+    assert {score["unscored_samples"] for score in said} == {4 - len(table.answered())} == {1}
     assert len(one(path, scorer="match")) == 4
 
 
@@ -136,10 +135,18 @@ def test_grades_are_what_inspect_s_own_value_to_float_makes_of_them(tmp_path: Pa
 
 
 @pytest.mark.parametrize("scored", [None, {}, graded(math.nan), graded(None)])
-def test_a_sample_without_a_score_is_left_out(tmp_path: Path, scored: Any) -> None:
+def test_a_sample_without_a_score_is_a_lost_answer(tmp_path: Path, scored: Any) -> None:
     table = one(spoiled(tmp_path, scores=scored))
-    assert len(table) == 1
-    assert any("without a score left out: 1 of 2" in note for note in table.notes)
+    assert table.lost is not None
+    assert table.lost.tolist() == [True, False]
+
+
+def test_a_sample_with_an_error_is_a_lost_answer_whatever_its_score(tmp_path: Path) -> None:
+    broken = spoiled(tmp_path, scores=graded("I"), error={"message": "APIConnectionError"})
+    table = one(broken)
+    assert table.lost is not None
+    assert table.lost.tolist() == [True, False]
+    assert one(broken, errors="wrong").numbers["score"][0] == 0.0
 
 
 @pytest.mark.parametrize(

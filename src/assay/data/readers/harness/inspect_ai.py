@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,9 +100,8 @@ class InspectLog(Log):
         measure = Measure("inspect", metric, scorer=scorer, paired_on="sample id", compared="input")
         names = ("item", "run", "doc_hash", "score", *([cluster] if cluster else []))
         rows = Rows("scores", measure, {name: [] for name in names}, [])
-        unscored = sum(not _add(rows, sample, scorer, metric) for sample in samples)
-        if unscored:
-            rows.notes.append(f"{self.label}: samples without a score left out: {unscored} of {len(samples)}")
+        for sample in samples:
+            _add(rows, sample, scorer, metric)
         rows.notes.extend(f"{self.label}: {remark}" for remark in self.remarks)
         if len(set(rows.columns["run"])) == 1:
             del rows.columns["run"]
@@ -146,6 +145,7 @@ class InspectSample:
     digest: str
     scores: dict[str, Any]
     cluster: str
+    failed: bool  # with an error
 
 
 def _samples(path: Path) -> Iterator[Sample]:
@@ -180,6 +180,7 @@ def _sample(place: str, sample: dict[str, Any], cluster: str | None, task: str) 
         digest(_asked(field_of(sample, "input", place, str, list), sample.get("attachments"))),
         {str(name): field_of(score, "value", f"{place}, score {name!r}") for name, score in scores.items()},
         group,
+        bool(sample.get("error")),
     )
 
 
@@ -198,20 +199,18 @@ def _asked(found: object, attachments: object) -> object:
     return found
 
 
-def _add(rows: Rows, sample: InspectSample, scorer: str, metric: str) -> bool:
-    """Add a row, unless inspect treats the sample as unscored: no score, an error, or NaN."""
-    value = sample.scores.get(scorer)
+def _add(rows: Rows, sample: InspectSample, scorer: str, metric: str) -> None:
+    """Add a row; its score is NaN where inspect treats the sample as unscored: no score, an error, or NaN."""
+    value = None if sample.failed else sample.scores.get(scorer)
     if isinstance(value, dict):
         value = field_of(value, metric, f"{sample.place}, scorer {scorer}")
-    if value is None or (isinstance(value, float) and isnan(value)):
-        return False
-    score = _graded(value, f"{sample.place}, scorer {scorer}")
+    unscored = value is None or (isinstance(value, float) and isnan(value))
+    score = nan if unscored else _graded(value, f"{sample.place}, scorer {scorer}")
     for column, cell in zip(
         rows.columns.values(), (sample.item, sample.epoch, sample.digest, score, sample.cluster), strict=False
     ):
         column.append(cell)
     rows.places.append(sample.place)
-    return True
 
 
 def _graded(value: object, place: str) -> float:

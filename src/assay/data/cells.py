@@ -1,0 +1,149 @@
+"""Read the cells of a table: every column checked, lost answers counted, units told apart."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assay.data.columns import GROUPS, ColumnLayout
+from assay.data.metrics import UNITS
+from assay.data.readers import Reading, RowSource
+from assay.data.tables import Labels
+from assay.data.values import (
+    answers_in,
+    check_answers,
+    check_number,
+    check_split,
+    check_texts,
+    check_unique,
+    errors_in,
+    worded,
+)
+from assay.design import Errors
+from assay.errors import InputError
+from assay.names import one_line
+from assay.stats.units import Floats, Texts, Truths
+
+NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight"})
+
+
+def _wanted(layout: ColumnLayout, cluster: str | None) -> dict[str, tuple[str, Reading]]:
+    """What to read, by our name; a cluster column that is not one of ours keeps its own name.
+
+    Labels come first: their texts are freed before the ids, which are kept, are loaded.
+    """
+    readings: dict[str, Reading] = {ours: "number" if ours in NUMBERS else "text" for ours in layout.columns}
+    readings.update({"score": "score"} if "score" in layout.columns else {})
+    wanted = {ours: (theirs, readings[ours]) for ours, theirs in layout.columns.items()}
+    if cluster is not None and layout.cluster is not None:
+        wanted[cluster] = (layout.cluster, "text")
+    unit = UNITS[layout.kind]
+    return dict(sorted(wanted.items(), key=lambda item: (item[0] == unit, item[1][1] != "text")))
+
+
+@dataclass(eq=False, slots=True)
+class Cells:
+    """What was read of a source: the ids, the numbers, the labels, which answers were lost, and what was assumed."""
+
+    ids: Texts
+    numbers: dict[str, Floats]
+    labels: dict[str, Labels]
+    lost: Truths | None = None
+    said: list[str] = field(default_factory=list)
+
+
+def cells_of(source: RowSource, layout: ColumnLayout, cluster: str | None, errors: Errors) -> Cells:
+    """Read and check every column."""
+    wanted, unit = _wanted(layout, cluster), UNITS[layout.kind]
+    cells, broken = Cells(np.empty(0, dtype=object), {}, {}), None
+    for (ours, (theirs, how)), values in zip(wanted.items(), source.read(list(wanted.values())), strict=True):
+        if not len(values):
+            raise InputError(f"{source.label}: a header but no rows; check what should have written them.")
+        if ours == "error":
+            broken = errors_in(theirs, values)
+        elif how == "score":
+            cells.numbers[ours] = _scores(source, theirs, values, cells)
+        elif how == "number":
+            cells.numbers[ours] = _numbers(source, ours, theirs, values)
+        else:
+            check_texts(source, theirs, values)
+            if ours == unit:
+                cells.ids = values
+            else:
+                cells.labels[ours] = _labels(source, ours, theirs, values)
+    _count_lost(cells, layout, broken, errors)
+    _tell_units(source, layout, cells)
+    return cells
+
+
+def _scores(source: RowSource, column: str, values: Floats, cells: Cells) -> Floats:
+    """The scores, with 0 where there is no answer."""
+    if not np.isnan(values).any():
+        return _numbers(source, "score", column, values)
+    answers = answers_in(source, column, values)
+    check_answers(source, column, answers)
+    cells.lost = answers.lost if answers.lost.any() else None
+    cells.said += [f"column {column!r}: {worded(answers.words)}"] if answers.words else []
+    return answers.values + 0.0
+
+
+def _count_lost(cells: Cells, layout: ColumnLayout, broken: Truths | None, errors: Errors) -> None:
+    """Mark the answers that a column of errors tells of, and give those that were lost no score, or 0."""
+    if broken is not None and broken.any():
+        cells.said.append(f"column {layout.columns['error']!r} tells of {int(broken.sum()):,} errors")
+        cells.lost = broken if cells.lost is None else cells.lost | broken
+    if cells.lost is not None:
+        scores = np.where(cells.lost, 0.0 if errors == "wrong" else np.nan, cells.numbers["score"])
+        cells.numbers["score"] = scores
+
+
+def _tell_units(source: RowSource, layout: ColumnLayout, cells: Cells) -> None:
+    """Make sure that units go by ids that are unique: as they are, within their task, or by their place."""
+    unit, labels = UNITS[layout.kind], cells.labels
+    if "run" in layout.usual and len(labels["run"].names) == len(labels["run"].codes) > 1:
+        del labels["run"]  # a number for each row does not tell attempts at one item apart
+    groups = {name: labels.get(name) for name in GROUPS[layout.kind]}
+    if unit not in layout.columns:
+        cells.ids = _row_ids(len(next(iter(cells.numbers.values()))), [one for one in groups.values() if one])
+        cells.said.append("rows are paired by their place in the file")
+        return
+    if "task" in labels and len(set(cells.ids)) < len(cells.ids):
+        within = zip(cells.ids, *(one.codes.tolist() for one in groups.values() if one is not None), strict=True)
+        if len(set(within)) < len(cells.ids):
+            cells.ids = labels["task"].texts + "/" + cells.ids
+            cells.said.append(f"ids repeat between tasks, so an {unit} is called task/{unit}")
+    check_unique(source, layout.columns[unit], cells.ids, groups)
+
+
+def _row_ids(rows: int, groups: Sequence[Labels]) -> Texts:
+    """(rows,) The place of each row among those of its model and run, in digits that sort."""
+    seen: Counter[tuple[int, ...]] = Counter()
+    numbers = []
+    for key in zip(*(one.codes.tolist() for one in groups), strict=True) if groups else [()] * rows:
+        seen[key] += 1
+        numbers.append(seen[key])
+    digits = len(str(max(numbers, default=0)))
+    ids = np.empty(rows, dtype=object)
+    ids[:] = [f"{number:0{digits}d}" for number in numbers]
+    return ids
+
+
+def _numbers(source: RowSource, ours: str, theirs: str, values: Floats) -> Floats:
+    check_number(source, ours, theirs, values)
+    return values + 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
+
+
+def _labels(source: RowSource, ours: str, theirs: str, values: Texts) -> Labels:
+    labels = Labels.of(_of_one_line(values) if ours == "model" else values)
+    if ours == "split":
+        check_split(source, theirs, labels.names, labels.codes)
+    return labels
+
+
+def _of_one_line(names: Texts) -> Texts:
+    """Make model names printable on one line, unless two names would become one."""
+    plain = {name: one_line(name) for name in set(names)}
+    if all(name == shown for name, shown in plain.items()) or len(set(plain.values())) < len(plain):
+        return names
+    return np.array([plain[name] for name in names], dtype=object)

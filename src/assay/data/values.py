@@ -1,0 +1,236 @@
+"""What the cells of a table must be: numbers within their rules, ids that occur once, answers and lost answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from assay.data.readers import RowSource
+from assay.data.tables import SPLITS, Labels
+from assay.errors import InputError
+from assay.names import argument, shown
+from assay.stats.units import Floats, Integers, Texts, Truths
+
+NAMED = 3  # how many of the rows that repeat an id a message names
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRule:
+    """What a finite number in a column must be, and what to write there."""
+
+    holds: Callable[[Floats], Truths]
+    must: str
+    write: str
+
+
+def _whole(values: Floats) -> Truths:
+    whole: Truths = (values >= 1) & (values == np.floor(values))
+    return whole
+
+
+def _position(values: Floats) -> Truths:
+    position: Truths = (values >= 0) & (values == np.floor(values))
+    return position
+
+
+RULES: dict[str, NumberRule] = {
+    "tokens": NumberRule(
+        _whole, "must be a whole number of at least 1", "count the predicted tokens, or take the row out"
+    ),
+    "loss": NumberRule(
+        lambda x: x >= 0, "must not be negative", "give the mean of -log p per predicted token, in nats"
+    ),
+    "bytes": NumberRule(
+        _whole, "must be a whole number of at least 1", "count its bytes in UTF-8, or take the row out"
+    ),
+    "chars": NumberRule(_whole, "must be a whole number of at least 1", "count its characters, or take the row out"),
+    "start": NumberRule(
+        _position, "must be a whole number of at least 0", "give the window's first token in its document"
+    ),
+    "stop": NumberRule(_whole, "must be a whole number of at least 1", "give the token after the window's last one"),
+    "score": NumberRule(lambda x: np.ones(x.shape, dtype=bool), "must be finite", "write a number, or true or false"),
+    "weight": NumberRule(lambda x: x > 0, "must be positive", "give the item a weight above 0, or take the row out"),
+}
+
+
+def check_number(source: RowSource, name: str, column: str, values: Floats) -> None:
+    """Refuse values that are missing, not numbers, not finite, or break the rule of our column ``name``."""
+    rule = RULES[name]
+    good = np.isfinite(values) & rule.holds(values)
+    if good.all():
+        return
+    row = int(np.argmin(good)) + 1
+    text = source.cell(column, row)
+    if not text.strip():
+        raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
+    if np.isnan(values[row - 1]) and text.strip().lstrip("+-").lower() != "nan":
+        comma = "; decimals are written with a point" if "," in text else ""
+        raise _refused(source, row, column, f"{shown(text)} is not a number{comma}", rule.write)
+    must = rule.must if np.isfinite(values[row - 1]) else "must be finite"
+    raise _refused(source, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
+
+
+def check_texts(source: RowSource, column: str, values: Texts) -> None:
+    """Refuse missing or blank cells."""
+    if not all(map(str.strip, values)):
+        row = next(row for row, text in enumerate(values, start=1) if not text.strip())
+        raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
+
+
+def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: Integers) -> None:
+    """Refuse split labels other than preview and final."""
+    known = np.array([name in SPLITS for name in names])[codes]
+    if not known.all():
+        row = int(np.argmin(known)) + 1
+        what = f"split must be preview or final, but got {shown(names[codes[row - 1]])}"
+        raise _refused(source, row, column, what, "correct the cell")
+
+
+def check_unique(source: RowSource, column: str, ids: Texts, groups: Mapping[str, Labels | None]) -> None:
+    """Refuse duplicate ids within a model, split and run (``None``: the file has no such column)."""
+    if len(set(ids)) == len(ids):
+        return
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(ids))}
+    keys = [np.fromiter(map(numbers.__getitem__, ids), np.int64, len(ids))]
+    keys.extend(labels.codes for labels in groups.values() if labels is not None)
+    order = np.lexsort(keys)  # stable: rows with the same keys stay in the order of the file
+    starts = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
+    if starts.all():
+        return
+    groups_of = np.concatenate(([0], np.cumsum(starts)))
+    firsts = order[np.searchsorted(groups_of, groups_of)]  # for each row in this order, the first of its kind
+    again = np.flatnonzero(firsts != order)
+    again = again[np.argsort(order[again])]
+    pairs = list(zip(order[again[:NAMED]].tolist(), firsts[again[:NAMED]].tolist(), strict=True))
+    raise _repeated(source, column, ids, groups, pairs, len(again))
+
+
+def _repeated(
+    source: RowSource,
+    column: str,
+    ids: Texts,
+    groups: Mapping[str, Labels | None],
+    pairs: list[tuple[int, int]],
+    many: int,
+) -> InputError:
+    """Name the first few rows that repeat an id, each with the row that had it first."""
+    places = iter(source.places([row + 1 for pair in pairs for row in pair]))
+    found = [(f"{shown(ids[later])}{_within(groups, later)}", next(places), next(places)) for later, _ in pairs]
+    (name, here, there), *more = found
+    others = [f"{what} ({at}, first in {first})" for what, at, first in more]
+    if many > len(found):
+        others.append(f"{many - len(found):,} more rows")
+    also = f"; so are {' and '.join(others) if len(others) < 3 else ', '.join(others)}" if others else ""
+    lacking = " or ".join(repr(name) for name, labels in groups.items() if labels is None)
+    then = "keep one of each" + (f", or tell them apart with a column {lacking}" if lacking else "")
+    return InputError(f"{source.label}, {here}, column {column!r}: {name} is in {there} already{also}; {then}.")
+
+
+def _within(groups: Mapping[str, Labels | None], row: int) -> str:
+    """Of which model, split and run."""
+    told = [f"{name} {shown(labels.names[labels.codes[row]])}" for name, labels in groups.items() if labels is not None]
+    return f" of {', '.join(told)}" if told else ""
+
+
+def _refused(source: RowSource, row: int, column: str, what: str, then: str) -> InputError:
+    return InputError(f"{source.label}, {source.places([row])[0]}, column {column!r}: {what}; {then}.")
+
+
+# ------------------------------------------------------------------------------------------------------------- answers
+
+#: Scores in words, whatever their case.
+WORDS = {
+    **dict.fromkeys(("true", "yes", "correct", "pass", "passed", "right"), 1.0),
+    **dict.fromkeys(("false", "no", "incorrect", "fail", "failed", "wrong"), 0.0),
+}
+#: What stands in a cell of scores where there is none.
+_NO_ANSWER = ("", "null", "none", "nan", "n/a", "na", "-", "unparsed", "unparseable", "unscored", "not judged")
+#: What a harness writes where it failed itself, in a cell of scores or of a status.
+_FAILED = (
+    *("*error*", "*exception*", "*timeout*", "*timed out*", "*timed_out*", "*crash*", "*cancel*", "*abort*"),
+    *("*interrupt*", "*unparse*", "*rate*limit*"),
+)
+#: What stands in a column of errors where there was none.
+_NO_ERROR = frozenset({"", "0", "false", "no", "none", "null", "nan", "{}", "[]", "ok", "success", "unset", "n/a"})
+
+
+def failed(text: str) -> bool:
+    """Whether a status says that no answer was judged; a wrong answer is no failure of the harness.
+
+    >>> failed("Timed out"), failed("failed"), failed("success")
+    (True, False, False)
+    """
+    plain = text.strip().casefold()
+    return any(fnmatchcase(plain, pattern) for pattern in _FAILED)
+
+
+def errors_in(column: str, texts: Texts) -> Truths:
+    """(rows,) Where a column of errors, or of states, tells of one."""
+    tells: Callable[[str], bool]
+    state = column.rpartition(".")[2].casefold() in ("status", "state")
+    tells = failed if state else lambda text: text.strip().casefold() not in _NO_ERROR
+    known = {text: tells(text) for text in set(texts)}
+    return np.fromiter(map(known.__getitem__, texts), np.bool_, len(texts))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Answers:
+    """Scores as they are in a file: which words were read as numbers, and which rows hold no answer."""
+
+    values: Floats  # (rows,) 0 where there is no answer
+    lost: Truths  # (rows,)
+    words: tuple[str, ...]  # that were read as 1 or 0, without true and false
+    other: Truths  # (rows,) cells that are none of these
+
+
+def answers_in(source: RowSource, column: str, values: Floats) -> Answers:
+    """Look at the cells of a column of scores that are no numbers."""
+    unread = np.flatnonzero(np.isnan(values))
+    lost, other, found = (np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool), values.copy())
+    words: dict[str, None] = {}
+    if unread.size:
+        (texts,) = source.read([(column, "text")])
+        for row in unread.tolist():
+            plain = str(texts[row]).strip().casefold()
+            if plain in WORDS:
+                found[row], words[plain] = WORDS[plain], None
+                continue
+            found[row] = 0.0
+            lost[row] = plain in _NO_ANSWER or failed(plain)
+            other[row] = not lost[row]
+    return Answers(found, lost, tuple(word for word in words if word not in ("true", "false")), other)
+
+
+def holds_scores(source: RowSource, columns: list[str]) -> list[str]:
+    """Those of some columns that hold scores and nothing else: numbers, words for them, or no answer."""
+    found = []
+    for column, values in zip(columns, source.read([(name, "score") for name in columns]), strict=True):
+        answers = answers_in(source, column, values)
+        if not answers.other.any() and not answers.lost.all() and np.isfinite(answers.values).all():
+            found.append(column)
+    return found
+
+
+def worded(words: tuple[str, ...]) -> str:
+    """What words were read as.
+
+    >>> worded(("no", "yes"))
+    'yes is read as 1, no as 0'
+    """
+    right, wrong = ([word for word in words if WORDS[word] == value] for value in (1.0, 0.0))
+    parts = [f"{', '.join(some)} {number}" for some, number in ((right, "as 1"), (wrong, "as 0")) if some]
+    return ", ".join(parts).replace(" as", " is read as", 1)
+
+
+def check_answers(source: RowSource, column: str, answers: Answers) -> None:
+    """Refuse cells that are neither a score nor a known way to say that there is none; and a column without any."""
+    checked = np.where(answers.other, np.nan, answers.values)
+    check_number(source, "score", column, checked)
+    if answers.lost.all():
+        other = (
+            "run it again"
+            if source.about
+            else f"fill some in, or name another with {argument(columns={'score': 'NAME'})}"
+        )
+        raise InputError(f"{source.label}, column {column!r}: no row holds a score; {other}.")
