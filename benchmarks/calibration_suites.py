@@ -40,7 +40,7 @@ SHARES = ("0.1 to 0.9", "0.01 to 0.99, most at the ends", "0.95 to 0.995")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     about = "Family-wise error and coverage of suites of tasks."
-    simulate(about, _report, 1000, arguments, "per suite (1000)")
+    simulate(about, _report, 800, arguments, "per suite (800)")
 
 
 def _report(n: int) -> str:

@@ -1,14 +1,16 @@
 """Is B different from A over many tasks? A row for each task, one total, one verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import Literal
+from os import PathLike
+from typing import Any, Literal, Unpack
 
 import msgspec
 import numpy as np
 
-from assay.analyses.compare.result import Systems
+from assay.analyses.compare import compare, compare_panel, panel_of_two, pooled
+from assay.analyses.compare.result import Comparison, Systems
 from assay.analyses.contrast import (
     Verdict,
     binary_of,
@@ -19,19 +21,137 @@ from assay.analyses.contrast import (
 )
 from assay.analyses.suite.result import BetweenTasks, SuiteComparison, SuiteTotal, TaskRow
 from assay.analyses.suite.sentences import sentence_of
-from assay.data import Panel
+from assay.data import Panel, Selection
 from assay.data.panel_views import Substance
-from assay.design import Design, signature
-from assay.errors import InputError, UsageError
+from assay.data.runs.rates import Size
+from assay.data.sources import Source, read_weights
+from assay.design import Design, DesignFields, Missing, as_given, signature
+from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed, nearest
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.suites import Adjustment, Rows, TaskDifferences, detectable, rows
 from assay.stats.suites.heterogeneity import Heterogeneity, heterogeneity
-from assay.stats.suites.total import OverTasks, Total, over_tasks, total
+from assay.stats.suites.total import OverTasks, Total, over_tasks
+from assay.stats.suites.total import total as total_of
 from assay.stats.units import Floats, Integers, effective_number
 
 TASK = "task"
+FEWEST = 10  # units of a task, on average, for tasks that nobody asked for
 Weights = Literal["macro", "items"] | Mapping[str, float]
+
+
+def compare_suite(
+    a: Source | Panel,
+    b: Source | None = None,
+    *,
+    by: str = TASK,
+    total: Weights | str | PathLike[str] = "macro",
+    adjust: Adjustment = "product",
+    design: Design | None = None,
+    models: tuple[str | None, str | None] = (None, None),
+    names: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    missing: Missing = "drop",
+    lower_is_better: bool | None = None,
+    selection: Selection | None = None,
+    **settings: Unpack[DesignFields],
+) -> SuiteComparison:
+    """Compare two systems on several tasks: every task, and one total with a verdict.
+
+    Sources are those of `compare`, with a column ``task`` (or ``by``, the name of another column or label), or logs of
+    a harness, all tasks of which are read. ``total`` says what a task weighs: all the same (``"macro"``), by their
+    units (``"items"``), or as a mapping, or a file with the columns task and weight, says. ``adjust`` is how p-values
+    and intervals of single tasks allow for their number: exactly for independent tasks (``"product"``), Holm's way or
+    Benjamini and Hochberg's (``"bh"``, a false discovery rate). Of a design, tasks take the level and the margin.
+
+    >>> tasks = ["easy"] * 20 + ["hard"] * 20
+    >>> a = {"item": range(40), "task": tasks, "score": [1] * 20 + [0] * 20}
+    >>> b = {"item": range(40), "task": tasks, "score": [1] * 20 + [1] * 12 + [0] * 8}
+    >>> found = compare_suite(a, b, names=("A", "B"))
+    >>> found.total.difference.value, [row.verdict for row in found.tasks]
+    (0.3, ['no difference shown', 'better'])
+    """
+    design = as_given("compare_suite", Design, design, settings)
+    reading: dict[str, Any] = {"models": models, "names": names, "cluster": cluster, "missing": missing}
+    panel = _panel(a, b, by, columns, selection, {**reading, "lower_is_better": lower_is_better})
+    return suite_of_panel(panel, design, by=by, weights=_read(total), adjust=adjust)
+
+
+def compare_or_suite(
+    a: Source | Panel,
+    b: Source | None = None,
+    *,
+    by: str | None = None,
+    total: Weights | str | PathLike[str] | None = None,
+    adjust: Adjustment | None = None,
+    design: Design,
+    columns: Mapping[str, str] | None = None,
+    selection: Selection | None = None,
+    split: str | None = None,
+    per: Size | None = None,
+    at: int | None = None,
+    every: bool = False,
+    **reading: Any,
+) -> Comparison | SuiteComparison:
+    """What the command line shows: task by task where there are several tasks, otherwise one comparison.
+
+    Tasks with fewer than `FEWEST` units on average are none, unless they are asked for. Where a design names methods
+    that tasks do not have, units are taken together.
+    """
+    asked = not (by is None and total is None and adjust is None)
+    single = {"split": split, "per": per, "at": at, "every": every or None}
+    given = [name for name, value in single.items() if value is not None]
+    if asked and given:
+        raise UsageError(f"`{given[0]}` is not for several tasks; leave it out, or choose one task.")
+    if asked or (not given and _plain(design)):
+        panel = _panel(a, b, by or TASK, columns, selection, reading)
+        if not asked and not _worth(panel):
+            return compare_panel(pooled(panel), design, charts=True)
+        weights = _read("macro" if total is None else total)
+        return suite_of_panel(panel, design, by=by or TASK, weights=weights, adjust=adjust or "product")
+    how: dict[str, Any] = {"split": split, "per": per, "at": at, "every": every, **reading}
+    found = compare(a, b, design=design, columns=columns, selection=selection, **how)
+    if not found.n_pairs:
+        raise NoPairsError(found.difference.reason or "no pairs")
+    return found
+
+
+def _plain(design: Design) -> bool:
+    return Design(level=design.level, margin=design.margin) == design
+
+
+def _worth(panel: Panel) -> bool:
+    """Whether units have tasks, and those units enough."""
+    tasks = len(panel.labels[TASK].names) if TASK in panel.labels and panel.cluster != TASK else 0
+    return tasks > 1 and panel.n >= FEWEST * tasks
+
+
+def _panel(
+    a: Source | Panel,
+    b: Source | None,
+    by: str,
+    columns: Mapping[str, str] | None,
+    selection: Selection | None,
+    reading: dict[str, Any],
+) -> Panel:
+    """The panel with the label ``by``; of files, the column of that name is read as the task."""
+    if isinstance(a, Panel):
+        return panel_of_two(a, b, columns=columns, selection=selection, **reading)
+    own = columns if by == TASK else {**(columns or {}), TASK: by}
+    panel = panel_of_two(a, b, columns=own, selection=replace(selection or Selection(), every_task=True), **reading)
+    if by == TASK or TASK not in panel.labels:
+        return panel
+    return replace(
+        panel, labels={**{name: one for name, one in panel.labels.items() if name != TASK}, by: panel.label(TASK)}
+    )
+
+
+def _read(total: Weights | str | PathLike[str]) -> Weights:
+    if isinstance(total, Mapping):
+        return total
+    known: dict[object, Weights] = {"macro": "macro", "items": "items"}
+    return known[total] if total in known else read_weights(total)
 
 
 def suite_of_panel(
@@ -44,7 +164,7 @@ def suite_of_panel(
     panels = {name: part for name, (part, _) in parts}
     shares = _shares(panels, weights)
     found = rows(tasks, level=design.level, adjust=adjust)
-    whole = total(tasks, shares, level=design.level)
+    whole = total_of(tasks, shares, level=design.level)
     beyond = over_tasks(found.value, shares, level=design.level)
     apart = heterogeneity(tasks, level=design.level)
     assert apart is not None  # there are several tasks
@@ -87,7 +207,7 @@ def _check(panel: Panel, design: Design, by: str) -> None:
         raise UsageError(f"{by!r} tells tasks apart, and cannot be the cluster too; leave one of them out.")
     if len(panel.label(by).names) < 2:
         raise InputError(f"all {panel.unit}s have the same {by}: there is nothing to tell apart; leave out `by`.")
-    if Design(level=design.level, margin=design.margin) != design:
+    if not _plain(design):
         raise UsageError(
             "several tasks take the level and the margin of a design, and choose intervals and tests themselves; leave "
             "out the rest, or choose one task."

@@ -83,14 +83,19 @@ def _told_apart(entries: list[NamedLog]) -> list[NamedLog]:
 
 def sources_of(entries: Sequence[NamedLog], selection: Selection, cluster: str | None) -> list[HarnessSource]:
     """A source for each model of some logs."""
-    wanted = _of_tasks(entries, selection.task)
+    wanted = _of_tasks(entries, "*" if selection.task is None and _several(entries, selection) else selection.task)
     # Asked for by a group or a pattern, tasks may be one here and several in the file to compare with.
     told = [entry.log.task for entry in wanted if entry.log.task]
-    pooled = bool(told) and selection.task is not None and selection.task not in told
+    pooled = bool(told) and (selection.task not in told if selection.task is not None else len(set(told)) > 1)
     models: dict[str, list[NamedLog]] = {}
     for entry in wanted:
         models.setdefault(entry.model, []).append(entry)
     return [_source(name, own, selection, cluster, pooled=pooled) for name, own in models.items()]
+
+
+def _several(entries: Sequence[NamedLog], selection: Selection) -> bool:
+    """Whether there are several tasks, and all of them are asked for."""
+    return selection.every_task and len({entry.log.task for entry in entries if entry.log.task}) > 1
 
 
 def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedLog]:
@@ -148,6 +153,7 @@ def _source(
         _check_items(name, log, rows)
         if pooled:
             _prefix(rows, log.task)
+            rows.columns |= {"task": [log.task] * len(rows)} if rows.kind == "scores" else {}
         if repeated:
             _number_runs(log, rows, logs)
     _check_alike(parts)
