@@ -68,7 +68,7 @@ EXPLANATIONS = {
     ),
     "tasks differ": Explanation(
         "Whether the tasks' differences differ from each other: Cochran's Q with the variances that each task would "
-        "have at the common difference; Welch's test where scores are not 0/1.",
+        "have at the common difference; Welch's test where scores are not 0/1, or come in clusters.",
         "suites.md",
     ),
     "mean of the tasks": Explanation(

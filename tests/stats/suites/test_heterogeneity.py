@@ -55,13 +55,29 @@ def test_cochran_q_against_scipy() -> None:
 
 
 def test_welch_against_statsmodels() -> None:
-    rng = np.random.default_rng(4)
-    data = [rng.normal(m, s, n) for m, s, n in ((0, 1, 30), (0.4, 2, 50), (0.1, 1, 80), (0, 3, 25))]
+    """Of two values that are as frequent, whose variance has n − 1 degrees of freedom."""
+    shapes = ((0.1, 1.0, 15), (0.6, 2.0, 25), (0.2, 1.0, 40), (0.0, 3.0, 12))
+    data = [np.repeat([m - s, m + s], n) for m, s, n in shapes]
     found = heterogeneity([real(values) for values in data], level=0.95)
     expected = anova_oneway(data, use_var="unequal", welch_correction=True)
     assert found is not None
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
     assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_welch_of_skewed_scores_by_hand() -> None:
+    """With the degrees of freedom that the kurtosis leaves."""
+    data = [np.random.default_rng(i).exponential(size=30 + 10 * i) for i in range(3)]
+    found = heterogeneity([real(values) for values in data], level=0.95)
+    v = np.array([x.var(ddof=1) / len(x) for x in data])
+    df = np.array([2 * len(x) / (scipy_stats.kurtosis(x, fisher=False) - 1) for x in data])
+    w, mean = 1 / v, np.array([x.mean() for x in data])
+    lack = float(((1 - w / w.sum()) ** 2 / df).sum())
+    between = float((w * (mean - (w * mean).sum() / w.sum()) ** 2).sum()) / 2
+    statistic = between / (1 + 2 / 8 * lack)
+    assert found is not None
+    assert found.statistic == pytest.approx(statistic, rel=1e-9)
+    assert found.p == pytest.approx(scipy_stats.f.sf(statistic, 2, 8 / (3 * lack)), rel=1e-9)
 
 
 def test_paule_mandel_against_brent() -> None:

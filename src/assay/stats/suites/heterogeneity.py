@@ -4,7 +4,9 @@
 its difference were the common δ, and δ the mean weighted by 1/v_t (found in 12 rounds). A variance that a task shows by
 itself is far too small where few of its items differ, and Q with those rejects equal tasks 30 % of the time.
 
-Other scores: Welch's test (1951), *On the comparison of several mean values*, with each task's own variance.
+Other scores, clusters and weights: Welch's test (1951), *On the comparison of several mean values*, with each task's
+own variance, whose degrees of freedom are Satterthwaite's (from the kurtosis). With n − 1 of them it rejects equal tasks of
+skewed scores 9 % of the time.
 
 Shrunken points are D_t drawn towards the common difference by v_t/(v_t + τ²), τ² by Paule and Mandel (1982). They
 predict better than the raw ones, but no interval belongs to them: those of the tasks farthest out would miss.
@@ -59,7 +61,7 @@ def heterogeneity(tasks: Sequence[TaskDifferences], *, level: float) -> Heteroge
     if len(tasks) < 2:
         return None
     values = np.array([task.value for task in tasks])
-    if all(task.counts is not None for task in tasks):
+    if all(task.plain for task in tasks):
         return _cochran(tasks, values, level)
     return _welch(tasks, values, level)
 
@@ -96,13 +98,20 @@ def _welch(tasks: Sequence[TaskDifferences], values: Floats, level: float) -> He
 
     share = 1 / variances / (1 / variances).sum()
     common = float((share * values).sum())
-    freedom = np.array([task.units.n - 1.0 for task in tasks])
+    freedom = np.array([_freedom(task) for task in tasks])
     lack = float(((1 - share) ** 2 / freedom).sum())
     between = float(((values - common) ** 2 / variances).sum()) / df
     statistic = between / (1 + 2 * (count - 2) / (count**2 - 1) * lack)
     p = max(float(fdtrc(df, (count**2 - 1) / (3 * lack), statistic)), SMALLEST_P)
     enough = min(effective_number(task.units.denominators) for task in tasks) >= ENOUGH_UNITS
     return _found(values, variances, _Tested("welch", statistic, p, df, common), level, enough=enough)
+
+
+def _freedom(task: TaskDifferences) -> float:
+    """Satterthwaite's degrees of freedom of a task's variance: few where scores are skewed or have rare outliers."""
+    if task.counts is not None and not task.plain:
+        return task.counts.df
+    return task.units.n - 1.0 if task.moments is None else task.moments.df
 
 
 def _found(values: Floats, variances: Floats, tested: _Tested, level: float, *, enough: bool) -> Heterogeneity:
