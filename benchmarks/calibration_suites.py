@@ -49,7 +49,6 @@ def _report(n: int) -> str:
     changed = [(suite, simulated(suite, n)) for suite in CHANGED]
     every = [rates for _, rates in (*apart, *equal, *changed)]
     parts = [
-        "# Suites of tasks",
         NOTHING.format(n=f"{n:,}"),
         table(
             ["suite", "a task named", "Holm", "all tasks covered", "total covered", "total named", "tasks differ"],

@@ -218,7 +218,7 @@ class _Rule:
         )
 
     def macro(self, panel: Panel) -> dict[str, Estimate]:
-        """The mean of the tasks, of every model that has answered units of each, best first; none where there is one."""
+        """The mean of the tasks, of every model that has units of each, the best first; none of a single task."""
         parts = [part for _, part in panel.by(TASK)]
         whole = [i for i in range(panel.k) if all(part.answered[:, i].any() for part in parts)]
         if len(parts) < 2:

@@ -5,8 +5,8 @@ its difference were the common δ, and δ the mean weighted by 1/v_t (found in 1
 itself is far too small where few of its items differ, and Q with those rejects equal tasks 30 % of the time.
 
 Other scores, clusters and weights: Welch's test (1951), *On the comparison of several mean values*, with each task's
-own variance, whose degrees of freedom are Satterthwaite's (from the kurtosis). With n − 1 of them it rejects equal tasks of
-skewed scores 9 % of the time.
+own variance and Satterthwaite's degrees of freedom of it, from the kurtosis. With n − 1 degrees of freedom it rejects
+equal tasks of skewed scores 9 % of the time.
 
 Shrunken points are D_t drawn towards the common difference by v_t/(v_t + τ²), τ² by Paule and Mandel (1982). They
 predict better than the raw ones, but no interval belongs to them: those of the tasks farthest out would miss.

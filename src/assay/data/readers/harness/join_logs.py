@@ -108,10 +108,7 @@ def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedL
     where = _where(entries)
     if asked is None:
         if len(tasks) > 1:
-            raise InputError(
-                f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}); choose one with `Selection(task=...)`, or several "
-                "that have the same metric with a pattern such as `Selection(task='*')`."
-            )
+            raise _choose_a_task(where, tasks)
         return entries
     chosen = [entry for entry in entries if entry.log.task and entry.log.task == asked]
     several = not chosen
@@ -124,6 +121,13 @@ def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedL
         )
         raise InputError(f"{where}: no task {asked!r}, only {listed(tasks, 40)}; {hint}")
     return [*chosen, *_renamed(entries, asked if several and chosen else None)]
+
+
+def _choose_a_task(where: str, tasks: Sequence[str], why: str = "") -> InputError:
+    return InputError(
+        f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}){why}; choose one with `Selection(task=...)`, or several "
+        "that have the same metric with a pattern such as `Selection(task='*')`."
+    )
 
 
 def _renamed(entries: Sequence[NamedLog], group: str | None) -> list[NamedLog]:
@@ -156,6 +160,8 @@ def _source(
             rows.columns |= {"task": [log.task] * len(rows)} if rows.kind == "scores" else {}
         if repeated:
             _number_runs(log, rows, logs)
+    if selection.task is None and any(_unlike(parts[0][1], rows) for _, rows in parts):
+        raise _choose_a_task(_where(kept), sorted({log.task for log in logs}), ", which do not measure the same")
     _check_alike(parts)
     whole = _joined([rows for _, rows in parts])
     whole.columns["model"] = [name] * len(whole)
@@ -264,6 +270,10 @@ def _check_items(name: str, log: Log, rows: Rows) -> None:
 def _short(place: str, log: Log) -> str:
     """A location, without the file that the message names already."""
     return place.removeprefix(f"{log.label}, ")
+
+
+def _unlike(first: Rows, rows: Rows) -> bool:
+    return rows.kind != first.kind or str(rows.measure) != str(first.measure)
 
 
 def _check_alike(parts: Sequence[tuple[Log, Rows]]) -> None:
