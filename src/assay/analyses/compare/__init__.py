@@ -190,13 +190,14 @@ def panel_of_two(
     return asked.pair(*_tables_asked(a, b, asked))
 
 
-def pooled(panel: Panel, instead: str = "compare_suite") -> Panel:
-    """With a note where units of several tasks are taken together, and what compares them one by one ``instead``."""
+def pooled(panel: Panel) -> Panel:
+    """With a note where units of several tasks are taken together."""
     tasks = len(panel.labels["task"].names) if "task" in panel.labels and panel.cluster != "task" else 0
     if tasks < 2:
         return panel
-    note = f"{panel.unit}s of {tasks} tasks are taken together, so that large ones count most ({instead} compares each)"
-    return replace(panel, notes=(*panel.notes, note))
+    return replace(
+        panel, notes=(*panel.notes, f"{panel.unit}s of {tasks} tasks are taken together: large tasks count most")
+    )
 
 
 def _attempts(

@@ -107,7 +107,7 @@ def compare_or_suite(
     if asked or (not given and _plain(design)):
         panel = _panel(a, b, by or TASK, columns, selection, reading)
         if not asked and not _worth(panel):
-            return compare_panel(pooled(panel, "`by='task'`"), design, charts=True)
+            return compare_panel(pooled(panel), design, charts=True)
         weights = _read("macro" if total is None else total)
         return suite_of_panel(panel, design, by=by or TASK, weights=weights, adjust=adjust or "product")
     how: dict[str, Any] = {"split": split, "per": per, "at": at, "every": every, **reading}

@@ -223,9 +223,8 @@ class _Rule:
         whole = [i for i in range(panel.k) if all(part.answered[:, i].any() for part in parts)]
         if len(parts) < 2:
             return {}
-        return {
-            panel.systems[i]: self.mean_of_tasks([part.of_systems([i]).complete() for part in parts]) for i in whole
-        }
+        found = {i: self.mean_of_tasks([part.of_systems([i]).complete() for part in parts]) for i in whole}
+        return {panel.systems[i]: found[i] for i in sorted(whole, key=lambda i: self.sign * (found[i].value or 0.0))}
 
     def mean_of_tasks(self, parts: Sequence[Panel]) -> Estimate:
         drawn, level = [one.units(one.metric.name, 0) for one in parts], self.design.level

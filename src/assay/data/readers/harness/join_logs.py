@@ -152,7 +152,7 @@ def _source(
 ) -> HarnessSource:
     kept, repeated = _runs(name, entries, newest=selection.newest)
     logs = [entry.log for entry in kept]
-    parts = [(log, log.rows(selection, cluster)) for log in logs]
+    parts = [(log, _rows(log, selection, cluster, logs)) for log in logs]
     for log, rows in parts:
         _check_items(name, log, rows)
         if pooled:
@@ -167,6 +167,18 @@ def _source(
     whole.columns["model"] = [name] * len(whole)
     whole.notes = [_note(whole, logs, pooled=pooled), *_guesses(kept), *whole.notes]
     return HarnessSource(_where(kept), whole, _about(name, whole, logs))
+
+
+def _rows(log: Log, selection: Selection, cluster: str | None, logs: Sequence[Log]) -> Rows:
+    """The rows of a log; where all tasks are read because none was chosen, one that cannot be read may be left out."""
+    tasks = sorted({one.task for one in logs if one.task})
+    try:
+        return log.rows(selection, cluster)
+    except InputError as error:
+        if selection.task is not None or len(tasks) < 2:
+            raise
+        others = f"or one of the {len(tasks)} tasks ({listed(tasks, 40)}) with `Selection(task=...)`"
+        raise InputError(f"{str(error).removesuffix('.')}, {others}.") from error
 
 
 def _note(whole: Rows, logs: Sequence[Log], *, pooled: bool) -> str:
