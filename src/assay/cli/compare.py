@@ -88,8 +88,9 @@ def compare(
 
     A and B hold losses (window, tokens, loss) or scores (item, score), paired by id, or are what lm-eval, inspect,
     lighteval, HELM or a completions server wrote. For losses the difference is in
-    nats per token and the ratio is of perplexities; --margin is on the scale of the difference. Several tasks (a column
-    task, or a harness's) have a row each, and a total.
+    nats per token and the ratio is of perplexities; --margin is on the scale of the difference.
+
+    Several tasks (a column task, or those of a harness) have a row each, and a total with the verdict.
     """
     from assay.analyses.suite import compare_or_suite as run  # late: --help and errors of usage need none of it
 

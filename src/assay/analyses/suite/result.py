@@ -155,7 +155,7 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
         return (*found, Fact("on", self.n, None, self.units), Fact("interval", self._how(), "suite rows"))
 
     def _between(self) -> str:
-        words_of = {"differ": "yes", "not shown": "not shown", "cannot tell": "cannot tell: too few differ or vary"}
+        words_of = {"differ": "yes", "not shown": "not shown", "cannot tell": "cannot tell from so few"}
         test, said = self.between.test, words_of[self.between.answer]
         return said if test.p_value is None else f"{said} ({test.name}, {words.p_value(test.p_value)})"
 

@@ -108,7 +108,8 @@ def _panels(
         panel = panel_as_asked(first, columns=columns, selection=selection, **how)
         averaged = panel.averaged().without(missing)
         return averaged, attempts_left(panel, missing) if panel.models or at is not None else None
-    tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=selection)
+    every = replace(selection or Selection(), every_task=True)
+    tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=every)
     panel = Panel.from_tables(tables, missing=missing, **how)
     if at is None and (panel.kind != "scores" or not any("run" in table.labels for table in tables)):
         return panel, None
