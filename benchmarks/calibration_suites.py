@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
 from benchmarks.simulation.command import simulate
-from benchmarks.simulation.suites import CHANGED, EQUAL, Rates, Suite, macro_means, set_apart, simulated
+from benchmarks.simulation.suites import CHANGED, EQUAL, Rates, Suite, macro_means, named_by_rows, set_apart, simulated
 from benchmarks.simulation.tables import table
 
 APART, ALONE_SUITES = 40, 20
@@ -54,6 +54,7 @@ def _report(n: int) -> str:
             ["suite", "a task named", "Holm", "all tasks covered", "total covered", "total named", "tasks differ"],
             [_equal_row(*one) for one in equal],
         ),
+        _rows_alone(15 * n),
         SOME,
         table(
             ["suite", "named wrongly", "Holm", "found", "all tasks covered", "total covered", "tasks differ"],
@@ -66,6 +67,11 @@ def _report(n: int) -> str:
         table(["right in each task", "mean", "worst"], [_alone_row(kind, max(n // 4, 1)) for kind in SHARES]),
     ]
     return "\n\n".join(parts)
+
+
+def _rows_alone(n: int) -> str:
+    shown = ", ".join(_percent(named_by_rows(suite, n), n) for suite in EQUAL[:4])
+    return f"*A task named* in the first four suites, from {n:,} draws of their counts: {shown}."
 
 
 def _alone_row(kind: str, n: int) -> list[str]:

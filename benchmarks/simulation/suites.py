@@ -10,8 +10,8 @@ import numpy as np
 
 from assay.stats.bounded_mean import EffectiveItems, mean_of_shares
 from assay.stats.multiplicity import holm
-from assay.stats.proportions import Effective, effective_counts
-from assay.stats.suites import TaskDifferences, rows
+from assay.stats.proportions import Effective, effective_counts, mcnemar_p
+from assay.stats.suites import TaskDifferences, product_p, rows
 from assay.stats.suites.heterogeneity import heterogeneity
 from assay.stats.suites.total import total
 from assay.stats.units import Floats, Truths, Units, grouped
@@ -152,6 +152,15 @@ def _one(
         float(named[~same].mean()) if (~same).any() else 0.0,
         odd,
     )
+
+
+def named_by_rows(suite: Suite, n: int) -> float:
+    """How often a task is named where none differs, by the counts of plain 0/1 scores alone: quick, so many draws."""
+    rng = np.random.default_rng([SEED, crc32(suite.label.encode())])
+    differ = rng.binomial(suite.n, suite.discordant, size=(n, suite.count))
+    ahead = rng.binomial(differ, 0.5)
+    p = mcnemar_p(ahead.ravel(), (differ - ahead).ravel()).reshape(differ.shape)
+    return float(np.mean([product_p(one, pairs).min() <= ALPHA for one, pairs in zip(p, differ.tolist(), strict=True)]))
 
 
 # -------------------------------------------------------------------------------------------------------------- designs

@@ -1,6 +1,6 @@
 """Whether tasks differ, against scipy, statsmodels and a literal twin."""
 
-from math import inf, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 import pytest
@@ -8,19 +8,8 @@ from scipy import stats as scipy_stats
 from scipy.optimize import brentq, minimize_scalar
 from statsmodels.stats.oneway import anova_oneway
 
-from assay.stats.proportions import Effective
-from assay.stats.suites import TaskDifferences
 from assay.stats.suites.heterogeneity import common_difference, heterogeneity, paule_mandel
-from assay.stats.units import Floats, Units
-
-
-def binary(b: int, c: int, n: int) -> TaskDifferences:
-    values = np.repeat([1.0, -1.0, 0.0], [b, c, n - b - c])
-    return TaskDifferences(Units(values, np.ones(n)), Effective(float(b), float(c), float(n), 1.0, inf))
-
-
-def real(values: Floats) -> TaskDifferences:
-    return TaskDifferences(Units(values, np.ones(len(values))))
+from tests.stats.suites.tasks import binary, real
 
 
 def literal_variance(b: int, c: int, n: int, delta: float) -> float:

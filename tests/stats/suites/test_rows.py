@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
-from math import comb, inf
+from math import comb
 from random import Random
 
 import numpy as np
@@ -12,30 +12,12 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from assay.stats.bootstrap.t_hall import limits, moments, own_p
-from assay.stats.proportions import Effective, effective_counts, paired_shares
+from assay.stats.proportions import effective_counts, paired_shares
 from assay.stats.suites import TaskDifferences, product_p, rows
-from assay.stats.units import Floats, Units
+from assay.stats.units import Units
+from tests.stats.suites.tasks import Counts, binary, counts, real, suites
 
-Counts = tuple[int, int, int]  # b, c, n
-
-
-def binary(b: int, c: int, n: int) -> TaskDifferences:
-    values = np.repeat([1.0, -1.0, 0.0], [b, c, n - b - c])
-    return TaskDifferences(Units(values, np.ones(n)), Effective(float(b), float(c), float(n), 1.0, inf))
-
-
-def real(values: Floats) -> TaskDifferences:
-    return TaskDifferences(Units(values, np.ones(len(values))))
-
-
-@st.composite
-def counts(draw: st.DrawFn) -> Counts:
-    n = draw(st.integers(1, 40))
-    b = draw(st.integers(0, n))
-    return b, draw(st.integers(0, n - b)), n
-
-
-SUITES = st.lists(counts(), min_size=1, max_size=6)
+SUITES = suites()
 
 
 def mid_p(b: int, c: int) -> Fraction:

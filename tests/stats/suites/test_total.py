@@ -15,34 +15,13 @@ from assay.stats.proportions import Effective, paired_shares, tango_limits
 from assay.stats.suites import TaskDifferences
 from assay.stats.suites.total import over_tasks, total
 from assay.stats.units import Floats, Units
+from tests.stats.suites.tasks import Counts, binary, counts, real, suites, values_of
 
-Counts = tuple[int, int, int]
-
-
-def values_of(b: int, c: int, n: int) -> Floats:
-    return np.repeat([1.0, -1.0, 0.0], [b, c, n - b - c])
-
-
-def binary(b: int, c: int, n: int) -> TaskDifferences:
-    return TaskDifferences(Units(values_of(b, c, n), np.ones(n)), Effective(float(b), float(c), float(n), 1.0, inf))
-
-
-def real(values: Floats, owners: "np.ndarray[tuple[int], np.dtype[np.int64]] | None" = None) -> TaskDifferences:
-    return TaskDifferences(Units(values, np.ones(len(values))), owners=owners)
+SUITES = suites(2, 60)
 
 
 def equal(count: int) -> Floats:
     return np.full(count, 1 / count)
-
-
-@st.composite
-def counts(draw: st.DrawFn) -> Counts:
-    n = draw(st.integers(2, 60))
-    b = draw(st.integers(0, n))
-    return b, draw(st.integers(0, n - b)), n
-
-
-SUITES = st.lists(counts(), min_size=1, max_size=6)
 
 
 @given(counts())

@@ -9,7 +9,7 @@ from assay.analyses.contrast import Verdict
 from assay.data import Dropped, Kind
 from assay.design import Design
 from assay.results import words
-from assay.results.figures import Figure, Forest, Gauge, Line, Mark, SecondMark
+from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.stats.records import Estimate, Test
@@ -176,9 +176,8 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        figures: list[Figure] = [self._forest(), *([] if self.gauge is None else [self.gauge])]
         title = f"{self.by}s"
-        return (Section("tasks", title[:1].upper() + title[1:], figures=tuple(figures), tables=(self._table(),)),)
+        return (Section("tasks", title[:1].upper() + title[1:], figures=(self._forest(),), tables=(self._table(),)),)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each task (pandas must be installed)."""
