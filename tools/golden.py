@@ -53,6 +53,9 @@ CASES = {
     "compare-weighted": "compare weighted.csv --a first --b second --lower-is-better",
     "compare-one-pair": "compare one.csv --a first --b second",
     "compare-run": "compare runs/base runs/int4",
+    "compare-suite": "compare suite.csv --a first --b second",
+    "compare-suite-weighted": "compare suite.csv --a first --b second --total weights.csv --adjust holm --level 0.9",
+    "summarize-suite": "summarize suite.csv",
     "certify-losses": f"certify {LOSSES} -o cert-losses.json",
     "certify-int8": "certify losses-base.csv losses-int8.csv -o cert-int8.json --cluster document",
     "certify-scores": f"certify {SCORES} -o cert-scores.json",
@@ -108,16 +111,19 @@ def write_tables(folder: Path) -> None:
     """Weighted scores where less is better, 0/1 in passages, a table with holes, one pair: values by arithmetic."""
     weighted, holes = ["model,item,score,weight,passage"], ["model,item,score"]
     binary = ["model,item,score,passage,n"]
+    suite, weights = ["model,item,score,task"], ["task,weight", "t0,1", "t1,2", "t2,0", "t3,1", "t4,1"]
     for i in range(60):
         base = (i * 37 % 101) / 101
         for model, shift in (("first", 0.0), ("second", ((i * 53) % 17 - 7) / 90)):
             weighted.append(f"{model},{i},{base + shift:.6f},{1 + i % 7},{i // 5}")
             binary.append(f"{model},{i},{int(base + 3 * shift > 0.4)},{i // 5},{2 + i % 3}")
+            suite.append(f"{model},{i},{int(base + 3 * shift > 0.4)},t{i // 12}")
         for k, model in enumerate("pqrst"):
             if (i * 7 + k * 11) % 13:
                 holes.append(f"{model},{i},{int((i * 29 + k * 17) % 100 < 40 + 9 * k)}")
     one = ["model,item,score", "first,1,0.25", "second,1,0.75"]
-    for name, lines in (("weighted", weighted), ("binary", binary), ("holes", holes), ("one", one)):
+    tables = {"weighted": weighted, "binary": binary, "holes": holes, "one": one, "suite": suite, "weights": weights}
+    for name, lines in tables.items():
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", "utf-8")
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from assay.analyses.rank.result import Leaderboard
     from assay.analyses.reliability import reliability
     from assay.analyses.reliability.result import Reliability
+    from assay.analyses.suite import compare_suite
+    from assay.analyses.suite.result import SuiteComparison
     from assay.analyses.summarize import summarize
     from assay.analyses.summarize.result import Summary
     from assay.analyses.survey import survey
@@ -75,6 +77,8 @@ _HOMES = {
     "Targets": "assay.analyses.tune.targets",
     "TuningReport": "assay.analyses.tune.result",
     "rank": "assay.analyses.rank",
+    "compare_suite": "assay.analyses.suite",
+    "SuiteComparison": "assay.analyses.suite.result",
     "summarize": "assay.analyses.summarize",
     "Summary": "assay.analyses.summarize.result",
     "survey": "assay.analyses.survey",
@@ -142,6 +146,7 @@ __all__ = [
     "Shares",
     "Spread",
     "Structure",
+    "SuiteComparison",
     "Summary",
     "SurveyNoise",
     "SurveyPlan",
@@ -156,6 +161,7 @@ __all__ = [
     "certify",
     "characters",
     "compare",
+    "compare_suite",
     "context",
     "generate",
     "japanese",

@@ -10,10 +10,12 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
 from assay.stats.bounded_mean import (
+    EffectiveItems,
     agresti_coull,
     bounded_interval,
     effective_items,
     fitted_interval,
+    mean_of_shares,
     nearly_binary,
 )
 from assay.stats.records import Interval
@@ -181,3 +183,34 @@ def test_right_and_wrong_answers_count_once_each() -> None:
     """A small error of many units cannot make of 20 answers more than 20."""
     few = fitted_interval(0.95, 0.001, 20, 500, 0.95, right_or_wrong=True)
     assert few.low < 0.8 < fitted_interval(0.95, 0.001, 20, 500, 0.95, right_or_wrong=False).low
+
+
+def test_mean_of_one_share_is_agresti_coull() -> None:
+    for share, n in ((0.0, 12), (0.7, 40), (1.0, 20)):
+        found = mean_of_shares([share], [EffectiveItems(n, inf)], 0.95)
+        assert (found.low, found.high) == pytest.approx(agresti_coull(share, n, scipy_stats.norm.ppf(0.975)), abs=1e-9)
+
+
+def test_mean_of_shares_by_hand() -> None:
+    """Distances to each share's limits, added as squares; the limits by the formula of Agresti and Coull."""
+    shares, sizes = [0.9, 0.4, 1.0], [30, 200, 15]
+    z = scipy_stats.norm.ppf(0.975)
+    below = above = 0.0
+    for p, n in zip(shares, sizes, strict=True):
+        centre = (p * n + z * z / 2) / (n + z * z)
+        reach = z * np.sqrt(centre * (1 - centre) / (n + z * z))
+        below, above = below + (p - centre + reach) ** 2, above + (centre + reach - p) ** 2
+    mean = sum(shares) / 3
+    found = mean_of_shares(shares, [EffectiveItems(n, inf) for n in sizes], 0.95)
+    assert (found.low, found.high) == pytest.approx((mean - np.sqrt(below) / 3, mean + np.sqrt(above) / 3), abs=1e-9)
+
+
+def test_mean_of_shares_coverage() -> None:
+    """Tasks of 15 to 300 items, some with nearly everything right: 95 % of the intervals hold."""
+    rng, p, n = np.random.default_rng(12), np.array([0.98, 0.6, 0.9, 0.3]), np.array([15, 80, 40, 300])
+    inside = 0
+    for _ in range(600):
+        shares = (rng.binomial(n, p) / n).tolist()
+        found = mean_of_shares(shares, [EffectiveItems(float(size), inf) for size in n], 0.95)
+        inside += found.low <= p.mean() <= found.high
+    assert inside / 600 == pytest.approx(0.95, abs=0.03)

@@ -7,7 +7,6 @@ import typer
 
 from assay.cli import options, output
 from assay.design import Design, Scheme
-from assay.errors import NoPairsError
 
 
 def compare(
@@ -43,6 +42,26 @@ def compare(
     resamples: options.Resamples = options.DESIGN.resamples,
     seed: options.Seed = options.DESIGN.seed,
     test: options.PairedTest = options.DESIGN.test,
+    by: Annotated[
+        str | None,
+        options.option(
+            "Compare by the values of this column. (default: task)", panel=options.STATISTICS, value="COLUMN"
+        ),
+    ] = None,
+    total: Annotated[
+        str | None,
+        options.option(
+            "What tasks weigh: macro (all the same), items, or a table with task and weight. (default: macro)",
+            panel=options.STATISTICS,
+            value="macro|items|FILE",
+        ),
+    ] = None,
+    adjust: Annotated[
+        Literal["product", "holm", "bh"] | None,
+        options.option(
+            "Adjust p-values and intervals for the number of tasks. (default: product)", panel=options.STATISTICS
+        ),
+    ] = None,
     margin: Annotated[
         float | None,
         options.option(
@@ -67,14 +86,19 @@ def compare(
     A and B hold losses (window, tokens, loss) or scores (item, score), paired by id, or are what lm-eval, inspect,
     lighteval, HELM or a completions server wrote. For losses the difference is in
     nats per token and the ratio is of perplexities; --margin is on the scale of the difference.
+
+    Several tasks (a column task, or those of a harness) have a row each, and a total with the verdict.
     """
-    from assay.analyses.compare import compare as run  # late: --help and errors of usage need none of it
+    from assay.analyses.suite import compare_or_suite as run  # late: --help and errors of usage need none of it
 
     output.check_outputs([save], [a, b])
     design = Design(method=method, level=level, scheme=scheme, resamples=resamples, seed=seed, test=test, margin=margin)
     result = run(
         a,
         b,
+        by=by,
+        total=total,
+        adjust=adjust,
         design=design,
         models=(a_model, b_model),
         columns=columns,
@@ -89,6 +113,4 @@ def compare(
             task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
         ),
     )
-    if not result.n_pairs:
-        raise NoPairsError(result.difference.reason or "no pairs")
     output.show(result, as_json=as_json, save=save)

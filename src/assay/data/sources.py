@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from os import PathLike
 from typing import Any
 
@@ -14,6 +15,7 @@ from assay.data.metrics import UNITS
 from assay.data.panel import Panel
 from assay.data.panel_views import Runs, without_splits
 from assay.data.readers import Selection
+from assay.data.readers.registry import open_source
 from assay.data.reading import check_used, one_model, read_models, read_table, read_tables
 from assay.data.tables import Table, told_apart
 from assay.design import Missing
@@ -99,6 +101,25 @@ def read_sources(
     """A table for each model of files, harness logs, mappings, frames, arrays or tables."""
     given = prepared(sources, columns=columns, cluster=cluster, selection=selection)
     return read_tables(given, columns=columns, cluster=cluster, selection=selection)
+
+
+def read_weights(path: str | PathLike[str]) -> dict[str, float]:
+    """The weights of tasks in a table with the columns ``task`` and ``weight``."""
+    source = open_source(path)
+    lacking = [name for name in ("task", "weight") if name not in source.columns]
+    if lacking:
+        raise InputError(
+            f"{source.label}: no column {lacking[0]!r}, only {listed(source.columns)}; weights of tasks have the "
+            "columns task and weight."
+        )
+    texts, numbers = (part.tolist() for part in source.read([("task", "text"), ("weight", "number")]))
+    found: dict[str, float] = {}
+    for row, (task, weight) in enumerate(zip(texts, numbers, strict=True), start=1):
+        if task in found or not 0 <= weight < inf:
+            wrong = f"the task {task!r} is there twice" if task in found else "a weight must be a number, 0 or more"
+            raise InputError(f"{source.label}, {source.places([row])[0]}: {wrong}; correct it.")
+        found[task] = weight
+    return found
 
 
 def renamed(panel: Panel, names: Sequence[str] | None) -> Panel:

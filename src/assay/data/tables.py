@@ -222,6 +222,13 @@ def _check_measures(a: Table, b: Table) -> None:
                 f"{a.label} has the {word} {first[name]} and {b.label} the {word} {second[name]}; choose one that both "
                 f"have with `Selection({name}=...)`."
             )
+    if first["task"] and second["task"] and ("task" in a.labels) != ("task" in b.labels):
+        one, many = (b, a) if "task" in a.labels else (a, b)
+        task = one.about["measure"]["task"]
+        raise InputError(
+            f"{one.label} holds the task {task} and {many.label} {len(many.labels['task'].names)} tasks; choose one "
+            f"with {argument('Selection', task=task)}."
+        )
     told = first["task"] and second["task"]  # a renamed file does not say its task
     if told and first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
         raise InputError(

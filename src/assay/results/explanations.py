@@ -53,6 +53,28 @@ EXPLANATIONS = {
         "by inversion, not a random selection of them.",
         "intervals.md",
     ),
+    "suite rows": Explanation(
+        "Every task's own interval and test, adjusted for the number of tasks: a false difference in any of them is "
+        "rare. The interval leaves out 0 exactly where the adjusted p-value is at most 1 − level.",
+        "suites.md",
+    ),
+    "suite total": Explanation(
+        "The mean of the tasks' differences, weighted as it says; its interval is about these tasks.",
+        "suites.md",
+    ),
+    "tasks like these": Explanation(
+        "The same mean with the tasks as a sample: Student's t over their differences, from five tasks on.",
+        "suites.md",
+    ),
+    "tasks differ": Explanation(
+        "Whether the tasks' differences differ from each other: Cochran's Q with the variances that each task would "
+        "have at the common difference; Welch's test where scores are not 0/1, or come in clusters.",
+        "suites.md",
+    ),
+    "mean of the tasks": Explanation(
+        "The plain mean of the tasks' means, whatever their sizes; its limits combine those of the tasks (MOVER).",
+        "suites.md",
+    ),
     "scheme": Explanation(
         "How units are drawn. By tokens where all windows are about the same length; otherwise whole windows, with "
         "the ratio of sums computed anew for each resample.",

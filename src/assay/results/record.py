@@ -36,6 +36,7 @@ SCHEMAS = {
     "assay/power/1": "assay.analyses.power.result:Power",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/summary/1": "assay.analyses.summarize.result:Summary",
+    "assay/suite/1": "assay.analyses.suite.result:SuiteComparison",
     "assay/survey/1": "assay.analyses.survey.result:SurveyReport",
     "assay/tuning/2": "assay.analyses.tune.result:TuningReport",
     "assay/leaderboard/2": "assay.analyses.rank.result:Leaderboard",

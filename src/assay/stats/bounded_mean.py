@@ -17,6 +17,7 @@ References: Agresti and Coull (1998), *Approximate is better than "exact" for in
 proportions*; Korn and Graubard (1998) for the effective number of items and its degrees of freedom.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
@@ -83,6 +84,26 @@ def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wr
     """
     share, n, reach = _as_share(drawn, weights, level, right_or_wrong=right_or_wrong)
     return Interval(*agresti_coull(share, n, reach), level, METHOD).around(share)
+
+
+def mean_of_shares(shares: Sequence[float], items: Sequence[EffectiveItems], level: float) -> Interval:
+    """The interval of the plain mean of several shares, such as those of tasks: MOVER (Zou and Donner 2008).
+
+    Each share's own limits, not cut at 0 and 1, are as far from it as its part of the mean may be off; those distances
+    are added as squares. Coverage: `benchmarks/calibration_suites.py`.
+
+    >>> found = mean_of_shares([1.0, 0.5], [EffectiveItems(20, inf), EffectiveItems(100, inf)], 0.95)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.644, 0.8)
+    """
+    below, above = 0.0, 0.0
+    for share, one in zip(shares, items, strict=True):
+        reach = float(critical_values(level, one.df)[0])
+        centre, error = _shrunk(share, one.n, reach)
+        below, above = below + (share - centre + reach * error) ** 2, above + (centre + reach * error - share) ** 2
+    value, count = sum(shares) / len(shares), len(shares)
+    low, high = max(value - sqrt(below) / count, 0.0), min(value + sqrt(above) / count, 1.0)
+    return Interval(low, high, level, "mover")
 
 
 def bounded_error(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> float:

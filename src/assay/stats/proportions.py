@@ -176,12 +176,17 @@ def _tango(b: Floats, c: Floats, n: Floats, reach: Floats) -> tuple[Floats, Floa
 
 def tango_statistic(b: Floats, c: Floats, n: Floats, delta: Floats) -> Floats:
     """The score statistic of "the difference is delta"; it falls as delta grows."""
+    variance = tango_variance(b, c, n, delta)
+    top = b - c - n * delta
+    return np.asarray(top / np.sqrt(np.where(variance > 0, variance, np.inf)))
+
+
+def tango_variance(b: Floats, c: Floats, n: Floats, delta: Floats) -> Floats:
+    """The variance of b − c if the difference is delta, with the likeliest share of c under it."""
     slope = (2 * n - b + c) * delta - b - c
     root = np.sqrt(np.maximum(slope * slope + 8 * n * c * delta * (1 - delta), 0.0))
     share = np.maximum(root - slope, 0.0) / (4 * n)  # q
-    variance = n * (2 * share + delta * (1 - delta))
-    top = b - c - n * delta
-    return np.asarray(top / np.sqrt(np.where(variance > 0, variance, np.inf)))
+    return np.asarray(n * (2 * share + delta * (1 - delta)))
 
 
 def _upper(b: Floats, c: Floats, n: Floats, reach: Floats) -> Floats:

@@ -151,7 +151,9 @@ def test_tasks_are_summarized_apart() -> None:
     whole = {model.name: model for model in found.tasks["math"]}
     assert whole["system 1"] == summarize(Panel.from_arrays(scores[:10, :1])).models[0]
     assert whole["system 2"].value.value == scores[:10, 1].mean()
-    assert [table.key for table in found.tables] == ["models", "tasks"]
+    assert [table.key for table in found.tables] == ["models", "tasks", "macro"]
+    means = [scores[:10, 0].mean(), scores[10:, 0].mean()]
+    assert found.macro["system 1"].value == pytest.approx(sum(means) / 2)  # whatever the sizes of the tasks
     assert [row["task"] for row in found.tables[1].records()] == ["math", "math", "word", "word"]
     assert summarize(replace(panel, cluster="task")).tasks == {}
 

@@ -112,34 +112,89 @@ def compare(
         how = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
         runs = _attempts(a, b, models, names, columns, selection, per, missing=missing, **how)
         return _compare_passed(runs, at, design, every=every, missing=missing)
+    asked = _Asked(models, names, columns, cluster, split, missing, lower_is_better, selection)
     if isinstance(a, Panel):
-        asked = panel_as_asked(
-            a, cluster=cluster, split=split, lower_is_better=lower_is_better, b=b, columns=columns, selection=selection
-        )
-        panel = asked if per is None else rates_of_panel(per, asked.averaged())
-        return compare_panel(renamed(two_systems(panel, models, missing=missing), names), design, charts=True)
-    first, second = two_tables(a, b, models, columns, cluster, selection)
-    if names is None and first.name == second.name == UNNAMED:
-        names = ("A", "B")
+        panel = _panel_asked(a, b, asked)
+        rates = panel if per is None else rates_of_panel(per, panel.averaged())
+        return compare_panel(pooled(renamed(two_systems(rates, models, missing=missing), names)), design, charts=True)
+    first, second, names = _tables_asked(a, b, asked)
     try:
         if per is not None:
             rates = rates_of_tables(per, (first, second), names=names, split=split)
             panel = two_systems(rates, (None, None), missing=missing)
         else:
-            panel = pair(
-                first,
-                second,
-                names=names,
-                cluster=cluster,
-                missing=missing,
-                lower_is_better=lower_is_better,
-                split=split,
-            )
+            panel = asked.pair(first, second, names)
     except NoPairsError as nothing:
         if missing == "refuse":
             raise
         return _nothing_paired((first, second), system_names((first, second), names), str(nothing), design, per)
-    return compare_panel(panel, design, charts=True)
+    return compare_panel(pooled(panel), design, charts=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How two sources are read and paired."""
+
+    models: Models
+    names: Sequence[str] | None
+    columns: Mapping[str, str] | None
+    cluster: str | None
+    split: str | None
+    missing: Missing
+    lower_is_better: bool | None
+    selection: Selection | None
+
+    def pair(self, first: Table, second: Table, names: Sequence[str] | None) -> Panel:
+        return pair(
+            first,
+            second,
+            names=names,
+            cluster=self.cluster,
+            missing=self.missing,
+            lower_is_better=self.lower_is_better,
+            split=self.split,
+        )
+
+
+def _panel_asked(a: Panel, b: Source | None, asked: _Asked) -> Panel:
+    how = {"b": b, "columns": asked.columns, "selection": asked.selection}
+    return panel_as_asked(a, cluster=asked.cluster, split=asked.split, lower_is_better=asked.lower_is_better, **how)
+
+
+def _tables_asked(a: Source, b: Source | None, asked: _Asked) -> tuple[Table, Table, Sequence[str] | None]:
+    first, second = two_tables(a, b, asked.models, asked.columns, asked.cluster, asked.selection)
+    unnamed = asked.names is None and first.name == second.name == UNNAMED
+    return first, second, ("A", "B") if unnamed else asked.names
+
+
+def panel_of_two(
+    a: Source | Panel,
+    b: Source | None = None,
+    *,
+    models: Models = (None, None),
+    names: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    split: str | None = None,
+    missing: Missing = "drop",
+    lower_is_better: bool | None = None,
+    selection: Selection | None = None,
+) -> Panel:
+    """The two systems to compare, on the units that both have."""
+    asked = _Asked(models, names, columns, cluster, split, missing, lower_is_better, selection)
+    if isinstance(a, Panel):
+        return renamed(two_systems(_panel_asked(a, b, asked), models, missing=missing), names)
+    return asked.pair(*_tables_asked(a, b, asked))
+
+
+def pooled(panel: Panel) -> Panel:
+    """With a note where units of several tasks are taken together."""
+    tasks = len(panel.labels["task"].names) if "task" in panel.labels and panel.cluster != "task" else 0
+    if tasks < 2:
+        return panel
+    return replace(
+        panel, notes=(*panel.notes, f"{panel.unit}s of {tasks} tasks are taken together: large tasks count most")
+    )
 
 
 def _attempts(

@@ -16,7 +16,7 @@ from assay.stats.assumptions import AlikeUnits, LongUnits
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import TOLERANCE
 
-_STATUS: dict[Verdict, Status] = {
+STATUS: dict[Verdict, Status] = {
     "better": "good",
     "worse": "bad",
     "no difference shown": "unsure",
@@ -106,7 +106,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
 
     @property
     def status(self) -> Status:
-        return _STATUS[self.verdict]
+        return STATUS[self.verdict]
 
     @property
     def compared(self) -> tuple[Fact, ...]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import sqrt
+from math import fsum, sqrt
 from typing import Any, Unpack
 
 import msgspec
+import numpy as np
 
 from assay.analyses.attempts import (
     attempt_noise,
@@ -27,10 +28,12 @@ from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import UsageError
 from assay.names import said_once
 from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
-from assay.stats.bounded_mean import bounded_error, bounded_interval, nearly_binary
+from assay.stats.bounded_mean import bounded_error, bounded_interval, effective_items, mean_of_shares, nearly_binary
 from assay.stats.planning import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Fallback, Interval
+from assay.stats.suites import TaskDifferences
+from assay.stats.suites.total import total
 from assay.stats.units import Units, standard_error
 from assay.stats.which_interval import Facts, interval_for
 
@@ -105,7 +108,8 @@ def _panels(
         panel = panel_as_asked(first, columns=columns, selection=selection, **how)
         averaged = panel.averaged().without(missing)
         return averaged, attempts_left(panel, missing) if panel.models or at is not None else None
-    tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=selection)
+    every = replace(selection or Selection(), every_task=True)
+    tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=every)
     panel = Panel.from_tables(tables, missing=missing, **how)
     if at is None and (panel.kind != "scores" or not any("run" in table.labels for table in tables)):
         return panel, None
@@ -136,6 +140,7 @@ def summarize_panel(
         sentence="",
         models=rule.models(panel),
         tasks={task: rule.models(part) for task, part in panel.by(TASK)} if by_task else {},
+        macro=rule.macro(panel) if by_task else {},
         passes=() if runs is None else tuple(one for k in every for one in rule.passes(runs, k)),
         n=panel.n,
         n_clusters=panel.n_clusters,
@@ -212,6 +217,30 @@ class _Rule:
             runs=self.numbers(one),
             detectable=self.detectable(one, drawn),
         )
+
+    def macro(self, panel: Panel) -> dict[str, Estimate]:
+        """The mean of the tasks, of every model that has units of each, the best first; none of a single task."""
+        parts = [part for _, part in panel.by(TASK)]
+        whole = [i for i in range(panel.k) if all(part.answered[:, i].any() for part in parts)]
+        if len(parts) < 2:
+            return {}
+        found = {i: self.mean_of_tasks([part.of_systems([i]).complete() for part in parts]) for i in whole}
+        return {panel.systems[i]: found[i] for i in sorted(whole, key=lambda i: self.sign * (found[i].value or 0.0))}
+
+    def mean_of_tasks(self, parts: Sequence[Panel]) -> Estimate:
+        drawn, level = [one.units(one.metric.name, 0) for one in parts], self.design.level
+        n, means = sum(one.n for one in parts), [one.estimate(0) for one in parts]
+        found = total([TaskDifferences(one) for one in drawn], np.full(len(parts), 1 / len(parts)), level=level)
+        if not self.bounded:
+            limits = Interval(found.low, found.high, level, found.method)
+        else:
+            pairs = zip(drawn, parts, strict=True)
+            items = [effective_items(units, one.denominators, right_or_wrong=one.binary) for units, one in pairs]
+            limits = mean_of_shares(means, items, level)
+        value = fsum(means) / len(means)
+        if limits.method == "degenerate":
+            return Estimate(value, None, found.error, n, "no task has a spread")
+        return Estimate(value, limits.around(value), found.error, n)
 
     def numbers(self, one: Panel) -> tuple[int, int] | None:
         """The fewest and the most runs of an item, where runs are known."""

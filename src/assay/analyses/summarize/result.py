@@ -74,6 +74,8 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     sentence: str
     models: tuple[ModelSummary, ...]  # the best first
     tasks: dict[str, tuple[ModelSummary, ...]]  # the same of every task, where units have one
+    #: The mean of the tasks, of every model that has answered units of each.
+    macro: dict[str, Estimate] = msgspec.field(default_factory=dict)
     passes: tuple[PassRate, ...] = ()  # by k, then by model, where items have several attempts
     attempts_said: tuple[str, ...] = ()  # how much of the noise is of attempts
     n: int  # units that any model answered
@@ -148,7 +150,8 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     def sections(self) -> tuple[Section, ...]:
         found = [Section("models", "Models", figures=(self._forest(),), tables=(self._model_table(),))]
         if self.tasks:
-            found.append(Section("tasks", "Tasks", figures=(self._task_forest(),), tables=(self._task_table(),)))
+            tables = (self._task_table(), *([self._macro_table()] if self.macro else []))
+            found.append(Section("tasks", "Tasks", figures=(self._task_forest(),), tables=tables))
         if self.passes:
             tables, figures = (self._pass_table(),), (self._pass_forest(),)
             found.append(Section("attempts", "Attempts", figures=figures, tables=tables, said=self.attempts_said))
@@ -166,6 +169,16 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         columns = self._columns([model for _, model in rows])
         tasks = Column("task", [task for task, _ in rows], may_shorten=True)
         return ResultTable("tasks", "tasks", (tasks, *columns), explained="summarized models")
+
+    def _macro_table(self) -> ResultTable:
+        level, found = words.percent(self.design.level), self.macro
+        columns = (
+            Column("model", list(found), may_shorten=True),
+            Column(f"mean of {len(self.tasks)} tasks [{level}]", list(found.values()), words.compact, key="macro"),
+            Column("standard_error", [one.standard_error for one in found.values()], hidden=True),
+        )
+        about = "every task counts the same" + (", loss in nats per token" if self.kind == "losses" else "")
+        return ResultTable("macro", "mean of the tasks", columns, about, explained="mean of the tasks")
 
     def _columns(self, models: Sequence[ModelSummary]) -> list[Column]:
         plain = all(model.effective == model.drawn for model in models)

@@ -68,6 +68,7 @@ class Selection:
     what the content of the files suggests; ``"table"`` means a table of ours, whatever its columns are called.
     ``newest`` takes the newest of several runs of a task. Answers that were lost (errors of the harness, nulls, empty
     cells) are missing, or with ``errors="wrong"`` count as 0. ``pair_by="row"`` pairs rows by their place in the file.
+    ``every_task`` reads all tasks where none is chosen, with the label ``task``, instead of refusing several.
     """
 
     task: str | None = None
@@ -78,6 +79,7 @@ class Selection:
     newest: bool = False
     errors: Errors = "missing"
     pair_by: PairBy = "id"
+    every_task: bool = False
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:

@@ -30,7 +30,7 @@ class Moments:
     error: float  # the larger of the linearised standard error and HC2
     skewness: float  # of the estimate: that of the influence over √n
     df: float  # the fewer of Satterthwaite's and Bell and McCaffrey's
-    n: int
+    n: float  # units; of a sum of several estimates, one more than the degrees of freedom that it has
 
 
 def moments(units: Units) -> Moments:

@@ -83,14 +83,19 @@ def _told_apart(entries: list[NamedLog]) -> list[NamedLog]:
 
 def sources_of(entries: Sequence[NamedLog], selection: Selection, cluster: str | None) -> list[HarnessSource]:
     """A source for each model of some logs."""
-    wanted = _of_tasks(entries, selection.task)
+    wanted = _of_tasks(entries, "*" if selection.task is None and _several(entries, selection) else selection.task)
     # Asked for by a group or a pattern, tasks may be one here and several in the file to compare with.
     told = [entry.log.task for entry in wanted if entry.log.task]
-    pooled = bool(told) and selection.task is not None and selection.task not in told
+    pooled = bool(told) and (selection.task not in told if selection.task is not None else len(set(told)) > 1)
     models: dict[str, list[NamedLog]] = {}
     for entry in wanted:
         models.setdefault(entry.model, []).append(entry)
     return [_source(name, own, selection, cluster, pooled=pooled) for name, own in models.items()]
+
+
+def _several(entries: Sequence[NamedLog], selection: Selection) -> bool:
+    """Whether there are several tasks, and all of them are asked for."""
+    return selection.every_task and len({entry.log.task for entry in entries if entry.log.task}) > 1
 
 
 def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedLog]:
@@ -103,10 +108,7 @@ def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedL
     where = _where(entries)
     if asked is None:
         if len(tasks) > 1:
-            raise InputError(
-                f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}); choose one with `Selection(task=...)`, or several "
-                "that have the same metric with a pattern such as `Selection(task='*')`."
-            )
+            raise _choose_a_task(where, tasks)
         return entries
     chosen = [entry for entry in entries if entry.log.task and entry.log.task == asked]
     several = not chosen
@@ -119,6 +121,13 @@ def _of_tasks(entries: Sequence[NamedLog], asked: str | None) -> Sequence[NamedL
         )
         raise InputError(f"{where}: no task {asked!r}, only {listed(tasks, 40)}; {hint}")
     return [*chosen, *_renamed(entries, asked if several and chosen else None)]
+
+
+def _choose_a_task(where: str, tasks: Sequence[str], why: str = "") -> InputError:
+    return InputError(
+        f"{where}: {len(tasks)} tasks ({listed(tasks, 40)}){why}; choose one with `Selection(task=...)`, or several "
+        "that have the same metric with a pattern such as `Selection(task='*')`."
+    )
 
 
 def _renamed(entries: Sequence[NamedLog], group: str | None) -> list[NamedLog]:
@@ -143,18 +152,33 @@ def _source(
 ) -> HarnessSource:
     kept, repeated = _runs(name, entries, newest=selection.newest)
     logs = [entry.log for entry in kept]
-    parts = [(log, log.rows(selection, cluster)) for log in logs]
+    parts = [(log, _rows(log, selection, cluster, logs)) for log in logs]
     for log, rows in parts:
         _check_items(name, log, rows)
         if pooled:
             _prefix(rows, log.task)
+            rows.columns |= {"task": [log.task] * len(rows)} if rows.kind == "scores" else {}
         if repeated:
             _number_runs(log, rows, logs)
+    if selection.task is None and any(_unlike(parts[0][1], rows) for _, rows in parts):
+        raise _choose_a_task(_where(kept), sorted({log.task for log in logs}), ", which do not measure the same")
     _check_alike(parts)
     whole = _joined([rows for _, rows in parts])
     whole.columns["model"] = [name] * len(whole)
     whole.notes = [_note(whole, logs, pooled=pooled), *_guesses(kept), *whole.notes]
     return HarnessSource(_where(kept), whole, _about(name, whole, logs))
+
+
+def _rows(log: Log, selection: Selection, cluster: str | None, logs: Sequence[Log]) -> Rows:
+    """The rows of a log; where all tasks are read because none was chosen, one that cannot be read may be left out."""
+    tasks = sorted({one.task for one in logs if one.task})
+    try:
+        return log.rows(selection, cluster)
+    except InputError as error:
+        if selection.task is not None or len(tasks) < 2:
+            raise
+        others = f"or one of the {len(tasks)} tasks ({listed(tasks, 40)}) with `Selection(task=...)`"
+        raise InputError(f"{str(error).removesuffix('.')}, {others}.") from error
 
 
 def _note(whole: Rows, logs: Sequence[Log], *, pooled: bool) -> str:
@@ -258,6 +282,10 @@ def _check_items(name: str, log: Log, rows: Rows) -> None:
 def _short(place: str, log: Log) -> str:
     """A location, without the file that the message names already."""
     return place.removeprefix(f"{log.label}, ")
+
+
+def _unlike(first: Rows, rows: Rows) -> bool:
+    return rows.kind != first.kind or str(rows.measure) != str(first.measure)
 
 
 def _check_alike(parts: Sequence[tuple[Log, Rows]]) -> None:

@@ -1,0 +1,240 @@
+"""The record that `compare_suite` returns: a row for each task, the total, and whether tasks differ."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from assay.analyses.compare.result import STATUS, Systems
+from assay.analyses.contrast import Verdict
+from assay.data import Dropped, Kind
+from assay.design import Design
+from assay.results import words
+from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of
+from assay.results.record import Result, Status
+from assay.stats.records import Estimate, Test
+from assay.stats.suites import Adjustment
+from assay.stats.suites.heterogeneity import Answer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What the weights of the total are called.
+WEIGHING = {"macro": "mean of the {by}s", "items": "mean of all {unit}s", "given": "mean of the {by}s as weighted"}
+_ADJUSTED = {
+    "product": "for all {by}s at once",
+    "holm": "for all {by}s at once, p by Holm",
+    "bh": "with a false discovery rate",
+}
+
+
+class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
+    """B against A on one task."""
+
+    task: str
+    n: int  # units
+    a: float
+    b: float
+    difference: Estimate  # with an interval that holds for all tasks at once
+    p_value: float  # adjusted for the number of tasks: at most 1 − level exactly where the interval leaves out 0
+    p_alone: float  # of this task by itself
+    verdict: Verdict
+    weight: float  # in the total
+    detectable: float | None  # the true difference that so many units would have shown, 4 times in 5, adjusted alike
+    shrunken: float | None = None  # the difference drawn towards the common one; no interval belongs to it
+
+
+class SuiteTotal(msgspec.Struct, frozen=True, kw_only=True):
+    """The weighted mean of the tasks."""
+
+    weights: str  # "macro", "items" or "given"
+    a: float
+    b: float
+    difference: Estimate  # for these tasks
+    test: Test
+    like_these: Estimate | None = None  # the same difference for tasks like these; None: fewer than five tasks
+    like_these_p: float | None = None
+
+
+class BetweenTasks(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the tasks' differences differ."""
+
+    answer: Answer
+    test: Test
+    common: float | None  # the difference that all tasks would share
+    spread: float | None  # the standard deviation between tasks
+
+
+class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
+    """B against A on several tasks: each of them, and all together."""
+
+    question = "Is B different from A, over these tasks?"
+    kind_name = "suite"
+
+    kind: Kind
+    measure: str
+    unit: str
+    systems: Systems
+    lower_is_better: bool
+    by: str  # the label that tells tasks apart
+    verdict: Verdict  # of the total
+    sentence: str
+    tasks: tuple[TaskRow, ...]
+    total: SuiteTotal
+    between: BetweenTasks
+    adjust: Adjustment
+    level_of_each: float  # of every task's interval
+    n: int  # units
+    n_clusters: int | None
+    cluster_by: str | None
+    dropped: Dropped
+    notes: tuple[str, ...]
+    design: Design
+    signature: str
+
+    @property
+    def subject(self) -> str:
+        return f"{self.systems.a} → {self.systems.b}"
+
+    @property
+    def status(self) -> Status:
+        return STATUS[self.verdict]
+
+    @property
+    def units(self) -> str:
+        """``360 items of 12 tasks``."""
+        clusters = "" if self.n_clusters is None else f" in {words.count(self.n_clusters, 'cluster')}"
+        return f"{words.count(self.n, self.unit)}{clusters} of {words.count(len(self.tasks), self.by)}"
+
+    @property
+    def compared(self) -> tuple[Fact, ...]:
+        return (Fact("A", self.systems.a), Fact("B", self.systems.b), Fact("on", self.n, None, self.units))
+
+    @property
+    def weighing(self) -> str:
+        return WEIGHING[self.total.weights].format(by=self.by, unit=self.unit)
+
+    @property
+    def gauge(self) -> Gauge | None:
+        found = self.total.difference
+        if found.value is None or found.interval is None:
+            return None
+        marks, margin = [Mark(0.0, "no difference")], self.design.margin
+        if margin is not None:
+            marks += [Mark(-margin, f"−{words.number(margin)}"), Mark(margin, f"+{words.number(margin)}")]
+        return Gauge(
+            f"difference in {self._measured}, B − A, {self.weighing}",
+            found.value,
+            found.interval.low,
+            found.interval.high,
+            tuple(marks),
+            "lower" if self.lower_is_better else "higher",
+            words.estimate(found.value, found.interval, sign=True),
+        )
+
+    @property
+    def _measured(self) -> str:
+        return "loss (nats per token)" if self.kind == "losses" else self.measure
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        total, like = self.total, self.total.like_these
+        a, b = words.apart(total.a, total.b, 6)
+        found = [
+            Fact(f"{self._measured}, A", total.a, "suite total", a),
+            Fact(f"{self._measured}, B", total.b, "suite total", b),
+            Fact("difference B − A", total.difference, "suite total", words.with_interval(total.difference, sign=True)),
+            Fact(
+                f"test ({total.test.name})", total.test.p_value, "suite total", words.p_value(total.test.p_value or 1)
+            ),
+        ]
+        if like is not None and total.like_these_p is not None:
+            shown = f"{words.with_interval(like, sign=True)}, {words.p_value(total.like_these_p)}"
+            found.append(Fact(f"{self.by}s like these", like, "tasks like these", shown))
+        found.append(Fact(f"{self.by}s differ", self.between.test.p_value, "tasks differ", self._between()))
+        return (*found, Fact("on", self.n, None, self.units), Fact("interval", self._how(), "suite rows"))
+
+    def _between(self) -> str:
+        words_of = {"differ": "yes", "not shown": "not shown", "cannot tell": "cannot tell from so few"}
+        test, said = self.between.test, words_of[self.between.answer]
+        return said if test.p_value is None else f"{said} ({test.name}, {words.p_value(test.p_value)})"
+
+    def _how(self) -> str:
+        level, limits = words.percent(self.design.level), self.total.difference.interval
+        made = words.methods(row.difference.interval for row in self.tasks)
+        rows = _ADJUSTED[self.adjust].format(by=self.by)
+        return f"{level} {'none' if limits is None else limits.method} of the total; of each {self.by} {made}, {rows}"
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        lost, found = self.dropped.only_a + self.dropped.only_b, []
+        if lost:
+            examples = ", ".join(self.dropped.examples)
+            text = f"{lost} not paired ({self.dropped.only_a} only in A, {self.dropped.only_b} only in B): {examples}"
+            found.append(Caution("dropped", text))
+        return (*found, *cautions_of(self.notes))
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        title = f"{self.by}s"
+        return (Section("tasks", title[:1].upper() + title[1:], figures=(self._forest(),), tables=(self._table(),)),)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row for each task (pandas must be installed)."""
+        return self._table().to_frame()
+
+    def _table(self) -> ResultTable:
+        level, rows = words.percent(self.design.level), self.tasks
+        shared = words.shared_decimals([row.difference.interval for row in rows], 2)
+        places = 3 if shared is None else min(max(shared, 2), 4)
+        columns = (
+            Column(self.by, [row.task for row in rows], may_shorten=True, key="task"),
+            Column("n", [row.n for row in rows]),
+            Column("A", [row.a for row in rows], words.fixed(places), key="a"),
+            Column("B", [row.b for row in rows], words.fixed(places), key="b"),
+            Column(f"B − A [{level}]", [row.difference for row in rows], _signed, key="difference"),
+            Column("p", [row.p_value for row in rows], words.p_alone, key="p_adjusted"),
+            Column("verdict", [_short(row.verdict) for row in rows], key="verdict"),
+            Column("detectable", [row.detectable for row in rows], _two_digits),
+            Column("p_alone", [row.p_alone for row in rows], hidden=True),
+            Column("weight", [row.weight for row in rows], hidden=True),
+            Column("shrunken", [row.shrunken for row in rows], hidden=True),
+        )
+        about = f"intervals and p {_ADJUSTED[self.adjust].format(by=self.by)}"
+        return ResultTable("tasks", f"{self.by}s", columns, about, explained="suite rows")
+
+    def _forest(self) -> Forest:
+        lines = [_line(row.task, row.difference, f"each {self.by}", row.shrunken) for row in self.tasks]
+        whole = _line(self.weighing, self.total.difference, "all")
+        level, adjusted = words.percent(self.design.level), _ADJUSTED[self.adjust].format(by=self.by)
+        about = (
+            f"Lines: {level} intervals, {adjusted}; the total's holds by itself.",
+            f"Diamonds: the differences drawn towards the one that all {self.by}s would share.",
+        )
+        drawn = any(row.shrunken is not None for row in self.tasks)
+        return Forest(
+            "tasks",
+            f"The difference by {self.by}",
+            about if drawn else about[:1],
+            f"B − A, {self._measured}",
+            (*lines, whole),
+            (Mark(0.0, "no difference", dashed=False),),
+            groups=(f"each {self.by}", "all"),
+        )
+
+
+def _signed(found: Estimate | None) -> str:
+    return words.compact(found, sign=True)
+
+
+def _two_digits(value: float | None) -> str:
+    return "–" if value is None else words.number(value, 2)
+
+
+def _short(verdict: Verdict) -> str:
+    return {"no difference shown": "–", "undecided": "too few"}.get(verdict, verdict)
+
+
+def _line(label: str, found: Estimate, group: str, shrunken: float | None = None) -> Line:
+    low, high = (None, None) if found.interval is None else (found.interval.low, found.interval.high)
+    return Line(label, found.value, low, high, group, () if shrunken is None else (SecondMark(shrunken),))
