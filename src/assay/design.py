@@ -58,8 +58,7 @@ class Design:
         _check_choice("method", self.method, get_args(Method))
         _check_choice("scheme", self.scheme, get_args(Scheme))
         _check_choice("test", self.test, get_args(TestName))
-        if not 0.5 <= self.level < 1:
-            raise UsageError(f"level must be at least 0.5 and below 1, but got {self.level}; 0.95 is usual.")
+        _check_number("level", self.level, "at least 0.5 and below 1", lambda x: 0.5 <= x < 1, "; 0.95 is usual")
         if self.resamples is not None and not 100 <= self.resamples <= MOST_RESAMPLES:
             rule = "at least 100" if self.resamples < 100 else f"at most {MOST_RESAMPLES:,}"
             raise UsageError(
@@ -132,6 +131,11 @@ def as_given(verb: str, record: type[Record], given: Record | None, keywords: Ma
             f"the {name}, or leave it out."
         )
     return given
+
+
+def check_missing(missing: str) -> None:
+    """Refuse what is no way to treat missing answers."""
+    _check_choice("missing", missing, get_args(Missing))
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
@@ -322,7 +326,7 @@ def _plain(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _check_number(name: str, value: object, rule: str, holds: Callable[[float], bool]) -> None:
+def _check_number(name: str, value: object, rule: str, holds: Callable[[float], bool], then: str = "") -> None:
     if value is None:
         return
     try:
@@ -330,7 +334,7 @@ def _check_number(name: str, value: object, rule: str, holds: Callable[[float], 
     except OverflowError:  # an integer beyond every float
         sound = False
     if not sound:
-        raise UsageError(f"{name} must be {rule}, but got {_short(value)}.")
+        raise UsageError(f"{name} must be {rule}, but got {_short(value)}{then}.")
 
 
 def _check_whole(name: str, value: object, low: int, high: int) -> None:

@@ -233,3 +233,16 @@ def test_frames_and_series_of_another_library() -> None:
     assert (found.difference, found.systems.a, found.systems.b) == (expected, "old", "new")
     long = _Frame(table(A, "old")), _Frame(table(B, "new"))
     assert compare(*long).difference == expected
+
+
+@pytest.mark.parametrize("verb", [compare, rank, summarize, reliability])
+def test_a_way_to_treat_missing_answers_that_does_not_exist_is_refused(verb: Any) -> None:
+    """Also where nothing is missing, so that a misspelling is found before it matters."""
+    for b in ([0.0, 1.0, 1.0], [0.0, NAN, 1.0]):
+        with pytest.raises(UsageError, match="missing must be one of drop, complete, zero, refuse, but got 'Zero'"):
+            verb([1.0, 0.0, 1.0], b, missing="Zero")
+
+
+def test_a_level_that_is_a_text_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"level must be at least 0.5 and below 1, but got '0.9'"):
+        compare([1.0, 0.0, 1.0], [0.0, 0.0, 1.0], level="0.9")  # type: ignore[arg-type]  # which is refused

@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.data.metrics import Metric
 from assay.data.tables import Labels, Table
-from assay.design import Missing
+from assay.design import Missing, check_missing
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed
 
@@ -17,6 +17,7 @@ _FEW_CLUSTERS, _LARGE_CLUSTERS = 30, 50
 
 def answered_tables(tables: Sequence[Table], metric: Metric, missing: Missing) -> list[Table]:
     """The tables without the answers that were lost, checked for whether what is left can be compared."""
+    check_missing(missing)
     check_zero(metric, missing)
     wrong = any(table.lost is not None and (table.numbers["score"][table.lost] == 0).any() for table in tables)
     if wrong and metric.lower_is_better:

@@ -15,7 +15,7 @@ from assay.data.panel_views import EXAMPLES, Dropped, PanelViews, ratio_of, with
 from assay.data.reading import read_tables, read_wide
 from assay.data.tables import Table
 from assay.data.units_and_runs import RunTable, columns_of, runs_of
-from assay.design import Missing
+from assay.design import Missing, check_missing
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed
 from assay.stats.units import Floats, grouped
@@ -109,6 +109,7 @@ class Panel(PanelViews):
 
     def without(self, missing: Missing) -> "Panel":
         """The panel with its holes left out, filled with 0 or refused, as asked; ``"drop"`` leaves them."""
+        check_missing(missing)
         if self.whole or missing == "drop":
             return self
         if missing == "complete":
