@@ -171,6 +171,13 @@ def test_hundreds_of_columns_are_not_taken_for_models() -> None:
     assert len(read_tables([table], columns={"score": "q*"})) == 201
 
 
+def test_a_column_of_token_counts_is_left_out_with_a_note() -> None:
+    """``tokens`` is a column of losses, and none of scores."""
+    found = summarize({"id": [1, 2, 3], "tokens": [5, 6, 7], "m1": [1, 0, 1], "m2": [0, 0, 1]})
+    assert [round(model.value.value or 0, 3) for model in found.models] == [0.667, 0.333]
+    assert "the table: columns not used: tokens" in found.notes
+
+
 def test_one_column_of_numbers_is_not_guessed() -> None:
     assert_refused({"id": ["x"], "points": [1]}, "no column score", "`columns={'score': 'NAME'}`")
 

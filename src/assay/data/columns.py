@@ -262,4 +262,5 @@ def _unasked(source: RowSource, asked: Asked) -> dict[str, dict[str, str]] | Non
     models = holds_scores(source, free) if len(free) > 1 else []
     if len(models) < 2:
         return None
-    return {model: {**found, **asked.mapping, "score": model} for model in models}
+    own = {ours: theirs for ours, theirs in found.items() if ours in REQUIRED["scores"] + OPTIONAL["scores"]}
+    return {model: {**own, **asked.mapping, "score": model} for model in models}

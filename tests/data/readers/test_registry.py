@@ -70,6 +70,11 @@ def read(path: Path) -> list[tuple[str, float]]:
             b'{"item": "q1",\n "score": 1}\n',
             (", line 1: not JSON: it ends too early", "one whole object per line"),
         ),
+        (
+            "a.json",
+            b'{\n "results": [{"item": 1}],\n "model": "m"\n}\n',
+            (": one JSON object with 'results', 'model', not a table", "an array of objects"),
+        ),
         ("a.jsonl", b'{"item": "q1", "item": "q2", "score": 1}\n', (", line 1: ", "'item' appears twice")),
         ("a.jsonl", b'{"item": "q\xff", "score": 1}\n', (", line 1: byte 0xff is not UTF-8", "save")),
         (

@@ -30,13 +30,14 @@ from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.runs import MANIFEST, RunSource
 from assay.errors import InputError, UsageError
-from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened
-from assay.names import one_line
+from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened, read_json
+from assay.names import listed, one_line
 
 _HEAD = 1 << 16
 #: How one JSON document of many rows begins: an array of objects, or an object of columns and data.
 _ARRAY = re.compile(rb"\[\s*(\{|\])")
 _SPLIT = re.compile(rb'\{[^{]*"columns"\s*:\s*\[')
+_SPREAD = re.compile(rb"\{\s*\n")  # one object over several lines
 _JSON = frozenset({".jsonl", ".ndjson", ".json"})
 _PARQUET = frozenset({".parquet", ".pq"})
 _WRITE = "write it as CSV, TSV, JSON, JSONL or Parquet"
@@ -180,9 +181,23 @@ def _text_file(path: Path, label: str, head: bytes) -> DuckSource | Records:
         raise InputError(f"{label}: the file is empty; check what should have written it.")
     if _ARRAY.match(start) or _SPLIT.match(start):
         return records_of(path, label)
+    if _SPREAD.match(start):
+        _refuse_object(path, label)
     if start.startswith(b"{") or path.suffix.lower() in _JSON:
         return JsonLines(path, label)
     return Delimited(path, label, head)
+
+
+def _refuse_object(path: Path, label: str) -> None:
+    """Refuse a whole JSON object over several lines; of one that is cut off the reader of lines says where."""
+    try:
+        fields = read_json(path, label=label)
+    except InputError:
+        return
+    raise InputError(
+        f"{label}: one JSON object with {listed(map(repr, fields))}, not a table; a table is an array of objects, an "
+        "object of 'columns' and 'data', or an object per line."
+    )
 
 
 def _head(path: Path, label: str) -> bytes:
