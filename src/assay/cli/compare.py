@@ -1,7 +1,7 @@
 """`assay compare A B`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
