@@ -16,10 +16,12 @@ from assay.analyses.power import power
 from assay.analyses.power.survey_noise import SurveyPlan
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
+from assay.analyses.suite import compare_suite
 from assay.analyses.summarize import summarize
 from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
 from assay.certificate import certify
+from assay.data import Panel
 from assay.design import Design
 from assay.examples import RUNS
 from assay.report.document import Part
@@ -96,6 +98,14 @@ def _reliability() -> Result:
     return reliability(columns | {"score": rng.random(len(rows)).tolist()})
 
 
+def _suite() -> Result:
+    """Five tasks of unequal sizes, one of which gains."""
+    rng, tasks = np.random.default_rng(5), np.repeat(["arc", "boolq", "gsm8k", "mmlu", "wino"], [40, 60, 50, 90, 30])
+    a = (rng.random(len(tasks)) < 0.6).astype(float)
+    b = np.where((tasks == "gsm8k") | (rng.random(len(tasks)) < 0.05), 1.0, a)
+    return compare_suite(Panel.from_arrays(np.column_stack([a, b]), systems=["ALPHA", "BETA"], labels={"task": tasks}))
+
+
 def _summary() -> Result:
     """Losses in clusters, with the names that are looked for."""
     paths = {"ALPHA": examples.path("losses-base.csv"), "BETA": examples.path("losses-trigram.csv")}
@@ -118,6 +128,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "reliability": _reliability,
     "power": _power,
     "noise": lambda: power(SurveyPlan(options=[3, 4], respondents=[20, 50])),
+    "suite": _suite,
     "summary": _summary,
 }
 KINDS = tuple(_MAKERS)
