@@ -165,6 +165,9 @@ def test_frames_of_runs_are_paired_by_their_index() -> None:
     found = reliability(runs[0], runs[1].sample(frac=1, random_state=2))
     assert found == reliability(*runs)
     assert found.models == reliability(*(one.to_numpy() for one in runs)).models
+    assert found.notes[2] == "paired by the column item or the index of the frames"
+    tables = [one.rename_axis("item").reset_index() for one in runs]
+    assert found == reliability(tables[0], tables[1].sample(frac=1, random_state=3))
     assert found.notes[:2] == tuple(f"3 columns read as runs of {model}: r1, r2, r3" for model in "AB")
 
 

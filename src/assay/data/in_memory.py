@@ -110,7 +110,7 @@ def _side_by_side(sources: Sequence[Any], arrays: Sequence[Floats]) -> tuple[Flo
     """(items, runs) of all, the labels of items where there are any, and how they were paired."""
     if len(arrays) == 1:
         return arrays[0], None, ()
-    columns = [_Column(None, one, _labels(source)) for source, one in zip(sources, arrays, strict=True)]
+    columns = [_Column(None, one, _items(source)) for source, one in zip(sources, arrays, strict=True)]
     if not _by_index(columns, _letters(len(columns))):
         ignored = any(not column.by_place for column in columns)
         unused = "; the index of a Series beside arrays is not used" if ignored else ""
@@ -120,7 +120,14 @@ def _side_by_side(sources: Sequence[Any], arrays: Sequence[Floats]) -> tuple[Flo
     aligned = [np.full((len(ids), one.shape[1]), np.nan) for one in arrays]
     for column, made in zip(columns, aligned, strict=True):
         made[[rows[label] for label in _different(column.index or [])]] = column.values
-    return np.hstack(aligned), ids, (_BY_INDEX,)
+    frames = not any(map(is_array, sources))
+    return np.hstack(aligned), ids, ("paired by the column item or the index of the frames" if frames else _BY_INDEX,)
+
+
+def _items(source: Any) -> list[str] | None:
+    """The items of the rows: the column of a frame that names them, or the index."""
+    item = found_in(_opened(source), Asked({})).get("item") if _is_frame(source) else None
+    return _labels(source) if item is None else [str(label) for label in source[item]]
 
 
 def _read_as_runs(sources: Sequence[Any], models: Sequence[str]) -> list[str]:
