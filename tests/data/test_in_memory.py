@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import Design, Goal, InputError, Panel, UsageError, compare, power, rank, reliability, summarize
+from assay import Design, Goal, InputError, Panel, Selection, UsageError, compare, power, rank, reliability, summarize
 
 RNG = np.random.default_rng(18)
 A = (RNG.random(30) < 0.5).astype(int)
@@ -25,6 +25,11 @@ def table(scores: Any, model: str) -> dict[str, Any]:
 def said(found: Any) -> dict[str, Any]:
     """A result without its notes and pictures."""
     return {name: value for name, value in found.to_dict().items() if name not in ("notes", "chart_data", "picture")}
+
+
+def but_lost(found: Any) -> dict[str, Any]:
+    """The same, without the numbers of lost answers."""
+    return {name: value for name, value in said(found).items() if name != "lost"}
 
 
 @pytest.mark.parametrize("kind", [np.asarray, list, tuple, pd.Series, lambda x: x.astype(bool), pd.array])
@@ -63,6 +68,23 @@ def test_a_missing_answer_is_a_hole(missing: Any) -> None:
     found = compare(A, b)
     assert (found.n_pairs, found.dropped.only_a, found.dropped.examples) == (29, 1, ("03",))
     assert found.difference == compare(np.delete(A, 3), np.delete(B, 3)).difference
+
+
+def test_a_missing_answer_counts_as_0_where_errors_are_wrong() -> None:
+    """Oracle: the same scores with the 0 written out."""
+    b, zero, wrong = B.astype(float), B.astype(float), Selection(errors="wrong")
+    b[[3, 7]], zero[[3, 7]] = NAN, 0
+    found = compare(A, b, selection=wrong)
+    assert but_lost(found) == said(compare(A, zero))
+    assert found.lost == {"A": 0, "B": 2}
+    assert any("they count as wrong (`Selection(errors='missing')` leaves them out)" in note for note in found.notes)
+    assert compare(A, b, selection=Selection()).n_pairs == 28
+    series = pd.Series(A, ITEMS), pd.Series(b, ITEMS)[::-1]
+    assert compare(*series, selection=wrong).difference == found.difference
+    assert but_lost(rank(A, b, selection=wrong)) == said(rank(A, zero))
+    assert but_lost(summarize(A, b, selection=wrong)) == said(summarize(A, zero))
+    runs = np.column_stack([A, b])
+    assert but_lost(reliability(runs, selection=wrong)) == said(reliability(np.column_stack([A, zero])))
 
 
 def test_a_frame_with_a_column_per_model() -> None:
@@ -123,6 +145,43 @@ def test_reliability_takes_runs_as_arrays() -> None:
     assert one == said(reliability(runs)) == said(reliability(*runs.T)) == said(reliability(pd.DataFrame(runs)))
 
 
+def test_runs_in_series_are_paired_by_their_index() -> None:
+    a, b = pd.Series(A, ITEMS), pd.Series(B, ITEMS)
+    shuffled = b.sample(frac=1, random_state=1)
+    found = reliability(a, shuffled)
+    assert found.notes[0] == "paired by the index of the Series"
+    assert found == reliability(a, shuffled.reindex(a.index)) == reliability(a[::-1], shuffled)
+    assert {**said(found), "signature": ""} == {**said(reliability(A, B)), "signature": ""}
+    fewer = reliability(a, shuffled.drop("q03"))
+    assert (fewer.n, fewer.dropped.examples, fewer.lost) == (29, ("q03",), {})
+    assert fewer.models == reliability(np.delete(A, 3), np.delete(B, 3)).models
+    beside = reliability(a, B)
+    assert beside.models == found.models
+    assert beside.notes[0].endswith("; the index of a Series beside arrays is not used")
+
+
+def test_frames_of_runs_are_paired_by_their_index() -> None:
+    runs = [pd.DataFrame((RNG.random((30, 3)) < 0.6).astype(int), ITEMS, ["r1", "r2", "r3"]) for _ in range(2)]
+    found = reliability(runs[0], runs[1].sample(frac=1, random_state=2))
+    assert found == reliability(*runs)
+    assert found.models == reliability(*(one.to_numpy() for one in runs)).models
+    assert found.notes[2] == "paired by the column item or the index of the frames"
+    tables = [one.rename_axis("item").reset_index() for one in runs]
+    assert found == reliability(tables[0], tables[1].sample(frac=1, random_state=3))
+    assert found.notes[:2] == tuple(f"3 columns read as runs of {model}: r1, r2, r3" for model in "AB")
+
+
+def test_what_was_read_as_runs_and_what_was_left_out_is_said() -> None:
+    frame = pd.DataFrame({"m1": A, "m2": B.astype(float), "m3": A.astype(float)})
+    assert reliability(frame).notes[0] == "3 columns read as runs of one model: m1, m2, m3"
+    frame.loc[4, "m2"] = frame.loc[9, "m3"] = NAN
+    found = reliability(frame)
+    assert (found.n, found.notes[1]) == (28, "28 of 30 items: 2 lack a run")
+    assert found.models == reliability(frame.drop([4, 9])).models
+    frame.loc[9, "m3"] = 1
+    assert reliability(frame.to_numpy()).notes[0] == "29 of 30 items: 1 lacks a run"
+
+
 def test_every_verb_takes_the_fields_as_keywords() -> None:
     from assay import Spread
 
@@ -159,6 +218,16 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: compare(pd.Series([1, 0], ["a", "b"]), pd.Series([1, 0], ["c", "d"])),
         InputError,
         "no label is in the index of every Series: A has a, b; B has c, d",
+    ),
+    "runs with no index in common": (
+        lambda: reliability(pd.Series([1, 0], ["a", "b"]), pd.Series([1, 0], ["c", "d"])),
+        InputError,
+        "no label is in the index of every Series: A has a, b; B has c, d",
+    ),
+    "runs with an index twice": (
+        lambda: reliability(pd.Series([1, 0], ["a", "a"]), pd.Series([1, 0], ["a", "b"])),
+        InputError,
+        "the index of a Series has 'a' twice",
     ),
     "three models": (lambda: compare(np.eye(3)), UsageError, "two of its models among A, B, C"),
     "a cube": (lambda: summarize(np.zeros((2, 2, 2))), InputError, r"\(items,\) or \(items, models\)"),

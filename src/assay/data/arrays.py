@@ -18,7 +18,7 @@ LARGEST, SMALLEST = 1e60, 1e-60
 
 def matrix(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
     """(n, k) Numbers; with ``holes`` NaN is allowed, but not in a whole row."""
-    array = _array(name, values, holes=holes)
+    array = numbers(name, values, holes=holes)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or 0 in array.shape:
@@ -31,7 +31,7 @@ def matrix(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
 
 def positive(name: str, values: ArrayLike, shapes: tuple[tuple[int, ...], ...], *, zeros: bool = False) -> Floats:
     """Positive numbers of one of the shapes; with ``zeros`` some may be 0."""
-    array = _array(name, values)
+    array = numbers(name, values)
     if array.shape not in shapes:
         raise InputError(f"{name} must have the shape {' or '.join(map(str, shapes))}, but got {array.shape}.")
     if zeros and bool((array >= 0).all()) and array.any():
@@ -42,7 +42,8 @@ def positive(name: str, values: ArrayLike, shapes: tuple[tuple[int, ...], ...], 
     return array
 
 
-def _array(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
+def numbers(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
+    """Finite numbers of any shape; with ``holes`` NaN is allowed."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

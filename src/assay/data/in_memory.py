@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.arrays import unit_ids
+from assay.data.arrays import numbers, unit_ids
 from assay.data.columns import Asked, columns_by_model, found_in
 from assay.data.panel import Panel
 from assay.data.readers import UNNAMED, Selection
@@ -19,10 +19,13 @@ from assay.data.readers.memory import MemorySource
 from assay.data.reading import read_models, read_wide
 from assay.data.tables import Table
 from assay.data.values import answers_in
+from assay.design import Errors
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed
+from assay.stats.units import Floats
 
 _BY_ROW = f"no column item: rows are items, by their position (or name it with {argument(columns={'item': 'NAME'})})"
+_BY_INDEX = "paired by the index of the Series"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -68,7 +71,7 @@ def prepared(
     if columns or cluster is not None:
         told = "columns" if columns else "cluster"
         raise UsageError(f"{told} is about tables, and arrays have no columns; make a panel with Panel.from_arrays.")
-    return _paired([column for source in arrays for column in _columns(source)])
+    return _paired([column for source in arrays for column in _columns(source)], (selection or Selection()).errors)
 
 
 def is_array(source: Any) -> bool:
@@ -78,25 +81,60 @@ def is_array(source: Any) -> bool:
     return isinstance(source, Sequence) or hasattr(source, "__array__")
 
 
-def run_columns(sources: Sequence[Any], names: Sequence[str] | None = None, *, of_one: bool = False) -> Panel:
+def run_columns(
+    sources: Sequence[Any], names: Sequence[str] | None = None, *, of_one: bool = False, errors: Errors = "missing"
+) -> Panel:
     """A panel of runs: every array (items, runs) is a model; with ``of_one`` arrays (items,) are the runs of one.
 
-    Of a frame the columns that hold numbers are runs. NaN is no answer.
+    Of a frame the columns that hold numbers are runs. NaN is no answer, or with ``errors="wrong"`` 0.
     """
-    arrays = [_runs(source) for source in sources]
-    if len({len(one) for one in arrays}) > 1:
-        raise _unequal([len(one) for one in arrays])
+    arrays = [numbers("scores", _runs(source), holes=True) for source in sources]
     single = of_one and all(one.shape[1] == 1 for one in arrays)
     models = _letters(1 if single else len(arrays)) if names is None else list(names)
     if len(models) != (1 if single else len(arrays)):
         raise UsageError(f"names must be {1 if single else len(arrays)}, one for each model, but got {listed(models)}.")
-    of_columns = models * len(arrays) if single else np.repeat(models, [one.shape[1] for one in arrays]).tolist()
-    panel = Panel.from_arrays(np.hstack(arrays), models=of_columns, holes=True)
-    holes = {one.model: int((~panel.answered[:, list(one.columns)]).sum()) for one in panel.by_model}
-    panel = replace(panel, lost=holes if any(holes.values()) else {})
+    of_arrays = models * len(arrays) if single else models
+    holes = dict.fromkeys(models, 0)
+    for model, one in zip(of_arrays, arrays, strict=True):
+        holes[model] += int(np.isnan(one).sum())
+    if errors == "wrong":
+        arrays = [np.where(np.isnan(one), 0.0, one) for one in arrays]
+    values, ids, notes = _side_by_side(sources, arrays)
+    of_columns = np.repeat(of_arrays, [one.shape[1] for one in arrays]).tolist()
+    panel = Panel.from_arrays(values, ids=ids, models=of_columns, holes=True)
+    read = _read_as_runs(sources, of_arrays)
+    return replace(panel, lost=holes if any(holes.values()) else {}, notes=(*read, *notes))
+
+
+def _side_by_side(sources: Sequence[Any], arrays: Sequence[Floats]) -> tuple[Floats, list[str] | None, tuple[str, ...]]:
+    """(items, runs) of all, the labels of items where there are any, and how they were paired."""
     if len(arrays) == 1:
-        return panel
-    return replace(panel, notes=("paired by position: row i of every array is the same item",))
+        return arrays[0], None, ()
+    columns = [_Column(None, one, _items(source)) for source, one in zip(sources, arrays, strict=True)]
+    if not _by_index(columns, _letters(len(columns))):
+        ignored = any(not column.by_place for column in columns)
+        unused = "; the index of a Series beside arrays is not used" if ignored else ""
+        return np.hstack(arrays), None, (f"paired by position: row i of every array is the same item{unused}",)
+    ids = sorted({label for column in columns for label in column.index or ()})
+    rows = {label: row for row, label in enumerate(ids)}
+    aligned = [np.full((len(ids), one.shape[1]), np.nan) for one in arrays]
+    for column, made in zip(columns, aligned, strict=True):
+        made[[rows[label] for label in _different(column.index or [])]] = column.values
+    frames = not any(map(is_array, sources))
+    return np.hstack(aligned), ids, ("paired by the column item or the index of the frames" if frames else _BY_INDEX,)
+
+
+def _items(source: Any) -> list[str] | None:
+    """The items of the rows: the column of a frame that names them, or the index."""
+    item = found_in(_opened(source), Asked({})).get("item") if _is_frame(source) else None
+    return _labels(source) if item is None else [str(label) for label in source[item]]
+
+
+def _read_as_runs(sources: Sequence[Any], models: Sequence[str]) -> list[str]:
+    """What the columns of frames were taken for, unasked."""
+    whose = ["one model"] if len(models) == 1 else models
+    frames = [(_score_columns(one, {}, None), of) for one, of in zip(sources, whose, strict=True) if not is_array(one)]
+    return [f"{len(columns)} columns read as runs of {of}: {listed(columns)}" for columns, of in frames]
 
 
 def holds_runs(source: Any) -> bool:
@@ -125,7 +163,7 @@ class _Column:
     """The scores of one model."""
 
     name: str | None
-    values: Any  # (n,)
+    values: Any  # (n,), or (n, runs)
     index: list[str] | None  # the labels of a Series; None: it has none
 
     def __len__(self) -> int:
@@ -139,10 +177,10 @@ class _Column:
 
 def _columns(source: Any) -> Iterator[_Column]:
     """The columns of an array: one, or of (items, models) as many as there are models."""
-    index = getattr(source, "index", None)
-    if index is not None and not callable(index):
+    labels = _labels(source)
+    if labels is not None:
         name = getattr(source, "name", None)
-        yield _Column(None if name is None else str(name), source, _different([str(label) for label in index]))
+        yield _Column(None if name is None else str(name), source, _different(labels))
         return
     array = _numbers(source)
     if array.ndim == 1:
@@ -152,6 +190,12 @@ def _columns(source: Any) -> Iterator[_Column]:
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(f"an array must have the shape (items,) or (items, models), but got {array.shape}.")
     yield from (_Column(None, column, None) for column in array.T)
+
+
+def _labels(source: Any) -> list[str] | None:
+    """The index of a Series or a frame, as texts; None where it has none."""
+    index = getattr(source, "index", None)
+    return None if index is None or callable(index) else [str(label) for label in index]
 
 
 def _different(labels: list[str]) -> list[str]:
@@ -178,9 +222,20 @@ def _numbers(source: Any) -> NDArray[Any]:
     return array
 
 
-def _paired(columns: Sequence[_Column]) -> list[Table]:
+def _paired(columns: Sequence[_Column], errors: Errors) -> list[Table]:
     """Tables of the columns, by the labels of Series or by position."""
     names = _names(columns)
+    by_index = _by_index(columns, names)
+    place = unit_ids(None, len(columns[0]))
+    tables = [
+        read_wide({"item": column.index if by_index else place, name: column.values}, [name], errors=errors)[0]
+        for name, column in zip(names, columns, strict=True)
+    ]
+    return [replace(table, notes=_how_paired(columns, by_index=by_index)) for table in tables]
+
+
+def _by_index(columns: Sequence[_Column], names: Sequence[str]) -> bool:
+    """Whether the columns are paired by their labels; refused if they cannot be paired."""
     by_index = all(column.index is not None for column in columns) and not all(c.by_place for c in columns)
     if not by_index and len({len(column) for column in columns}) > 1:
         raise _unequal([len(column) for column in columns])
@@ -190,12 +245,7 @@ def _paired(columns: Sequence[_Column]) -> list[Table]:
             f"no label is in the index of every Series: {shown}; set the index to the item, or pass .to_numpy() to "
             "pair by position."
         )
-    place = unit_ids(None, len(columns[0]))
-    tables = [
-        read_wide({"item": column.index if by_index else place, name: column.values}, [name])[0]
-        for name, column in zip(names, columns, strict=True)
-    ]
-    return [replace(table, notes=_how_paired(columns, by_index=by_index)) for table in tables]
+    return by_index
 
 
 def _names(columns: Sequence[_Column]) -> list[str]:
@@ -216,7 +266,7 @@ def _how_paired(columns: Sequence[_Column], *, by_index: bool) -> tuple[str, ...
     if len(columns) == 1:
         return ()
     if by_index:
-        return ("paired by the index of the Series",)
+        return (_BY_INDEX,)
     ignored = any(not column.by_place for column in columns)
     return ("paired by position" + (", the index of a Series beside arrays is not used" if ignored else ""),)
 
@@ -267,8 +317,7 @@ def _score_columns(frame: Any, columns: Mapping[str, str], cluster: str | None) 
 def _with_ids(frame: Any) -> tuple[dict[str, Any], str]:
     """The frame with its index, or the numbers of its rows, as the column ``item``; and what to say of it."""
     named = {str(key): frame[key] for key in _keys(frame)}
-    index = getattr(frame, "index", None)
-    labels = None if index is None or callable(index) else [str(label) for label in index]
+    labels = _labels(frame)
     count = len(next(iter(named.values())))
     if labels is None or labels == [str(i) for i in range(count)]:
         return {"item": unit_ids(None, count), **named}, _BY_ROW

@@ -86,7 +86,12 @@ def read_tables(
 
 
 def read_wide(
-    frame: Any, systems: Sequence[str], *, columns: Mapping[str, str] | None = None, cluster: str | None = None
+    frame: Any,
+    systems: Sequence[str],
+    *,
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    errors: Errors = "missing",
 ) -> list[Table]:
     """Read one table per score column of a wide frame; an empty cell is a lost answer."""
     source = open_source(frame)
@@ -96,7 +101,8 @@ def read_wide(
         if name not in source.columns:
             raise InputError(f"{source.label}: no column {name!r} among {listed(source.columns)}; name one of them.")
     mappings = {name: {**(columns or {}), "score": name} for name in systems}
-    found = [_table(source, _Rules(Asked(mapping, "scores", cluster)), name) for name, mapping in mappings.items()]
+    rules = {name: _Rules(Asked(mapping, "scores", cluster), errors) for name, mapping in mappings.items()}
+    found = [_table(source, rule, name) for name, rule in rules.items()]
     return [replace(table, notes=()) for table in found]  # the other systems are not unused
 
 

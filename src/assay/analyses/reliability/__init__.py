@@ -81,7 +81,8 @@ def reliability(
         )
         return reliability_of(repeated(asked.without(missing)), goal)
     if all(map(holds_runs, sources)):
-        return reliability_of(repeated(run_columns(sources, names, of_one=True).without(missing)), goal)
+        found = run_columns(sources, names, of_one=True, errors=(selection or Selection()).errors)
+        return reliability_of(repeated(found.without(missing)), goal)
     if names is not None:
         raise UsageError("names are of arrays; models of tables have a column 'model', files are named NAME=PATH.")
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
@@ -150,7 +151,12 @@ def repeated(panel: Panel) -> Panel:
     for runs in panel.models:
         if len(runs.columns) < 2:
             raise InputError(f"model {runs.model!r} has one run, but two are needed to see how far runs agree.")
-    return panel.complete()
+    found = panel.complete()
+    if found.n == panel.n:
+        return found
+    lacking = panel.n - found.n
+    note = f"{found.n:,} of {panel.n:,} {panel.unit}s: {lacking:,} lack{'s' * (lacking == 1)} a run"
+    return replace(found, notes=(*found.notes, note))
 
 
 def computable(panel: Panel) -> Panel:
