@@ -104,7 +104,7 @@ def compare_losses(rng: Rng, level: float) -> Iterator[Claim]:
 def compare_real_scores(rng: Rng, level: float) -> Iterator[Claim]:
     n = int(rng.choice([5, 12, 30, 60]))
     more = {"cluster": [f"c{i}" for i in rng.integers(0, max(3, n // 3), n)]} if rng.random() < 0.3 else {}
-    a = rng.uniform(0, 1, n)
+    a = rng.uniform(1, 2, n)
     tables = scores(a.tolist(), **more), scores((a + differences(rng, n)).tolist(), **more)
     resamples = None if rng.random() < 0.7 else 200
     yield from of_comparison(compare(*tables, design=Design(level=level, resamples=resamples)))
@@ -274,7 +274,7 @@ def test_the_same_p_at_every_level(n: int) -> None:
     """It is a property of the data: what is shown at 99 % is shown at 90 %."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        a = rng.uniform(0, 1, n)
+        a = rng.uniform(1, 2, n)
         tables = scores(a.tolist()), scores((a + differences(rng, n)).tolist())
         found = [compare(*tables, design=Design(level=level)) for level in LEVELS]
         assert len({one.p_value for one in found}) == 1
