@@ -9,7 +9,7 @@ from assay.design import DESIGN_EFFECT_LIMIT
 from assay.stats.bootstrap import interval
 from assay.stats.records import IntervalName
 from assay.stats.units import Units, design_effect, mean_of_draws
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 from benchmarks.simulation.scenarios import Scenario
 
 NOMINAL = 0.95
@@ -56,7 +56,7 @@ def coverage(scenario: Scenario, simulations: int) -> dict[str, Coverage]:
 def all_limits(units: Units, simulation: int) -> dict[str, Limits]:
     """The limits of every method on the same data; the default takes the scheme that the token counts ask for."""
     windows: dict[str, Limits] = {method: _limits(units, method, simulation) for method in WINDOWS}
-    tokens, own = mean_of_draws(units), interval_for("auto", Facts.of(units))
+    tokens, own = mean_of_draws(units), interval_for("auto", UnitFacts.of(units))
     nearly_equal = design_effect(units.denominators) <= DESIGN_EFFECT_LIMIT
     default = _limits(tokens if own == "bca" and nearly_equal else units, own, simulation)
     return {DEFAULT: default, **windows, TOKENS: _limits(tokens, "bca-plain", simulation)}

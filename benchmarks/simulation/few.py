@@ -20,7 +20,7 @@ from assay.stats.numerics import critical_values
 from assay.stats.proportions import mcnemar_p, tango_limits
 from assay.stats.records import IntervalName
 from assay.stats.units import Floats, Units, effective_number
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 
 Draw = Callable[[np.random.Generator, int], tuple[Floats, Floats]]  # differences and tokens
 OURS: tuple[IntervalName, ...] = ("t-hall", "bca", "t")
@@ -248,7 +248,7 @@ def simulated(case: Case, simulations: int) -> Outcome:
 def _limits(units: Units, simulation: int) -> dict[str, tuple[float, float]]:
     made = {method: interval(units, method=method).interval for method in OURS}
     found: dict[str, tuple[float, float]] = {name: (limits.low, limits.high) for name, limits in made.items()}
-    found["auto"] = found[interval_for("auto", Facts.of(units))]
+    found["auto"] = found[interval_for("auto", UnitFacts.of(units))]
     if simulation % SLOW_EVERY == 0:
         plain = {method: interval(units, method=method).interval for method in SLOW}
         found |= {name: (limits.low, limits.high) for name, limits in plain.items()}

@@ -17,7 +17,7 @@ from scipy import stats
 import assay
 from assay.errors import InputError, UsageError
 from assay.scoring import generation_files
-from assay.scoring.decoding import Answer, Decoding, cut_at, draws_of, encoded_prompts, seed_of
+from assay.scoring.decoding import Continuation, Decoding, cut_at, draws_of, encoded_prompts, seed_of
 from assay.scoring.generation import generate
 from assay.scoring.generation_files import record_of, unfinished
 from assay.scoring.models_and_texts import EndpointSpec, ModelSpec
@@ -181,7 +181,7 @@ def test_a_space_between_prompt_and_answer_is_kept() -> None:
     made = ModelWriter.__new__(ModelWriter)
     made.tokenizer = fast(tokenizer_object=words)
     assert made.tokenizer.decode([1]) == "upon"
-    assert made._answer([0], [1], Decoding(max_tokens=1)) == Answer(" upon", "length", 1)
+    assert made._answer([0], [1], Decoding(max_tokens=1)) == Continuation(" upon", "length", 1)
 
 
 # -------------------------------------------------------------------------------------------------------- interruptions

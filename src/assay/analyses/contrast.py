@@ -26,7 +26,7 @@ from assay.stats.proportions import Effective, effective_counts, mcnemar_p, scor
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import snapped, without_residue
 from assay.stats.units import Floats, Units, design_effect, grouped, mean_of_draws, without_noise
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 
 Verdict = Literal["better", "worse", "no difference shown", "equivalent", "undecided"]
 #: Whether a verdict may rest on so many units: yes, only if their differences are roughly symmetric, or no.
@@ -75,7 +75,7 @@ def drawn_by(whole: Units, design: Design, panel: Panel) -> DrawnUnits:
     effect = design_effect(whole.denominators)
     unit = "cluster" if panel.clusters is not None else panel.unit
     what = "tokens" if panel.metric.kind == "losses" else "weights"
-    method = interval_for(design.method, Facts.of(whole, "0/1 pairs" if panel.binary else "other"))
+    method = interval_for(design.method, UnitFacts.of(whole, "0/1 pairs" if panel.binary else "other"))
     if design.scheme != "auto":
         chosen, reason = design.scheme, f"as asked (design effect of the {what} {effect:.3f})"
     elif not whole.equal_denominators and method in ("t", "t-hall"):  # closed forms that need no draws, as in `rank`
@@ -138,7 +138,7 @@ def _mcnemar(binary: Binary, *, exact: bool) -> Test:
 
 def paired_interval(drawn: Units, binary: Binary | None, design: Design) -> IntervalResult:
     """The interval that the design asks for, with its own p-value."""
-    if binary is not None and interval_for(design.method, Facts("0/1 pairs")) == "tango":
+    if binary is not None and interval_for(design.method, UnitFacts("0/1 pairs")) == "tango":
         return _tango(binary, design.level)
     return design.interval(drawn, own_p=True)
 

@@ -22,7 +22,7 @@ def certify(
         Path, options.option("The certificate; its evidence goes beside it.", "-o", "--output", value="CERT.json")
     ] = Path("certificate.json"),
     policy: options.PolicyFile = None,
-    tier: options.Tier = None,
+    tier: options.TierChoice = None,
     profile: options.ProfileName = None,
     max_ratio: options.MaxRatio = None,
     max_drop: options.MaxDrop = None,

@@ -22,7 +22,7 @@ def context(
     shown: Annotated[
         Literal["loss", "perplexity"], options.option("What the chart draws, above the differences.", "--show")
     ] = "loss",
-    chart: options.Chart = None,
+    chart: options.ChartFile = None,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     resamples: options.Resamples = options.DESIGN.resamples,

@@ -30,7 +30,7 @@ def japanese(
         options.option("Ranges of the scripts; wide adds half-width katakana, rare kanji, marks, full-width Latin."),
     ] = "basic",
     normalize: Annotated[Literal["none", "nfkc"], options.option("Unicode normalization of all text.")] = "none",
-    chart: options.Chart = None,
+    chart: options.ChartFile = None,
     bleu: Annotated[
         Sequence[str],
         options.option(

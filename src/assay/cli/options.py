@@ -326,7 +326,9 @@ PolicyFile = Annotated[
     Path | None,
     option("JSON or TOML; options beside it may only be stricter.", "--policy", panel=POLICY, value="FILE"),
 ]
-Tier = Annotated[TierName | None, option("Minima, replicates and limits. (default of certify: balanced)", panel=POLICY)]
+TierChoice = Annotated[
+    TierName | None, option("Minima, replicates and limits. (default of certify: balanced)", panel=POLICY)
+]
 ProfileName = Annotated[
     Profile | None,
     option("ci and release refuse what dev only reports. (default of certify: dev)", "--profile", panel=POLICY),
@@ -349,7 +351,7 @@ WeightRule = Annotated[Weights | None, option("Of the items of scores. (default:
 
 # -------------------------------------------------------------------------------------------------------------- output
 
-Chart = Annotated[
+ChartFile = Annotated[
     Path | None, option("Also draw it, to a .svg or .png file.", panel=OUTPUT, value="FILE", parser=_chart_file)
 ]
 Markdown = Annotated[Path | None, option("Also write it as Markdown.", panel=OUTPUT, value="FILE")]

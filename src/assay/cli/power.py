@@ -115,7 +115,7 @@ def power(
     scorer: options.Scorer = None,
     format_name: options.FormatName = None,
     newest: options.Newest = False,
-    chart: options.Chart = None,
+    chart: options.ChartFile = None,
     save: options.Save = None,
     as_json: options.Json = False,
 ) -> None:

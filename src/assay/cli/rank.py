@@ -49,7 +49,7 @@ def rank(
     resamples: options.Resamples = options.DESIGN.resamples,
     seed: options.Seed = options.DESIGN.seed,
     pairs: Annotated[bool, options.option("Show every pair.", "--pairs", panel=OUTPUT)] = False,
-    chart: options.Chart = None,
+    chart: options.ChartFile = None,
     markdown: options.Markdown = None,
     save: options.Save = None,
     as_json: options.Json = False,

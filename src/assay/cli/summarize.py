@@ -45,7 +45,7 @@ def summarize(
             parser=options.attempts_in,
         ),
     ] = None,
-    chart: options.Chart = None,
+    chart: options.ChartFile = None,
     save: options.Save = None,
     as_json: options.Json = False,
 ) -> None:

@@ -70,7 +70,7 @@ def report(
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     seed: options.Seed = options.DESIGN.seed,
-    chart: options.Chart = None,
+    chart: options.ChartFile = None,
     markdown: options.Markdown = None,
     save: options.Save = None,
     as_json: options.Json = False,

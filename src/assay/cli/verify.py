@@ -18,7 +18,7 @@ def verify(
     policy: options.PolicyFile = None,
     max_ratio: options.MaxRatio = None,
     max_drop: options.MaxDrop = None,
-    tier: options.Tier = None,
+    tier: options.TierChoice = None,
     profile: options.ProfileName = None,
     min_windows: options.MinWindows = None,
     level: options.PolicyLevel = None,

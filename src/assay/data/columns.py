@@ -65,7 +65,7 @@ class ColumnLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ColumnsAsked:
     """What a caller says of the columns of a table."""
 
     mapping: Mapping[str, str]  # our name → the file's
@@ -75,7 +75,7 @@ class Asked:
     usual: bool = True  # columns may go by the names that other programs give them
 
 
-def layout_of(source: RowSource, asked: Asked) -> ColumnLayout:
+def layout_of(source: RowSource, asked: ColumnsAsked) -> ColumnLayout:
     """Find our columns among a file's; name what is missing, ambiguous or misspelt."""
     label, columns, mapping = source.label, source.columns, asked.mapping
     check_keys(mapping)
@@ -129,7 +129,7 @@ def _check_kind_of_keys(mapping: Mapping[str, str], kind: Kind) -> None:
             raise UsageError(f"`columns` must name a column of a table of {kind} ({own}), but got {ours!r}{hint}.")
 
 
-def found_in(source: RowSource, asked: Asked) -> dict[str, str]:
+def found_in(source: RowSource, asked: ColumnsAsked) -> dict[str, str]:
     """Our name → the file's: as mapped, under our own name in any case, or as other programs call it."""
     found = {ours: theirs for ours, theirs in asked.mapping.items() if theirs}
     for same in (str, str.casefold) if asked.usual else (str,):
@@ -228,7 +228,7 @@ def _check_spelling(label: str, unused: tuple[str, ...], absent: list[str]) -> N
             )
 
 
-def columns_by_model(source: RowSource, asked: Asked) -> dict[str, dict[str, str]] | None:
+def columns_by_model(source: RowSource, asked: ColumnsAsked) -> dict[str, dict[str, str]] | None:
     """The column mapping of each model where a column holds one; ``None`` for any other table.
 
     Such columns are those that ``score`` is a pattern of, or else all that hold scores where no column is called so.
@@ -245,7 +245,7 @@ def columns_by_model(source: RowSource, asked: Asked) -> dict[str, dict[str, str
     return None if pattern or "score" in mapping else _unasked(source, asked)
 
 
-def _unasked(source: RowSource, asked: Asked) -> dict[str, dict[str, str]] | None:
+def _unasked(source: RowSource, asked: ColumnsAsked) -> dict[str, dict[str, str]] | None:
     """The same for a table that has ids, no score and no model, but several columns of scores."""
     if asked.kind == "losses" or not asked.usual or "measure" in source.about:
         return None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.arrays import numbers, unit_ids
-from assay.data.columns import Asked, columns_by_model, found_in
+from assay.data.columns import ColumnsAsked, columns_by_model, found_in
 from assay.data.panel import Panel
 from assay.data.readers import UNNAMED, Selection
 from assay.data.readers.memory import MemorySource
@@ -126,7 +126,7 @@ def _side_by_side(sources: Sequence[Any], arrays: Sequence[Floats]) -> tuple[Flo
 
 def _items(source: Any) -> list[str] | None:
     """The items of the rows: the column of a frame that names them, or the index."""
-    item = found_in(_opened(source), Asked({})).get("item") if _is_frame(source) else None
+    item = found_in(_opened(source), ColumnsAsked({})).get("item") if _is_frame(source) else None
     return _labels(source) if item is None else [str(label) for label in source[item]]
 
 
@@ -285,7 +285,7 @@ def _of_frame(source: Any, columns: Mapping[str, str], cluster: str | None, sele
     """A frame of scores without a column of ids as tables, by its index or by its rows; anything else as it is."""
     if not _is_frame(source) or not _keys(source) or (selection is not None and selection.pair_by == "row"):
         return [source]
-    found = found_in(_opened(source), Asked(columns, cluster=cluster))
+    found = found_in(_opened(source), ColumnsAsked(columns, cluster=cluster))
     if found.keys() & {"item", "window", "model", "loss"}:
         return [source]
     if "score" not in found and not _score_columns(source, columns, cluster):
@@ -311,7 +311,7 @@ def _opened(frame: Any) -> MemorySource:
 
 def _score_columns(frame: Any, columns: Mapping[str, str], cluster: str | None) -> list[str]:
     """The columns of scores, one per model or run, of a frame that has none called so; none where there is one."""
-    return list(columns_by_model(_opened(frame), Asked(columns, cluster=cluster, by_row=True)) or ())
+    return list(columns_by_model(_opened(frame), ColumnsAsked(columns, cluster=cluster, by_row=True)) or ())
 
 
 def _with_ids(frame: Any) -> tuple[dict[str, Any], str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.cells import NUMBERS, Cells, cells_of
-from assay.data.columns import Asked, ColumnLayout, columns_by_model, layout_of
+from assay.data.columns import ColumnLayout, ColumnsAsked, columns_by_model, layout_of
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import RowSource, Selection, row_places
 from assay.data.readers.containers import plain_stem
@@ -51,7 +51,7 @@ def read_table(
 
 def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
     """Read Parquet that `write_tables` wrote, whatever the file is called; nothing is guessed."""
-    return _table(Parquet(path, one_line(str(path))), _Rules(Asked({}, kind, cluster, usual=False)))
+    return _table(Parquet(path, one_line(str(path))), _Rules(ColumnsAsked({}, kind, cluster, usual=False)))
 
 
 def read_tables(
@@ -101,7 +101,7 @@ def read_wide(
         if name not in source.columns:
             raise InputError(f"{source.label}: no column {name!r} among {listed(source.columns)}; name one of them.")
     mappings = {name: {**(columns or {}), "score": name} for name in systems}
-    rules = {name: _Rules(Asked(mapping, "scores", cluster), errors) for name, mapping in mappings.items()}
+    rules = {name: _Rules(ColumnsAsked(mapping, "scores", cluster), errors) for name, mapping in mappings.items()}
     found = [_table(source, rule, name) for name, rule in rules.items()]
     return [replace(table, notes=()) for table in found]  # the other systems are not unused
 
@@ -159,7 +159,7 @@ def _open(
 class _Rules:
     """How the rows of a table are read."""
 
-    asked: Asked
+    asked: ColumnsAsked
     errors: Errors = "missing"
 
     @classmethod
@@ -169,7 +169,7 @@ class _Rules:
         if kind is not None and kind not in UNITS:
             raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
         chosen = selection or Selection()
-        return cls(Asked(columns or {}, kind, cluster, chosen.pair_by == "row"), chosen.errors)
+        return cls(ColumnsAsked(columns or {}, kind, cluster, chosen.pair_by == "row"), chosen.errors)
 
     def of_source(self, opened: RowSource) -> "_Rules":
         """The same for logs of a harness, whose columns we have named ourselves."""
@@ -195,7 +195,7 @@ def _tables(opened: RowSource, rules: _Rules) -> list[Table]:
     return [replace(table, notes=notes, label=f"{table.label} (model {table.name!r})") for table in found]
 
 
-def _wide_notes(opened: RowSource, table: Table, models: Collection[str], asked: Asked) -> tuple[str, ...]:
+def _wide_notes(opened: RowSource, table: Table, models: Collection[str], asked: ColumnsAsked) -> tuple[str, ...]:
     """What was taken for what in a table with a column for each model, unasked."""
     others = {ours: theirs for ours, theirs in table.columns.items() if ours != "score" and ours not in asked.mapping}
     read = [f"{ours} = {theirs}" for ours, theirs in others.items() if ours != theirs]

@@ -41,7 +41,7 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Continuation:
     """What a model wrote, how it ended, and how many tokens it is, if that is known."""
 
     text: str
@@ -58,7 +58,7 @@ class Writer(Protocol):
 
     def written(
         self, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, done: frozenset[int]
-    ) -> Iterator[dict[int, Answer]]:
+    ) -> Iterator[dict[int, Continuation]]:
         """Yield answers by the place of their prompt, leaving out those that are done."""
 
 

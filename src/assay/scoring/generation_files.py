@@ -22,7 +22,7 @@ from assay.files.reading import TABLE, read_bytes
 from assay.files.writing import make_folder, remove_parts, remove_whole, together, write_bytes
 from assay.names import listed, one_line
 from assay.results.words import count
-from assay.scoring.decoding import Answer, Decoding, Finish
+from assay.scoring.decoding import Continuation, Decoding, Finish
 from assay.version import VERSION
 
 SCHEMA = "assay/generations/1"
@@ -31,14 +31,14 @@ SECONDS_BETWEEN_RECORDS = 5.0  # of what has been answered so far
 _MOVE = "move it away, or name another file"
 
 T = TypeVar("T")
-Json = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class Job(msgspec.Struct, frozen=True):
     """What was asked of the models."""
 
-    prompts: Json  # how many, and their digest
-    decoding: Json
+    prompts: JsonObject  # how many, and their digest
+    decoding: JsonObject
 
     def differences(self, other: "Job") -> list[str]:
         if self.prompts != other.prompts:
@@ -52,7 +52,7 @@ class _Head(msgspec.Struct, frozen=True):
 
     schema: str
     job: Job
-    models: list[Json]
+    models: list[JsonObject]
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     schema: str = SCHEMA
     assay: str = VERSION
     job: Job
-    models: list[Json]
+    models: list[JsonObject]
     rows: int
     reached_max_tokens: int
     sha256: str  # of the table
@@ -115,8 +115,8 @@ class Journal:
     output: Path
     job: Job
     overwrite: bool
-    models: dict[str, Json] = field(default_factory=dict)
-    answers: dict[str, dict[int, Answer]] = field(default_factory=dict)
+    models: dict[str, JsonObject] = field(default_factory=dict)
+    answers: dict[str, dict[int, Continuation]] = field(default_factory=dict)
     served_as: dict[str, str | None] = field(default_factory=dict)
     _kept: float = -inf
 
@@ -144,9 +144,9 @@ class Journal:
                 raise InputError(
                     f"{one_line(str(path))}: has an answer to prompt {said.row}, which is not one; {_MOVE}."
                 )
-            self.answers.setdefault(said.model, {})[said.row] = Answer(said.prediction, said.finish, said.tokens)
+            self.answers.setdefault(said.model, {})[said.row] = Continuation(said.prediction, said.finish, said.tokens)
 
-    def begin(self, name: str, about: Json) -> None:
+    def begin(self, name: str, about: JsonObject) -> None:
         """Note which model answers; if answers are there already, it must be the one that gave them."""
         known, about = self.models.get(name), _as_json(about)
         if known is not None and known != about:
@@ -174,7 +174,7 @@ class Journal:
         self._kept = time.monotonic()
 
 
-def finished(output: Path, job: Job, models: Callable[[], list[Json]], *, overwrite: bool) -> Generated | None:
+def finished(output: Path, job: Job, models: Callable[[], list[JsonObject]], *, overwrite: bool) -> Generated | None:
     """The generations that are there, if they are the wanted ones; others are refused, or replaced in the end."""
     path = record_of(output)
     if not output.exists():
@@ -217,7 +217,7 @@ def completed(journal: Journal, names: Sequence[str], prompts: Prompts) -> Gener
     return Generated(output, record)
 
 
-def _rows(name: str, answers: Mapping[int, Answer], prompts: Prompts) -> Iterator[Json]:
+def _rows(name: str, answers: Mapping[int, Continuation], prompts: Prompts) -> Iterator[JsonObject]:
     for row, item in enumerate(prompts.items):
         answer = answers[row]
         yield {
@@ -256,9 +256,9 @@ def _json_lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
 
 
-def _as_json(data: Mapping[str, Any]) -> Json:
+def _as_json(data: Mapping[str, Any]) -> JsonObject:
     """As it comes back from a file: tuples are lists."""
-    return cast("Json", json.loads(json.dumps(data)))
+    return cast("JsonObject", json.loads(json.dumps(data)))
 
 
 def _digest(data: bytes) -> str:

@@ -9,7 +9,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from assay.scoring.decoding import Answer, Decoding, cut_at, draws_of, encoded_prompts
+from assay.scoring.decoding import Continuation, Decoding, cut_at, draws_of, encoded_prompts
 from assay.scoring.hf import ModelScorer
 from assay.scoring.loading import refusing
 
@@ -34,7 +34,7 @@ class ModelWriter:
 
     def written(
         self, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, done: frozenset[int]
-    ) -> Iterator[dict[int, Answer]]:
+    ) -> Iterator[dict[int, Continuation]]:
         """Yield the answers of each batch that is not done."""
         rows = encoded_prompts(self.tokenizer, items, prompts, decoding, self.scorer.context)
         self.scorer.check_known(rows)
@@ -89,14 +89,14 @@ class ModelWriter:
     def _until_end(self, ids: list[int]) -> list[int]:
         return ids[: next((place for place, token in enumerate(ids) if token in self.ends), len(ids))]
 
-    def _answer(self, prompt: Sequence[int], ids: list[int], decoding: Decoding) -> Answer:
+    def _answer(self, prompt: Sequence[int], ids: list[int], decoding: Decoding) -> Continuation:
         """The text after that of the prompt: decoded together, so that a space between the two is not lost."""
         before, whole = (self._text(tokens) for tokens in (prompt, [*prompt, *ids]))
         text = whole[len(before) :] if whole.startswith(before) else self._text(ids)
         cut = cut_at(text, decoding.stop)
         if cut != text:
-            return Answer(cut, "stop", self._tokens_to_stop(ids, decoding.stop))
-        return Answer(text, "stop" if len(ids) < decoding.max_tokens else "length", len(ids))
+            return Continuation(cut, "stop", self._tokens_to_stop(ids, decoding.stop))
+        return Continuation(text, "stop" if len(ids) < decoding.max_tokens else "length", len(ids))
 
     def _tokens_to_stop(self, ids: Sequence[int], stops: Sequence[str]) -> int:
         """How many tokens it took to write a stop; what follows in the row is padding, or was written for nothing."""

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from assay.errors import InputError, UsageError
 from assay.names import listed, shown
-from assay.scoring.decoding import Answer, Decoding, Finish, cut_at, seed_of
+from assay.scoring.decoding import Continuation, Decoding, Finish, cut_at, seed_of
 from assay.scoring.models_and_texts import ENDPOINT, EndpointSpec
 from assay.scoring.server import Patience, RefusalError, Server
 
@@ -95,18 +95,18 @@ class ServedWriter:
 
     def written(
         self, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, done: frozenset[int]
-    ) -> Iterator[dict[int, Answer]]:
+    ) -> Iterator[dict[int, Continuation]]:
         """Yield the answers to the prompts that are not done, each as soon as those before it are there."""
         missing = [row for row in range(len(prompts)) if row not in done]
 
-        def answer(place: int, stopping: Event) -> Answer:
+        def answer(place: int, stopping: Event) -> Continuation:
             row = missing[place]
             return self._answer(items[row], prompts[row], decoding, stopping)
 
         for row, found in zip(missing, at_once(answer, len(missing), self._concurrency), strict=True):
             yield {row: found}
 
-    def _answer(self, item: str, prompt: str, decoding: Decoding, stopping: Event) -> Answer:
+    def _answer(self, item: str, prompt: str, decoding: Decoding, stopping: Event) -> Continuation:
         request: dict[str, Any] = {"prompt": prompt, "max_tokens": decoding.max_tokens}
         request["temperature"] = decoding.temperature
         if decoding.temperature > 0:
@@ -126,7 +126,7 @@ class _NoTextError(Exception):
     """Why an answer holds no text."""
 
 
-def _answer_of(answer: dict[str, Any], decoding: Decoding) -> Answer:
+def _answer_of(answer: dict[str, Any], decoding: Decoding) -> Continuation:
     choices = answer.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise _NoTextError("the answer does not have one choice")
@@ -137,4 +137,4 @@ def _answer_of(answer: dict[str, Any], decoding: Decoding) -> Answer:
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # halves of pairs are no characters
     cut = cut_at(whole, decoding.stop)
     finish: Finish = "length" if reason == "length" and cut == whole else "stop"
-    return Answer(cut, finish, tokens if isinstance(tokens, int) and not isinstance(tokens, bool) else None)
+    return Continuation(cut, finish, tokens if isinstance(tokens, int) and not isinstance(tokens, bool) else None)

@@ -36,7 +36,7 @@ _ONLY: dict[IntervalName, tuple[Values, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class UnitFacts:
     """What decides."""
 
     values: Values = "other"
@@ -44,18 +44,20 @@ class Facts:
     differing: float = inf  # of them, those that are not 0
 
     @classmethod
-    def of(cls, units: Units, values: Values = "other") -> "Facts":
+    def of(cls, units: Units, values: Values = "other") -> "UnitFacts":
         weights = units.denominators if units.probabilities is None else units.probabilities
         return cls(values, effective_number(weights), int(np.count_nonzero(units.numerators)))
 
 
-def interval_for(asked: IntervalName, facts: Facts) -> IntervalName:
+def interval_for(asked: IntervalName, facts: UnitFacts) -> IntervalName:
     """The method by name where one was asked for; what these facts call for where it is left to us.
 
-    >>> [interval_for("auto", Facts("other", n, n)) for n in (99, 100)]
+    >>> [interval_for("auto", UnitFacts("other", n, n)) for n in (99, 100)]
     ['t-hall', 'bca']
-    >>> interval_for("auto", Facts("0/1 pairs")), interval_for("auto", Facts("shares")), interval_for("t", Facts())
-    ('tango', 'agresti-coull', 't')
+    >>> [interval_for("auto", UnitFacts(values)) for values in ("0/1 pairs", "shares")]
+    ['tango', 'agresti-coull']
+    >>> interval_for("t", UnitFacts())
+    't'
     """
     if asked in _ONLY and _ONLY[asked][0] != facts.values:
         raise UsageError(f"{asked} is {_ONLY[asked][1]}; leave `method` out, or choose bca.")

@@ -14,9 +14,9 @@ from assay.analyses.context.result import (
     BinDifference,
     BinLoss,
     ContextCurve,
+    CurveQuantity,
     ModelCurve,
     PairCurve,
-    Quantity,
 )
 from assay.analyses.context.sentences import above_zero, model_sentence, pair_sentence
 from assay.analyses.contrast import agreed, reliance_of, reserved
@@ -47,7 +47,7 @@ def context(
     *runs: str | PathLike[str] | Panel,
     bins: int | Literal["log"] = "log",
     axis: AxisKind | None = None,
-    shown: Quantity = "loss",
+    shown: CurveQuantity = "loss",
     design: Design | None = None,
     **settings: Unpack[DesignFields],
 ) -> ContextCurve:
@@ -101,7 +101,7 @@ def _check_design(design: Design) -> None:
 
 
 def _check_figure(axis: str | None, shown: str) -> None:
-    for name, value, choices in (("axis", axis or "log", AxisKind), ("shown", shown, Quantity)):
+    for name, value, choices in (("axis", axis or "log", AxisKind), ("shown", shown, CurveQuantity)):
         if value not in get_args(choices):
             raise UsageError(f"{name} must be one of {', '.join(get_args(choices))}, but got {value!r}.")
 

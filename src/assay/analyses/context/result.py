@@ -27,7 +27,7 @@ _SIGNED, _SIGNED_LIMITS = partial(words.compact, sign=True), partial(words.compa
 
 
 AxisKind = Literal["log", "linear"]
-Quantity = Literal["loss", "perplexity"]
+CurveQuantity = Literal["loss", "perplexity"]
 
 
 class BinLoss(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
     differences: tuple[PairCurve, ...]
     bins: str  # "log", or how many
     axis: AxisKind | None = None  # of the positions in the figure; None: as the bins are
-    shown: Quantity = "loss"  # in the figure
+    shown: CurveQuantity = "loss"  # in the figure
     n_clusters: int
     cluster_by: str  # "document", or "window" where there is one document
     substance: Substance | None = None  # how much evidence there is, by all tokens of what is drawn
@@ -203,7 +203,7 @@ class _PositionAxis:
         doubled = {float(2**k): f"{2**k:,}" for k in range(high.bit_length()) if 2**k >= low}
         return {} if not self.log else {_BEFORE_ONE: "0"} | doubled if low == 0 else doubled
 
-    def losses(self, model: ModelCurve, shown: Quantity) -> Series:
+    def losses(self, model: ModelCurve, shown: CurveQuantity) -> Series:
         """A line, dashed where context no longer helps."""
         helps = model.points[0].high if model.helps_until is None else model.helps_until
         last = next(point for point in model.points if point.high >= helps)

@@ -30,7 +30,7 @@ from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set, winner
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.units import Floats, effective_number
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 
 _TOO_LARGE = "the perplexity is too large for a number"
 
@@ -155,7 +155,7 @@ class _Board:
         self.fallbacks: list[Fallback] = []
         self.method: Method = "auto" if design.method == "tango" else design.method  # of single models
         shares = panel.metric.kind == "scores" and panel.grid.shares
-        self.bounded = interval_for(self.method, Facts("shares" if shares else "other")) == AGRESTI_COULL
+        self.bounded = interval_for(self.method, UnitFacts("shares" if shares else "other")) == AGRESTI_COULL
 
     def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
         panel, grid = self.panel, self.panel.grid

@@ -7,12 +7,11 @@ from math import isnan
 import numpy as np
 
 from assay.analyses.contrast import Reliance, moved_limits
-from assay.analyses.rank.pair_tests import Texts
 from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import EstimateColumns, PairTestColumns, PairVerdict, RankedPairs
 from assay.stats.paired_tests import ArmValues, effect_sizes, hedges_factor
 from assay.stats.records import Estimate
-from assay.stats.units import Floats, Integers, Truths
+from assay.stats.units import Floats, Integers, Texts, Truths
 
 MOST_WITH_EFFECT_INTERVALS = 300  # pairs; an interval of an effect size takes 2 ms
 _NOTHING_SHARED, _NO_SPREAD = "no unit in common", "the differences have no spread"

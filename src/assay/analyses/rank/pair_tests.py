@@ -8,10 +8,8 @@ either says the same of 0.
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.analyses.contrast import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
@@ -28,10 +26,8 @@ from assay.stats.ranking.pair_tests import (
     wilcoxon_tests,
 )
 from assay.stats.records import Fallback
-from assay.stats.units import Floats, Truths, Units, design_effect, effective_number, mean_of_draws
-from assay.stats.which_interval import Facts, interval_for
-
-Texts = NDArray[Any]
+from assay.stats.units import Floats, Texts, Truths, Units, design_effect, effective_number, mean_of_draws
+from assay.stats.which_interval import UnitFacts, interval_for
 
 INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms
 _PER_INTERVAL, _PER_T_HALL, _PER_GROUP, _PER_DRAW = 1.5e-3, 5e-4, 4e-7, 4e-9  # seconds
@@ -80,7 +76,7 @@ def _binary(pairs: Pairs, counts: PairCounts | None) -> Truths:
 
 def takes_tango(design: Design) -> bool:
     """Whether pairs of 0/1 scores have Tango's interval."""
-    return interval_for(design.method, Facts("0/1 pairs")) == "tango"
+    return interval_for(design.method, UnitFacts("0/1 pairs")) == "tango"
 
 
 def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests:
@@ -118,7 +114,7 @@ def _limits(
     """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
     binary = _binary(pairs, counts)
     if not binary.all():
-        interval_for(design.method, Facts())  # refuses what is for 0/1 scores alone
+        interval_for(design.method, UnitFacts())  # refuses what is for 0/1 scores alone
     tango = binary if takes_tango(design) else np.zeros_like(binary)
     parts, others, fallbacks = _other_limits(pairs, ~tango, design, level)
     if counts is not None and tango.any():
@@ -153,7 +149,7 @@ def _quick(pairs: Pairs, chosen: Truths, design: Design) -> bool:
     draws = _PER_DRAW * (design.resamples or 0) * groups
     unequal = (np.ptp(pairs.grid.mass) > 0) & (groups < _FEW_GROUPS)
     each = np.where(unequal, _PER_UNEQUAL, _PER_INTERVAL) + _PER_GROUP * groups + draws
-    if interval_for(design.method, Facts(effective=effective_number(pairs.grid.mass))) == "t-hall":
+    if interval_for(design.method, UnitFacts(effective=effective_number(pairs.grid.mass))) == "t-hall":
         each = np.full(len(groups), _PER_T_HALL) + _PER_GROUP * groups
     return float(each.sum()) <= INTERVAL_SECONDS
 

@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 
 from assay.analyses.contrast import reliance_of
-from assay.analyses.rank.pair_tests import PairEvidence, Texts, evidence_of, takes_tango
+from assay.analyses.rank.pair_tests import PairEvidence, evidence_of, takes_tango
 from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
@@ -25,7 +25,7 @@ from assay.stats.numerics import t_quantile
 from assay.stats.ranking import Fitted, Pairs, pairs_of, squared_gaps
 from assay.stats.ranking.pair_tests import PairCounts, PairTests
 from assay.stats.ranking.shared_signs import Flips, critical_value, maxima, quantile_of, step_down
-from assay.stats.units import Floats, Grid, Truths, effective_number
+from assay.stats.units import Floats, Grid, Texts, Truths, effective_number
 
 
 def check_adjust(adjust: str, design: Design) -> None:

@@ -32,7 +32,7 @@ from assay.stats.reliability import Component, TwoWay, deviation, intraclass, ru
 from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, order_repeats, rank_stability, run_noise
 from assay.stats.rounding import snapped
 from assay.stats.units import Floats, Integers, Units, grouped, standard_error
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 
 MOST_ALL_PAIRS = 50  # models; beyond that, only neighbours in the order of scores are compared
 FEWEST_ORDERED = 3  # runs: two make one pair of runs, which agrees or does not
@@ -230,7 +230,7 @@ def _item_sd(values: Floats, panel: Panel, level: float) -> Estimate:
     variances = np.var(values, axis=1, ddof=1)
     units = _drawn(panel, variances, np.ones(panel.n))
     value, shares = sqrt(units.estimate), panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
-    bounded = interval_for("auto", Facts("shares" if shares else "other")) == AGRESTI_COULL
+    bounded = interval_for("auto", UnitFacts("shares" if shares else "other")) == AGRESTI_COULL
     if units.n < 2 or (units.degenerate and not bounded):
         return Estimate(value, None, None, panel.n, "the noise of all items is equal, so there is no interval")
     if bounded:

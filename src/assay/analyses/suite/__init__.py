@@ -29,7 +29,7 @@ from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed, nearest
 from assay.stats.records import Estimate, Interval, Test
-from assay.stats.suites import Adjustment, Rows, TaskDifferences, detectable, rows
+from assay.stats.suites import Adjustment, TaskDifferences, TaskRows, detectable, rows
 from assay.stats.suites.heterogeneity import Heterogeneity, heterogeneity
 from assay.stats.suites.total import OverTasks, Total, over_tasks
 from assay.stats.suites.total import total as total_of
@@ -37,7 +37,7 @@ from assay.stats.units import Floats, Integers, effective_number
 
 TASK = "task"
 FEWEST = 10  # units of a task, on average, for tasks that nobody asked for
-Weights = Literal["macro", "items"] | Mapping[str, float]
+TaskWeights = Literal["macro", "items"] | Mapping[str, float]
 
 
 def compare_suite(
@@ -45,7 +45,7 @@ def compare_suite(
     b: Source | None = None,
     *,
     by: str = TASK,
-    total: Weights | str | PathLike[str] = "macro",
+    total: TaskWeights | str | PathLike[str] = "macro",
     adjust: Adjustment = "product",
     design: Design | None = None,
     models: tuple[str | None, str | None] = (None, None),
@@ -83,7 +83,7 @@ def compare_or_suite(
     b: Source | None = None,
     *,
     by: str | None = None,
-    total: Weights | str | PathLike[str] | None = None,
+    total: TaskWeights | str | PathLike[str] | None = None,
     adjust: Adjustment | None = None,
     design: Design,
     columns: Mapping[str, str] | None = None,
@@ -147,15 +147,15 @@ def _panel(
     )
 
 
-def _read(total: Weights | str | PathLike[str]) -> Weights:
+def _read(total: TaskWeights | str | PathLike[str]) -> TaskWeights:
     if isinstance(total, Mapping):
         return total
-    known: dict[object, Weights] = {"macro": "macro", "items": "items"}
+    known: dict[object, TaskWeights] = {"macro": "macro", "items": "items"}
     return known[total] if total in known else read_weights(total)
 
 
 def suite_of_panel(
-    panel: Panel, design: Design, *, by: str = TASK, weights: Weights = "macro", adjust: Adjustment = "product"
+    panel: Panel, design: Design, *, by: str = TASK, weights: TaskWeights = "macro", adjust: Adjustment = "product"
 ) -> SuiteComparison:
     """Compare the two systems of a panel task by task; ``by`` names the label that tells tasks apart."""
     _check(panel, design, by)
@@ -235,11 +235,11 @@ def _differences(panel: Panel, part: Panel, chosen: Integers) -> TaskDifferences
 # -------------------------------------------------------------------------------------------------------------- weights
 
 
-def _name(weights: Weights) -> str:
+def _name(weights: TaskWeights) -> str:
     return weights if isinstance(weights, str) else "given"
 
 
-def _shares(panels: Mapping[str, Panel], weights: Weights) -> Floats:
+def _shares(panels: Mapping[str, Panel], weights: TaskWeights) -> Floats:
     """(T,) What each task has in the total; they sum to 1."""
     if weights == "macro":
         found = np.ones(len(panels))
@@ -316,7 +316,7 @@ def _rows(
     panels: Mapping[str, Panel],
     tasks: list[TaskDifferences],
     shares: Floats,
-    found: Rows,
+    found: TaskRows,
     apart: Heterogeneity,
     design: Design,
 ) -> tuple[TaskRow, ...]:

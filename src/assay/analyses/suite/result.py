@@ -14,7 +14,7 @@ from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cau
 from assay.results.record import Result, Status
 from assay.stats.records import Estimate, Test
 from assay.stats.suites import Adjustment
-from assay.stats.suites.heterogeneity import Answer
+from assay.stats.suites.heterogeneity import WhetherTasksDiffer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ class SuiteTotal(msgspec.Struct, frozen=True, kw_only=True):
 class BetweenTasks(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the tasks' differences differ."""
 
-    answer: Answer
+    answer: WhetherTasksDiffer
     test: Test
     common: float | None  # the difference that all tasks would share
     spread: float | None  # the standard deviation between tasks

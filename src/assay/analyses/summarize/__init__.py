@@ -35,7 +35,7 @@ from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.suites import TaskDifferences
 from assay.stats.suites.total import total
 from assay.stats.units import Units, standard_error
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 
 TASK = "task"  # the label of units by which models are summarized apart as well
 _TOO_LARGE = "the perplexity is too large for a number; is the loss a mean per token, in nats?"
@@ -187,7 +187,7 @@ class _Rule:
         values = panel.values[panel.answered]
         bounded = panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
         self.design = design
-        self.bounded = interval_for(design.method, Facts("shares" if bounded else "other")) == AGRESTI_COULL
+        self.bounded = interval_for(design.method, UnitFacts("shares" if bounded else "other")) == AGRESTI_COULL
         self.sign = 1 if panel.metric.lower_is_better else -1
         self.fallbacks: list[Fallback] = []
         self.made: list[Interval | None] = []

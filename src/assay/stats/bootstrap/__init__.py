@@ -23,7 +23,7 @@ from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, t_reach, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
@@ -64,7 +64,7 @@ def interval(
     >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
     ('lattice', 2.7, 5.6)
     """
-    method = interval_for(method, Facts.of(units))
+    method = interval_for(method, UnitFacts.of(units))
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
         found = _of_method(turned, method, confidence_level, resamples, seed, engine, own_p=own_p)

@@ -21,7 +21,7 @@ from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Fallback, Interval, IntervalName, Test
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats, Units, shape, standard_error
-from assay.stats.which_interval import Facts, interval_for
+from assay.stats.which_interval import UnitFacts, interval_for
 
 Score = Callable[[Floats], Floats]  # sums (…, c) → scores (…,); NaN where the sums have none
 
@@ -65,7 +65,7 @@ def score_interval(
     if not np.isfinite(left_out).all() or len(kept) < 0.99 * len(replicates):
         return TotalsEstimate(Estimate(value, None, None, n, "too few sentences have a score to resample them"))
     linear = Units((n - 1) * (left_out.mean() - left_out) + value, np.ones(n))  # its mean is the score
-    method = interval_for(method, Facts.of(linear))
+    method = interval_for(method, UnitFacts.of(linear))
     spread = float(np.abs(left_out - left_out.mean()).max())
     if spread <= _TIE * max(abs(value), 1.0):
         why = Fallback(method, "collapsed interval", "all sentences have the same part in it: there is no spread")

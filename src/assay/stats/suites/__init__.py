@@ -73,7 +73,7 @@ class TaskDifferences:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Rows:
+class TaskRows:
     """Every task's difference, limits and p-values; the limits leave out 0 exactly where the adjusted p ≤ α."""
 
     value: Floats  # (T,)
@@ -84,7 +84,7 @@ class Rows:
     level: float  # of each interval
 
 
-def rows(tasks: Sequence[TaskDifferences], *, level: float, adjust: Adjustment = "product") -> Rows:
+def rows(tasks: Sequence[TaskDifferences], *, level: float, adjust: Adjustment = "product") -> TaskRows:
     """Test and interval of every task, adjusted for the number of tasks.
 
     >>> from math import inf, sqrt
@@ -99,7 +99,7 @@ def rows(tasks: Sequence[TaskDifferences], *, level: float, adjust: Adjustment =
     each = level_of_each(p, level, adjust)
     value = np.array([task.value for task in tasks])
     low, high = task_limits(tasks, each)
-    return Rows(value, *agreeing(low, high, p, 1 - level, value), alone, p, each)
+    return TaskRows(value, *agreeing(low, high, p, 1 - level, value), alone, p, each)
 
 
 def level_of_each(p: Floats, level: float, adjust: Adjustment) -> float:

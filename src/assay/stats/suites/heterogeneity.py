@@ -23,8 +23,8 @@ from assay.stats.proportions import tango_variance
 from assay.stats.suites import TaskDifferences
 from assay.stats.units import Floats, effective_number
 
-TestName = Literal["cochran-q", "welch"]
-Answer = Literal["differ", "not shown", "cannot tell"]
+HeterogeneityTest = Literal["cochran-q", "welch"]
+WhetherTasksDiffer = Literal["differ", "not shown", "cannot tell"]
 
 ENOUGH_PAIRS = 5  # that differ, in the median task: with fewer, Q sees nothing
 ENOUGH_UNITS = 20  # of equal weight, in every task of other scores
@@ -37,8 +37,8 @@ _HALVINGS = 60
 class Heterogeneity:
     """Whether the tasks' differences differ, and how they look when drawn together."""
 
-    answer: Answer
-    test: TestName
+    answer: WhetherTasksDiffer
+    test: HeterogeneityTest
     statistic: float | None  # None: not computed, and "cannot tell"
     p: float | None
     df: float
@@ -49,7 +49,7 @@ class Heterogeneity:
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    test: TestName
+    test: HeterogeneityTest
     statistic: float
     p: float
     df: float
@@ -116,7 +116,7 @@ def _freedom(task: TaskDifferences) -> float:
 
 def _found(values: Floats, variances: Floats, tested: _Tested, level: float, *, enough: bool) -> Heterogeneity:
     spread = paule_mandel(values, variances)
-    answer: Answer = "differ" if tested.p <= 1 - level else "not shown"
+    answer: WhetherTasksDiffer = "differ" if tested.p <= 1 - level else "not shown"
     if not enough and (answer == "not shown" or tested.test == "welch"):
         answer = "cannot tell"
     middle = _mean(values, variances + spread)
