@@ -41,7 +41,7 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     weight: float  # in the total
     detectable: float | None  # the true difference that so many units would have shown, 4 times in 5, adjusted alike
-    shrunken: float | None = None  # the difference drawn towards the common one; no interval belongs to it
+    shrunken: float | None = None  # the difference drawn towards the mean of all; no interval belongs to it
 
 
 class SuiteTotal(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,7 +209,7 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
         level, adjusted = words.percent(self.design.level), _ADJUSTED[self.adjust].format(by=self.by)
         about = (
             f"Lines: {level} intervals, {adjusted}; the total's holds by itself.",
-            f"Diamonds: the differences drawn towards the one that all {self.by}s would share.",
+            f"Diamonds: the differences drawn towards the mean of all {self.by}s, as far as chance explains them.",
         )
         drawn = any(row.shrunken is not None for row in self.tasks)
         return Forest(
