@@ -9,7 +9,8 @@ own variance and Satterthwaite's degrees of freedom of it, from the kurtosis. Wi
 equal tasks of skewed scores 9 % of the time.
 
 Shrunken points are D_t drawn by v_t/(v_t + τ²) towards their mean, weighted by 1/(v_t + τ²), with Paule and Mandel's
-τ² (1982). They predict better than the raw ones, but no interval belongs to them: those of the tasks farthest out would miss.
+τ² (1982). They predict better than the raw ones, but no interval belongs to them: those of the tasks farthest out
+would miss.
 """
 
 from collections.abc import Sequence
