@@ -82,6 +82,8 @@ def test_a_training_run_is_replaced_by_a_complete_one(shell: Shell, training_run
         "events.jsonl",
         "trained",
         "training.json",
+        "validation-rows-000000000.parquet",
+        "validation-rows-000000001.parquet",
         "windows",
         "windows-base",
     ]

@@ -101,7 +101,7 @@ def test_pickled_weights_are_refused_unless_allowed(tiny_model: Callable[..., Pa
 
 
 def test_what_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be loaded") as refused:
+    with pytest.raises(InputError, match="nothing-here: no such folder") as refused:
         ModelScorer(ModelSpec(str(tmp_path / "nothing-here")))
     assert "\n" not in str(refused.value)
     with pytest.raises(UsageError, match="device must be"):

@@ -59,11 +59,12 @@ def compare_suite(
 ) -> SuiteComparison:
     """Compare two systems on several tasks: every task, and one total with a verdict.
 
-    Sources are those of `compare`, with a column ``task`` (or ``by``, the name of another column or label), or logs of
-    a harness, all tasks of which are read. ``total`` says what a task weighs: all the same (``"macro"``), by their
-    units (``"items"``), or as a mapping, or a file with the columns task and weight, says. ``adjust`` is how p-values
-    and intervals of single tasks allow for their number: exactly for independent tasks (``"product"``), Holm's way or
-    Benjamini and Hochberg's (``"bh"``, a false discovery rate). Of a design, tasks take the level and the margin.
+    Sources are those of `compare`, a `Panel` among them, with a column ``task`` (or ``by``, the name of another column
+    or label), or logs of a harness, all tasks of which are read. ``total`` says what a task weighs: all the same
+    (``"macro"``), by their units (``"items"``), or as a mapping, or a file with the columns task and weight, says.
+    ``adjust`` is how p-values and intervals of single tasks allow for their number: exactly for independent tasks
+    (``"product"``), Holm's way or Benjamini and Hochberg's (``"bh"``, a false discovery rate). Of a design, tasks take
+    the level and the margin.
 
     >>> tasks = ["easy"] * 20 + ["hard"] * 20
     >>> a = {"item": range(40), "task": tasks, "score": [1] * 20 + [0] * 20}
