@@ -6,8 +6,9 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 
-from assay.stats.regression import Slope, slope
+from assay.stats.regression import Slope, slope, slope_limits
 from assay.stats.units import Floats
 
 
@@ -131,3 +132,21 @@ def test_units_and_origins_change_nothing(seed: int, scale: float, shift: float)
 def test_the_record_comes_back_from_plain_data() -> None:
     found = slope(*_case(0, unbalanced=True))
     assert msgspec.convert(msgspec.to_builtins(found), Slope) == found
+
+
+def test_limits_of_a_family_are_those_of_the_level_divided_against_scipy() -> None:
+    """Bonferroni: of three slopes each has the level 1 − 0.05/3; p above the level keeps 0 in."""
+    x, y, items, clusters = _case(2, unbalanced=False)
+    found = slope(x, y, items, clusters)
+    value, error = found.estimate.value, found.estimate.standard_error
+    assert value is not None
+    assert error is not None
+    reach = scipy_stats.t.isf(0.05 / 6, found.test.n - 1) * error
+    shown = slope_limits(found, 0.001, confidence_level=0.95, family=3)
+    assert shown is not None
+    assert (shown.low, shown.high) == pytest.approx((value - reach, value + reach), rel=1e-9)
+    kept = slope_limits(found, 0.2, confidence_level=0.95, family=3)
+    assert kept is not None
+    assert kept.low <= 0 <= kept.high
+    alone = slope(x, y, items, np.zeros_like(clusters))
+    assert slope_limits(alone, 1.0, confidence_level=0.95, family=3) is None

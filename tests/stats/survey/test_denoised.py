@@ -16,6 +16,7 @@ from assay.stats.survey.denoised import (
     mean_root_ratio,
     noise_of,
     root_table,
+    single_divergence,
     spread_of,
 )
 from assay.stats.units import Floats
@@ -143,3 +144,15 @@ def test_a_straight_curve_is_its_own_inverse() -> None:
     assert curve.error_at(0.9) == pytest.approx(0.01)
     assert curve.amplified(0.9) == pytest.approx(1.5)
     assert curve.solved(0.4) == 0
+
+
+def test_a_single_divergence_against_scipys_non_central_chi_square() -> None:
+    """P(Ĵ ≤ measured) at what is found is the chance that was asked for; 0 where even no divergence is rarer."""
+    scale, freedom = np.full(4, 0.002), np.full(4, 3.0)
+    noise = SamplingNoise(scale, scale, scale, freedom, scale)
+    measured = np.array([0.0001, 0.01, 0.05, 0.4])
+    for chance in (0.025, 0.5, 0.975):
+        found = single_divergence(measured, noise, chance)
+        some = found > 0
+        assert ncx2.cdf(measured[some] / 0.002, 3.0, found[some] / 0.002) == pytest.approx(chance, abs=1e-6)
+        assert (gamma.cdf(measured[~some] / 0.002, 1.5, scale=2) <= chance).all()  # χ² with three degrees of freedom
