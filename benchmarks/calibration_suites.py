@@ -1,8 +1,10 @@
 """Suites: is a task named wrongly in 5 % of suites, and do intervals of tasks and totals cover? By simulation.
 
-    python benchmarks/calibration_suites.py                       everything; about 4 minutes on one core
+    python benchmarks/calibration_suites.py                       everything; about 7 minutes on one core
     python benchmarks/calibration_suites.py --simulations 100     a quick look
-    python benchmarks/calibration_suites.py --out benchmarks/results/calibration_suites.md
+    python benchmarks/calibration_suites.py --part tasks --out benchmarks/results/calibration_suites.md
+    python benchmarks/calibration_suites.py --part groups --out benchmarks/results/calibration_suites_groups.md
+    python benchmarks/calibration_suites.py --part boards --out benchmarks/results/calibration_suites_boards.md
 
 The same command prints the same numbers on every run: simulation i of a suite has its own seed.
 """
@@ -14,11 +16,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
-from benchmarks.simulation.command import simulate
+from benchmarks.simulation.command import publish, report_parser
+from benchmarks.simulation.groups_and_runs import (
+    REPEATED,
+    GroupRates,
+    Repeated,
+    RunRates,
+    grouped_suite,
+    named_with_shared_items,
+    repeated,
+)
+from benchmarks.simulation.suite_boards import BOARDS, BoardRates, SuiteBoard, rates
 from benchmarks.simulation.suites import CHANGED, EQUAL, Rates, Suite, macro_means, named_by_rows, set_apart, simulated
 from benchmarks.simulation.tables import table
 
 APART, ALONE_SUITES = 40, 20
+SHARING = [suite for suite in EQUAL if suite.kind == "shared"]
+GROUPED = (EQUAL[0], EQUAL[1], EQUAL[6], EQUAL[9], CHANGED[0])
+GROUPS = (tuple(range(12)), (0, 1, 2, 3, 4, 5), (6, 7, 8, 9, 10, 11), (0, 1, 2), (3, 4, 5), (6, 7, 8), (9, 10, 11))
 
 NOTHING = """\
 Nothing differs between A and B. Per cent of {n} simulations, ± the binomial standard error: *a task named*, some
@@ -38,12 +53,76 @@ worst over {count} suites of 2 to 30 tasks of 15 to 800 items, {n} simulations e
 SHARES = ("0.1 to 0.9", "0.01 to 0.99, most at the ends", "0.95 to 0.995")
 
 
+SHARED = """\
+Nothing differs, and tasks share items (every task takes the first n of the same ones). Per cent of {n} suites in which
+a task is named."""
+NESTED = """\
+Groups of tasks: 12 tasks in 4 groups of 3, two larger groups around two of them each, and one around all. Per cent of
+{n} simulations: *a group named* that does not differ; *all groups covered* by their simultaneous 95 % intervals."""
+RUNS = """\
+Several runs of both models, 0/1 scores, B ahead by 3 points. A run moves all items of its model together. Coverage of
+what other runs would give, by the interval for *these runs* and by that for *runs like these*, {n} simulations each;
+*wider*: by how many times the second is, at the median."""
+
+
+RANKED = """\
+Leaderboards of ten models on twelve tasks of 30 to 400 items, ranked by the mean of the tasks. Per cent of {n}
+simulations, ± the binomial standard error, in which an order is shown that is none, by *max-T* (the default), by
+*Holm*'s rule and *unadjusted*; *found*: of the pairs that differ, those that are told apart; *ranks* and *intervals*
+that hold, all of a board at once (max-T); *leader changes*: another model comes first when some task is left out, which
+is why nothing is said of tasks where no order is shown."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    about = "Family-wise error and coverage of suites of tasks."
-    simulate(about, _report, 800, arguments, "per suite (800)")
+    parser = report_parser("Family-wise error and coverage of suites of tasks.")
+    parser.add_argument("--simulations", type=int, default=800, metavar="N", help="per suite (800)")
+    parser.add_argument("--part", choices=list(PARTS), help="only this part")
+    options = parser.parse_args(arguments)
+    chosen = [PARTS[options.part]] if options.part else list(PARTS.values())
+    publish("\n\n".join(part(options.simulations) for part in chosen), options.out)
 
 
-def _report(n: int) -> str:
+def _boards(n: int) -> str:
+    few = max(n // 4, 1)
+    head = ["board", "max-T", "Holm", "unadjusted", "found", "found, Holm", "ranks", "intervals", "leader changes"]
+    rows = [_board_row(board, rates(board, few)) for board in BOARDS]
+    return "\n\n".join([RANKED.format(n=f"{few:,}"), table(head, rows)])
+
+
+def _board_row(board: SuiteBoard, found: BoardRates) -> list[str]:
+    order = [_percent(share, found.n) for share in (found.false_max_t, found.false_holm, found.false_alone)]
+    known = [f"{100 * share:.1f}" if board.ability.any() else "–" for share in (found.found_max_t, found.found_holm)]
+    held = [_percent(share, found.n) for share in (found.ranks, found.intervals, found.leader)]
+    return [board.label, *order, *known, *held]
+
+
+def _groups_and_runs(n: int) -> str:
+    groups = [(suite, grouped_suite(suite, GROUPS, max(n // 2, 1))) for suite in GROUPED]
+    runs = [(suite, repeated(suite, n)) for suite in REPEATED]
+    odd = sum(found.contradictions for _, found in groups)
+    shared = [[suite.label, _percent(named_with_shared_items(suite, 3 * n), 3 * n)] for suite in SHARING]
+    return "\n\n".join(
+        [
+            SHARED.format(n=f"{3 * n:,}"),
+            table(["suite", "a task named"], shared),
+            NESTED.format(n=f"{max(n // 2, 1):,}"),
+            table(["suite", "a group named", "all groups covered"], [_group_row(*one) for one in groups]),
+            f"Contradictions of a group's interval and its p-value: {odd}.",
+            RUNS.format(n=f"{n:,}"),
+            table(["suite", "these runs", "runs like these", "wider"], [_run_row(*one) for one in runs]),
+        ]
+    )
+
+
+def _group_row(suite: Suite, found: GroupRates) -> list[str]:
+    return [suite.label, _percent(found.named, found.n), _percent(found.covered, found.n)]
+
+
+def _run_row(suite: Repeated, found: RunRates) -> list[str]:
+    return [suite.label, _percent(found.these, found.n), _percent(found.like_these, found.n), f"{found.wider:.2f}"]
+
+
+def _tasks(n: int) -> str:
     apart = [(suite, simulated(suite, max(n // 4, 1))) for suite in set_apart(APART)]
     equal = [(suite, simulated(suite, n)) for suite in EQUAL]
     changed = [(suite, simulated(suite, n)) for suite in CHANGED]
@@ -107,6 +186,8 @@ def _summary(found: Sequence[Rates]) -> list[list[str]]:
         rows.append([label, f"{100 * sum(shares) / len(shares):.1f}", f"{100 * min(shares):.1f}"])
     return rows
 
+
+PARTS = {"tasks": _tasks, "groups": _groups_and_runs, "boards": _boards}
 
 if __name__ == "__main__":
     main()

@@ -20,8 +20,8 @@ import numpy as np
 from scipy import stats
 
 from assay.stats.bootstrap.resampling import Engine
-from assay.stats.ranking import pairs_of
 from assay.stats.ranking.pair_tests import sign_flips
+from assay.stats.ranking.pairs import pairs_of
 from assay.stats.ranking.shared_signs import Flips, maxima
 from assay.stats.units import Floats, Grid
 from benchmarks.simulation.command import publish, report_parser

@@ -1,10 +1,11 @@
-"""How long does a suite take: 57 subjects, 14,042 items and two models, from lm-eval's files and from memory.
+"""How long does a suite take: 57 subjects, 14,042 items, two models or twelve, from lm-eval's files and from memory.
 
     python benchmarks/suites.py
     python benchmarks/suites.py --out benchmarks/results/suites.md
 
 Beside it, what people write themselves: a loop of scipy's exact binomial tests over the subjects, with Holm's rule and
-an interval of each by scipy's bootstrap, and one pooled error bar, which is quicker and answers another question.
+an interval of each by scipy's bootstrap, and one pooled error bar, which is quicker and answers another question. Of
+twelve models, the same for all 66 pairs, beside a leaderboard of the mean of the subjects.
 """
 
 import json
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
@@ -19,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 from scipy import stats
 
+from assay.analyses.rank import rank
 from assay.analyses.suite import suite_of_panel
 from assay.data import Panel
 from assay.design import Design
@@ -29,12 +32,18 @@ from benchmarks.simulation.tables import table
 from benchmarks.timing.clock import Contender, Times, interleaved
 from benchmarks.timing.processes import ASSAY, measured
 
-SUBJECTS, ITEMS, TURNS, RESAMPLES = 57, 14_042, 5, 2_000
+SUBJECTS, ITEMS, TURNS, RESAMPLES, MODELS = 57, 14_042, 5, 2_000, 12
+_STAMP = "2026-01-01T00-00-00.000000"
 OURS, LOOP, TESTS, POOLED = (
     "our rows and total",
     f"scipy: test and bootstrap ({RESAMPLES:,}) of each subject",
     "scipy: test of each subject alone",
     "one pooled error bar",
+)
+BOARD, PAIR_TESTS, PAIR_BARS = (
+    "our leaderboard: totals, max-T, ranks",
+    "scipy: test of each pair and subject",
+    "pooled error bars of all pairs",
 )
 
 
@@ -57,7 +66,7 @@ def _report() -> str:
     found = interleaved(contenders, TURNS)
     rows = [[name, _milliseconds(found[name])] for name in (OURS, LOOP, TESTS, POOLED)]
     about = f"{SUBJECTS} subjects, {ITEMS:,} items, two models; milliseconds of CPU, median of {TURNS} turns."
-    return "\n\n".join([about, table(["", "CPU, ms"], rows), _files(tasks, scores)])
+    return "\n\n".join([about, table(["", "CPU, ms"], rows), _files(tasks, scores), *_boards(tasks)])
 
 
 def _milliseconds(times: Times) -> str:
@@ -97,8 +106,39 @@ def _files(tasks: Texts, scores: Floats) -> str:
         found = measured(str(ASSAY), "compare", *paths)
     size = "met" if found.cpu < 3 else "not met"
     return (
-        f"`assay compare` of two folders of lm-eval, {SUBJECTS} files each, cold: {found.cpu:.2f} s of CPU, "
+        f"`assay compare` of two folders of lm-eval, {SUBJECTS} files each and four groups, cold: "
+        f"{found.cpu:.2f} s of CPU, "
         f"{found.wall:.2f} s, exit code {found.code} (below 3 s of CPU: {size})."
+    )
+
+
+def _boards(tasks: Texts) -> list[str]:
+    """Twelve models: all pairs."""
+    rng = np.random.default_rng(12)
+    hard = rng.normal(size=(len(tasks), 1))
+    scores = (hard + rng.normal(size=(len(tasks), MODELS)) < np.linspace(0.8, 0.2, MODELS)).astype(np.float64)
+    names = [f"model-{i:02d}" for i in range(MODELS)]
+    panel = Panel.from_arrays(scores, systems=names, labels={"task": tasks})
+    pairs = list(combinations(range(MODELS), 2))
+    contenders = [
+        Contender(BOARD, partial(rank, panel)),
+        Contender(PAIR_TESTS, lambda: [_loop(tasks, scores[:, list(pair)], bootstrap=False) for pair in pairs]),
+        Contender(PAIR_BARS, lambda: [_pooled(scores[:, list(pair)]) for pair in pairs]),
+    ]
+    found = interleaved(contenders, 3)
+    about = f"{MODELS} models, all {len(pairs)} pairs; seconds of CPU, median of 3 turns."
+    rows = [[name, f"{found[name].median_cpu:,.2f}"] for name in (BOARD, PAIR_TESTS, PAIR_BARS)]
+    return [about, table(["", "CPU, s"], rows), _board_files(tasks, scores, names)]
+
+
+def _board_files(tasks: Texts, scores: Floats, names: Sequence[str]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [_written(Path(folder), name, tasks, scores[:, i]) for i, name in enumerate(names)]
+        found = measured(str(ASSAY), "rank", *paths)
+    size = "met" if found.cpu < 20 else "not met"
+    return (
+        f"`assay rank` of {MODELS} folders of lm-eval, {SUBJECTS} files each, cold: {found.cpu:.2f} s of CPU, "
+        f"{found.wall:.2f} s, exit code {found.code} (below 20 s of CPU: {size})."
     )
 
 
@@ -107,8 +147,17 @@ def _written(folder: Path, model: str, tasks: Texts, scores: Floats) -> str:
     place.mkdir()
     for task in np.unique(tasks):
         lines = [_record(i, str(task), score) for i, score in enumerate(scores[tasks == task].tolist())]
-        (place / f"samples_{task}_2026-01-01T00-00-00.000000.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+        (place / f"samples_{task}_{_STAMP}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    results = {"results": {}, "configs": {}, "versions": {}, "model_name": model, "group_subtasks": _groups(tasks)}
+    (place / f"results_{_STAMP}.json").write_text(json.dumps(results), "utf-8")
     return str(place)
+
+
+def _groups(tasks: Texts) -> dict[str, list[str]]:
+    """mmlu, with its subjects in four fields."""
+    names = [str(task) for task in np.unique(tasks)]
+    fields = {f"mmlu_field_{i}": names[i::4] for i in range(4)}
+    return {"mmlu": list(fields), **fields}
 
 
 def _record(i: int, task: str, score: float) -> str:

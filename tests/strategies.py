@@ -33,7 +33,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "outlier 1e6": outlier(1e6),
     "0/1": lambda rng, n: (rng.random(n) < 0.3).astype(np.float64),
     "-1/0/1": lambda rng, n: rng.choice([-1.0, 0.0, 1.0], p=[0.1, 0.7, 0.2], size=n),
-    "99 % zeros": _mostly_zeros,
+    "99% zeros": _mostly_zeros,
 }
 
 

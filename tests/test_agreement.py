@@ -271,7 +271,7 @@ def parts_of(record: Any, kind: type[Against]) -> Iterator[Against]:
 
 @pytest.mark.parametrize("n", [30, 100])
 def test_the_same_p_at_every_level(n: int) -> None:
-    """It is a property of the data: what is shown at 99 % is shown at 90 %."""
+    """It is a property of the data: what is shown at 99% is shown at 90%."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         a = rng.uniform(1, 2, n)

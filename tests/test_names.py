@@ -6,7 +6,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.names import listed, nearest, one_line, shown, visible, visible_json
+from assay.names import listed, nearest, one_line, said_once, shown, visible, visible_json
 
 BIDI = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}  # Unicode's own classes, without L and R
 
@@ -45,3 +45,22 @@ def test_a_list_of_names_is_cut_and_stays_one_line_by_hand() -> None:
 def test_the_nearest_name_whatever_the_case_by_hand() -> None:
     assert nearest("scroe", ["item", "Score"]) == "Score"
     assert nearest("weight", ["item", "Score"]) is None
+
+
+def test_long_paths_in_notes_are_cut_and_merging_again_changes_nothing() -> None:
+    files = [f"/{'folder/' * 12}results-of-model-{i}.json" for i in range(5)]
+    once = said_once([f"{file}: columns not used: x" for file in files])
+    every = ", ".join(f"…/results-of-model-{i}.json" for i in range(3))
+    assert once == (f"{every} and 2 more: columns not used: x",)
+    assert said_once(once) == once
+
+
+def test_long_paths_whose_files_have_one_name_stay_whole() -> None:
+    files = [f"/{'folder/' * 12}{i}/results.json" for i in range(2)]
+    assert said_once([f"{file}: one note" for file in files]) == (f"{files[0]}, {files[1]}: one note",)
+
+
+@given(st.lists(st.text("ab c:", min_size=1, max_size=90), max_size=4, unique=True))
+def test_notes_that_are_no_paths_are_said_as_they_are(words: list[str]) -> None:
+    sentences = [f"interval and/or test {word}: see {i}" for i, word in enumerate(words)]
+    assert said_once(sentences) == tuple(sentences)

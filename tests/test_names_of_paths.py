@@ -23,6 +23,11 @@ PATHS = st.builds(lambda folders, stem: Path(*folders, f"{stem}.json"), st.lists
         (["runs/lora.trainer_state.json"], ["lora"]),
         (["trainer_state.json"], ["trainer_state"]),
         (["checkpoint-7/trainer_state.json"], ["checkpoint-7"]),
+        (["evals/checkpoint-7.json"], ["checkpoint-7"]),
+        (
+            ["evals/base.json", "evals/checkpoint-7.json", "evals/checkpoint-9.json"],
+            ["base", "checkpoint-7", "checkpoint-9"],
+        ),
         (["lora/s0/log.csv", "lora/s1/log.csv", "full/s0/log.csv"], ["lora/s0", "lora/s1", "full/s0"]),
         (
             ["out/checkpoint-6/log_history.json", "out/checkpoint-7/log_history.json"],
@@ -50,6 +55,9 @@ def test_different_files_have_different_names(paths: list[Path]) -> None:
 
 # ------------------------------------------------------------------------------------------------- names of systems
 
+TAU = "tool-calling-{}-0.0_range_0--1_user-gemini-2.0-flash-llm_{}"
+CHECKPOINT = "checkpoint-{}--main--bigcodebench-hard-complete--vllm-0-1-sanitized_calibrated_eval_results"
+CACHED = "/cache/hub/models--Qwen--{}/snapshots/989aa7980e4cf806f80c7fef2b1adb7bc71aa306"
 WORDS = st.lists(st.text("ab01", min_size=1, max_size=9), min_size=1, max_size=9)
 
 
@@ -62,6 +70,18 @@ WORDS = st.lists(st.text("ab01", min_size=1, max_size=9), min_size=1, max_size=9
         (["/m/llama/step-1", "/m/qwen/step-1"], ["llama", "qwen"]),
         (["~/m/llama", "gpt-4.1"], ["~/m/llama", "gpt-4.1"]),
         ([f"{'x' * 90}-a", f"{'x' * 90}-b"], ["a", "b"]),
+        (
+            [TAU.format("gpt-4.1", "0609163729"), TAU.format("gpt-4.1-mini", "0610135038")],
+            ["gpt-4.1", "gpt-4.1-mini"],
+        ),
+        (
+            [TAU.format("gpt-4.1", "0609163729"), *(TAU.format("gemini-2.0-flash", when) for when in ("0605", "0606"))],
+            ["gpt-4.1", "gemini-2.0-flash…0605", "gemini-2.0-flash…0606"],
+        ),
+        ([CHECKPOINT.format(200), CHECKPOINT.format(400)], ["checkpoint-200", "checkpoint-400"]),
+        ([CACHED.format("Qwen2.5-1.5B-Instruct")], ["Qwen/Qwen2.5-1.5B-Instruct"]),
+        ([CACHED.replace("/", "__").format("Qwen2.5-1.5B")], ["Qwen/Qwen2.5-1.5B"]),
+        (["/runs/1/model", "/runs/2/model"], ["runs/1", "runs/2"]),
         (["y" * 90], [f"{'y' * 29}…{'y' * 29}"]),
         (["same" * 20, "same" * 20], [f"{'same' * 7}s…e{'same' * 7}"] * 2),
     ],

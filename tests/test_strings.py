@@ -11,8 +11,8 @@ ROOT = Path(assay.__file__).parent
 INTERNAL = re.compile(r"\bthe sources?\b|\bsource's\b|\bsources'|\((?:[A-Z]\d+[a-z]?)(?:, ?[A-Z]\d+[a-z]?)*\)")
 
 OPTION = re.compile(r"(?<![\w!-])--(?:[a-z]|$)")
-#: Options of `python -m`, of other programs, and of a whole command.
-OTHERS = re.compile(r"^--help$|lm_eval with --|vLLM: --|<code>assay [^<]*--")
+#: Options of `python -m`, of other programs, and of a whole command; and patterns of names of files.
+OTHERS = re.compile(r"^--help$|lm_eval with --|vLLM: --|<code>assay [^<]*--|^assay [a-z]+ |\(\?P<")
 
 
 def texts(file: Path) -> Iterator[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""Write the tables of docs/certificate-fields.md from the JSON Schema of the certificate.
+"""Write the tables of docs/certificate-fields.md from the JSON Schemas of certificates, of one task and of several.
 
     python -m tools.certificate_fields            rewrite the tables
     python -m tools.certificate_fields --check    only say whether they differ
@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.certificate.record import certificate_schema
+from assay.certificate.suite.record import suite_certificate_schema
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "certificate-fields.md"
-BETWEEN = re.compile(r"(?<=<!-- fields -->\n).*(?=<!-- end of fields -->)", re.DOTALL)
+#: The names of the places on the page, and what stands there.
+SCHEMAS = {"fields": certificate_schema, "fields of several tasks": suite_certificate_schema}
 
 #: The first pattern that fits decides; what none of them fits is recomputed.
 TRUST = {
@@ -31,6 +33,8 @@ TRUST = {
     "policy.note": "stated",
     "policy.*": "chosen",
     "primary_metric.lower_is_better": "chosen",
+    "comparison.lower_is_better": "chosen",
+    "comparison.by": "chosen",
     "*.bootstrap.seed": "chosen",
     "*.cluster_by": "chosen",
     "evidence.file": "stated",
@@ -114,14 +118,14 @@ class Schema:
         return WORDS[target["type"]]
 
 
-def certificate_fields() -> list[Field]:
+def certificate_fields(place: str = "fields") -> list[Field]:
     """Every field that a certificate may have."""
-    return [field for _, _, fields in Schema(certificate_schema()).parts() for field in fields]
+    return [field for _, _, fields in Schema(SCHEMAS[place]()).parts() for field in fields]
 
 
-def tables() -> str:
+def tables(place: str) -> str:
     """The generated part of the page."""
-    return "\n" + "\n".join(_part(*part) for part in Schema(certificate_schema()).parts())
+    return "\n" + "\n".join(_part(*part) for part in Schema(SCHEMAS[place]()).parts())
 
 
 def _part(name: str, said: str, fields: list[Field]) -> str:
@@ -137,9 +141,12 @@ def _cell(text: str) -> str:
 
 def rewritten(page: str) -> str:
     """The page with tables of the schema as it is now."""
-    if not BETWEEN.search(page):
-        raise ValueError(f"{PAGE.name} needs the lines <!-- fields --> and <!-- end of fields -->")
-    return BETWEEN.sub(lambda _: tables() + "\n", page)
+    for place in SCHEMAS:
+        between = re.compile(rf"(?<=<!-- {place} -->\n).*(?=<!-- end of {place} -->)", re.DOTALL)
+        if not between.search(page):
+            raise ValueError(f"{PAGE.name} needs the lines <!-- {place} --> and <!-- end of {place} -->")
+        page = between.sub(lambda _, place=place: tables(place) + "\n", page)  # type: ignore[misc]
+    return page
 
 
 def refresh(*, check: bool) -> int:

@@ -70,15 +70,22 @@ class House:
         """Every module and the modules of ours that it imports, at the top, late, or for type checkers."""
         return {name: set(self._imported(name, tree)) - {name} for name, tree in self.trees.items()}
 
-    def _imported(self, name: str, tree: ast.AST) -> Iterator[str]:
+    @cached_property
+    def run_time_imports(self) -> dict[str, set[str]]:
+        """The same without what only type checkers read, which nobody waits for and no order can break."""
+        return {name: set(self._imported(name, tree, typed=False)) - {name} for name, tree in self.trees.items()}
+
+    def _imported(self, name: str, tree: ast.AST, *, typed: bool = True) -> Iterator[str]:
         for node in ast.iter_child_nodes(tree):
+            if not typed and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                continue
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names if alias.name in self.trees)
             elif isinstance(node, ast.ImportFrom) and (module := node.module or "") in self.trees:
                 inner = [f"{module}.{alias.name}" for alias in node.names]
                 yield from (found if found in self.trees else module for found in inner)
             else:
-                yield from self._imported(name, node)
+                yield from self._imported(name, node, typed=typed)
 
     @cached_property
     def importers(self) -> dict[str, set[str]]:
@@ -91,7 +98,7 @@ class House:
     @property
     def cycles(self) -> list[list[str]]:
         """Groups of modules that import each other in a circle (Tarjan's strongly connected components)."""
-        return [sorted(group) for group in components(self.imports) if len(group) > 1]
+        return [sorted(group) for group in components(self.run_time_imports) if len(group) > 1]
 
     @property
     def lone(self) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import examples
-from assay.certificate import certify
+from assay.certificate import certify as issue_any
 from assay.certificate.record import FORMAT, Certificate
 from assay.certificate.signing import generate_keys
 from assay.design import Policy
@@ -23,6 +23,13 @@ from assay.version import VERSION
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "certificate" / "fixtures"
 Columns = dict[str, list[Any]]
+
+
+def certify(*given: Any, **asked: Any) -> Certificate:
+    """A certificate of one task."""
+    found = issue_any(*given, **asked)
+    assert isinstance(found, Certificate)
+    return found
 
 
 def losses(n: int, worse: float = 0.0, seed: int = 0) -> Columns:

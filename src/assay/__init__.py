@@ -41,13 +41,17 @@ if TYPE_CHECKING:
     from assay.analyses.tune.result import TuningReport
     from assay.analyses.tune.targets import Targets
     from assay.certificate import certify
-    from assay.certificate.policy import read_policy
+    from assay.certificate.policy_file import read_policy
     from assay.certificate.record import Certificate
+    from assay.certificate.suite.record import SuiteCertificate
     from assay.certificate.verification import Verification
     from assay.certificate.verify import verify
+    from assay.conversion import ConvertedFiles, convert
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
+    from assay.data.readers.formats import HarnessFormat, formats
     from assay.design import Design, Policy
     from assay.errors import AssayError, InputError, UsageError
+    from assay.limits import GroupLimits, Limits, TotalLimits
     from assay.report.files import write_report
     from assay.scoring import score
     from assay.scoring.characters import characters
@@ -62,10 +66,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "certify": "assay.certificate",
     "Certificate": "assay.certificate.record",
+    "SuiteCertificate": "assay.certificate.suite.record",
     "verify": "assay.certificate.verify",
     "Verification": "assay.certificate.verification",
-    "read_policy": "assay.certificate.policy",
+    "read_policy": "assay.certificate.policy_file",
     "compare": "assay.analyses.compare",
+    "convert": "assay.conversion",
+    "ConvertedFiles": "assay.conversion",
     "context": "assay.analyses.context",
     "ContextCurve": "assay.analyses.context.result",
     "japanese": "assay.analyses.japanese",
@@ -108,9 +115,14 @@ _HOMES = {
     "read_table": "assay.data",
     "read_tables": "assay.data",
     "Selection": "assay.data",
+    "formats": "assay.data.readers.formats",
+    "HarnessFormat": "assay.data.readers.formats",
     "text_panel": "assay.analyses.japanese.text_panel",
     "Design": "assay.design",
     "Policy": "assay.design",
+    "Limits": "assay.limits",
+    "GroupLimits": "assay.limits",
+    "TotalLimits": "assay.limits",
     "AssayError": "assay.errors",
     "InputError": "assay.errors",
     "UsageError": "assay.errors",
@@ -125,6 +137,7 @@ __all__ = [
     "Certificate",
     "Comparison",
     "ContextCurve",
+    "ConvertedFiles",
     "Decoding",
     "Design",
     "Document",
@@ -132,10 +145,13 @@ __all__ = [
     "Estimate",
     "Fallback",
     "Goal",
+    "GroupLimits",
+    "HarnessFormat",
     "InputError",
     "Interval",
     "Japanese",
     "Leaderboard",
+    "Limits",
     "ModelSpec",
     "Panel",
     "Plan",
@@ -146,6 +162,7 @@ __all__ = [
     "Shares",
     "Spread",
     "Structure",
+    "SuiteCertificate",
     "SuiteComparison",
     "Summary",
     "SurveyNoise",
@@ -154,6 +171,7 @@ __all__ = [
     "Table",
     "Targets",
     "Test",
+    "TotalLimits",
     "TuningReport",
     "UsageError",
     "Verification",
@@ -163,6 +181,8 @@ __all__ = [
     "compare",
     "compare_suite",
     "context",
+    "convert",
+    "formats",
     "generate",
     "japanese",
     "pair",

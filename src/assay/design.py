@@ -1,10 +1,21 @@
 """How uncertainty is computed: the one home of every default."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
 from assay.errors import UsageError
+from assay.limits import (
+    TASK_LIMITS,
+    GroupLimits,
+    Limits,
+    TotalLimits,
+    check_groups,
+    check_limits,
+    check_number,
+    check_tasks,
+    short,
+)
 from assay.names import nearest
 from assay.stats.records import IntervalName
 from assay.version import VERSION
@@ -58,11 +69,11 @@ class Design:
         _check_choice("method", self.method, get_args(Method))
         _check_choice("scheme", self.scheme, get_args(Scheme))
         _check_choice("test", self.test, get_args(TestName))
-        _check_number("level", self.level, "at least 0.5 and below 1", lambda x: 0.5 <= x < 1, "; 0.95 is usual")
+        check_number("level", self.level, "at least 0.5 and below 1", lambda x: 0.5 <= x < 1, "; 0.95 is usual")
         if self.resamples is not None and not 100 <= self.resamples <= MOST_RESAMPLES:
             rule = "at least 100" if self.resamples < 100 else f"at most {MOST_RESAMPLES:,}"
             raise UsageError(
-                f"resamples must be {rule}, but got {_short(self.resamples)}; leave it out for the exact interval."
+                f"resamples must be {rule}, but got {short(self.resamples)}; leave it out for the exact interval."
             )
         if not 0 <= self.seed < 2**64:
             raise UsageError(f"seed must be an integer from 0 to 2^64 - 1, but got {self.seed}.")
@@ -118,19 +129,41 @@ def as_given(verb: str, record: type[Record], given: Record | None, keywords: Ma
     0.9
     """
     known, name = [field.name for field in fields(record)], record.__name__.lower()  # type: ignore[arg-type]  # a dataclass
+    check_keywords(verb, known, keywords, "" if record is Design else f", a {name} in place of a design")
+    if given is None:
+        return record(**keywords)
+    refuse_both(verb, name, list(keywords))
+    return given
+
+
+def check_keywords(verb: str, known: Collection[str], keywords: Iterable[str], instead: str = "") -> None:
+    """Refuse keywords that a verb does not take, as Python does; ``instead`` is what it takes in their place."""
     for keyword in keywords:
         if keyword not in known:
             close = nearest(keyword, known)
-            hint = f"did you mean {close!r}?" if close else f"it takes those of its signature, and {', '.join(known)}."
+            own = f"it takes those of its signature{instead}, and {', '.join(known)}."
+            hint = f"did you mean {close!r}?" if close else own
             raise TypeError(f"{verb}() has no argument {keyword!r}; {hint}")
-    if given is None:
-        return record(**keywords)
+
+
+def refuse_both(verb: str, record: str, keywords: Sequence[str]) -> None:
+    """Refuse fields of a record beside the record itself."""
     if keywords:
         raise UsageError(
-            f"{verb} takes either a {name} or its fields, but got a {name} and {', '.join(keywords)}; write them into "
-            f"the {name}, or leave it out."
+            f"{verb} takes either a {record} or its fields, but got a {record} and {', '.join(keywords)}; write them "
+            f"into the {record}, or leave it out."
         )
-    return given
+
+
+def said_by(design: Design) -> dict[str, Any]:
+    """The fields of a design that are not its defaults, for verbs that leave the others open.
+
+    >>> said_by(Design(level=0.9))
+    {'level': 0.9}
+    """
+    usual = Design()
+    values = {field.name: getattr(design, field.name) for field in fields(design)}
+    return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
 
 def check_missing(missing: str) -> None:
@@ -188,6 +221,7 @@ _HIGHER_IS_STRICTER = ("min_windows", "replicates", "level")
 #: What a tier says of the fields of a policy, by the name that the tier has for it.
 OF_THE_TIER = {"max_ratio": "max_ratio", "max_drop": "max_drop", "min_windows": "windows", "replicates": "replicates"}
 _TEXTS = ("cluster", "task", "metric", "filter", "scorer", "note")
+SUITE_FIELDS = ("total", "each", "tasks", "groups", "every")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,14 +250,21 @@ class Policy:
     filter: str | None = None
     scorer: str | None = None
     note: str | None = None
+    # Of several tasks; the limits above are then of their total.
+    total: TotalLimits | None = field(default=None, hash=False)  # further ones, and what each task counts
+    each: Limits | None = None  # of a single task, where ``tasks`` says nothing else
+    tasks: Mapping[str, Limits] | None = field(default=None, hash=False)  # by name or pattern
+    groups: Mapping[str, GroupLimits] | None = field(default=None, hash=False)
+    every: bool | None = None  # every task's bound must be within its limit, and not only no task shown to be beyond
 
     def __post_init__(self) -> None:
+        self._check_suite()
         for name in STRICTNESS:
             if getattr(self, name) is not None:
                 _check_choice(name, getattr(self, name), STRICTNESS[name][::-1])
-        _check_number("max_ratio", self.max_ratio, "positive and finite", lambda x: 0 < x < float("inf"))
-        _check_number("max_drop", self.max_drop, "0 or more, and finite", lambda x: 0 <= x < float("inf"))
-        _check_number("level", self.level, "at least 0.5 and below 1; 0.95 is usual", lambda x: 0.5 <= x < 1)
+        check_number("max_ratio", self.max_ratio, "positive and finite", lambda x: 0 < x < float("inf"))
+        check_number("max_drop", self.max_drop, "0 or more, and finite", lambda x: 0 <= x < float("inf"))
+        check_number("level", self.level, "at least 0.5 and below 1; 0.95 is usual", lambda x: 0.5 <= x < 1)
         _check_whole("min_windows", self.min_windows, 1, 10**9)
         _check_whole("replicates", self.replicates, 100, MOST_RESAMPLES)
         _check_whole("seed", self.seed, 0, 2**64 - 1)
@@ -233,6 +274,23 @@ class Policy:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, str) and (value.strip() or name == "note")):
                 raise UsageError(f"{name} must be a text that is not empty, but got {value!r}.")
+
+    def _check_suite(self) -> None:
+        """Check the limits of several tasks; those of the total that the policy itself has a field for go there."""
+        check_limits("total", self.total, TotalLimits)
+        check_limits("each", self.each, Limits)
+        check_tasks(self.tasks)
+        check_groups(self.groups)
+        if self.every is not None and not isinstance(self.every, bool):
+            raise UsageError(f"every must be true or false, but got {self.every!r}.")
+        for name in ("max_drop", "max_ratio") if self.total is not None else ():
+            own, of_total = getattr(self, name), getattr(self.total, name)
+            if own is not None and of_total is not None and own != of_total:
+                raise UsageError(f"{name} must be said once, but got {own} and {of_total} of the total.")
+            object.__setattr__(self, name, own if of_total is None else of_total)
+        if self.total is not None:
+            left = self.total.without("max_drop", "max_ratio")
+            object.__setattr__(self, "total", left or None)
 
     def __bool__(self) -> bool:
         """Whether anything is fixed."""
@@ -270,6 +328,28 @@ class Policy:
             seed=self.seed or 0,
         )
 
+    @property
+    def of_tasks(self) -> list[str]:
+        """The fields that are about several tasks, and say something."""
+        return [name for name in SUITE_FIELDS if getattr(self, name)]
+
+    @property
+    def task_limits(self) -> Limits:
+        """Of a single task, where nothing is said of it by name."""
+        usual, whole = TASK_LIMITS[self.tier or "balanced"], self.limits
+        assert usual.max_drop is not None
+        assert usual.max_ratio is not None
+        at_least = Limits(max_drop=max(usual.max_drop, whole.max_drop), max_ratio=max(usual.max_ratio, whole.max_ratio))
+        return at_least if self.each is None else self.each.over(at_least)
+
+    def _looser_tasks(self) -> list[str]:
+        """What of the limits of tasks makes gates easier to pass than the tier does."""
+        usual = replace(self, each=None).task_limits
+        given = {"each": self.each, **{f"tasks.{name}": one for name, one in (self.tasks or {}).items()}}
+        found = [f"{name}.{limit}" for name, one in given.items() if one is not None for limit in one.looser(usual)]
+        weighed = self.total is not None and self.total.weights not in (None, "macro")
+        return [*found, *(["total.weights"] if weighed else [])]
+
     def complete(self) -> "Policy":
         """What a certificate is issued by: defaults where it is open. What differs from the tier needs a note."""
         filled = replace(
@@ -281,9 +361,11 @@ class Policy:
             weights=self.weights or "equal",
             method=self.method or "auto",
             scheme=self.scheme or "auto",
+            every=bool(self.every),
         )
         weaker = ["level"] if filled.design().level < DEFAULT_LEVEL else []  # a lower level makes gates easier to pass
         weaker += [name for name, usual in USUAL.items() if looser(name, getattr(filled, name), usual)]
+        weaker += self._looser_tasks()
         if (self.overrides or weaker) and not (self.note and self.note.strip()):
             changed = ", ".join(sorted([*self.overrides, *weaker]))
             raise UsageError(
@@ -301,8 +383,10 @@ class Policy:
         given = {name: value for name, value in options.items() if value is not None}
         if self.note and given.get("note"):
             given["note"] = f"{self.note}; {given['note']}"
+        if self.each is not None and "each" in given:
+            given["each"] = _merged(given["each"], self.each)
         for name, value in given.items():
-            says = None if name == "note" else self.fixed(name)
+            says = None if name in ("note", "each") else self.fixed(name)
             if says is not None and value != says and not _stricter(name, value, says):
                 raise UsageError(
                     f"{name} {_plain(value)} contradicts the policy, which says {_plain(says)}; an option may be "
@@ -311,12 +395,24 @@ class Policy:
         return replace(self, **given)
 
 
+def _merged(asked: Limits, says: Limits) -> Limits:
+    """The limits of single tasks of a policy with an option beside them, which may be stricter."""
+    for name in asked.looser(says):
+        raise UsageError(
+            f"{name} {getattr(asked, name)} of each task contradicts the policy, which says {getattr(says, name)}; an "
+            "option may be stricter than the policy, so leave it out or change the policy."
+        )
+    return asked.over(says)
+
+
 def looser(name: str, value: str, than: str) -> bool:
     """Whether one of the choices of `STRICTNESS` asks for less than another."""
     return STRICTNESS[name].index(value) < STRICTNESS[name].index(than)
 
 
 def _stricter(name: str, value: Any, than: Any) -> bool:
+    if name == "every":
+        return bool(value)
     if name in STRICTNESS:
         return value in STRICTNESS[name] and looser(name, than, value)
     return bool((name in _LOWER_IS_STRICTER and value < than) or (name in _HIGHER_IS_STRICTER and value > than))
@@ -326,24 +422,7 @@ def _plain(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _check_number(name: str, value: object, rule: str, holds: Callable[[float], bool], then: str = "") -> None:
-    if value is None:
-        return
-    try:
-        sound = isinstance(value, int | float) and not isinstance(value, bool) and holds(float(value))
-    except OverflowError:  # an integer beyond every float
-        sound = False
-    if not sound:
-        raise UsageError(f"{name} must be {rule}, but got {_short(value)}{then}.")
-
-
 def _check_whole(name: str, value: object, low: int, high: int) -> None:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if value is not None and not (whole and low <= value <= high):  # type: ignore[operator]  # whole says it is an int
-        raise UsageError(f"{name} must be a whole number from {low:,} to {high:,}, but got {_short(value)}.")
-
-
-def _short(value: object) -> str:
-    if isinstance(value, int) and abs(value) >= 10**30:
-        return "a number of more than 30 digits"
-    return repr(value)
+        raise UsageError(f"{name} must be a whole number from {low:,} to {high:,}, but got {short(value)}.")

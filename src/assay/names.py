@@ -26,9 +26,11 @@ _STATE = ".trainer_state"  # as in lora.trainer_state.json
 #: Names that programs give, to every run the same ones.
 _GENERIC = re.compile(
     r"trainer_state|checkpoint([-_]?\d+)?|((train|training|trainer|eval)[-_])?(logs?|log_history|history|metrics|losses|"
-    r"loss|results?|state|output|progress)|all_results|events|train|training",
+    r"loss|results?|state|output|progress)|all_results|events|train|training|\.deepeval(-cache)?|"
+    r"\.latest_(test_run|run_full)|eval_results_table",
     re.IGNORECASE,
 )
+_CHECKPOINT = re.compile(r"checkpoint[-_]?\d+", re.IGNORECASE)
 
 
 def visible(text: str) -> str:
@@ -89,13 +91,28 @@ def said_once(notes: Iterable[str]) -> tuple[str, ...]:
 
     >>> said_once(["a.csv: columns not used: x", "b.csv: columns not used: x"])
     ('a.csv, b.csv: columns not used: x',)
+    >>> said_once([f"/{'folder/' * 9}a.csv: columns not used: x"])
+    ('…/a.csv: columns not used: x',)
     """
     said: dict[str, list[str]] = {}
     for note in notes:
         label, colon, rest = note.partition(": ")
         labels = said.setdefault(rest if colon else note, [])
         labels += [label] if colon and label not in labels else []
-    return tuple(f"{listed(labels, 3)}: {rest}" if labels else rest for rest, labels in said.items())
+    every = [label for labels in said.values() for label in labels]
+    brief = dict(zip(every, _unless_equal(every, [_brief(label) for label in every]), strict=True))
+    shown = {rest: [brief[label] for label in labels] for rest, labels in said.items()}
+    return tuple(f"{_merged(labels)}: {rest}" if labels else rest for rest, labels in shown.items())
+
+
+def _merged(labels: Sequence[str]) -> str:
+    return one_line(labels[0]) if len(labels) == 1 and ", " in labels[0] else listed(labels, 3)
+
+
+def _brief(label: str) -> str:
+    """A file in a note: without its folders, where the path is long; with a space it may be words and not a path."""
+    path = "/" in label and " " not in label
+    return f"…/{_middle_cut(label.rpartition('/')[2])}" if path and len(label) > _LONGER else label
 
 
 def file_name(text: str) -> str:
@@ -136,8 +153,10 @@ def names_of(paths: Sequence[Path], taken: Collection[str] = ()) -> list[str]:
 def _telling(path: Path) -> list[str]:
     """The parts of a path that a person chose, from the file outwards; the outermost where none is."""
     folders = [part for part in path.parent.parts if part not in {path.anchor, ".."}]
-    parts = [path.stem.removesuffix(_STATE), *reversed(folders)]
-    return [part for part in parts if not _GENERIC.fullmatch(part)] or parts[-1:]
+    own = path.stem.removesuffix(_STATE)
+    parts = [own, *reversed(folders)]
+    numbered = {own} if _CHECKPOINT.fullmatch(own) else set()  # a file of that name is one among several
+    return [part for part in parts if part in numbered or not _GENERIC.fullmatch(part)] or parts[-1:]
 
 
 def _whole(paths: Sequence[Path]) -> list[str]:
@@ -151,6 +170,9 @@ def _whole(paths: Sequence[Path]) -> list[str]:
 #: Characters of a name in a table or a chart; a longer one is cut to what differs.
 _LONG, _LONGER = 40, 60
 _PATH = re.compile(r"[~.]{0,2}/|[A-Za-z]:\\\\")
+_LETTER = re.compile(r"[^\W\d_]")
+#: A folder of the hub's cache, or what a harness makes of it as a name.
+_CACHED = re.compile(r"models--(?P<owner>.+?)--(?P<model>.+?)(?:/|__)snapshots(?:/|__)[0-9a-f]{7,40}")
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -159,16 +181,24 @@ def short_names(names: Sequence[str]) -> list[str]:
     >>> short_names(["/data/runs/llama/checkpoint-500", "/data/runs/llama/checkpoint-9000"])
     ['checkpoint-500', 'checkpoint-9000']
     >>> task = "tool-calling-{}-0.0_range_0--1_user-gemini-2.0-flash-llm"
-    >>> short_names([task.format("gpt-4.1"), task.format("o3-mini")])
-    ['gpt-4.1', 'o3-mini']
+    >>> short_names([task.format("gpt-4.1"), task.format("gpt-4.1-mini")])
+    ['gpt-4.1', 'gpt-4.1-mini']
+    >>> short_names(["~/hub/models--Qwen--Qwen2.5-7B/snapshots/989aa7980e4cf806"])
+    ['Qwen/Qwen2.5-7B']
     >>> short_names(["meta-llama/Llama-3-8B", "gpt-4.1"])
     ['meta-llama/Llama-3-8B', 'gpt-4.1']
     """
-    found = list(names)
+    found = _unless_equal(list(names), [_of_the_hub(name) for name in names])
     for signs in ("/", "_ -"):
         if any(len(name) > _LONG or _PATH.match(name) for name in found):
             found = _unless_equal(found, _what_differs(found, signs))
     return _unless_equal(found, [_middle_cut(name) for name in found])
+
+
+def _of_the_hub(name: str) -> str:
+    """A model's own name, where a path leads to it in the cache of the hub."""
+    found = _CACHED.search(name)
+    return name if found is None else f"{found['owner']}/{found['model']}"
 
 
 def _unless_equal(names: list[str], shorter: list[str]) -> list[str]:
@@ -181,7 +211,7 @@ def _middle_cut(name: str) -> str:
 
 
 def _what_differs(names: Sequence[str], signs: str) -> list[str]:
-    """The first stretch of parts that not all names have, or as many as it takes to tell all apart."""
+    """The first stretch of parts that not all names have, and as many more as it takes to tell those apart."""
     parts = [re.findall(f"[^{signs}]+|[{signs}]+", name) for name in names]
     if len(names) == 1:
         return [[part for part in parts[0] if part[0] not in signs][-1]] if signs == "/" else list(names)
@@ -189,16 +219,34 @@ def _what_differs(names: Sequence[str], signs: str) -> list[str]:
     for other in parts[1:]:
         blocks = SequenceMatcher(None, shared, other, autojunk=False).get_matching_blocks()
         shared = [part for block in blocks for part in shared[block.a : block.a + block.size]]
-    stretches = [_stretches(own, shared, signs) for own in parts]
-    for count in range(1, max(map(len, stretches)) + 1):
-        found = ["…".join(some[:count]) for some in stretches]
-        if len(set(found)) == len(set(names)):
-            return found
-    return list(names)
+    gaps = [_gaps(own, shared, signs) for own in parts]
+    telling = [i for i in range(len(gaps[0])) if len({own[i] for own in gaps}) > 1]
+    stretches = [[own[i] for i in telling] for own in gaps]
+    if telling and not all(_LETTER.search(some[0]) for some in stretches):  # nothing, or a bare number
+        words = _words_before([part for part in shared if part[0] not in signs][: telling[0]])
+        sign = signs[-1]
+        stretches = [[sign.join(filter(None, (*words, first))), *rest] for first, *rest in stretches]
+    return _told_apart([list(filter(None, some)) for some in stretches], names)
 
 
-def _stretches(parts: Sequence[str], shared: Sequence[str], signs: str) -> list[str]:
-    """What stands between the parts that are shared, without signs at its ends."""
+def _words_before(words: Sequence[str]) -> Sequence[str]:
+    """The last of some words, and those before it as long as none has a letter."""
+    last = next((i for i in reversed(range(len(words))) if _LETTER.search(words[i])), 0)
+    return words[last:]
+
+
+def _told_apart(stretches: Sequence[Sequence[str]], names: Sequence[str]) -> list[str]:
+    """Each with as few of its stretches as no other one has; the names where that is not enough."""
+    found = [some[0] if some else "" for some in stretches]
+    for count in range(2, max(map(len, stretches), default=0) + 1):
+        twice = {name for name in found if found.count(name) > 1}
+        longer = ["…".join(some[:count]) for some in stretches]
+        found = [more if name in twice else name for name, more in zip(found, longer, strict=True)]
+    return found if len(set(found)) == len(set(names)) else list(names)
+
+
+def _gaps(parts: Sequence[str], shared: Sequence[str], signs: str) -> list[str]:
+    """What stands before, between and after the words that are shared, without signs at its ends; "" for nothing."""
     found, left = [""], list(shared)
     for part in parts:
         if left and part == left[0]:
@@ -207,4 +255,4 @@ def _stretches(parts: Sequence[str], shared: Sequence[str], signs: str) -> list[
             found[-1] += part if part[0] in signs and found[-1] else ""
         else:
             found[-1] += part
-    return [plain for stretch in found if (plain := stretch.strip(signs))]
+    return [stretch.strip(signs) for stretch in found]

@@ -128,7 +128,7 @@ def test_what_is_said_of_the_noise() -> None:
     coins[::2] = 1 - coins[::2]
     coins[:, 0] = RNG.integers(0, 2, 40)
     (said,) = summarize(coins, at=1, names=["coin"]).attempts_said
-    assert said.startswith("coin: 100 % of the variance of pass@1 is between attempts, the rest between items.")
+    assert said.startswith("coin: 100% of the variance of pass@1 is between attempts, the rest between items.")
     assert said.endswith("either helps as much.")
     settled = np.repeat(RNG.integers(0, 2, (40, 1)), 4, axis=1)
     settled[0] = [0, 1, 1, 1]
@@ -170,7 +170,7 @@ def test_the_record_survives_json_and_has_tables() -> None:
     again = Summary.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
     assert again == found
     table = found.tables[1]
-    assert table.header == ("model", "k", "pass@k [95 %]", "pass^k [95 %]", "n", "noise of attempts")
+    assert table.header == ("model", "k", "pass@k [95%]", "pass^k [95%]", "n", "noise of attempts")
     assert table.records()[0]["pass_at_k"] == found.passes[0].one.value
     assert [section.key for section in found.sections] == ["models", "attempts"]
 

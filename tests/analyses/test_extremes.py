@@ -15,7 +15,7 @@ from assay.analyses.japanese import japanese
 from assay.analyses.rank import rank
 from assay.analyses.reliability import reliability
 from assay.errors import InputError, NoPairsError
-from assay.report.html.parts import gauge_html
+from assay.report.html.gauges import gauge_html
 from assay.results import words
 from assay.results.text import plain_html
 from tests.analyses.evidence import limits, losses, scores, value
@@ -72,7 +72,7 @@ def test_scores_of_1e15_and_0_or_1_are_equal() -> None:
 
 @pytest.mark.parametrize("size", [1e-7, 1e-9, 1e-11])
 def test_a_ratio_next_to_1_is_not_printed_as_1(size: float) -> None:
-    """It was "worse: perplexity × 1 (95 % interval 1 to 1)"; text, Markdown and page say the same numbers."""
+    """It was "worse: perplexity × 1 (95% CI 1 to 1)"; text, Markdown and page say the same numbers."""
     shift = size * np.random.default_rng(1).uniform(0.8, 1.2, 50)
     found = compare(losses(LOSSES.tolist(), 1), losses((LOSSES + shift).tolist(), 1))
     assert (found.verdict, found.ratio is None) == ("worse", False)

@@ -26,7 +26,7 @@ from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
 Document = dict[str, Any]
 Columns = dict[str, list[Any]]
 
-_TEXTS = {"window", "document", "split", "item", "cluster", "model", "run"}
+_TEXTS = {"window", "document", "split", "item", "cluster", "model", "run", "task", "passage"}
 
 
 def example(name: str) -> Columns:

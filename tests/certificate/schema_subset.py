@@ -70,10 +70,25 @@ def _required(value: Any, rule: list[str], _: Schema, __: Schema, where: str) ->
         yield from (f"{where}: no {name}" for name in rule if name not in value)
 
 
-def _closed(value: Any, rule: bool, schema: Schema, _: Schema, where: str) -> Iterator[str]:
-    assert rule is False
-    if isinstance(value, dict):
-        yield from (f"{where}: extra {name}" for name in value if name not in schema["properties"])
+def _closed(value: Any, rule: Schema | bool, schema: Schema, root: Schema, where: str) -> Iterator[str]:
+    """Fields that are not named: none, or of this kind."""
+    further = [name for name in value if name not in schema.get("properties", {})] if isinstance(value, dict) else []
+    if isinstance(rule, bool):
+        assert rule is False
+        yield from (f"{where}: extra {name}" for name in further)
+    else:
+        for name in further:
+            yield from violations(value[name], rule, root, f"{where}.{name}")
+
+
+def _names(value: Any, rule: Schema, _: Schema, root: Schema, where: str) -> Iterator[str]:
+    for name in value if isinstance(value, dict) else ():
+        yield from violations(name, rule, root, f"{where}, the name {name!r}")
+
+
+def _fields(value: Any, rule: int, _: Schema, __: Schema, where: str) -> Iterator[str]:
+    if isinstance(value, dict) and len(value) < rule:
+        yield f"{where}: fewer than {rule} fields"
 
 
 def _items(value: Any, rule: Schema | bool, schema: Schema, root: Schema, where: str) -> Iterator[str]:
@@ -123,6 +138,8 @@ _KEYWORDS: dict[str, Callable[[Any, Any, Schema, Schema, str], Iterator[str]]] =
     "properties": _properties,
     "required": _required,
     "additionalProperties": _closed,
+    "propertyNames": _names,
+    "minProperties": _fields,
     "items": _items,
     "prefixItems": _prefix,
     "minItems": _least,

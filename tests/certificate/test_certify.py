@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from assay.certificate import certify
 from assay.certificate.verify import verify
 from assay.data import Metric, Panel, read_table
 from assay.design import Policy
 from assay.errors import AssayError, InputError, UsageError
+from tests.certificate.issuing import certify_alone as certify
 from tests.certificate.samples import Columns, evidence_rows, example, losses, scores, without
 
 SMALL = Policy(min_windows=20, note="a test")
@@ -296,3 +297,33 @@ def test_equal_weights_are_no_rule_of_documents(tmp_path: Path) -> None:
     found = certify(BASE | {"bytes": long}, OTHER | {"bytes": long}, tmp_path / "c.json", per="byte", policy=SMALL)
     assert [type(rule).__name__ for rule in found.rules] == ["PairingRule", "OverlapRule", "FinalMinimumRule"]
     assert found.broken["final minimum"].endswith("of equal length: a few have most of the text")
+
+
+def test_arrays_series_and_wide_frames_give_the_certificate_of_the_same_table(tmp_path: Path) -> None:
+    before, after = scores(180, 200)["score"], scores(178, 200)["score"]
+    items = [f"{i:03d}" for i in range(200)]
+    first, second = (
+        {"item": items, "score": one, "model": [name] * 200} for name, one in (("A", before), ("B", after))
+    )
+    expected = certify(first, second, tmp_path / "c.json").to_dict()
+    frame = pd.DataFrame({"A": before, "B": after})
+    given: dict[str, tuple[Any, Any, Any]] = {
+        "lists": (before, after, (None, None)),
+        "an array of both": (np.array([before, after]).T, None, ("A", "B")),
+        "Series": (pd.Series(before, name="A"), pd.Series(after, name="B"), (None, None)),
+        "a wide frame by rows": (frame, None, ("A", "B")),
+        "a wide frame with ids": (frame.assign(item=items), None, ("A", "B")),
+    }
+    for kind, (a, b, models) in given.items():
+        found = certify(a, b, tmp_path / "c.json", models=models).to_dict()
+        assert verify(tmp_path / "c.json").true, kind
+        assert {name for name in expected if expected[name] != found[name]} <= {"measure"}, kind
+        assert found["measure"]["metric"] is None, kind
+
+
+def test_a_gate_takes_no_order_of_the_models_in_one_source_for_granted(tmp_path: Path) -> None:
+    both = np.array([scores(180, 200)["score"], scores(178, 200)["score"]]).T
+    for given in (both, pd.DataFrame(both, columns=["A", "B"])):
+        with pytest.raises(UsageError, match=r"names of two of its models among A, B \(`models=\('A', 'B'\)`\)"):
+            certify(given, None, tmp_path / "c.json")
+    assert not list(tmp_path.iterdir())

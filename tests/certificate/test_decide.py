@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.certificate import certify
-from assay.certificate.rules import decide
+from assay.certificate.build import computed_facts
+from assay.certificate.rules import decide, rules_of, union_of, windows_of
+from assay.data import read_table
 from assay.design import Policy
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
 from assay.stats.bootstrap import interval
 from assay.stats.units import Units
 from tests.certificate.samples import Columns, losses, scores
@@ -68,11 +70,14 @@ def test_equal_differences_give_a_collapsed_interval_and_a_gate_that_works(
 
 def test_one_cluster_decides_nothing(tmp_path: Path) -> None:
     documents: Columns = {"document": ["the only one"] * 60}
-    found = certify(losses(30) | documents, losses(30, 2) | documents, tmp_path / "c.json", cluster="document")
-    assert found.to_dict()["primary_metric"]["standard_error"] is None
-    assert found.verdict == "insufficient evidence"
-    assert "a single unit" in found.sentence
-    assert found.to_dict()["decision"]["windows_needed"] is None
+    first, second = losses(30) | documents, losses(30, 2) | documents
+    with pytest.raises(InputError, match="all 30 windows are in one cluster"):
+        certify(first, second, tmp_path / "c.json", cluster="document")
+    tables = [read_table(one, name=name, cluster="document") for one, name in ((first, "A"), (second, "B"))]
+    windows = windows_of(union_of(*tables, cluster="document", lower_is_better=None))
+    found = computed_facts(windows, Policy(), rules_of(windows, Policy()))  # as certificates of before have it
+    assert found["primary_metric"].standard_error is None
+    assert (found["decision"].verdict, found["decision"].windows_needed) == ("insufficient evidence", None)
 
 
 def test_the_limit_itself_passes_and_the_next_number_does_not() -> None:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from assay.certificate import certify
 from assay.certificate.rules import drift
 from assay.data import Panel
 from assay.design import Policy
+from tests.certificate.issuing import certify_alone as certify
 from tests.certificate.samples import example, losses
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -48,7 +48,7 @@ def test_clusters_count_as_one_unit_each() -> None:
 
 
 def test_false_alarms_on_random_splits_of_one_model(record_property: Any) -> None:
-    """The requirement is 5 % at most; a band of ±5 % around 1, as a peer has it, raises many times more."""
+    """The requirement is 5% at most; a band of ±5% around 1, as a peer has it, raises many times more."""
     table = example("losses-base.csv")
     values, tokens = np.array(table["loss"]), np.array(table["tokens"])
     rng, splits = np.random.default_rng(2024), 2_000

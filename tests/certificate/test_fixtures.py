@@ -31,7 +31,7 @@ def test_a_certificate_of_an_earlier_version_is_true_and_says_the_same(certifica
     found = verify(certificate, public_key=key)
     assert (found.true, found.recomputed, found.faults) == (True, True, ())
     assert found.verdict == expected["verdict"]
-    assert found.judged is not None
+    assert isinstance(found.judged, Certificate)
     assert list(found.judged.primary_metric.ci) == expected["ci"]
     assert sorted(found.judged.broken) == expected["broken"]
     assert ("signature" in found.checks) is expected["signed"]

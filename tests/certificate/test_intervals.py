@@ -5,16 +5,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from assay.analyses.compare import compare
-from assay.certificate import certify
 from assay.certificate.fields import rounded
+from assay.certificate.record import Certificate
 from assay.certificate.verify import verify
 from assay.design import Design, GateMethod, Policy, Scheme
 from assay.errors import UsageError
+from tests.certificate.issuing import certify_alone as certify
 from tests.certificate.samples import Columns, evidence_of, issue, load, losses, save, scores
 
 
@@ -52,7 +53,7 @@ def test_nothing_is_drawn_and_the_certificate_says_so(tmp_path: Path) -> None:
     assert document["primary_metric"]["test"] == "mcnemar-midp"
     found = verify(tmp_path / "c.json")
     shown = {fact.label: fact.text for fact in found.facts}
-    assert shown["interval"] == "95 % tango, closed form"
+    assert shown["interval"] == "95% tango, closed form"
     assert shown["scheme"] == "nothing is drawn: the interval of 0/1 scores is a closed form"
     assert [table.key for table in found.tables] == ["rules"]
     other = certify(*pairs(3, 9, 200), tmp_path / "d.json", policy=Policy(seed=6, tier="aggressive")).to_dict()
@@ -87,6 +88,7 @@ def counts(draw: st.DrawFn) -> tuple[int, int, int]:
 def test_certify_and_compare_say_the_same_of_0_1_scores(found: tuple[int, int, int], level: float, size: int) -> None:
     first, second = pairs(*found)
     if size > 1:
+        assume(found[2] > size)  # one cluster alone is refused
         labels = {"cluster": [f"c{i // size}" for i in range(found[2])]}
         first, second = first | labels, second | labels
     shown = compare(first, second, design=Design(level=level))
@@ -100,7 +102,8 @@ def test_certify_and_compare_say_the_same_of_0_1_scores(found: tuple[int, int, i
     drop = issued.to_dict()["decision"]["limit"]
     if metric["standard_error"] is not None:  # the bound of that interval decides
         expected = "pass" if -limits.low <= drop else "regression" if -limits.high > drop else "insufficient evidence"
-        assert issued.verdict == expected
+        few = -(-found[2] // size) < 6  # items or clusters on which no verdict rests
+        assert issued.verdict == ("insufficient evidence" if few else expected)
 
 
 @pytest.mark.parametrize("n", [30, 120, 180])
@@ -248,7 +251,7 @@ def test_a_weaker_choice_needs_a_note_and_the_permission_of_the_verifiers_policy
     found = verify(path, policy=Policy(max_ratio=1.1))
     assert (found.true, found.passed) == (True, False)
     assert found.reasons == (f"issued with the {name} {value}, auto required; {name!r} in a policy can allow it",)
-    assert found.judged is not None
+    assert isinstance(found.judged, Certificate)
     assert (found.judged.policy.method, found.judged.policy.scheme) == ("auto", "auto")
     assert verify(path, policy=Policy(**allowed)).passed  # type: ignore[arg-type]
     document = load(path)
@@ -262,5 +265,5 @@ def test_drawing_uniformly_is_no_weaker_and_a_stricter_issuer_is_judged_by_it(tm
     certify(*pair, path, policy=Policy(scheme="windows"))
     found = verify(path, policy=Policy(max_ratio=1.1, scheme="tokens"))
     assert found.passed
-    assert found.judged is not None
+    assert isinstance(found.judged, Certificate)
     assert found.judged.policy.scheme == "windows"

@@ -1,7 +1,7 @@
 """One policy, one format: what is refused and by which field, what options may do; the schema says the same."""
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import assay as package
 from assay import examples
-from assay.certificate.policy import read_policy
+from assay.certificate.policy_file import policy_content, read_policy
 from assay.design import TIERS, Policy
 from assay.errors import InputError, UsageError
+from assay.limits import COST_LIMITS, GroupLimits, Limits, TotalLimits
 from tests.certificate.samples import assay, issue, load
 from tests.certificate.schema_subset import Schema, violations
 
@@ -55,6 +56,28 @@ REFUSED: dict[str, tuple[str, str]] = {
     '{"metric": {"name": [NaN]}}': ("metric", "must be a text that is not blank, but got {"),
     '{"schema": "assay/policy/9"}': ("schema", "must be 'assay/policy/1'"),
     '{"a\\nb": 1}': ("a\\nb", "no such field"),
+}
+
+
+REFUSED |= {
+    '{"each": {"max_dorp": 1}}': ("each.max_dorp", "no such field"),
+    '{"each": 0.1}': ("each", "must be an object of fields such as max_drop, but got 0.1"),
+    '{"tasks": {}}': ("tasks", "must be an object by the name of a task, but got {}"),
+    '{"tasks": {" ": {}}}': ("tasks", "the name of a task must not be blank"),
+    '{"tasks": {"arc": {"max_drop": "1"}}}': ("tasks.arc.max_drop", 'must be a number from 0 up, but got "1"'),
+    '{"tasks": {"arc": {"min_score": true}}}': ("tasks.arc.min_score", "must be a number, but got true"),
+    '{"tasks": {"arc": {"max_price_ratio": 0}}}': ("tasks.arc.max_price_ratio", "must be a number above 0, but got 0"),
+    '{"tasks": {"arc": {"max_drop": NaN}}}': ("tasks.arc.max_drop", "must be a finite number, but got NaN"),
+    '{"tasks": {"arc": {"max_drop": ' + "9" * 99 + "}}}": ("tasks.arc.max_drop", "a number of at most 40 characters"),
+    '{"tasks": {"arc": {"max_drop": 1, "max_drop": 2}}}': ("max_drop", "appears twice"),
+    '{"groups": {"g": {"tasks": "arc"}}}': ("groups.g.tasks", 'must be a list of names or patterns, but got "arc"'),
+    '{"groups": {"g": {"tasks": [""]}}}': ("groups.g.tasks", "must be a list of names or patterns"),
+    '{"groups": {"g": {"groups": {"h": {"x": 1}}}}}': ("groups.g.groups.h.x", "no such field"),
+    '{"total": {"weights": "mean"}}': ("total.weights", "must be 'macro', 'items' or 'groups', or an object"),
+    '{"total": {"weights": {"arc": -1}}}': ("total.weights.arc", "must be a number from 0 up, but got -1"),
+    '{"total": {"weights": {}}}': ("total.weights", "must be an object by the name of a task"),
+    '{"total": {"weights": null}}': ("total.weights", "must not be null"),
+    '{"every": "true"}': ("every", 'must be true or false, but got "true"'),
 }
 
 
@@ -134,9 +157,33 @@ def schema() -> Schema:
     return found
 
 
+def test_a_deep_file_is_refused(tmp_path: Path) -> None:
+    text = '{"groups": {"g": ' + '{"groups": {"g": ' * 30 + '{"tasks": ["arc"]}' + "}}" * 31
+    with pytest.raises(InputError, match="nested too deeply"):
+        read_policy(written(tmp_path, text))
+
+
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(str.strip)
+above_0 = st.none() | st.floats(1e-6, 1e6)
+limit_fields: dict[str, st.SearchStrategy[Any]] = {
+    "max_drop": st.none() | st.floats(0, 1e6),
+    "min_score": st.none() | st.floats(-1e6, 1e6),
+    **dict.fromkeys(["max_ratio", *COST_LIMITS], above_0),
+}
+named = texts.filter(lambda name: "/" not in name)
+flat = st.builds(GroupLimits, tasks=st.lists(texts, min_size=1, max_size=3, unique=True).map(tuple), **limit_fields)
+nested = st.builds(GroupLimits, groups=st.dictionaries(named, flat, min_size=1, max_size=2), **limit_fields)
+weights = st.sampled_from([None, "macro", "items", "groups"]) | st.dictionaries(
+    texts, st.floats(0, 9), min_size=1, max_size=3
+)
+of_total = limit_fields | dict.fromkeys(["max_drop", "max_ratio"], st.none())  # which are fields of the policy
 policies = st.builds(
     Policy,
+    total=st.none() | st.builds(TotalLimits, weights=weights, **of_total),
+    each=st.none() | st.builds(Limits, **limit_fields),
+    tasks=st.none() | st.dictionaries(texts, st.builds(Limits, **limit_fields), min_size=1, max_size=2),
+    groups=st.none() | st.dictionaries(named, flat | nested, min_size=1, max_size=2),
+    every=st.none() | st.booleans(),
     tier=st.sampled_from([None, *TIERS]),
     profile=st.sampled_from([None, "dev", "ci", "release"]),
     weights=st.sampled_from([None, "equal", "any"]),
@@ -158,10 +205,12 @@ policies = st.builds(
 
 @given(policies)
 def test_every_policy_can_be_written_and_read_and_fits_the_schema(schema: Schema, policy: Policy) -> None:
-    content = {name: value for name, value in asdict(policy).items() if value is not None}
+    content = policy_content(policy)
     assert list(violations(content, schema, schema)) == []
     with TemporaryDirectory() as folder:
         assert read_policy(written(Path(folder), json.dumps(content, ensure_ascii=False))) == policy
+        as_yaml = written(Path(folder), json.dumps(content, ensure_ascii=False, indent=1), "policy.yaml")
+        assert read_policy(as_yaml) == policy  # JSON is YAML
 
 
 def test_the_schema_refuses_what_the_reader_refuses(schema: Schema) -> None:

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from assay import examples
-from assay.certificate import certify
 from assay.certificate.record import Certificate, Written
 from assay.certificate.verification import Verification
 from assay.certificate.verify import verify
 from assay.design import Policy
 from assay.errors import InputError
 from assay.report.saved import part_of
+from tests.certificate.issuing import certify_alone as certify
 from tests.certificate.samples import evidence_of, issue, load, losses, save, scores
 
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 
 import assay as package
 from assay import examples
-from assay.certificate import certify
 from assay.certificate.record import Certificate
 from assay.certificate.verification import Verification
 from assay.certificate.verify import verify
@@ -22,6 +21,7 @@ from assay.errors import InputError, UsageError
 from assay.report.document import part_of_result
 from assay.report.files import write_report
 from assay.results.record import Result
+from tests.certificate.issuing import certify_alone as certify
 from tests.certificate.samples import Columns, assay, evidence_of, issue, load, losses, save, scores
 from tests.certificate.test_policy import policies
 from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
@@ -38,7 +38,7 @@ def shown(result: Result) -> list[tuple[str, str]]:
 
 
 def judged_by(found: Verification) -> Certificate:
-    assert found.judged is not None
+    assert isinstance(found.judged, Certificate)
     return found.judged
 
 

@@ -87,7 +87,8 @@ def keyword_arguments(verb: Any) -> set[str]:
 
 
 VERB_ARGUMENTS = {name: keyword_arguments(getattr(assay, name)) for name in COMMANDS} | {
-    "serve": keyword_arguments(serve)
+    "serve": keyword_arguments(serve),
+    "compare_suite": keyword_arguments(assay.compare_suite),
 }
 
 
@@ -115,7 +116,7 @@ def test_every_argument_exists() -> None:
 
 
 def test_every_argument_has_an_option_where_a_command_has_it() -> None:
-    commands = COMMANDS | {"serve": ("report",)}
+    commands = COMMANDS | {"serve": ("report",), "compare_suite": ("compare",)}
     options = {verb: options_of(*command) for verb, command in commands.items()}
     for _, name, place in FOUND:
         wanted = set(re.findall(r"(?<!\w)--?[a-z-]+", as_options(f"`{name}`")))

@@ -26,7 +26,7 @@ def names(folder: Path) -> list[str]:
 def test_a_pass_exits_0_and_writes_two_files(tmp_path: Path) -> None:
     ran = assay("certify", BASE, INT8, "-o", tmp_path / "c.json", "--profile", "ci")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("losses-int8 may replace losses-base: perplexity × 1.000045, 95 % interval")
+    assert ran.out.startswith("losses-int8 may replace losses-base: perplexity × 1.000045, 95% CI")
     assert names(tmp_path) == ["c.evidence.parquet", "c.json"]
     assert assay("verify", tmp_path / "c.json").code == 0
 
@@ -50,7 +50,7 @@ def test_an_accuracy_that_falls_from_90_to_40_percent_fails(tmp_path: Path) -> N
     after = write_rows(tmp_path / "after.csv", scores(80, 200))
     ran = assay("certify", before, after, "-o", tmp_path / "c.json", "--profile", "ci")
     assert ran.code == 1
-    assert "after is a regression from before: mean score -0.500" in ran.out
+    assert "after is a regression from before: mean score −0.500" in ran.out
 
 
 def test_exit_codes_of_a_real_process(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import Comparison, Design, compare
+from assay import Comparison, Design, UsageError, compare
 from assay.cli.output import json_lines
 from tests.cli.command import LOSSES, SCORES, Shell
 
@@ -306,3 +306,26 @@ def test_a_list_of_plain_values_takes_one_line() -> None:
         "  ]",
         "}",
     ]
+
+
+ATTEMPTS = "task_id,passed\n" + "".join(f"t{i},{(i + k) % 3 > 0}\n" for i in range(12) for k in range(3))
+
+
+def test_rows_of_one_item_are_attempts_where_attempts_are_asked_for(shell: Shell) -> None:
+    files = [shell.write(name, ATTEMPTS) for name in ("a.csv", "b.csv")]
+    ran = shell("compare", *files, "--at", "2")
+    assert ran.exit_code == 0
+    assert "no column run: rows of one item are attempts at it, in the order of the file" in ran.out
+    shell.assert_refused("compare", *files, parts=["'t0' is in line 2 already", "with --at 1 (summarize, compare)."])
+
+
+def test_several_numbers_of_attempts_are_refused_with_what_to_run_instead(shell: Shell) -> None:
+    files = [shell.write(name, ATTEMPTS) for name in ("a.csv", "b.csv")]
+    several = (
+        "--at must be one number, but got '1,3': one comparison has one verdict. Run it with --at 1, then with --at 3"
+    )
+    shell.assert_refused("compare", *files, "--at", "1,3", exit_code=2, parts=[several])
+    word = "--at must be a whole number, the attempts at an item, but got 'all'."
+    shell.assert_refused("compare", *files, "--at", "all", exit_code=2, parts=[word])
+    with pytest.raises(UsageError, match=r"compare takes one number of attempts as `at`, but got \[1, 3\]"):
+        compare("a.csv", "b.csv", at=[1, 3])  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ def test_chart_is_written_beside_the_text(shell: Shell, runs: tuple[str, str], n
 
 def test_usage_is_refused_before_anything_is_read(shell: Shell) -> None:
     shell.assert_refused("context", "none", "--bins", "many", exit_code=2, parts=["log or a number", "'many'"])
-    shell.assert_refused("context", "none", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png", "c.pdf"])
+    shell.assert_refused("context", "none", "--chart", "c.gif", exit_code=2, parts=[".svg, .png or .pdf", "c.gif"])
     shell.assert_refused("context", "none", "--level", "2", exit_code=2, parts=["level"])
     shell.assert_refused("context", exit_code=2, parts=["Missing argument"])
 

@@ -30,7 +30,16 @@ def test_json_is_the_record_of_the_library_and_files_may_be_named(shell: Shell) 
     found = Japanese.from_dict(json.loads(ran.out))
     assert (found.systems[0].name, found.scripts, found.tokenizers) == ("new", "wide", {"char": "char"})
     other = shell(
-        "japanese", "b.csv", "--columns", "prediction=output", "--allow-empty", "--bleu", "char", "--normalize", "nfkc"
+        "japanese",
+        "b.csv",
+        "--columns",
+        "prediction=output",
+        "--allow-empty",
+        "--bleu",
+        "char",
+        "--normalize",
+        "nfkc",
+        "-v",
     )
     assert "|normalize:nfkc|" in other.out
 
@@ -72,7 +81,7 @@ def test_usage_is_refused_before_anything_is_read(shell: Shell) -> None:
     shell.assert_refused("japanese", "ja.txt", exit_code=2, parts=["a text needs a model before it"])
     shell.assert_refused("japanese", "hub/model", exit_code=2, parts=["a model needs text"])
     shell.assert_refused("japanese", "empty", "ja.txt", exit_code=2, parts=["config.json"])
-    shell.assert_refused("japanese", "none.csv", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png"])
+    shell.assert_refused("japanese", "none.csv", "--chart", "c.gif", exit_code=2, parts=[".svg, .png or .pdf"])
     shell.assert_refused("japanese", "none.csv", "--level", "2", exit_code=2, parts=["level"])
     shell.assert_refused("japanese", exit_code=2, parts=["Missing argument"])
     shell.write("a.csv", GENERATIONS)

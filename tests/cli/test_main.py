@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.main import VERBS
 from tests.cli.command import LOSSES, SCORES, Shell
 
 
@@ -86,3 +87,11 @@ def test_a_reader_that_stops_early_makes_no_traceback(tmp_path: Path) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("verb", [*sorted(VERBS.keys() - {"tune"}), "tune report", "tune run"])
+def test_help_has_no_type_beside_flags_and_fits_80_columns(shell: Shell, verb: str) -> None:
+    shell.monkeypatch.setenv("COLUMNS", "80")
+    text = shell(*verb.split(), "--help").out
+    assert "<bool>" not in text
+    assert max(map(len, text.splitlines())) <= 80

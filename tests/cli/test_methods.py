@@ -31,7 +31,7 @@ def test_a_method_by_name_ran_or_is_refused(shell: Shell, command: str, method: 
     own, refused = VERBS[command]
     copy(shell.folder)
     copy_survey(shell.folder)
-    arguments = (*command.split(), "--method", method)
+    arguments = (*command.split(), "--method", method, "-v")
     if method in refused:
         shell.assert_refused(*arguments, exit_code=2, parts=(f"{method} is an interval of", "leave"))
         return

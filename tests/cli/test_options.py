@@ -71,7 +71,7 @@ def test_lists_and_numbers_are_read_from_the_command_line(
             ("tune", "run", "--base", "m", "--train", "t", "--valid", "v", "-o", "r", "--lrs", "1,x"),
             "--lrs must be numbers",
         ),
-        (("rank", "a", "b", "--chart", "c.pdf"), ".svg or .png"),
+        (("rank", "a", "b", "--chart", "c.gif"), ".svg, .png or .pdf"),
     ],
 )
 def test_an_option_that_cannot_be_read_is_refused_in_our_own_words(

@@ -19,7 +19,7 @@ def test_numbers_are_the_record_of_the_library(shell: Shell) -> None:
     ran = shell("power", "--sd", "0.145", "--difference", "0.02")
     assert (ran.exit_code, ran.err) == (0, "")
     assert ran.out == str(power(Spread(sd=0.145), difference=0.02)) + "\n"
-    assert ran.out.startswith("415 items detect a difference of 0.02 with 80 % power.\n")
+    assert ran.out.startswith("415 items detect a difference of 0.02 with 80% power.\n")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_chart_is_written_beside_the_text(shell: Shell, name: str, magic: bytes)
         ("--p-b 0.6 --discordant 0.2", ["--p-b is the share beside --p-a"]),
         ("--p-a 0.5 --p-b 1.6 --discordant 0.2", ["p_b must be between 0 and 1"]),
         ("--sd 1 --difference 0.1 --a base", ["of a pilot"]),
-        ("--sd 1 --difference 0.1 --chart c.pdf", [".svg or .png"]),
+        ("--sd 1 --difference 0.1 --chart c.gif", [".svg, .png or .pdf"]),
         (f"{A} {B} {A} --difference 0.1", ["one file or two, but got 3"]),
         (f"{A} {B} --sd 1 --difference 0.1", ["--sd is a number that the pilot gives"]),
         (f"{A} --difference 0.1", ["two files"]),

@@ -1,6 +1,7 @@
 """`assay rank`: the leaderboard on stdout, a chart and Markdown in files, refusals as one line with their exit code."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def test_text_is_the_record_of_the_library(shell: Shell, files: tuple[str, ...])
     ran = shell("rank", *files, "--resamples", "500", "--seed", "4", "--adjust", "bh", "--cluster", "passage")
     board = rank(*files, design=Design(resamples=500, seed=4), adjust="bh", cluster="passage")
     assert (ran.exit_code, ran.err) == (0, "")
-    assert ran.out == board.to_text(width=120) + "\n"  # as wide as the terminal
+    assert ran.out == board.to_text(width=None) + "\n"  # nothing is folded in a pipe
     assert board.n_clusters == 20
 
 
@@ -40,8 +41,14 @@ def test_json_is_the_record_of_the_library(shell: Shell, files: tuple[str, ...])
 
 def test_a_narrow_terminal_has_80_columns(shell: Shell, files: tuple[str, ...]) -> None:
     shell.monkeypatch.setenv("COLUMNS", "40")
+    shell.monkeypatch.setenv("NO_COLOR", "1")
+    shell.monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     ran = shell("rank", *files)
     assert ran.out == str(rank(*files)) + "\n"
+    shell.monkeypatch.delenv("NO_COLOR")
+    verdict = shell("rank", *files).out.partition("\n\n")[0]
+    assert verdict.startswith("\x1b[")  # in the colour of the answer
+    assert verdict.endswith("\x1b[0m")
 
 
 @pytest.mark.parametrize(("name", "magic"), [("c.svg", b"<svg"), ("c.png", b"\x89PNG")])
@@ -79,7 +86,7 @@ def test_items_missing_somewhere_and_complete(shell: Shell, files: tuple[str, ..
 
 
 def test_usage_is_refused_before_anything_is_read(shell: Shell) -> None:
-    shell.assert_refused("rank", "none.csv", "--chart", "c.pdf", exit_code=2, parts=[".svg or .png", "c.pdf"])
+    shell.assert_refused("rank", "none.csv", "--chart", "c.gif", exit_code=2, parts=[".svg, .png or .pdf", "c.gif"])
     shell.assert_refused("rank", "none.csv", "--level", "2", exit_code=2, parts=["level"])
     shell.assert_refused("rank", "none.csv", "--adjust", "tukey", exit_code=2, parts=["--adjust"])
     shell.assert_refused("rank", exit_code=2, parts=["Missing argument"])
@@ -94,3 +101,36 @@ def test_files_that_cannot_be_ranked_are_refused(shell: Shell, files: tuple[str,
     shell.assert_refused("rank", "good.csv", "broken.csv", parts=["broken.csv, line 3, column 'score'"])
     shell.assert_refused("rank", "x=good.csv", "x=fair.csv", parts=["'x'"])
     assert not list(Path().glob("*.svg"))
+
+
+def test_a_model_joins_a_saved_board(shell: Shell, files: tuple[str, ...]) -> None:
+    assert shell("rank", *files[:2], "--save", "board.json").exit_code == 0
+    ran = shell("rank", "--previous", "board.json", *files, "--save", "board.json", "--json")
+    assert (ran.exit_code, ran.err) == (0, "Saved: board.json\n")
+    found = Leaderboard.from_dict(json.loads(ran.out))
+    before = rank(*files[:2])
+    assert found == rank(*files, previous=before)
+    assert found.changes is not None
+    assert (found.changes.added, found.changes.moved, found.changes.pairs) == (("poor",), (), 1)
+    assert json.loads(Path("board.json").read_text("utf-8"))["changes"]["added"] == ["poor"]
+    text = " ".join(shell("rank", "--previous", "board.json", *files).out.split())
+    assert "What changed - No model is new." in text
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "part"),
+    [
+        (["poor.csv"], 3, "the previous board ranks good, fair, but the results are of poor; give those of good, fair"),
+        (["good.csv", "fair.csv", "poor.csv", "--level", "0.9"], 2, "made with --level 0.95, and now it is 0.9"),
+        (["good.csv", "fair.csv", "poor.csv", "--by", "passage"], 2, "leave out --by, --total and --groups"),
+        (["good.csv", "fair.csv", "poor.csv", "--previous", "good.csv"], 3, "good.csv"),
+        (["good.csv", "fair.csv", "poor.csv", "--previous", "nowhere.json"], 3, "nowhere.json"),
+    ],
+)
+def test_what_no_board_is_continued_with(
+    shell: Shell, files: tuple[str, ...], options: list[str], code: int, part: str
+) -> None:
+    shell("rank", *files[:2], "--save", "board.json")
+    ran = shell("rank", "--previous", "board.json", *options)
+    assert (ran.exit_code, ran.out) == (code, "")
+    assert part in ran.err

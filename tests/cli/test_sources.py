@@ -81,7 +81,7 @@ def test_names_before_paths_name_the_systems(shell: Shell) -> None:
 
 
 def test_ambiguity_is_exit_code_3_and_lists_the_choices(shell: Shell) -> None:
-    shell.assert_refused("compare", *BOTH, parts=["3 tasks", "tiny_animals, tiny_sky, tiny_stories", "--task"])
+    shell.assert_refused("compare", *BOTH, parts=["2 metrics (acc, acc_norm) of tiny_animals, tiny_sky", "--metric"])
     shell.assert_refused("compare", *BOTH, "--task", "tiny_sky", parts=["2 metrics (acc, acc_norm)", "--metric"])
     dummy = str(LM_EVAL / "dummy")
     shell.assert_refused("compare", dummy, dummy, parts=["2 runs of the task 'tiny_words'", "--newest"])
@@ -163,3 +163,11 @@ def test_a_lower_metric_is_judged_as_lower_in_the_certificate_too(shell: Shell) 
     assert ran.exit_code == 1
     assert read_json(Path("certificate.json"))["primary_metric"]["lower_is_better"] is True
     assert shell("verify", "certificate.json").exit_code in (0, 1)
+
+
+@pytest.mark.parametrize("verb", ["compare", "summarize", "rank"])
+def test_files_of_one_cluster_are_refused_with_what_to_type(verb: str, shell: Shell) -> None:
+    rows = "".join(f"q{i},{i % 2},c\n" for i in range(40))
+    files = [shell.write(name, "item,score,cluster\n" + rows) for name in ("a.csv", "b.csv")]
+    shell.assert_refused(verb, *files, parts=["all 40 items are in one cluster", "--columns cluster=, "])
+    assert shell(verb, *files, "--columns", "cluster=").exit_code == 0

@@ -1,6 +1,7 @@
 """`assay compare` of several tasks: when it looks at each, and what it refuses; the library says the same."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_a_column_of_tasks_makes_a_suite(shell: Shell, files: tuple[str, str]) -
     ran = shell("compare", *files)
     assert ran.exit_code == 0
     assert ran.out == f"{compare_suite(*files)}\n"
-    assert "better in 1 of 2 (hard)" in ran.out
+    assert "The gain is in 1 of 2 tasks (hard)." in ran.out
 
 
 def test_the_json_is_a_suite_by_hand(shell: Shell, files: tuple[str, str]) -> None:
@@ -152,7 +153,7 @@ def test_all_tasks_of_a_harness_are_compared(shell: Shell, runs: tuple[str, str]
     ran = shell("compare", *runs)
     assert ran.exit_code == 0, ran.err
     assert "over 3 tasks" in ran.out
-    assert "better in 1 of 3 (gsm8k)" in ran.out
+    assert "The gain is in 1 of 3 tasks (gsm8k)." in ran.out
     assert [row.task for row in compare_suite(*runs).tasks] == ["arc", "gsm8k", "mmlu"]
 
 
@@ -163,10 +164,34 @@ def test_a_group_of_tasks_is_a_suite_and_one_task_is_none(shell: Shell, runs: tu
 
 
 def test_other_verbs_and_the_library_still_ask_which_task(shell: Shell, runs: tuple[str, str]) -> None:
-    for verb in (["rank"], ["certify", "-o", "cert.json"], ["compare", "--method", "bca"]):
+    for verb in (
+        ["rank", "--test", "t"],
+        ["certify", "-o", "cert.json", "--method", "bca", "--note", "x"],
+        ["compare", "--method", "bca"],
+    ):
         ran = shell(*verb[:1], *runs, *verb[1:])
         assert ran.exit_code == 3
         assert "3 tasks (arc, gsm8k, mmlu); choose one with --task" in ran.err
+
+
+def test_models_are_ranked_over_all_tasks_of_a_harness(shell: Shell, runs: tuple[str, str]) -> None:
+    ran = shell("rank", *runs)
+    assert (ran.exit_code, ran.err) == (0, "")
+    assert ran.out.startswith("Over 3 tasks: tuned is better than base")
+    found = json.loads(shell("rank", *runs, "--total", "items", "--adjust", "holm", "--json").out)
+    assert (found["by"], found["total"], found["adjust"]) == ("task", "items", "holm")
+    assert [task["scores"] for task in found["tasks"]] == [[0.5, 0.5], [1.0, 0.5], [0.5, 0.5]]
+    one = json.loads(shell("rank", *runs, "--task", "gsm8k", "--json").out)
+    assert "by" not in one
+    assert one["n_units"] == 24
+
+
+def test_ranking_by_a_column_and_over_items_taken_together(shell: Shell, files: tuple[str, str]) -> None:
+    assert "over" not in shell("rank", *files, "--columns", "task=").out.lower().split(":")[0]
+    assert shell("rank", *files, "--by", "task").out == shell("rank", *files).out
+    refused = shell("rank", *files, "--by", "task", "--weights", "sqrt")
+    assert refused.exit_code == 2
+    assert "--weights is not for several tasks" in refused.err
 
 
 def test_one_task_against_several_is_refused(shell: Shell, runs: tuple[str, str]) -> None:
@@ -176,11 +201,120 @@ def test_one_task_against_several_is_refused(shell: Shell, runs: tuple[str, str]
     assert "holds the task arc and tuned 3 tasks; choose one with --task arc" in ran.err
 
 
-def test_tasks_that_do_not_measure_the_same_are_refused(shell: Shell, runs: tuple[str, str]) -> None:
+def test_a_task_that_one_model_lacks_is_left_out(shell: Shell, runs: tuple[str, str]) -> None:
     logs(shell.folder, "base", {"squad": [1, 0] * 12}, metric="f1")
     ran = shell("compare", *runs)
+    assert ran.exit_code == 0, ran.err
+    assert "over 3 tasks" in ran.out
+    assert "24 not paired (24 only in A, 0 only in B): squad/0" in ran.out
+
+
+def test_tasks_with_other_metrics_are_compared_and_say_theirs(shell: Shell, runs: tuple[str, str]) -> None:
+    for model in runs:
+        logs(shell.folder, model, {"squad": [1, 0] * 12}, metric="f1")
+    found = json.loads(shell("compare", *runs, "--json").out)
+    assert {row["task"]: row["measure"] for row in found["tasks"]} == {
+        "arc": "acc",
+        "gsm8k": "acc",
+        "mmlu": "acc",
+        "squad": "f1",
+    }
+    text = shell("compare", *runs).out
+    assert "metric acc, filter none of arc, gsm8k, mmlu; metric f1, filter none of squad" in text
+
+
+def test_tasks_with_several_metrics_are_refused_with_an_option_that_works(shell: Shell, runs: tuple[str, str]) -> None:
+    for model in runs:
+        path = next((shell.folder / model).glob("samples_arc_*"))
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        both = [json.dumps(line | {"metrics": ["acc", "acc_norm"], "acc_norm": 1}) for line in lines]
+        path.write_text("\n".join(both) + "\n")
+    ran = shell("compare", *runs)
     assert ran.exit_code == 3
-    assert "4 tasks (arc, gsm8k, mmlu, squad), which do not measure the same; choose one with --task" in ran.err
+    picked = re.search(r"such as --metric (\S+),", ran.err)
+    assert picked is not None, ran.err
+    assert shell("compare", *runs, "--metric", picked[1]).exit_code == 0
+    assert shell("compare", *runs, "--metric", "acc,arc=acc_norm").exit_code == 0
+
+
+def test_losses_of_several_tasks_are_compared_task_by_task(shell: Shell) -> None:
+    """Windows may have the same ids in different tasks; B loses 0.1 nats less on code."""
+    for name, gain in (("a", 0.0), ("b", 0.1)):
+        rows = [
+            f"{i},{task},{100 + i},{2 + (i % 7) / 10 - (gain + (i % 3) / 50 if task == 'code' else (i % 3) / 50)}"
+            for task in ("code", "wiki")
+            for i in range(30)
+        ]
+        shell.write(f"{name}.csv", "\n".join(["window,task,tokens,loss", *rows]) + "\n")
+    found = json.loads(shell("compare", "a.csv", "b.csv", "--json").out)
+    assert (found["schema"], found["kind"], found["lower_is_better"]) == ("assay/suite/1", "losses", True)
+    assert [row["difference"]["value"] for row in found["tasks"]] == pytest.approx([-0.1, 0])
+    assert found["total"]["difference"]["value"] == pytest.approx(-0.05)
+    assert any("so a window is called task/window" in note for note in found["notes"])
+    whole = json.loads(shell("compare", "a.csv", "b.csv", "--columns", "task=", "--pair-by", "row", "--json").out)
+    assert whole["schema"] == "assay/comparison/1"
+
+
+# -------------------------------------------------------------------------------------------------------------- groups
+
+FOUR = {"arc": 30, "boolq": 30, "gsm8k": 30, "hard": 40}
+GROUPS = "task,group\narc,qa\nboolq,qa\nqa,all\ngsm8k,all\nhard,all\n"
+
+
+@pytest.fixture
+def four(shell: Shell) -> tuple[str, str]:
+    shell.write("groups.csv", GROUPS)
+    return shell.write("a.csv", table(sizes=FOUR)), shell.write("b.csv", table(gain=12, sizes=FOUR))
+
+
+def test_groups_of_a_file_have_rows_and_weights_by_hand(shell: Shell, four: tuple[str, str]) -> None:
+    ran = shell("compare", *four, "--groups", "groups.csv", "--total", "groups", "--json")
+    found = json.loads(ran.out)
+    assert [(row["group"], row["inside"], row["n"]) for row in found["groups"]] == [
+        ("all", None, 130),
+        ("qa", "all", 60),
+    ]
+    assert found["total"]["difference"]["value"] == pytest.approx(0.3 / 3)  # hard is one of qa, gsm8k and hard
+    assert SuiteComparison.from_dict(found) == compare_suite(*four, groups="groups.csv", total="groups")
+    text = shell("compare", *four, "--groups", "groups.csv").out
+    assert "\n\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}qa " in text
+
+
+def test_groups_of_a_column_are_those_of_a_file(shell: Shell, four: tuple[str, str]) -> None:
+    own = {"arc": "qa", "boolq": "qa", "gsm8k": "", "hard": ""}
+    for name, gain in (("c", 0), ("d", 12)):
+        head, *rows = table(gain=gain, sizes=FOUR).splitlines()
+        shell.write(
+            f"{name}.csv", "\n".join([f"{head},kind", *(f"{row},{own[row.split('-')[0]]}" for row in rows)]) + "\n"
+        )
+    found = json.loads(shell("compare", "c.csv", "d.csv", "--columns", "group=kind", "--json").out)
+    assert [(row["group"], row["tasks"]) for row in found["groups"]] == [("qa", ["arc", "boolq"])]
+
+
+def test_summarize_has_groups_by_hand(shell: Shell, four: tuple[str, str]) -> None:
+    found = json.loads(shell("summarize", four[1], "--groups", "groups.csv", "--json").out)
+    whole, qa = found["groups"]
+    assert whole["macro"]["b"]["value"] == pytest.approx((0.5 + 0.5 + 0.5 + 0.8) / 4)
+    assert (qa["group"], qa["macro"]["b"]["value"]) == ("qa", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "parts"),
+    [
+        (["--total", "groups"], 2, ["no groups are known", "--groups", "--columns group=NAME"]),
+        (["--groups", "none.csv"], 3, ["none.csv", "no such file"]),
+        (["--groups", "a.csv"], 3, ["a.csv", "no column 'group'"]),
+        (["--groups", "other.csv"], 3, ["no group holds two of the tasks"]),
+        (["--groups", "groups.csv", "--at", "2"], 2, ["--at is not for several tasks"]),
+    ],
+)
+def test_groups_that_are_refused(
+    shell: Shell, four: tuple[str, str], options: list[str], code: int, parts: list[str]
+) -> None:
+    shell.write("other.csv", "task,group\nx,y\nz,y\n")
+    ran = shell("compare", *four, *options)
+    assert (ran.exit_code, ran.out) == (code, "")
+    assert all(part in ran.err for part in parts), ran.err
 
 
 def test_tiny_tasks_of_a_group_are_taken_together_as_the_library_does(shell: Shell) -> None:

@@ -18,7 +18,7 @@ def test_text_is_the_record_of_the_library(shell: Shell, scores: str) -> None:
     ran = shell("summarize", scores, "--level", "0.9")
     assert (ran.exit_code, ran.err) == (0, "")
     assert ran.out == str(summarize(scores, design=Design(level=0.9))) + "\n"
-    assert ran.out.startswith("The score of s is 0.67 (90 % interval 0.")
+    assert ran.out.startswith("The score of s is 0.67 (90% CI 0.")
 
 
 def test_json_is_the_record_of_the_library(shell: Shell) -> None:
@@ -79,7 +79,7 @@ def test_attempts_are_those_of_the_library(shell: Shell) -> None:
     assert found == summarize(path, at=[1, 2])
     assert [rate.k for rate in found.passes] == [1, 2]
     text = shell("summarize", path).out
-    assert "pass@k [95 %]" in text
+    assert "pass@k [95%]" in text
     assert "of the variance of pass@1 is between attempts" in text
 
 

@@ -77,7 +77,7 @@ def test_help_names_both_commands(shell: Shell) -> None:
 
 def test_refusals_are_one_line(shell: Shell) -> None:
     shell.assert_refused("tune", "nowhere", parts=["nowhere: no such file or folder"])
-    shell.assert_refused("tune", *PAIR, "--chart", "c.pdf", exit_code=2, parts=[".svg or .png"])
+    shell.assert_refused("tune", *PAIR, "--chart", "c.gif", exit_code=2, parts=[".svg, .png or .pdf"])
     shell.assert_refused("tune", *PAIR, "--baseline", "x", exit_code=2, parts=["no arm 'x'"])
     shell.assert_refused("tune", *PAIR, "--nonsense", exit_code=2, parts=["--nonsense"])
     write_run(shell.folder / "a", [2.0, 1.0], validation="x")

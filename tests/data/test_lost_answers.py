@@ -60,7 +60,7 @@ def test_a_column_of_errors_tells_them_apart(column: str, values: list[Any]) -> 
     found = read_table(rows)
     assert found.lost is not None
     assert found.lost.tolist() == [False, True, False]
-    assert f"the table: column {column!r} tells of 1 errors" in found.notes
+    assert f"the table: column {column!r} tells of 1 error" in found.notes
     assert read_table(rows, columns={"error": ""}).lost is None
 
 
@@ -71,7 +71,7 @@ def test_lost_answers_are_missing_by_default_and_counted_by_model() -> None:
     kept = [i for i in range(N) if i not in (0, 2, 3)]
     assert found.n_pairs == N - 3
     assert found.b == pytest.approx(sum(RIGHT[i] for i in kept) / len(kept))
-    (warning,) = (note for note in found.notes if note.startswith("warning"))
+    (warning,) = (note for note in found.notes if note.startswith("warning: models lost"))
     assert "B 3 of 40, A 0 of 40" in warning
     assert "Selection(errors='wrong')" in warning
     wrong = compare(a, b, selection=WRONG)
@@ -82,7 +82,7 @@ def test_lost_answers_are_missing_by_default_and_counted_by_model() -> None:
 
 def test_equal_losses_are_counted_without_a_warning() -> None:
     notes = compare(lost_at(1), lost_at(2)).notes
-    assert not any(note.startswith("warning") for note in notes)
+    assert not any(note.startswith("warning: models lost") for note in notes)
     assert any("A 1 of 40, B 1 of 40" in note for note in notes)
 
 

@@ -7,7 +7,7 @@ from math import comb, log
 import numpy as np
 import pytest
 
-from assay.data import Panel
+from assay.data import Panel, read_table
 from assay.data.metrics import BITS_PER_BYTE, PERPLEXITY, SCORE, Metric
 from assay.data.panel_views import Dropped, Runs
 from assay.data.tables import Labels
@@ -206,3 +206,8 @@ def test_parts_and_clusters_must_fit() -> None:
         replace(losses(), parts={name: losses().parts[name] for name in ("loss", "tokens")})
     with pytest.raises(UsageError, match="must name a label"):
         replace(losses(), cluster="topic")
+
+
+def test_among_is_set_membership_by_hand() -> None:
+    panel = Panel.from_tables([read_table({"item": ["b", "a", "c"], "score": [1, 0, 1]}, name="x")])
+    assert panel.among(["c", "a", "z"]).tolist() == [one in {"a", "c"} for one in panel.ids]

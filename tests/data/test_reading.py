@@ -143,8 +143,8 @@ def test_several_ids_that_are_there_twice_are_named_with_their_model_and_lines(t
     assert_refused(
         write_rows(tmp_path / "a.csv", rows),
         "a.csv, line 7, column 'item': 'a' of model 'M' is in line 2 already; so are 'b' of model 'M' (line 8, first "
-        "in line 3), 'c' of model 'M' (line 9, first in line 4), 2 more rows; keep one of each, or tell them apart "
-        "with a column 'run'.",
+        "in line 3), 'c' of model 'M' (line 9, first in line 4), 2 more rows; keep one of each, tell them apart "
+        "with a column 'run', or take them as attempts at one item with `at=1` (summarize, compare).",
     )
     two = {"item": ["a", "a", "b", "a"], "score": [1] * 4}
     assert_refused(two, "row 2, column 'item': 'a' is in row 1 already; so are 'a' (row 4, first in row 1); keep")

@@ -10,9 +10,11 @@ import pytest
 
 import assay
 from assay.certificate.signing import canonical_bytes, digest_of
+from tests.certificate.issuing import certify_alone, certify_tasks
 from tools.certificate_fields import PAGE, certificate_fields, rewritten
 
 FIELDS = {field.path: field for field in certificate_fields()}
+OF_TASKS = {field.path: field for field in certificate_fields("fields of several tasks")}
 OTHERS = {
     "policy.tier": "aggressive",
     "policy.profile": "release",
@@ -22,6 +24,13 @@ OTHERS = {
     "scheme": "tokens",
     "overlap_from": "token spans",
     "verdict": "regression",
+    "decision.rule": "every bound",
+    ".limit": "max_steps_ratio",
+    "comparison.kind": "perplexity",
+    "total_weights": "items",
+    ".outcome": "open",
+    "limits[].rule": "bound",
+    "limits[].of": "group",
     "sha256": "sha256:" + "0" * 64,
 }
 
@@ -48,13 +57,31 @@ def issued(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     make, least = {"losses": (windows, 12), "scores": (items, 20)}[request.param]
     for name, shift in (("before", 0), ("after", 1)):
         write(folder / f"{name}.csv", make(shift))
-    return assay.certify(
+    return certify_alone(
         folder / "before.csv",
         folder / "after.csv",
         folder / "certificate.json",
         policy=assay.Policy(replicates=100, min_windows=least, note="quick"),
         cluster="document" if request.param == "losses" else None,
     )
+
+
+@pytest.fixture(scope="module")
+def over_tasks(tmp_path_factory: pytest.TempPathFactory) -> assay.SuiteCertificate:
+    """Of every kind of limit, with costs, groups and weights."""
+    folder = tmp_path_factory.mktemp("tasks")
+    for name, shift in (("before", 0), ("after", 1)):
+        price = [1 + (5 * i + shift) % 7 for i in range(60)]
+        write(folder / f"{name}.csv", {"item": [f"q{i}" for i in range(60)], "task": [f"t{i % 3}" for i in range(60)],
+              "score": [int((3 * i + shift) % 7 < 5) for i in range(60)], "price": price})  # fmt: skip
+    policy = assay.Policy(
+        note="quick",
+        min_windows=60,
+        total=assay.TotalLimits(weights={"t0": 1, "t1": 2, "t2": 1}, min_score=0.1, max_price_ratio=2),
+        tasks={"t1": assay.Limits(max_drop=0.2, min_score=0.1, max_price_ratio=2)},
+        groups={"some": assay.GroupLimits(tasks=("t0", "t1"), max_drop=0.3)},
+    )
+    return certify_tasks(folder / "before.csv", folder / "after.csv", folder / "certificate.json", policy=policy)
 
 
 def write(path: Path, columns: dict[str, list[Any]]) -> None:
@@ -92,6 +119,12 @@ def test_a_page_that_was_edited_by_hand_is_found() -> None:
 
 def test_every_field_of_a_real_certificate_is_on_the_page(issued: assay.Certificate) -> None:
     assert {field_of(path) for path, _ in leaves(issued.to_dict())} <= FIELDS.keys()
+
+
+def test_every_field_of_a_certificate_over_tasks_is_on_the_page(over_tasks: assay.SuiteCertificate) -> None:
+    found = {field_of(path) for path, _ in leaves(over_tasks.to_dict())}
+    assert found <= OF_TASKS.keys()
+    assert len(found) > 80
 
 
 def other(path: str, value: Any) -> Any:
@@ -132,6 +165,18 @@ def accepted(certificate: Path, evidence: Path) -> bool:
         return assay.verify(certificate, evidence=evidence).true
     except assay.InputError:  # not even a certificate
         return False
+
+
+def test_so_it_is_with_certificates_over_tasks(over_tasks: assay.SuiteCertificate, tmp_path: Path) -> None:
+    evidence, fake = over_tasks.path.with_suffix(".evidence.parquet"), tmp_path / "fake.json"
+    document = over_tasks.to_dict()
+    changed = [(path, value) for path, value in leaves(document) if path != ("digest",)]
+    unnoticed = set()
+    for path, value in changed:
+        fake.write_bytes(forged(document, path, other(field_of(path), value)))
+        if accepted(fake, evidence):
+            unnoticed.add(field_of(path))
+    assert unnoticed == {field_of(path) for path, _ in changed if OF_TASKS[field_of(path)].trust == "stated"}
 
 
 def test_what_the_page_calls_stated_is_what_a_forger_can_change(issued: assay.Certificate, tmp_path: Path) -> None:

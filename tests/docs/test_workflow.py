@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped] # ships no types
+import yaml
 
 from assay import examples
 from tools.docs_outputs import ROOT

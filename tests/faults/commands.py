@@ -37,6 +37,28 @@ def _scores(folder: Path) -> None:
     (folder / "key").write_text(KEY)
 
 
+def _suite(folder: Path) -> None:
+    for name, period in (("a", 3), ("b", 5)):
+        rows = "".join(f"q{i},t{i % 3},{int(i % period > 0)},{1 + i % 4}\n" for i in range(1, 91))
+        (folder / f"{name}.csv").write_text(f"item,task,score,price\n{rows}")
+    policy = "note: wide\ntotal: {max_drop: 0.5, max_price_ratio: 2}\ntasks: {t0: {max_drop: 0.4}}\n"
+    (folder / "policy.yaml").write_text(policy)
+    (folder / "key").write_text(KEY)
+
+
+def _logs(folder: Path) -> None:
+    _scores(folder)
+    log = Path(__file__).parents[1] / "data" / "harness" / "inspect" / "small.json"
+    (folder / "log.json").write_bytes(log.read_bytes())
+
+
+def no_clock() -> None:
+    """Records that were all made in 1970."""
+    import assay.conversion
+
+    vars(assay.conversion)["time"] = lambda: 0.0
+
+
 def _page(folder: Path) -> None:
     _scores(folder)
     for name in ("c.md", "page.html"):
@@ -149,7 +171,9 @@ _TUNE = [
     *("--generate", "prompts.jsonl", "--max-tokens", "2"),
 ]
 _GENERATE = ["generate", _BASE, "prompts.jsonl", "--max-tokens", "3", "--batch-size", "1", "-o", "new/said.jsonl"]
+_RECORDS = ["convert", "log.json", "a.csv", "--to", "every-eval-ever", "-o", "out"]
 _CERTIFY = ["certify", "a.csv", "b.csv", "-o", "c.json", "--sign", "key", "--markdown", "c.md"]
+_CERTIFY_TASKS = [*_CERTIFY, "--policy", "policy.yaml"]
 _KEYS: Mapping[str, Callable[[Path], Any]] = {"new.key.pub": _pair_of_keys, "new.key": lambda path: path.name}
 _LOG = {"run/events.jsonl": _no_clocks}
 
@@ -158,6 +182,7 @@ COMMANDS = {
     for command in (
         Command("certify", _CERTIFY, _scores),
         Command("certify over another", _CERTIFY, _page, before=[["certify", "a.csv", "c.csv", *_CERTIFY[3:7]]]),
+        Command("certify tasks", _CERTIFY_TASKS, _suite),
         Command(
             "rank",
             ["rank", "a.csv", "b.csv", "c.csv", "--save", "new/board.json", "--markdown", "r.md"],
@@ -180,6 +205,8 @@ COMMANDS = {
             ["survey", "survey.json", "predictions.csv", "-o", "out/deep", "--only", "scores,baselines,cells"],
             _survey,
         ),
+        Command("convert", ["convert", "a.csv", "b.csv", "-o", "new/table.parquet"], _scores),
+        Command("convert --to", _RECORDS, _logs, prelude="no_clock"),
         Command("keygen", ["keygen", "new.key"], lambda _: None, resumes=True, compared=_KEYS),
         Command("score", _SCORE, _text, models=True, resumes=True, prelude="short_shards"),
         Command(

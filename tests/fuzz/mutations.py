@@ -3,6 +3,8 @@
 Some changes leave the data equal (`NEUTRAL`); then the answer must be the same. All others may be refused.
 """
 
+import csv
+import io
 import json
 import struct
 import zipfile
@@ -130,8 +132,10 @@ def _turned(found: Any) -> Any:
 
 
 def _quoted(data: bytes, _: Random) -> bytes:
-    rows = [line.split(b",") for line in data.splitlines()]
-    return b"\n".join(b",".join(b'"' + cell + b'"' for cell in row) for row in rows) + b"\n"
+    made = io.StringIO()
+    rows = csv.reader(io.StringIO(data.decode(), newline=""))
+    csv.writer(made, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    return made.getvalue().encode()
 
 
 def _each_line(change: Callable[[Any], str]) -> Mutation:

@@ -196,6 +196,15 @@ def certificate_files(folder: Path) -> None:
     (folder / "policy.toml").write_text("max_ratio = 1.5\nmin_windows = 10\n", encoding="utf-8")
 
 
+def suite_certificate_files(folder: Path) -> None:
+    for name, period in (("a", 3), ("b", 4)):
+        rows = "".join(f"q{i},t{i % 2},{int(i % period > 0)},{1 + i % 4}\n" for i in range(60))
+        (folder / f"{name}.csv").write_text(f"item,task,score,price\n{rows}", encoding="utf-8")
+    policy = "note: wide\ntotal: {max_drop: 0.5, max_price_ratio: 2}\ntasks:\n  t0: {max_drop: 0.4, min_score: 0.1}\n"
+    (folder / "policy.yaml").write_text(policy, encoding="utf-8")
+    certify(folder / "a.csv", folder / "b.csv", folder / "cert.json", policy=folder / "policy.yaml")
+
+
 def result_files(folder: Path) -> None:
     for name, content in two_scores().items():
         (folder / name).write_bytes(content)

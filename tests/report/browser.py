@@ -49,6 +49,12 @@ class Opened:
             self.page.wait_for_function(_SETTLED, arg=scheme, timeout=60_000)
         return self.page
 
+    def unfold(self, scheme: Scheme = "light", width: int = 1000) -> Page:
+        """The same with everything open that is folded."""
+        page = self.look(scheme, width)
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        return page
+
     @property
     def quiet(self) -> bool:
         """No error, no warning, and no request but for the file itself."""

@@ -112,6 +112,19 @@ def _summary() -> Result:
     return summarize(*(f"{name}={path}" for name, path in paths.items()), cluster="document")
 
 
+def _gate() -> Data:
+    """A certificate over tasks."""
+    tasks = [task for task in ("arc", "gsm8k", "mmlu") for _ in range(80)]
+    tables = [
+        {"item": [f"ITEM{i}" for i in range(240)], "task": tasks, "model": [name] * 240,
+         "score": [float((i + shift) % 7 > 1) for i in range(240)]}
+        for name, shift in (("ALPHA", 0), ("BETA", 1))
+    ]  # fmt: skip
+    with TemporaryDirectory() as folder:
+        first, second = tables
+        return certify(first, second, Path(folder) / "c.json").to_dict()
+
+
 def _power() -> Result:
     return power(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), difference=0.005)
 
@@ -120,6 +133,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "comparison": _comparison,
     "scores": _scores,
     "certificate": _certificate,
+    "gate": _gate,
     "leaderboard": _leaderboard,
     "survey": _survey,
     "tuning": _tuning,
@@ -132,7 +146,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "summary": _summary,
 }
 KINDS = tuple(_MAKERS)
-RECORDS = tuple(kind for kind in KINDS if kind != "certificate")
+RECORDS = tuple(kind for kind in KINDS if kind not in ("certificate", "gate"))
 
 
 @cache

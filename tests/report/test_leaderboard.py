@@ -112,8 +112,8 @@ def test_less_is_better_is_said_at_the_axis() -> None:
 
 
 def test_what_cannot_be_written_is_refused(board: Leaderboard, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"\.svg or \.png"):
-        write_figure(board.figures[0], tmp_path / "c.pdf")
+    with pytest.raises(UsageError, match=r"\.svg, \.png or \.pdf"):
+        write_figure(board.figures[0], tmp_path / "c.gif")
     with pytest.raises(InputError, match="cannot be written"):
         write_figure(board.figures[0], tmp_path / "missing" / "c.svg")
     with pytest.raises(InputError, match="cannot be written"):

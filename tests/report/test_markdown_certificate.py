@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from assay.certificate import certify
 from assay.certificate.record import Certificate
 from assay.report.markdown import certificate_markdown
+from tests.certificate.issuing import certify_alone as certify
 from tests.certificate.samples import issue, load, scores
 
 NASTY = [

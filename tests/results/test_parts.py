@@ -3,7 +3,7 @@
 import pytest
 
 from assay.results.parts import Column, ResultTable
-from assay.results.text import shortened, table_text
+from assay.results.text import TextStyle, shortened, table_text
 from assay.stats.records import Estimate, Interval
 
 LIMITS = Interval(0.1, 0.3, 0.95, "t")
@@ -27,7 +27,7 @@ def test_an_estimate_is_three_numbers_and_its_reason_where_there_is_none() -> No
 
 
 def test_limits_alone_are_two_numbers() -> None:
-    column = Column("95 %", [LIMITS, None], key="together")
+    column = Column("95%", [LIMITS, None], key="together")
     assert column.texts == ["[0.100 to 0.300]", "–"]
     assert column.records() == [
         {"together_low": 0.1, "together_high": 0.3},
@@ -57,7 +57,7 @@ def test_letters_that_take_two_columns_line_up() -> None:
 def test_names_are_shortened_where_a_line_would_be_too_long() -> None:
     names = ["a-very-long-name-of-a-model-one", "a-very-long-name-of-a-model-two"]
     table = ResultTable("x", "", (Column("model", names, may_shorten=True), Column("n", [1, 2])))
-    lines = table_text(table, 24).splitlines()
+    lines = table_text(table, TextStyle(24)).splitlines()
     assert max(map(len, lines)) <= 24
     assert len({line.split()[0] for line in lines[1:]}) == 2
     assert table_text(table).splitlines()[1].startswith(names[0])
@@ -76,7 +76,7 @@ def test_the_heading_is_the_title_and_what_it_is_of() -> None:
 def test_rows_are_sorted_by_numbers_and_not_by_what_is_printed() -> None:
     assert Column("x", [FOUND, NOTHING]).numbers == (0.2, None)
     assert Column("x", [LIMITS, None]).numbers == (0.1, None)
-    assert Column("x", [3, 1.5], show=lambda share: f"<{share} %").numbers == (3.0, 1.5)
+    assert Column("x", [3, 1.5], show=lambda share: f"<{share}%").numbers == (3.0, 1.5)
     assert Column("x", ["a", "b"]).numbers is None
 
 

@@ -1,5 +1,7 @@
 """Grids for the tests of all pairs: values of several kinds, with and without weights, clusters and holes."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from assay.stats.units import Grid
@@ -24,3 +26,14 @@ def renumbered(grid: Grid) -> Grid:
     if grid.clusters is None:
         return grid
     return Grid(grid.values, grid.weights, np.unique(grid.clusters, return_inverse=True)[1])
+
+
+def suite_grid(
+    sizes: Sequence[int], k: int, seed: int = 0, *, binary: bool = True, groups: int = 0, holes: float = 0.0
+) -> Grid:
+    """Tasks of these sizes that weigh the same, in one grid; clusters may have units of several tasks."""
+    whole = renumbered(grid_of(sum(sizes), k, seed, binary=binary, groups=groups, holes=holes))
+    strata = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.random.default_rng(seed).permutation(whole.n)
+    clusters = None if whole.clusters is None else whole.clusters[order]
+    return Grid(whole.values, (whole.n / len(sizes) / np.array(sizes, dtype=np.float64))[strata], clusters, strata)

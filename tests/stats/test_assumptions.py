@@ -82,7 +82,7 @@ def test_the_t_of_a_correlation_by_hand() -> None:
 
 
 def test_designs_with_and_without_a_tie_are_told_apart_coverage() -> None:
-    """|t| > 3 in at most 1 % of 400 designs without a tie, in 80 % and more of those with one."""
+    """|t| > 3 in at most 1% of 400 designs without a tie, in 80% and more of those with one."""
     flagged = {tie: [long_units(documents(seed, 100, tie)) for seed in range(400)] for tie in (0.0, 1.0)}
     shares = {tie: np.mean([one is not None and one.decide for one in found]) for tie, found in flagged.items()}
     assert shares[0.0] <= 0.01

@@ -206,7 +206,7 @@ def test_mean_of_shares_by_hand() -> None:
 
 
 def test_mean_of_shares_coverage() -> None:
-    """Tasks of 15 to 300 items, some with nearly everything right: 95 % of the intervals hold."""
+    """Tasks of 15 to 300 items, some with nearly everything right: 95% of the intervals hold."""
     rng, p, n = np.random.default_rng(12), np.array([0.98, 0.6, 0.9, 0.3]), np.array([15, 80, 40, 300])
     inside = 0
     for _ in range(600):

@@ -91,7 +91,7 @@ def test_hedges_g_against_the_approximate_correction(seed: int, n: int) -> None:
 
 
 def test_hedges_g_removes_the_bias_in_simulation() -> None:
-    """6 pairs with a true d_z of 0.5: d_z itself is 19 % too large on average."""
+    """6 pairs with a true d_z of 0.5: d_z itself is 19% too large on average."""
     rng = np.random.default_rng(0)
     differences = rng.normal(0.5, 1, (20_000, 6))
     d_z = differences.mean(axis=1) / differences.std(axis=1, ddof=1)
@@ -142,7 +142,7 @@ def test_the_limits_of_all_three_are_the_same_limits_on_other_scales() -> None:
 
 @pytest.mark.untraced
 def test_coverage_of_the_d_z_interval() -> None:
-    """1,000 samples of 20 pairs with d_z = 0.5: 95 % within three standard errors of the simulation (2.1 points)."""
+    """1,000 samples of 20 pairs with d_z = 0.5: 95% within three standard errors of the simulation (2.1 points)."""
     rng = np.random.default_rng(20)
     covered = 0
     for _ in range(1_000):

@@ -87,7 +87,7 @@ def test_tango_where_nothing_differs_by_hand(n: int, reach: float) -> None:
 
 
 def test_tango_against_the_published_interval() -> None:
-    """Tango (1998), soft contact lenses: 1 and 7 of 21 pairs differ, −0.517 to −0.026 at 95 %."""
+    """Tango (1998), soft contact lenses: 1 and 7 of 21 pairs differ, −0.517 to −0.026 at 95%."""
     low, high = tango_limits(1, 7, 21, critical_values(0.95, inf))
     assert (round(float(low[0]), 3), round(float(high[0]), 3)) == (-0.517, -0.026)
 

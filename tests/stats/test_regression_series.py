@@ -80,7 +80,7 @@ def noise(rng: np.random.Generator, n: int, kept: float) -> Floats:
     return values[60:]
 
 
-# docs/tune.md has 2,000 simulations of more lengths; here no rate that is really above 7 % could pass for long.
+# docs/tune.md has 2,000 simulations of more lengths; here no rate that is really above 7% could pass for long.
 @pytest.mark.parametrize("kept", [0.0, 0.3, 0.6, 0.9])
 @pytest.mark.parametrize("n", [50, 240])
 def test_size_of_the_slope_by_simulation(n: int, kept: float) -> None:

@@ -61,7 +61,7 @@ def test_the_estimate_is_within_its_limits(seed: int, n: int, k: int, shift: flo
 
 @pytest.mark.parametrize("shared", [0.0, 1.0, 2.0])
 def test_limits_hold_whatever_runs_share_coverage(shared: float) -> None:
-    """300 simulations, ``shared`` in standard deviations of a mean: 95 % is at least 274 (binomial, 1 in 1,000)."""
+    """300 simulations, ``shared`` in standard deviations of a mean: 95% is at least 274 (binomial, 1 in 1,000)."""
     rng, held, true = np.random.default_rng(5), 0, sqrt((1 + shared**2) / 50)
     for _ in range(300):
         found = noise_of(rng.normal(size=(50, 4)) + shared / sqrt(50) * rng.normal(size=4)).estimate.interval
@@ -70,7 +70,7 @@ def test_limits_hold_whatever_runs_share_coverage(shared: float) -> None:
 
 
 def test_the_difference_that_is_stated_has_the_power_that_is_stated() -> None:
-    """4 runs of 50 items. By the scores alone a tenth of the stated differences have 48 % power or less."""
+    """4 runs of 50 items. By the scores alone a tenth of the stated differences have 48% power or less."""
     rng, true, powers = np.random.default_rng(6), 1 / sqrt(50), []
     for _ in range(300):
         found = noise_of(rng.normal(size=(50, 1)) + rng.normal(size=(50, 4)))

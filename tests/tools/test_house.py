@@ -45,6 +45,11 @@ def test_cycles_count_late_imports_by_hand(small: House) -> None:
     assert small.cycles == [["assay.a", "assay.b"]]
 
 
+def test_what_only_type_checkers_read_is_no_import_at_run_time_by_hand(small: House) -> None:
+    assert small.run_time_imports["assay.inner.d"] == set()
+    assert small.run_time_imports["assay.b"] == {"assay.a"}
+
+
 def test_a_module_with_one_importer_elsewhere_by_hand(small: House) -> None:
     assert small.lone == ["assay.inner.d"]  # inner.e has two, and a and b stand in one folder
 

@@ -122,7 +122,7 @@ def about_length(found: LongUnits | None, unit: str, kind: str) -> list[str]:
     if found is None or not found.decide:
         return []
     weight = _weight(kind)
-    how = f"correlation {found.correlation:+.2f}, t = {found.t:+.1f}"
+    how = f"correlation {words.placed(found.correlation, 2, sign=True)}, t = {words.placed(found.t, 1, sign=True)}"
     return [f"{_rests_on(unit, weight)} ({how})"]
 
 
@@ -143,8 +143,11 @@ def about_pairs(found: LongPairs | None, unit: str, kind: str) -> list[str]:
     if found is None or not found.decide:
         return []
     weight, pairs = _weight(kind), f"{found.decide:,} of {words.count(found.pairs, 'pair')}"
-    most, have = f"most: {found.a} and {found.b}, t = {found.t:+.1f}", longest(found.longest, unit, kind)
-    return [f"in {pairs} {_rests_on(unit, weight)} ({most}); the {have} have {100 * found.share:.3g} % of all {weight}"]
+    most, have = (
+        f"most: {found.a} and {found.b}, t = {words.placed(found.t, 1, sign=True)}",
+        longest(found.longest, unit, kind),
+    )
+    return [f"in {pairs} {_rests_on(unit, weight)} ({most}); the {have} have {100 * found.share:.3g}% of all {weight}"]
 
 
 def longest(count: int, unit: str, kind: str) -> str:
@@ -171,7 +174,7 @@ def length_facts(found: LongUnits | None, unit: str, kind: str) -> list[Fact]:
             longest(found.longest, unit, kind),
             found.share,
             "longest units",
-            f"{100 * found.share:.3g} % of all {weight}",
+            f"{100 * found.share:.3g}% of all {weight}",
         ),
     ]
 
@@ -187,7 +190,7 @@ def about_documents(found: AlikeUnits, unit: str) -> str:
 
 
 def _measured(found: AlikeUnits) -> list[str]:
-    parts = [] if found.lag_one is None else [f"correlation of neighbours {found.lag_one:+.2f}"]
+    parts = [] if found.lag_one is None else [f"correlation of neighbours {words.placed(found.lag_one, 2, sign=True)}"]
     return parts + ([] if found.design_effect is None else [f"design effect {found.design_effect:.2f}"])
 
 

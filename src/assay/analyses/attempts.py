@@ -47,7 +47,7 @@ def attempts_left(panel: Panel, missing: Missing) -> Panel:
             never = ~panel.answered[:, columns].any(axis=1, keepdims=True)
             sums[:, columns] = np.where(never, 0.0, sums[:, columns])
         return replace(panel.with_numerators(sums), notes=items.notes)
-    return replace(panel.rows(np.isin(panel.ids, items.ids)), dropped=items.dropped)
+    return replace(panel.rows(panel.among(items.ids)), dropped=items.dropped)
 
 
 def counts_of(panel: Panel, model: int) -> tuple[Floats, Floats]:

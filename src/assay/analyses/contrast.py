@@ -16,7 +16,8 @@ import numpy as np
 from assay.data import Panel
 from assay.data.panel_views import Substance
 from assay.design import DESIGN_EFFECT_LIMIT, Design
-from assay.errors import UsageError
+from assay.errors import InputError, UsageError
+from assay.names import shown
 from assay.results import words
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.interval_and_test import agreeing, joint_p
@@ -34,6 +35,21 @@ Reliance = Literal["firm", "if symmetric", "too few"]
 
 FEW = 20  # fewer units (or clusters) of equal weight than this, and no interval covers whatever the differences are
 FEW_BINARY = 6  # 0/1 scores; with clusters or weights the test knows how few it has
+
+
+def check_clusters(panel: Panel, asked: str | None = None) -> None:
+    """Refuse units that are all in one cluster; ``asked`` is the column that was asked for, if one was."""
+    if panel.n_clusters != 1 or panel.n == 1:
+        return
+    column, alone = panel.cluster_by or "", f"draw {panel.unit}s alone with `columns={{'cluster': ''}}`"
+    what = shown(str(panel.label(column).names[0]))
+    remedy = f"{alone}, or name a column with several groups as `cluster`"
+    if asked is not None:
+        remedy = "leave `cluster` out, or name a column with several groups"
+    raise InputError(
+        f"all {panel.n:,} {panel.unit}s are in one cluster ({what} of the column {column!r}), which shows no spread "
+        f"between clusters; {remedy}."
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)

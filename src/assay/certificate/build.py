@@ -38,6 +38,7 @@ from assay.certificate.fields import (
 from assay.certificate.record import FORMAT
 from assay.certificate.rules import ALARM_LEVEL, VERDICT_VERSION, Covered, Windows, decide_by, drift
 from assay.data import Panel
+from assay.data.same_items import copies_note
 from assay.design import DESIGN_EFFECT_LIMIT, Design, Policy
 from assay.errors import InputError
 from assay.stats.paired_tests import RANDOM_FLIPS, STAND_IN_FLIPS
@@ -119,7 +120,8 @@ def assumed(windows: Windows, policy: Policy) -> tuple[str, ...]:
     """What is amiss with what the interval takes for granted: not stated, for the evidence shows it."""
     panel = windows.final
     drawn = panel.unit if panel.clusters is None else "cluster"
-    return about_gate(assumptions_of(panel, policy.complete().design(exact=True)), drawn, panel.kind)
+    copies = copies_note(panel.ids, panel.labels, panel.unit, panel.cluster)
+    return (*copies, *about_gate(assumptions_of(panel, policy.complete().design(exact=True)), drawn, panel.kind))
 
 
 def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], versions: Versions) -> Computed:

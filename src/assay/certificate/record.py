@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import msgspec
 
@@ -53,11 +53,38 @@ class Written:
     signature: str | None = None
 
 
-class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True, tag=SCHEMA):
-    """May the subject replace the baseline?"""
+class Issued(Result, frozen=True, kw_only=True, dict=True):
+    """What every certificate can do."""
 
     question = "May the new model replace the old one?"
     kind_name = "certificate"
+
+    # Where it was written is no fact of a certificate: it stands beside the fields, and only `certify` knows it.
+
+    def written_to(self, place: Written) -> Self:
+        """Remember where the certificate was written."""
+        self.__dict__["written"] = place
+        return self
+
+    @property
+    def written(self) -> Written | None:
+        return self.__dict__.get("written")
+
+    @property
+    def path(self) -> Path:
+        """Where `certify` wrote it."""
+        if self.written is None:
+            raise AttributeError("only a certificate that assay.certify has just written has a path")
+        return self.written.path
+
+    def beside(self, notes: tuple[str, ...]) -> Self:
+        """Remember what its assumptions looked like; as the file's place, this is no fact of a certificate."""
+        self.__dict__["assumed"] = notes
+        return self
+
+
+class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True, tag=SCHEMA):
+    """May the subject replace the baseline?"""
 
     meta: Issuer
     systems: BothSystems
@@ -84,29 +111,6 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         """The record that `to_dict` wrote, of any format that is read."""
         return super().from_dict(as_today(data))
 
-    # Where it was written is no fact of a certificate: it stands beside the fields, and only `certify` knows it.
-
-    def written_to(self, place: Written) -> "Certificate":
-        """Remember where the certificate was written."""
-        self.__dict__["written"] = place
-        return self
-
-    @property
-    def written(self) -> Written | None:
-        return self.__dict__.get("written")
-
-    @property
-    def path(self) -> Path:
-        """Where `certify` wrote it."""
-        if self.written is None:
-            raise AttributeError("only a certificate that assay.certify has just written has a path")
-        return self.written.path
-
-    def beside(self, notes: tuple[str, ...]) -> "Certificate":
-        """Remember what its assumptions looked like; as the file's place, this is no fact of a certificate."""
-        self.__dict__["assumed"] = notes
-        return self
-
     @property
     def stats(self) -> WindowStats:
         return self.dataset.windows.stats
@@ -115,6 +119,16 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     def scores(self) -> bool:
         """Whether a difference (of scores, or of bits) is judged rather than a ratio of perplexities."""
         return self.primary_metric.kind != "perplexity"
+
+    @property
+    def limit_name(self) -> str:
+        """The field of a policy that limits what is judged."""
+        return "max_drop" if self.scores else "max_ratio"
+
+    @property
+    def deciding(self) -> tuple[tuple[float, float] | None, float]:
+        """The interval that decided, and the limit."""
+        return self.primary_metric.display_ci, self.decision.limit
 
     @property
     def quantity(self) -> str:
@@ -144,7 +158,7 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     @property
     def sentence(self) -> str:
-        return sentences.decided(self.systems, self.primary_metric, self.stats, self.policy, self.decision)
+        return sentences.decided(self.systems, self.primary_metric, self.stats, self.policy, self.decision, self.rules)
 
     @property
     def subject(self) -> str:
@@ -172,6 +186,11 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
         if self.written.signature is not None:
             place.append(Fact("envelope", self.written.signature))
         return (*found, *place)
+
+    @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        """All: who reads a certificate wants to know what it rests on."""
+        return self.facts
 
     def facts_by(self, whose: str) -> tuple[Fact, ...]:
         """The main facts, with whose limit the certificate was judged by."""
@@ -207,9 +226,11 @@ class Certificate(Result, frozen=True, kw_only=True, forbid_unknown_fields=True,
     def _main_facts(self) -> list[Fact]:
         metric, key = self.primary_metric, self.quantity
         estimate, null = self.estimate, 0.0 if self.scores else 1.0
-        p = metric.p_value
+        p, shown = metric.p_value, words.with_interval(estimate, sign=self.scores, null=null)
+        if sentences.collapsed(metric, self.stats):
+            shown = words.of_one(estimate, sentences.drawn_unit(metric, self.stats), sign=self.scores)
         found = [
-            Fact(key, estimate, key, words.with_interval(estimate, sign=self.scores, null=null)),
+            Fact(key, estimate, key, shown),
             Fact(f"test ({metric.test})", p, "test", "undefined" if p is None else words.p_value(p)),
         ]
         for label in ("bits_per_byte", "bits_per_character"):
@@ -334,8 +355,13 @@ def _with(found: Any, path: list[str], fields: dict[str, Any], place: str) -> An
 
 def certificate_schema() -> dict[str, Any]:
     """The JSON Schema of a certificate."""
-    schema = msgspec.json.schema(Certificate)
+    return schema_of(Certificate, SCHEMA)
+
+
+def schema_of(record: type[Issued], version: str) -> dict[str, Any]:
+    """The JSON Schema of a kind of certificate."""
+    schema = msgspec.json.schema(record)
     parts = schema["$defs"]
-    whole = parts.pop("Certificate")
-    whole["properties"]["schema"] = {"const": SCHEMA, "description": "Version of this format."}
+    whole = parts.pop(record.__name__)
+    whole["properties"]["schema"] = {"const": version, "description": "Version of this format."}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": parts}

@@ -1,5 +1,6 @@
 """What a certificate says in words. None of it is stored; it is made from the facts when shown."""
 
+from collections.abc import Sequence
 from math import floor
 from typing import Any
 
@@ -45,32 +46,65 @@ def worth(used: int, effective: float, *, losses: bool = False) -> str:
 
 
 def decided(
-    systems: BothSystems, metric: PrimaryMetric, stats: WindowStats, policy: StatedPolicy, decision: Decision
+    systems: BothSystems,
+    metric: PrimaryMetric,
+    stats: WindowStats,
+    policy: StatedPolicy,
+    decision: Decision,
+    rules: Sequence[RuleOutcome],
 ) -> str:
-    """The verdict in a sentence, with the interval and the limit it rests on."""
+    """The verdict in a sentence, with the interval and the limit it rests on, and the rules that are not met."""
     baseline, subject = names_of(systems)
     heads = {
         "pass": f"{subject} may replace {baseline}",
         "regression": f"{subject} is a regression from {baseline}",
         "insufficient evidence": f"Insufficient evidence that {subject} may replace {baseline}",
     }
-    where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decision.verdict]
-    if metric.standard_error is None:
-        where = "from a single unit, which shows no spread, for"
-    elif decision.version > 1 and stats.reliance != "firm" and decision.verdict == "insufficient evidence":
-        where = f"too few to rely on ({_rests_on(stats, unit_of(metric))}), for"
-    unit, needed = unit_of(metric), decision.windows_needed
+    unit = unit_of(metric)
+    needed = None if metric.standard_error is None else decision.windows_needed  # one unit cannot tell
     more = "" if needed is None else f"; about {words.count(needed, unit)} would settle it"
     final = stats.coverage.final
     n = words.count(final.used, unit) + ("" if metric.kind == "perplexity" else worth(final.used, final.effective))
-    level, (finding, shown, limit) = words.percent(policy.level), _found(metric, policy.level, decision.limit)
-    return f"{heads[decision.verdict]}: {finding}, {level} interval {shown}, {where} the limit of {limit} ({n}){more}."
+    found = _against_limit(metric, stats, policy.level, decision)
+    return f"{heads[decision.verdict]}: {found} ({n}){more}{rules_not_met(rules, policy.profile)}."
+
+
+def _against_limit(metric: PrimaryMetric, stats: WindowStats, level: float, decision: Decision) -> str:
+    """What was found, with its interval, and where that is against the limit."""
+    finding, shown, limit = _found(metric, level, decision.limit)
+    if collapsed(metric, stats):
+        return f"{finding} from a single {drawn_unit(metric, stats)}, which has no interval, for the limit of {limit}"
+    where = {"pass": "within", "regression": "beyond", "insufficient evidence": "on both sides of"}[decision.verdict]
+    few = decision.version > 1 and stats.reliance != "firm" and decision.verdict == "insufficient evidence"
+    if few or metric.standard_error is None:
+        where = f"too few to rely on ({_rests_on(stats, unit_of(metric))}), for"
+    return f"{finding}, {words.percent(level)} CI {shown}, {where} the limit of {limit}"
+
+
+def rules_not_met(rules: Sequence[RuleOutcome], profile: str) -> str:
+    """The rules that are not met, as a sentence ends with them; empty: all are."""
+    names = [rule_name(rule) for rule in rules if not rule.ok]
+    if not names:
+        return ""
+    several = len(names) > 1
+    told = f"; {'rules' if several else 'rule'} not met: {words.listed(names, len(names))}"
+    return told + (f" (profile dev only reports {'them' if several else 'it'})" if profile == "dev" else "")
+
+
+def drawn_unit(metric: PrimaryMetric, stats: WindowStats) -> str:
+    return unit_of(metric) if stats.clusters is None else "cluster"
+
+
+def collapsed(metric: PrimaryMetric, stats: WindowStats) -> bool:
+    """Whether there is a single unit (or cluster) and no interval, only the estimate twice."""
+    return metric.standard_error is None and stats.bootstrap.method == "degenerate"
 
 
 def _rests_on(stats: WindowStats, unit: str) -> str:
     """``12 clusters``, ``60 windows worth 3.9 of equal weight``."""
     drawn = words.count(stats.drawn, unit if stats.clusters is None else "cluster")
-    return drawn if stats.reliance == "if symmetric" else f"{drawn} worth {stats.effective:.2g} of equal weight"
+    alike = stats.reliance == "if symmetric" or stats.drawn == 1
+    return drawn if alike else f"{drawn} worth {stats.effective:.2g} of equal weight"
 
 
 def _found(metric: PrimaryMetric, level: float, limit: float) -> tuple[str, str, str]:
@@ -109,6 +143,8 @@ def interval_method(how: BootstrapFacts, level: float) -> str:
 def scheme(metric: PrimaryMetric, stats: WindowStats, policy: StatedPolicy) -> str:
     """What was resampled and why, or why nothing was."""
     how = stats.bootstrap
+    if collapsed(metric, stats):
+        return f"nothing is drawn: there is one {drawn_unit(metric, stats)}"
     if how.scheme is None:
         return _not_drawn(how, by_tokens=policy.scheme == "tokens")
     what = _WEIGHTS[metric.kind]
@@ -142,7 +178,7 @@ def published(found: PublishedInterval, metric: PrimaryMetric, level: float) -> 
     """The published recipe's interval, and how wide it is beside ours."""
     limits = Interval(*found.display_ci, level, "")
     ours, theirs = (high - low for low, high in (metric.ci, found.ci))
-    width = f", {100 * theirs / ours:.0f} % as wide as ours" if ours > 0 else ""
+    width = f", {100 * theirs / ours:.0f}% as wide as ours" if ours > 0 else ""
     return f"[{words.interval(limits, null=1.0)}]{width} ({found.method}, windows drawn by tokens)"
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,9 +10,11 @@ import msgspec
 
 from assay.certificate import sentences
 from assay.certificate.fields import BitsOfBoth, Decision, GateVerdict, Limits, rounded_exp, rounded_exps
+from assay.certificate.policy_file import policy_from
 from assay.certificate.record import Certificate
 from assay.certificate.rules import decide_by
-from assay.design import Policy
+from assay.certificate.suite.fields import SuiteVerdict
+from assay.certificate.suite.record import SuiteCertificate
 from assay.names import one_line
 from assay.results import words
 from assay.results.figures import Gauge
@@ -60,6 +63,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the evidence says under the verifier's policy."""
+
+    certificate: Certificate | SuiteCertificate
+    sentence: str
+    reasons: tuple[str, ...] = ()
+
+
 class JudgedInterval(msgspec.Struct, frozen=True):
     low: float
     high: float
@@ -74,7 +86,7 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
     certificate: str  # the file
     true: bool
     passed: bool
-    verdict: GateVerdict | Literal["not true"]
+    verdict: GateVerdict | SuiteVerdict | Literal["not true"]
     sentence: str
     checks: tuple[str, ...]  # what was checked, in words
     faults: tuple[FieldFault, ...]
@@ -85,8 +97,10 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
     interval: JudgedInterval | None = None
     limit: float | None = None
     limit_of_issuer: float | None = None
-    decision: Decision | None = None
-    judged: Certificate | None = None  # as the verifier's policy judges its evidence; as issued without one
+    decision: Decision | None = None  # of one task; those of several are in what is judged
+    judged: Certificate | SuiteCertificate | None = (
+        None  # as the verifier's policy judges its evidence; as issued without one
+    )
 
     @property
     def path(self) -> Path:
@@ -133,7 +147,7 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
         """Whose limit it is, in words."""
         if self.judged is None:
             return ""
-        if Policy(**self.policy).fixed("max_drop" if self.judged.scores else "max_ratio") is None:
+        if policy_from(self.policy).fixed(self.judged.limit_name) is None:
             return self.judged.terms
         issuers = self.limit_of_issuer
         if issuers is None or issuers == self.limit:
@@ -149,6 +163,13 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
         if self.issuers_choice:
             found.append(Fact("issuer's choice", sentences.choices(self.issuers_choice)))
         return tuple(found)
+
+    @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        """All, the numbers first: what is not met, those of the certificate, then what was checked."""
+        reasons = [fact for fact in self.facts if fact.label == "not met"]
+        numbers = () if self.judged is None else self.judged.facts_by(self.whose_limit)
+        return tuple(dict.fromkeys([*reasons, *numbers, *self.facts]))
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -189,6 +210,14 @@ def _same(stated: Any, found: Any) -> bool:
     if isinstance(stated, float) and isinstance(found, float):
         return abs(stated - found) <= TOLERANCE * max(abs(stated), abs(found))
     return bool(type(stated) is type(found) and stated == found)
+
+
+def profile_faults(found: Certificate | SuiteCertificate) -> list[FieldFault]:
+    """Broken rules are a fault unless the profile is `dev`: no other issues such a certificate."""
+    profile = found.policy.profile
+    if profile == "dev" or not found.broken:
+        return []
+    return [fault("policy.profile", profile, f"dev, for these rules are broken: {', '.join(found.broken)}")]
 
 
 Stated = tuple[str, Any, Any]  # field, what it says, what follows from other fields

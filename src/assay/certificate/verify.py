@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,8 @@ import msgspec
 from assay.certificate import evidence_path, file_digest
 from assay.certificate.build import MADE_BY, TODAY, Versions, assumed, computed_facts
 from assay.certificate.fields import Seeds
-from assay.certificate.policy import applied, direction, issuers_choice, policy_of, unmet
+from assay.certificate.policy import applied, direction, issuers_choice, unmet
+from assay.certificate.policy_file import policy_content, policy_of
 from assay.certificate.record import FORMATS, SCHEMA, Certificate, as_today
 from assay.certificate.rules import rules_of, union_of, windows_of
 from assay.certificate.signing import (
@@ -25,14 +26,20 @@ from assay.certificate.signing import (
     signature_fault,
     signed_payload,
 )
+from assay.certificate.suite.policy import issuers_choice as choices_over_tasks
+from assay.certificate.suite.record import SCHEMA as OVER_TASKS
+from assay.certificate.suite.record import SuiteCertificate
+from assay.certificate.suite.verify import suite_identity_faults, suite_recomputed
 from assay.certificate.verification import (
     RECOMPUTED,
     FieldFault,
+    Judged,
     JudgedInterval,
     Verification,
     differences,
     fault,
     identity_faults,
+    profile_faults,
 )
 from assay.data import Panel
 from assay.data.reading import read_parquet
@@ -41,6 +48,8 @@ from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes
 from assay.names import listed, shown
+
+Issued = Certificate | SuiteCertificate
 
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$", re.DOTALL)
@@ -74,12 +83,12 @@ def verify(
     if isinstance(issued, FieldFault):
         return _untrue(path, own, ["schema"], [issued])
     checks = ["schema", "digest", "identities"]
-    faults = [*_canonical_faults(data, document), *identity_faults(issued)]
+    faults = [*_canonical_faults(data, document), *_contradictions(issued)]
     signature, found = _signature(path, data, public_key)
     checks += signature
     faults += found
     proof = Path(evidence) if evidence is not None else evidence_path(path)
-    judged: _Judged | None = None
+    judged: Judged | None = None
     if evidence is not None or proof.exists():
         more, judged = _recomputed(document, issued, proof, own)
         checks.append(RECOMPUTED)
@@ -93,25 +102,20 @@ def verify(
     return _true(path, own, checks, issued, judged or _unproved(issued))
 
 
+def _contradictions(issued: Issued) -> list[FieldFault]:
+    return identity_faults(issued) if isinstance(issued, Certificate) else suite_identity_faults(issued)
+
+
 def check_version(path: Path, found: object) -> None:
     """Refuse what is not a certificate of a format that is read."""
-    if str(found) not in FORMATS:
+    if str(found) not in (*FORMATS, OVER_TASKS):
         what = f"not a certificate that this version of Assay reads: schema {shown(str(found))}"
         raise InputError(f"{path}: {what}, expected {SCHEMA!r}; issue it again with `assay certify`.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What the evidence says under the verifier's policy."""
-
-    certificate: Certificate
-    sentence: str
-    reasons: tuple[str, ...] = ()
-
-
-def _unproved(issued: Certificate) -> _Judged:
+def _unproved(issued: Issued) -> Judged:
     why = "The certificate agrees with itself, but nothing was recomputed: there is no evidence beside it."
-    return _Judged(issued, f"{why} It says: {issued.sentence}")
+    return Judged(issued, f"{why} It says: {issued.sentence}")
 
 
 def _untrue(path: Path, own: Policy, checks: list[str], faults: list[FieldFault]) -> Verification:
@@ -126,13 +130,14 @@ def _untrue(path: Path, own: Policy, checks: list[str], faults: list[FieldFault]
         checks=tuple(checks),
         faults=tuple(faults),
         reasons=(),
-        policy=_fixed(own),
+        policy=policy_content(own),
         issuers_choice={},
     )
 
 
-def _true(path: Path, own: Policy, checks: list[str], issued: Certificate, found: _Judged) -> Verification:
+def _true(path: Path, own: Policy, checks: list[str], issued: Issued, found: Judged) -> Verification:
     judged, sentence = found.certificate, found.sentence
+    limits, limit = judged.deciding
     if found.reasons:
         sentence = (
             f"The certificate is true but does not meet your policy: {'; '.join(found.reasons)}. "
@@ -147,28 +152,32 @@ def _true(path: Path, own: Policy, checks: list[str], issued: Certificate, found
         checks=tuple(checks),
         faults=(),
         reasons=found.reasons,
-        policy=_fixed(own),
-        issuers_choice=issuers_choice(own, issued),
-        interval=JudgedInterval(*judged.primary_metric.display_ci, judged.policy.level),
-        limit=judged.decision.limit,
-        limit_of_issuer=issued.decision.limit,
-        decision=judged.decision,
+        policy=policy_content(own),
+        issuers_choice=_left_open(own, issued),
+        interval=None if limits is None else JudgedInterval(*limits, judged.policy.level),
+        limit=limit,
+        limit_of_issuer=issued.deciding[1],
+        decision=judged.decision if isinstance(judged, Certificate) else None,
         judged=judged,
     )
 
 
-def _fixed(own: Policy) -> dict[str, Any]:
-    return {name: value for name, value in asdict(own).items() if value is not None}
+def _left_open(own: Policy, issued: Issued) -> dict[str, Any]:
+    return issuers_choice(own, issued) if isinstance(issued, Certificate) else choices_over_tasks(own, issued)
 
 
 # ---------------------------------------------------------------------------------------- is it a certificate at all
 
 
-def _typed(document: dict[str, Any]) -> Certificate | FieldFault:
+def _typed(document: dict[str, Any]) -> Issued | FieldFault:
     """The record, or the first violation of the schema. Nothing is converted."""
     try:
         found = next(_not_finite(document, ""), None)
-        return msgspec.convert(as_today(document), Certificate) if found is None else found
+        if found is not None:
+            return found
+        if document["schema"] == OVER_TASKS:
+            return msgspec.convert(document, SuiteCertificate)
+        return msgspec.convert(as_today(document), Certificate)
     except msgspec.ValidationError as error:
         return _schema_fault(str(error))
     except UnicodeEncodeError as error:
@@ -227,13 +236,23 @@ def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tupl
 
 
 def _recomputed(
-    document: dict[str, Any], issued: Certificate, proof: Path, own: Policy
-) -> tuple[list[FieldFault], _Judged | None]:
+    document: dict[str, Any], issued: Issued, proof: Path, own: Policy
+) -> tuple[list[FieldFault], Judged | None]:
     """Recompute from the evidence: the faults, and the judgement under the verifier's own policy."""
-    faults = []
     digest = _digest(proof)
-    if digest != issued.evidence.sha256:
-        faults.append(fault("evidence.sha256", issued.evidence.sha256, digest))
+    changed = digest != issued.evidence.sha256
+    faults = [fault("evidence.sha256", issued.evidence.sha256, digest)] if changed else []
+    if isinstance(issued, SuiteCertificate):
+        more, judged = suite_recomputed(document, issued, proof, own)
+    else:
+        more, judged = _recomputed_alone(document, issued, proof, own)
+    return [*faults, *more], judged
+
+
+def _recomputed_alone(
+    document: dict[str, Any], issued: Certificate, proof: Path, own: Policy
+) -> tuple[list[FieldFault], Judged | None]:
+    faults: list[FieldFault] = []
     try:
         policy = policy_claimed(issued)
     except UsageError as error:
@@ -245,16 +264,16 @@ def _recomputed(
     except (InputError, UsageError) as error:
         return [*faults, fault("evidence", "the rows of the certificate", str(error))], None
     faults += differences("", as_today(document), _as_issued(found, policy, rows).to_dict())
-    faults += _profile_faults(found)
+    faults += profile_faults(found)
     if faults or not own:
         issued = issued if faults else issued.beside(assumed(windows_of(union), policy))
-        return faults, _Judged(issued, f"The certificate is true. {issued.sentence}")
+        return faults, Judged(issued, f"The certificate is true. {issued.sentence}")
     better = replace(union.metric, lower_is_better=direction(own, issued.primary_metric))
     judged = _facts(replace(union, metrics=(better, *union.metrics[1:])), applied(own, policy), issued)
     stated = msgspec.structs.replace(judged.policy, note=issued.policy.note)  # which is about the issuer's numbers
     judged = msgspec.structs.replace(judged, policy=stated).beside(assumed(windows_of(union), policy))
     reasons = tuple(unmet(own, issued, judged))
-    return [], _Judged(judged, f"The certificate is true. By your policy: {judged.sentence}", reasons)
+    return [], Judged(judged, f"The certificate is true. By your policy: {judged.sentence}", reasons)
 
 
 def _digest(proof: Path) -> str:
@@ -281,14 +300,6 @@ def _as_issued(found: Certificate, policy: Policy, rows: int) -> Certificate:
         evidence=msgspec.structs.replace(found.evidence, rows=rows),
         signature=f"assay:{version}|{found.signature.partition('|')[2]}",
     )
-
-
-def _profile_faults(found: Certificate) -> list[FieldFault]:
-    """Broken rules are a fault unless the profile is `dev`: no other issues such a certificate."""
-    profile = found.policy.profile
-    if profile == "dev" or not found.broken:
-        return []
-    return [fault("policy.profile", profile, f"dev, for these rules are broken: {', '.join(found.broken)}")]
 
 
 def policy_claimed(issued: Certificate) -> Policy:

@@ -26,6 +26,8 @@ def certify(
     profile: options.ProfileName = None,
     max_ratio: options.MaxRatio = None,
     max_drop: options.MaxDrop = None,
+    max_task_drop: options.MaxTaskDrop = None,
+    every: options.EveryBound = None,
     min_windows: options.MinWindows = None,
     replicates: Annotated[int | None, options.option("Random replicates.", panel=options.POLICY, value="N")] = None,
     seed: Annotated[int | None, options.option("Seed of the replicates. (default: 0)", panel=options.POLICY)] = None,
@@ -46,6 +48,7 @@ def certify(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     per: options.Per = None,
+    by: options.TasksBy = None,
     lower_is_better: options.LowerIsBetter = None,
     errors: options.ErrorAnswers = "missing",
     pair_by: options.PairedBy = "id",
@@ -54,7 +57,10 @@ def certify(
     filter_name: options.Filter = None,
     scorer: options.Scorer = None,
     format_name: options.FormatName = None,
+    reference: options.Reference = None,
+    tried: options.Tried = None,
     newest: options.Newest = False,
+    allow_different: options.AllowDifferent = None,
     sign: Annotated[Path | None, options.option("Sign with this private key (assay keygen).", value="KEY")] = None,
     timestamp: Annotated[bool, options.option("Record the time of issue.", "--timestamp")] = False,
     markdown: options.Markdown = None,
@@ -64,12 +70,19 @@ def certify(
 
     The bound decides, not the point: pass when the whole interval is within the limit, regression when it is
     beyond it, otherwise insufficient evidence.
+
+    Several tasks (a column task, or those of a harness) have a row each, and one verdict: pass when the mean of the
+    tasks is shown to be within its limit and no single one is shown to be beyond its own, fail when one of them is
+    beyond, otherwise undecided. A policy file may have limits of tasks, groups of tasks, scores and costs.
+
+    Example: assay certify base.csv int4.csv -o int4.json --profile ci
     """
     from assay.certificate import certify as run
     from assay.certificate import written_files
-    from assay.certificate.policy import policy_of
+    from assay.certificate.policy_file import policy_of
     from assay.files.places import check_outputs
     from assay.files.writing import together, write_bytes
+    from assay.limits import Limits
     from assay.report.markdown import certificate_markdown
 
     check_outputs([*written_files(output), markdown], [baseline, subject, sign, policy])
@@ -78,6 +91,8 @@ def certify(
         profile=profile,
         max_ratio=max_ratio,
         max_drop=max_drop,
+        each=None if max_task_drop is None else Limits(max_drop=max_task_drop),
+        every=every,
         min_windows=min_windows,
         replicates=replicates,
         seed=seed,
@@ -98,8 +113,19 @@ def certify(
             cluster=cluster,
             lower_is_better=lower_is_better,
             per=per,
+            by=by,
             selection=options.selection_of(
-                task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+                task,
+                metric,
+                filter_name,
+                scorer,
+                format_name,
+                newest=newest,
+                allow_different=allow_different,
+                errors=errors,
+                pair_by=pair_by,
+                reference=reference,
+                tried=tried,
             ),
             sign_with=sign,
             timestamp=timestamp,

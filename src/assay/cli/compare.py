@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options, output
+from assay.cli import options
+from assay.cli.shown import Outputs, shows
 from assay.design import Design, Scheme
 
 
+@shows
 def compare(
     a: Annotated[
         Path,
@@ -32,7 +34,10 @@ def compare(
     filter_name: options.Filter = None,
     scorer: options.Scorer = None,
     format_name: options.FormatName = None,
+    reference: options.Reference = None,
+    tried: options.Tried = None,
     newest: options.Newest = False,
+    allow_different: options.AllowDifferent = None,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     scheme: Annotated[
@@ -42,20 +47,9 @@ def compare(
     resamples: options.Resamples = options.DESIGN.resamples,
     seed: options.Seed = options.DESIGN.seed,
     test: options.PairedTest = options.DESIGN.test,
-    by: Annotated[
-        str | None,
-        options.option(
-            "Compare by the values of this column. (default: task)", panel=options.STATISTICS, value="COLUMN"
-        ),
-    ] = None,
-    total: Annotated[
-        str | None,
-        options.option(
-            "What tasks weigh: macro (all the same), items, or a table with task and weight. (default: macro)",
-            panel=options.STATISTICS,
-            value="macro|items|FILE",
-        ),
-    ] = None,
+    by: options.TasksBy = None,
+    total: options.TaskTotal = None,
+    groups: options.TaskGroups = None,
     adjust: Annotated[
         Literal["product", "holm", "bh"] | None,
         options.option(
@@ -71,15 +65,19 @@ def compare(
     at: Annotated[
         int | None,
         options.option(
-            "Compare pass@K: one of K attempts at an item is right.", "--at", panel=options.STATISTICS, value="K"
+            "Compare pass@K: one of K attempts at an item is right.",
+            "--at",
+            panel=options.STATISTICS,
+            value="K",
+            parser=options.attempt_in,
         ),
     ] = None,
     every: Annotated[
         bool,
         options.option("With --at: all K attempts are right (pass^K).", "--every", panel=options.STATISTICS),
     ] = False,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """Is B different from A, by how much, and how sure can one be?
 
@@ -88,16 +86,19 @@ def compare(
     nats per token and the ratio is of perplexities; --margin is on the scale of the difference.
 
     Several tasks (a column task, or those of a harness) have a row each, and a total with the verdict.
+
+    Example: assay compare base.csv int4.csv --cluster passage
     """
     from assay.analyses.suite import compare_or_suite as run  # late: --help and errors of usage need none of it
 
-    output.check_outputs([save], [a, b])
+    out.check([a, b])
     design = Design(method=method, level=level, scheme=scheme, resamples=resamples, seed=seed, test=test, margin=margin)
     result = run(
         a,
         b,
         by=by,
         total=total,
+        groups=groups,
         adjust=adjust,
         design=design,
         models=(a_model, b_model),
@@ -110,7 +111,17 @@ def compare(
         at=at,
         every=every,
         selection=options.selection_of(
-            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+            task,
+            metric,
+            filter_name,
+            scorer,
+            format_name,
+            newest=newest,
+            allow_different=allow_different,
+            errors=errors,
+            pair_by=pair_by,
+            reference=reference,
+            tried=tried,
         ),
     )
-    output.show(result, as_json=as_json, save=save)
+    out.show(result)

@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options, output
+from assay.cli import options
+from assay.cli.shown import Outputs, shows
 from assay.design import Design
 
 
+@shows
 def context(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN…", help="Runs of `assay score --keep-tokens`, of the same text.")
@@ -22,24 +24,25 @@ def context(
     shown: Annotated[
         Literal["loss", "perplexity"], options.option("What the chart draws, above the differences.", "--show")
     ] = "loss",
-    chart: options.ChartFile = None,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     resamples: options.Resamples = options.DESIGN.resamples,
     seed: options.Seed = options.DESIGN.seed,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """Does longer context still help?
 
     Loss and perplexity by the number of tokens before the predicted one, for each run; with several runs, the
     difference of each from the first. Documents are the clusters; what is compared across bins is adjusted for their
     number.
+
+    Example: assay context runs/base runs/int4 --chart context.svg
     """
     from assay.analyses.context import context as run  # late: --help and errors of usage need none of it
 
-    output.check_outputs([chart, save], runs)
+    out.check(runs)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     result = run(*runs, bins=options.bins_in(bins), axis=axis, shown=shown, design=design)
 
-    output.show(result, as_json=as_json, save=save, chart=chart)
+    out.show(result)

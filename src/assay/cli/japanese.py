@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from assay.cli import options, output
+from assay.cli.shown import Outputs, shows
 from assay.design import Design
 from assay.errors import UsageError
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from assay.analyses.japanese.text_panel import BleuTokenizer
 
 
+@shows
 def japanese(
     sources: Annotated[
         list[str],
@@ -30,7 +32,6 @@ def japanese(
         options.option("Ranges of the scripts; wide adds half-width katakana, rare kanji, marks, full-width Latin."),
     ] = "basic",
     normalize: Annotated[Literal["none", "nfkc"], options.option("Unicode normalization of all text.")] = "none",
-    chart: options.ChartFile = None,
     bleu: Annotated[
         Sequence[str],
         options.option(
@@ -78,8 +79,8 @@ def japanese(
     level: options.Level = options.DESIGN.level,
     resamples: options.Resamples = options.DESIGN.resamples,
     seed: options.Seed = options.DESIGN.seed,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """How good is this model's Japanese?
 
@@ -92,7 +93,7 @@ def japanese(
     from assay.analyses.japanese import japanese as run  # late: --help and errors of usage need none of it
     from assay.scoring.models_and_texts import leading_models, names_prompts, spec_of
 
-    output.check_outputs([chart, save, generations], sources)
+    out.check(map(Path, sources), generations)
     design = Design(method=method, level=level, resamples=resamples, seed=seed)
     of_texts = {"context": context, "stride": stride, "field": field, "split_on": split_on}
     of_models = {"also": also, "adapter": adapter, "served": served}
@@ -154,7 +155,7 @@ def japanese(
             split_on=split_on,
             progress=output.progress_of,
         )
-        output.show(run(*counts, design=design), as_json=as_json, save=save, chart=chart)
+        out.show(run(*counts, design=design))
         return
     else:
         _refuse(f"{sources[0]} is a table", {**of_models, **of_texts, **of_prompts})
@@ -167,7 +168,7 @@ def japanese(
         allow_empty=allow_empty,
         design=design,
     )
-    output.show(result, as_json=as_json, save=save, chart=chart)
+    out.show(result)
 
 
 _OTHERWISE = {"also": "--and", "served": "--model", "generations": "-o"}

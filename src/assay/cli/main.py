@@ -11,6 +11,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from assay.cli.arguments import as_options
+from assay.cli.plain_flags import PlainFlags
 from assay.errors import AssayError, AssayWarning, UsageError
 from assay.exit_codes import ended
 from assay.names import visible
@@ -34,11 +35,14 @@ VERBS = {
     "keygen": "assay.cli.verify",
     "schema": "assay.cli.verify",
     "report": "assay.cli.report",
+    "convert": "assay.cli.convert",
+    "formats": "assay.cli.formats",
     "demo": "assay.cli.demo",
+    "doctor": "assay.cli.doctor",
 }
 
 #: Verbs without large matrix products: for them BLAS need not start its threads, a tenth of what a short command takes.
-_WITHOUT_BLAS = frozenset({"summarize", "compare", "certify", "verify", "context"})
+_WITHOUT_BLAS = frozenset({"summarize", "compare", "certify", "verify", "context", "convert", "formats"})
 
 
 def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
@@ -58,7 +62,7 @@ def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
         if isinstance(found, typer.Typer):  # a verb with verbs of its own
             app.add_typer(found, name=verb)
         else:
-            app.command(verb)(found)
+            app.command(verb, cls=PlainFlags)(found)
     return app
 
 

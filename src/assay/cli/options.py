@@ -6,9 +6,9 @@ its file. Defaults of a design are those of `assay.design`.
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 
@@ -28,7 +28,7 @@ from assay.design import (
 from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
-    from assay.data.readers import Format, Selection
+    from assay.data.readers import Selection
 
 DESIGN = Design()
 Number = TypeVar("Number", int, float)
@@ -92,6 +92,21 @@ def attempts_in(text: str) -> list[int]:
     [1, 10]
     """
     return sorted(set(_separated(text, "--at", int, "whole numbers")))
+
+
+def attempt_in(text: str) -> int:
+    """One whole number, for verbs that take one at a time."""
+    if "," in text:
+        first, *others = (part.strip() for part in text.split(","))
+        then = " and ".join(f"--at {k}" for k in others)
+        raise OptionError(
+            f"--at must be one number, but got {text!r}: one comparison has one verdict. Run it with --at {first}, "
+            f"then with {then}; assay summarize takes several."
+        )
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionError(f"--at must be a whole number, the attempts at an item, but got {text!r}.") from None
 
 
 def whole_numbers_in(text: str) -> list[int]:
@@ -202,8 +217,16 @@ PairedBy = Annotated[PairBy, option("Pair rows by id, or by their place in the f
 
 # ------------------------------------------------------------------------------------------------------- harness files
 
-Task = Annotated[str | None, option("The task, a group of tasks, or a pattern: 'mmlu_*'.", panel=HARNESS, value="NAME")]
-MetricName = Annotated[str | None, option("The metric of each item.", "--metric", panel=HARNESS, value="NAME")]
+Task = Annotated[
+    str | None,
+    option("The task, a group of tasks, or a pattern: 'mmlu_*'; several with commas.", panel=HARNESS, value="NAME"),
+]
+MetricName = Annotated[
+    str | None,
+    option(
+        "The metric of each item; of tasks: arc=acc_norm,gsm8k=exact_match.", "--metric", panel=HARNESS, value="NAME"
+    ),
+]
 Filter = Annotated[
     str | None,
     option("The filter of lm-eval's answers, or HELM's split.", "--filter", panel=HARNESS, value="NAME"),
@@ -212,11 +235,28 @@ Scorer = Annotated[str | None, option("The scorer of inspect.", panel=HARNESS, v
 FormatName = Annotated[
     str | None,
     option(
-        "lm-eval, inspect, lighteval, helm, responses or table; otherwise seen from the content.",
+        "As assay formats lists them, or table; otherwise seen from the content.",
         "--format",
         panel=HARNESS,
         value="FORMAT",
     ),
+]
+Reference = Annotated[
+    str | None, option("Only verdicts against this model, of those on two answers.", panel=HARNESS, value="NAME")
+]
+AllowDifferent = Annotated[
+    Sequence[str] | None,
+    option(
+        "Conditions that may differ between the files: judge, reference, split, …",
+        "--allow-different",
+        panel=HARNESS,
+        value="NAME,…",
+        parser=names_in,
+    ),
+]
+Tried = Annotated[
+    str | None,
+    option("What SWE-bench tried: predictions, a report, or ids, one per line.", panel=HARNESS, value="FILE"),
 ]
 Newest = Annotated[bool, option("The newest of several runs of a task by a model.", "--newest", panel=HARNESS)]
 
@@ -231,20 +271,25 @@ def selection_of(
     newest: bool,
     errors: Errors = "missing",
     pair_by: PairBy = "id",
+    reference: str | None = None,
+    allow_different: Sequence[str] | None = None,
+    tried: str | None = None,
 ) -> "Selection":
     """What was picked; an unknown format is refused here."""
     from assay.data.readers import Selection  # late: --help needs none of it
 
-    chosen = cast("Format | None", format_name)
     return Selection(
         task=task,
         metric=metric,
         filter=filter_name,
         scorer=scorer,
-        format=chosen,
+        format=format_name,
         newest=newest,
         errors=errors,
         pair_by=pair_by,
+        reference=reference,
+        allow_different=allow_different or (),
+        tried=tried,
     )
 
 
@@ -258,6 +303,28 @@ Level = Annotated[float, option("Confidence level.", panel=STATISTICS)]
 Resamples = Annotated[
     int | None,
     option("Random resamples. (default: exact where possible, else 10,000)", panel=STATISTICS, value="N"),
+]
+TasksBy = Annotated[
+    str | None,
+    option("Tell tasks apart by this column. (default: task)", "--by", panel=STATISTICS, value="COLUMN"),
+]
+TaskTotal = Annotated[
+    str | None,
+    option(
+        "What tasks weigh: macro (all the same), items, groups, or a table with task and weight. (default: macro)",
+        "--total",
+        panel=STATISTICS,
+        value="macro|items|groups|FILE",
+    ),
+]
+TaskGroups = Annotated[
+    str | None,
+    option(
+        "Groups of tasks: a table with task and group. (default: a column group, or as the harness tells)",
+        "--groups",
+        panel=STATISTICS,
+        value="FILE",
+    ),
 ]
 Seed = Annotated[int, option("Seed of the random numbers.", panel=STATISTICS)]
 PairedTest = Annotated[
@@ -324,7 +391,7 @@ PromptColumns = Annotated[
 
 PolicyFile = Annotated[
     Path | None,
-    option("JSON or TOML; options beside it may only be stricter.", "--policy", panel=POLICY, value="FILE"),
+    option("YAML, TOML or JSON; options beside it may only be stricter.", "--policy", panel=POLICY, value="FILE"),
 ]
 TierChoice = Annotated[
     TierName | None, option("Minima, replicates and limits. (default of certify: balanced)", panel=POLICY)
@@ -336,6 +403,14 @@ ProfileName = Annotated[
 MaxRatio = Annotated[float | None, option("Largest acceptable perplexity ratio.", panel=POLICY, value="R")]
 MaxDrop = Annotated[
     float | None, option("Largest acceptable fall of the score, or rise of bits.", panel=POLICY, value="D")
+]
+MaxTaskDrop = Annotated[
+    float | None,
+    option("Of several tasks: largest acceptable fall of a single one.", panel=POLICY, value="D"),
+]
+EveryBound = Annotated[
+    bool | None,
+    option("Of several tasks: the interval of every single one must be within its limit.", "--every", panel=POLICY),
 ]
 MinWindows = Annotated[int | None, option("Least number of windows or items per split.", panel=POLICY, value="N")]
 PolicyLevel = Annotated[float | None, option("Confidence level. (default: 0.95)", "--level", panel=POLICY)]

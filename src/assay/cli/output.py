@@ -4,16 +4,13 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable
 from math import inf
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from assay.cli.arguments import as_options
 from assay.files.places import check_outputs
-from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible, visible_json
 from assay.results.record import Result
 
@@ -25,47 +22,12 @@ __all__ = [
     "prompts_of",
     "say",
     "say_json",
-    "show",
     "starting",
     "terminal_width",
 ]
 
 _NARROW, _WIDE = 80, 120  # columns of a table
 _SECONDS_BETWEEN_LINES = 10.0
-
-
-def show(
-    result: Result,
-    *,
-    as_json: bool,
-    save: Path | None = None,
-    markdown: Path | None = None,
-    chart: Path | None = None,
-    draw: Callable[[Path], None] | None = None,
-    text: str | None = None,
-) -> None:
-    """Write the result wherever that was asked for, all files or, where one cannot be written, none; then print it."""
-    with together():
-        if chart is not None and draw is not None:
-            draw(chart)
-        elif chart is not None:
-            from assay.report.charts import write_figure  # late: only if a chart is asked for
-
-            write_figure(result.figures[0], chart)
-        if markdown is not None:
-            from assay.report.files import write_markdown  # late: reports load what draws charts
-
-            write_markdown(result, markdown)
-        if save is not None:
-            make_folder(save.parent)
-            write_bytes(save, (as_text(result) + "\n").encode())
-    for what, path in {"Chart": chart, "Markdown": markdown, "Saved": save}.items():
-        if path is not None:
-            say(f"{what}: {path}", err=True)
-    if as_json:
-        typer.echo(as_text(result))
-    else:
-        say(str(result) if text is None else text)
 
 
 def terminal_width() -> int:

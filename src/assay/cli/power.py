@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from assay.cli import options, output
+from assay.cli import options
+from assay.cli.shown import Outputs, shows
 from assay.errors import UsageError
 
 _GOAL = "Goal"
@@ -15,6 +16,7 @@ _NUMBERS = "Numbers, instead of a pilot"
 _SURVEY = "A survey, instead of items"
 
 
+@shows
 def power(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[A] [B]", help="A pilot: results of A and of B; [NAME=]PATH.")
@@ -114,10 +116,12 @@ def power(
     filter_name: options.Filter = None,
     scorer: options.Scorer = None,
     format_name: options.FormatName = None,
+    reference: options.Reference = None,
+    tried: options.Tried = None,
     newest: options.Newest = False,
-    chart: options.ChartFile = None,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    allow_different: options.AllowDifferent = None,
+    *,
+    out: Outputs,
 ) -> None:
     """How many items for this difference?
 
@@ -125,6 +129,8 @@ def power(
     of paired differences comes from numbers, or from a pilot: two files of results, or one with --a and --b.
 
     With --survey: what a perfect prediction of a survey scores, with so many answer options and respondents.
+
+    Example: assay power --pilot base.csv int4.csv --difference 0.02
     """
     if target is not None and items is not None and (difference, p_b, margin) != (None, None, None):
         raise UsageError("--items and a difference give the power; leave out --power, or one of the two.")
@@ -133,14 +139,14 @@ def power(
     from assay.stats.planning.plans import Goal, PlanNumbers
 
     paths = [*([pilot] if pilot is not None else []), *(files or [])]
-    output.check_outputs([chart, save], paths)
+    out.check(paths)
     asked: dict[str, Any] = {"options": answer_options, "respondents": respondents, "shares": shares}
     if survey:
         numbered = (difference, items, target, margin, sd, sd_a, sd_b, correlation, p_a, p_b, discordant, repeats)
         if paths or any(one is not None for one in (*numbered, cluster_size, icc, sd_within)):
             raise UsageError("--survey takes --options, --respondents and --shares, but no difference and no pilot.")
         plan_of_survey = SurveyPlan(**{name: value for name, value in asked.items() if value is not None})
-        output.show(run(plan_of_survey), as_json=as_json, save=save, chart=chart)
+        out.show(run(plan_of_survey))
         return
     if any(value is not None for value in asked.values()):
         raise UsageError("--options, --respondents and --shares are of a survey: add --survey.")
@@ -174,7 +180,17 @@ def power(
         cluster=cluster,
         split=split,
         selection=options.selection_of(
-            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+            task,
+            metric,
+            filter_name,
+            scorer,
+            format_name,
+            newest=newest,
+            allow_different=allow_different,
+            errors=errors,
+            pair_by=pair_by,
+            reference=reference,
+            tried=tried,
         ),
     )
-    output.show(result, as_json=as_json, save=save, chart=chart)
+    out.show(result)

@@ -5,11 +5,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options, output
+from assay.cli import options
 from assay.cli.options import DATA, OUTPUT, STATISTICS
+from assay.cli.shown import Outputs, shows
 from assay.design import Design
 
 
+@shows
 def rank(
     results: Annotated[
         list[Path],
@@ -18,6 +20,15 @@ def rank(
             help="Results of each model: tables, runs, files of a harness; [NAME=]PATH. One file may hold several.",
         ),
     ],
+    previous: Annotated[
+        Path | None,
+        options.option(
+            "A saved board that models join: RESULTS are of old and new ones; says what changed.",
+            "--previous",
+            panel=DATA,
+            value="BOARD.json",
+        ),
+    ] = None,
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     split: options.Split = None,
@@ -38,35 +49,50 @@ def rank(
     filter_name: options.Filter = None,
     scorer: options.Scorer = None,
     format_name: options.FormatName = None,
+    reference: options.Reference = None,
+    tried: options.Tried = None,
     newest: options.Newest = False,
+    allow_different: options.AllowDifferent = None,
+    by: options.TasksBy = None,
+    total: options.TaskTotal = None,
+    groups: options.TaskGroups = None,
     adjust: Annotated[
-        Literal["holm", "bh", "max-t", "none"],
-        options.option("Adjust p-values and intervals for the number of pairs.", panel=STATISTICS),
-    ] = "holm",
+        Literal["holm", "bh", "max-t", "none"] | None,
+        options.option(
+            "Adjust p-values and intervals for the number of pairs. (default: holm; max-t for several tasks)",
+            panel=STATISTICS,
+        ),
+    ] = None,
     test: options.PairedTest = options.DESIGN.test,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     resamples: options.Resamples = options.DESIGN.resamples,
     seed: options.Seed = options.DESIGN.seed,
     pairs: Annotated[bool, options.option("Show every pair.", "--pairs", panel=OUTPUT)] = False,
-    chart: options.ChartFile = None,
-    markdown: options.Markdown = None,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """Which models can be told apart?
 
     Ranks models on the items they share. Every pair is tested as `compare` does, and adjusted for the number of pairs;
     models that are not told apart share a tier. Each model has the ranks that are left to it and its chance of being
     the best.
+
+    Several tasks (a column task, or those of a harness) are ranked by their mean.
+
+    Example: assay rank a.csv b.csv c.csv --cluster passage --table latex
     """
     from assay.analyses.rank import rank as run  # late: --help and errors of usage need none of it
 
-    output.check_outputs([chart, markdown, save], results)
+    out.check(results)
     board = run(
         *results,
         design=Design(method=method, level=level, resamples=resamples, seed=seed, test=test),
         adjust=adjust,
+        by=by,
+        total=total,
+        groups=groups,
+        previous=previous,
         weights=weights,
         min_n=min_n,
         columns=columns,
@@ -75,8 +101,17 @@ def rank(
         lower_is_better=lower_is_better,
         missing=missing,
         selection=options.selection_of(
-            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+            task,
+            metric,
+            filter_name,
+            scorer,
+            format_name,
+            newest=newest,
+            allow_different=allow_different,
+            errors=errors,
+            pair_by=pair_by,
+            reference=reference,
+            tried=tried,
         ),
     )
-    text = board.to_text(output.terminal_width(), all_pairs=pairs)
-    output.show(board, as_json=as_json, save=save, markdown=markdown, chart=chart, text=text)
+    out.show(board, all_pairs=pairs)

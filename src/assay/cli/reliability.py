@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import options, output
+from assay.cli import options
+from assay.cli.shown import Outputs, shows
 
 
+@shows
 def reliability(
     results: Annotated[
         list[Path],
@@ -28,21 +30,26 @@ def reliability(
     filter_name: options.Filter = None,
     scorer: options.Scorer = None,
     format_name: options.FormatName = None,
+    reference: options.Reference = None,
+    tried: options.Tried = None,
     newest: options.Newest = False,
+    allow_different: options.AllowDifferent = None,
     level: options.Level = options.DESIGN.level,
     power: Annotated[float, options.option("Power of the detectable differences.", panel=options.STATISTICS)] = 0.8,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """Would another run say the same?
 
     Intraclass correlations, the noise of a score between runs, whether the order of models repeats, where the variance
     comes from, and the smallest difference that the noise lets one see.
+
+    Example: assay reliability runs.csv
     """
     from assay.analyses.reliability import reliability as run  # late: --help and errors of usage need none of it
     from assay.stats.planning.plans import Goal
 
-    output.check_outputs([save], results)
+    out.check(results)
     result = run(
         *results,
         goal=Goal(level=level, power=power),
@@ -51,7 +58,17 @@ def reliability(
         files_are_runs=files_are_runs,
         missing=missing,
         selection=options.selection_of(
-            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+            task,
+            metric,
+            filter_name,
+            scorer,
+            format_name,
+            newest=newest,
+            allow_different=allow_different,
+            errors=errors,
+            pair_by=pair_by,
+            reference=reference,
+            tried=tried,
         ),
     )
-    output.show(result, as_json=as_json, save=save)
+    out.show(result)

@@ -28,7 +28,7 @@ def report(
     ] = None,
     policy: Annotated[
         Path | None,
-        options.option("Judge certificates by your own policy, JSON or TOML.", value="FILE"),
+        options.option("Judge certificates by your own policy: YAML, TOML or JSON.", value="FILE"),
     ] = None,
     serve: Annotated[
         bool, options.option("Show a folder of results on this machine, and new ones as they appear.", "--serve")
@@ -39,6 +39,8 @@ def report(
 
     The HTML page is one file that loads nothing: verdicts first, then charts, tables and how each number was computed.
     Certificates are checked before they are shown.
+
+    Example: assay report results/*.json -o page.html
     """
     if serve:
         if policy is not None:

@@ -79,6 +79,8 @@ def score(
 
     Every token of a document is predicted once and counts once; padding never does. Killed and started again with the
     same arguments, it goes on where it was.
+
+    Example: assay score models/base text.txt -o runs/base
     """
     from assay.scoring import score as run  # late: --help and errors of usage need none of it
     from assay.scoring import summary_of

@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import options, output
+from assay.cli import options
+from assay.cli.shown import Outputs, shows
 from assay.design import Design, Method
 
 
+@shows
 def summarize(
     results: Annotated[
         list[Path],
@@ -30,12 +32,15 @@ def summarize(
     filter_name: options.Filter = None,
     scorer: options.Scorer = None,
     format_name: options.FormatName = None,
+    reference: options.Reference = None,
+    tried: options.Tried = None,
     newest: options.Newest = False,
     method: Annotated[
         Method,
         options.option("Interval; auto is agresti-coull for scores from 0 to 1, else bca.", panel=options.STATISTICS),
     ] = "auto",
     level: options.Level = options.DESIGN.level,
+    groups: options.TaskGroups = None,
     at: Annotated[
         Sequence[int] | None,
         options.option(
@@ -45,21 +50,23 @@ def summarize(
             parser=options.attempts_in,
         ),
     ] = None,
-    chart: options.ChartFile = None,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """How good is it, and how sure are we?
 
     The mean score, or the loss with perplexity and bits per byte, of one model or of fifty, each with its interval.
     Runs of a model are averaged item by item; where they are right or wrong, pass@k and pass^k stand beside the mean.
+
+    Example: assay summarize results/base results/int4 --metric acc
     """
     from assay.analyses.summarize import summarize as run  # late: --help and errors of usage need none of it
 
-    output.check_outputs([chart, save], results)
+    out.check(results)
     result = run(
         *results,
         design=Design(method=method, level=level),
+        groups=groups,
         at=at,
         columns=columns,
         cluster=cluster,
@@ -67,7 +74,16 @@ def summarize(
         lower_is_better=lower_is_better,
         missing=missing,
         selection=options.selection_of(
-            task, metric, filter_name, scorer, format_name, newest=newest, errors=errors, pair_by=pair_by
+            task,
+            metric,
+            filter_name,
+            scorer,
+            format_name,
+            newest=newest,
+            errors=errors,
+            pair_by=pair_by,
+            reference=reference,
+            tried=tried,
         ),
     )
-    output.show(result, as_json=as_json, save=save, chart=chart)
+    out.show(result)

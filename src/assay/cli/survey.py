@@ -8,11 +8,13 @@ import typer
 
 from assay.cli import options
 from assay.cli import output as shown
+from assay.cli.shown import Outputs, shows
 from assay.design import Design
 
 _WRITTEN = ("survey.json", "survey.md", "statements.md", "cells.csv")  # into -o DIR, besides charts
 
 
+@shows
 def survey(
     truth: Annotated[
         Path,
@@ -93,19 +95,20 @@ def survey(
         ),
     ] = None,
     seed: options.Seed = options.DESIGN.seed,
-    full: Annotated[bool, options.option("Print every table.", "--full", panel=options.OUTPUT)] = False,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """Is this survey benchmark signal or noise?
 
     Scores predicted answer distributions as the benchmark does, and says what predictors without knowledge would
     score, what a perfect one could, which models can be told apart, and how far it matters who happened to be asked.
+
+    Example: assay survey survey.json results/ -o report
     """
     from assay.analyses.survey import survey as run  # late: --help and errors of usage need none of it
 
     written = [] if output is None else [output / name for name in _WRITTEN]
-    shown.check_outputs([save, *written], [truth, *results, prior, summary, merge])
+    out.check([truth, *results, prior, summary, merge], *written)
     design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test, margin=margin)
     report = run(
         truth,
@@ -127,4 +130,5 @@ def survey(
 
         for path in write_folder(report, output, "survey", report.for_a_paper, report.downloads):
             shown.say(f"Written: {path}", err=True)
-    shown.show(report, as_json=as_json, save=save, text=None if full or output is None else report.brief)
+    everything = output is None or out.verbose or out.full
+    out.show(report, text=None if everything else report.brief)

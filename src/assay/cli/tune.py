@@ -8,6 +8,8 @@ import typer
 from typer.core import TyperGroup
 
 from assay.cli import options, output
+from assay.cli.plain_flags import PlainFlags
+from assay.cli.shown import Outputs, shows
 from assay.design import Design
 
 _TRAINING = "Training"
@@ -34,7 +36,8 @@ tune = typer.Typer(
 )
 
 
-@tune.command(_REPORT)
+@tune.command(_REPORT, cls=PlainFlags)
+@shows
 def report(
     runs: Annotated[
         list[str],
@@ -66,23 +69,22 @@ def report(
         int | None,
         options.option("Items of the test set that accuracies are of, where logs do not say.", value="N"),
     ] = None,
-    full: Annotated[bool, options.option("Every table, also of eight arms or more.", "--full")] = False,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     seed: options.Seed = options.DESIGN.seed,
-    chart: options.ChartFile = None,
-    markdown: options.Markdown = None,
-    save: options.Save = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """What did the runs cost, did they converge, and is one really better?
 
     Runs of one arm are its seeds. Parameters, memory, time, convergence, gradients, gains, significance on the same
     validation windows and against the untrained base, what follows from them and, if asked, targets.
+
+    Example: assay tune lora=runs/lora full=runs/full --baseline full
     """
     from assay.analyses.tune import tune as analyse  # late: --help and errors of usage need none of it
 
-    output.check_outputs([chart, markdown, save], runs)
+    out.check(map(Path, runs))
     design = Design(method=method, level=level, seed=seed)
     result = analyse(
         *runs,
@@ -92,7 +94,7 @@ def report(
         validation=validation,
         language_model=language_model,
         items=items,
-        full=full,
+        full=out.full,
     )
 
     def draw(path: Path) -> None:
@@ -100,10 +102,10 @@ def report(
 
         write_figures(result.figures, path, "Training runs")
 
-    output.show(result, as_json=as_json, save=save, markdown=markdown, chart=chart, draw=draw)
+    out.show(result, draw=draw)
 
 
-@tune.command("run")
+@tune.command("run", cls=PlainFlags)
 def run(
     base: Annotated[str, options.option("The model to adapt: a folder or hub name.", value="MODEL")],
     train: Annotated[list[Path], options.option("What to learn from; may be repeated.", value="TEXT")],

@@ -1,4 +1,4 @@
-"""`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate|policy|targets`."""
+"""`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate|suite-certificate|policy|targets`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,6 +18,8 @@ def verify(
     policy: options.PolicyFile = None,
     max_ratio: options.MaxRatio = None,
     max_drop: options.MaxDrop = None,
+    max_task_drop: options.MaxTaskDrop = None,
+    every: options.EveryBound = None,
     tier: options.TierChoice = None,
     profile: options.ProfileName = None,
     min_windows: options.MinWindows = None,
@@ -43,15 +45,20 @@ def verify(
 
     The policy that it must meet may be your own; what you leave open is the issuer's choice. Exits 0 if it is true
     and passes, 1 if it is true and does not pass, 4 if it is not true, 3 if it cannot be read.
+
+    Example: assay verify int4.json --policy gate.toml
     """
-    from assay.certificate.policy import policy_of
+    from assay.certificate.policy_file import policy_of
     from assay.certificate.verify import verify as run
+    from assay.limits import Limits
 
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
         max_ratio=max_ratio,
         max_drop=max_drop,
+        each=None if max_task_drop is None else Limits(max_drop=max_task_drop),
+        every=every,
         min_windows=min_windows,
         level=level,
         weights=weights,
@@ -82,13 +89,20 @@ def keygen(
 
 def schema(
     of: Annotated[
-        Literal["certificate", "policy", "targets"],
-        typer.Argument(metavar="certificate|policy|targets", help="What to describe."),
+        Literal["certificate", "suite-certificate", "policy", "targets"],
+        typer.Argument(metavar="certificate|suite-certificate|policy|targets", help="What to describe."),
     ],
 ) -> None:
-    """Print the JSON Schema of a certificate, of a policy, or of targets of `assay tune`."""
+    """Print the JSON Schema of a certificate (of one task, or of several), a policy, or targets of `assay tune`."""
     from assay.analyses.tune.targets import targets_schema
-    from assay.certificate.policy import policy_schema
+    from assay.certificate.policy_file import policy_schema
     from assay.certificate.record import certificate_schema
+    from assay.certificate.suite.record import suite_certificate_schema
 
-    say_json({"certificate": certificate_schema, "policy": policy_schema, "targets": targets_schema}[of]())
+    schemas = {
+        "certificate": certificate_schema,
+        "suite-certificate": suite_certificate_schema,
+        "policy": policy_schema,
+        "targets": targets_schema,
+    }
+    say_json(schemas[of]())

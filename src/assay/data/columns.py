@@ -1,10 +1,10 @@
 """Which column of a file is which: our names, what other programs call them, and what people say with `columns`."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from assay.data.costs import COSTS, USUAL_COSTS
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import RowSource
 from assay.data.values import holds_scores
@@ -12,9 +12,11 @@ from assay.errors import InputError, UsageError
 from assay.names import argument, listed, nearest
 
 REQUIRED: dict[Kind, tuple[str, ...]] = {"losses": ("window", "tokens", "loss"), "scores": ("item", "score")}
+#: Of tables with several metrics in rows of their own: its name, and whether lower is better.
+METRICS = ("metric", "lower_is_better")
 OPTIONAL: dict[Kind, tuple[str, ...]] = {
-    "losses": ("model", "document", "split", "bytes", "chars", "start", "stop", "doc_hash"),
-    "scores": ("model", "task", "cluster", "weight", "run", "error", "doc_hash"),
+    "losses": ("model", "task", "group", "document", "split", "bytes", "chars", "start", "stop", "doc_hash", *COSTS),
+    "scores": ("model", "task", "group", "cluster", "weight", "run", "error", "doc_hash", *METRICS, *COSTS),
 }
 #: What other programs call our columns of scores, whatever the case; the first errors are taken before the others.
 USUAL: dict[str, tuple[str, ...]] = {
@@ -26,31 +28,14 @@ USUAL: dict[str, tuple[str, ...]] = {
     "run": ("seed", "trial", "attempt", "epoch", "sample"),
     "task": ("subject", "category", "dataset", "benchmark"),
     "error": ("errors", "error_message", "exception", "*.error", "status"),
+    **USUAL_COSTS,
 }
-#: Columns that may be models without being named: more models are in no leaderboard.
-MOST_UNASKED = 200
-#: Numbers of an answer that are no score of it: no model is called so.
-_NOT_MODELS = re.compile(
-    r"|unnamed: \d+|index|level_\d+|row|number|n|turn|year|(.*[_ ])?(latency|costs?|price|tokens?|time|seconds|secs|ms|"
-    r"duration|length|len|chars|bytes|count|timestamp|tstamp|date)([_ ].*)?",
-    re.IGNORECASE,
-)
 #: An id may occur once in each of these.
 GROUPS: dict[Kind, tuple[str, ...]] = {"losses": ("model", "split"), "scores": ("model", "run")}
 OURS = tuple(dict.fromkeys(name for kind in UNITS for name in REQUIRED[kind] + OPTIONAL[kind]))
 
 #: A name this similar to one of ours is taken for a slip of the pen, not for a column of the user's own.
 SIMILAR = 0.8
-_WHOLE = (
-    "item",
-    "cluster",
-    "weight",
-    "run",
-    "model",
-    "doc_hash",
-    "task",
-    "error",
-)  # columns that are no model's under our own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +76,9 @@ def layout_of(source: RowSource, asked: ColumnsAsked) -> ColumnLayout:
     taken = {*used.values()} | ({named} if named else set())
     check_once(label, columns, taken)
     unused = tuple(name for name in columns if name and name not in taken)
-    _check_spelling(label, unused, [name for name in OPTIONAL[kind] if name not in used and name not in mapping])
+    own = (*METRICS, *COSTS)
+    absent = [name for name in OPTIONAL[kind] if name not in used and name not in mapping and name not in own]
+    _check_spelling(label, unused, absent)
     usual = tuple(name for name, theirs in used.items() if theirs != name and name not in mapping)
     return ColumnLayout(kind, used, named, unused, usual)
 
@@ -153,9 +140,9 @@ def _are_losses(found: Mapping[str, str], mapping: Mapping[str, str]) -> bool:
 
 
 def _usual(source: RowSource, ours: str, free: Sequence[str]) -> dict[str, str]:
-    """The only column that goes by a usual name of ours; several are refused, unless they are of errors."""
+    """The only column that goes by a usual name of ours; several are refused, unless they are of errors or costs."""
     found = [name for usual in USUAL[ours] for name in free if fnmatchcase(name.casefold(), usual)]
-    if ours == "error":
+    if ours == "error" or ours in COSTS:
         return {ours: found[0]} if found else {}
     if ours == "score" and (len(found) > 1 or "label" in map(str.casefold, found)):
         found = holds_scores(source, found)  # a label is often the right answer, in words
@@ -226,41 +213,3 @@ def _check_spelling(label: str, unused: tuple[str, ...], absent: list[str]) -> N
                 f"{label}: unknown column {name!r}, which looks like {close!r}; use it as that with "
                 f"{argument(columns={close: name})}, or leave it out with {argument(columns={close: ''})}."
             )
-
-
-def columns_by_model(source: RowSource, asked: ColumnsAsked) -> dict[str, dict[str, str]] | None:
-    """The column mapping of each model where a column holds one; ``None`` for any other table.
-
-    Such columns are those that ``score`` is a pattern of, or else all that hold scores where no column is called so.
-    """
-    mapping = asked.mapping
-    pattern = mapping.get("score", "")
-    if any(sign in pattern for sign in "*?") and pattern not in source.columns:
-        taken = {theirs for ours, theirs in mapping.items() if ours != "score"} | {asked.cluster} | set(_WHOLE)
-        models = [name for name in source.columns if fnmatchcase(name, pattern) and name not in taken]
-        if not models:
-            known = listed(source.columns)
-            raise InputError(f"{source.label}: no column matches score={pattern} among {known}; name another pattern.")
-        return {model: {**mapping, "score": model} for model in models}
-    return None if pattern or "score" in mapping else _unasked(source, asked)
-
-
-def _unasked(source: RowSource, asked: ColumnsAsked) -> dict[str, dict[str, str]] | None:
-    """The same for a table that has ids, no score and no model, but several columns of scores."""
-    if asked.kind == "losses" or not asked.usual or "measure" in source.about:
-        return None
-    found = found_in(source, asked)
-    if "score" in found or "model" in found or "loss" in found or not ("item" in found or asked.by_row):
-        return None
-    taken = {*found.values(), asked.cluster}
-    free = [name for name in source.columns if name not in taken and not _NOT_MODELS.fullmatch(name)]
-    if len(free) > MOST_UNASKED:  # more likely a column per item, or a mistake
-        raise InputError(
-            f"{source.label}: no column score, and {len(free):,} columns are too many to be models unasked; name the "
-            "score with `columns={'score': 'NAME'}`, or the models with a pattern, `columns={'score': '*'}`."
-        )
-    models = holds_scores(source, free) if len(free) > 1 else []
-    if len(models) < 2:
-        return None
-    own = {ours: theirs for ours, theirs in found.items() if ours in REQUIRED["scores"] + OPTIONAL["scores"]}
-    return {model: {**own, **asked.mapping, "score": model} for model in models}

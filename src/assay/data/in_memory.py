@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.arrays import numbers, unit_ids
-from assay.data.columns import ColumnsAsked, columns_by_model, found_in
+from assay.data.columns import ColumnsAsked, found_in
+from assay.data.model_columns import columns_by_model
 from assay.data.panel import Panel
 from assay.data.readers import UNNAMED, Selection
 from assay.data.readers.memory import MemorySource
 from assay.data.reading import read_models, read_wide
 from assay.data.tables import Table
 from assay.data.values import answers_in
+from assay.data.verdict_tables import columns_of_verdicts
 from assay.design import Errors
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed
@@ -285,7 +287,10 @@ def _of_frame(source: Any, columns: Mapping[str, str], cluster: str | None, sele
     """A frame of scores without a column of ids as tables, by its index or by its rows; anything else as it is."""
     if not _is_frame(source) or not _keys(source) or (selection is not None and selection.pair_by == "row"):
         return [source]
-    found = found_in(_opened(source), ColumnsAsked(columns, cluster=cluster))
+    asked = ColumnsAsked(columns, cluster=cluster)
+    if columns_of_verdicts(_opened(source), asked) is not None:
+        return [source]
+    found = found_in(_opened(source), asked)
     if found.keys() & {"item", "window", "model", "loss"}:
         return [source]
     if "score" not in found and not _score_columns(source, columns, cluster):

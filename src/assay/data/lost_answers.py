@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.data.metrics import Metric
+from assay.data.panel_views import PanelViews
 from assay.data.tables import Labels, Table
 from assay.design import Missing, check_missing
 from assay.errors import InputError, UsageError
@@ -26,7 +27,7 @@ def answered_tables(tables: Sequence[Table], metric: Metric, missing: Missing) -
     found = [table.answered(zero=missing == "zero") for table in tables]
     for table, left in zip(tables, found, strict=True):
         if not len(left):
-            raise InputError(f"{table.label}: every answer was lost to an error; see what failed, and run it again.")
+            raise _all_lost(table)
         if missing == "refuse" and len(left) < len(table):
             first = table.place(int(np.argmax(np.isnan(table.numbers["score"]))))
             others = len(table) - len(left) - 1
@@ -35,6 +36,16 @@ def answered_tables(tables: Sequence[Table], metric: Metric, missing: Missing) -
     if not metric.lower_is_better:
         check_scales(found)
     return found
+
+
+def _all_lost(table: Table) -> InputError:
+    """The error for a table without any answer; what a warning of its reader says is the reason."""
+    warned = next((note for note in table.notes if note.startswith("warning: ")), "")
+    why = warned.removeprefix("warning: ").removeprefix(f"{table.label}: ")
+    lost = f"every answer was lost to an error{f' ({why})' if why else ''}"
+    return InputError(
+        f"{table.label}: {lost}; see what failed, and run it again (`Selection(errors='wrong')` counts errors as 0)."
+    )
 
 
 def check_zero(metric: Metric, missing: Missing) -> None:
@@ -70,8 +81,8 @@ def check_rows(tables: Sequence[Table]) -> None:
 
 
 def check_scales(tables: Sequence[Table]) -> None:
-    """Refuse scores from 0 to 1 beside scores of another size, unless a harness says that they are of one metric."""
-    if tables[0].kind != "scores" or all("measure" in table.about for table in tables):
+    """Refuse scores from 0 to 1 beside scores of another size, unless files say that they are of one metric."""
+    if tables[0].kind != "scores" or all(table.about.keys() & {"measure", "metric"} for table in tables):
         return
     tops = [float(np.nanmax(np.abs(table.numbers["score"]))) for table in tables]
     small, large = int(np.argmin(np.where(np.array(tops) > 0, tops, np.inf))), int(np.argmax(tops))
@@ -80,6 +91,20 @@ def check_scales(tables: Sequence[Table]) -> None:
             f"{tables[small].label} has scores up to {tops[small]:g} and {tables[large].label} up to {tops[large]:g}: "
             "scores must be on one scale; divide those in percent by 100, or leave out a column that is no score."
         )
+
+
+def scales_apart(panel: PanelViews, by: str) -> str | None:
+    """What is to be said of tasks on different scales, of which no mean makes sense; ``None``: they are on one."""
+    if panel.kind != "scores" or panel.metric.lower_is_better:
+        return None
+    labels = panel.label(by)
+    tops = np.zeros(len(labels.names))
+    np.maximum.at(tops, labels.codes, np.nan_to_num(np.abs(panel.values)).max(axis=1))
+    small, large = int(np.argmin(np.where(tops > 0, tops, np.inf))), int(np.argmax(tops))
+    if not (0 < tops[small] <= 1 and tops[large] > LARGER_SCALE):
+        return None
+    first, second = (f"{labels.names[i]!r} up to {tops[i]:g}" for i in (small, large))
+    return f"{by}s are on different scales, with scores of {first} and of {second}, so that their mean says nothing"
 
 
 def lost_in(tables: Sequence[Table], systems: Sequence[str]) -> dict[str, int]:

@@ -10,11 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from assay.data.conditions import check_conditions, notes_on_conditions
+from assay.data.costs import known_costs
 from assay.data.lost_answers import answered_tables, like_tasks, lost_in, lost_notes
 from assay.data.metrics import BITS, SIZES, Metric
 from assay.data.panel_views import EXAMPLES, NOTHING, Dropped, PanelViews
 from assay.data.readers.containers import unpacked_name
-from assay.data.tables import Labels, Table, check_tables, clustered_by, direction_of, of_split, tokens_notes
+from assay.data.same_items import copies_note, equal_note
+from assay.data.suspicions import equal_files, equal_files_note, zeros_note
+from assay.data.tables import (
+    Labels,
+    Table,
+    check_tables,
+    clustered_by,
+    direction_of,
+    measures_of,
+    of_split,
+    tokens_notes,
+)
 from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
@@ -24,7 +37,7 @@ from assay.stats.units import Floats, Integers, Texts, Truths
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
 #: What is said of documents that nobody asked to draw; a comparison says what it measured of them instead.
 INDEPENDENT = "column 'document' not used: windows count as independent (`cluster='document'` draws documents)"
-_NOT_LABELS = ("model", "run", "doc_hash", "split")
+_NOT_LABELS = ("model", "run", "split")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +49,13 @@ class Pairing:
     split: str | None = None  # only the units of this one
     lower_is_better: bool | None = None
     missing: Missing = "complete"  # what becomes of units that not all tables have
+    runs: bool = False  # tables are runs, which may be equal
 
 
 def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
     """Pair tables. Tokens, weights and clusters of a unit must agree between tables; repeated runs are averaged."""
     check_tables(tables, how.split)
+    check_conditions(tables)
     chosen = [of_split(table, how.split) for table in tables]
     about = chosen[0].about
     metric = Metric.of(
@@ -75,13 +90,29 @@ def pair_tables(tables: Sequence[Table], how: Pairing) -> PanelViews:
         cluster=cluster,
         dropped=union.dropped,
         lost=counts,
+        measures=measures_of(chosen),
+        costs=union.costs(),
+        settings={"part_of": part} if (part := about.get("part_of")) else {},
+        groups={name: tasks for table in chosen for name, tasks in table.about.get("groups", {}).items()},
         notes=(
             *lost,
+            *notes_on_conditions(chosen, systems),
             *like_tasks(labels, cluster, chosen[0]),
+            *copies_note(union.ids, labels, chosen[0].unit, cluster),
+            *(() if how.runs else _doubts(tables, sums, systems, metric)),
             *notes_of(union.sides, cluster),
             *([f"{holes:,} answers that are not there count as 0"] if how.missing == "zero" and holes else []),
         ),
     )
+
+
+def _doubts(tables: Sequence[Table], sums: Floats, systems: Sequence[str], metric: Metric) -> tuple[str, ...]:
+    """The same results twice, and scores that are all 0."""
+    unit, same = tables[0].unit, equal_files(tables, systems)
+    known = {name for names in same for name in names}
+    others = [i for i, name in enumerate(systems) if name not in known or name in {names[0] for names in same}]
+    equal = equal_note(sums[:, others], [systems[i] for i in others], unit)
+    return (*equal_files_note(same), *equal, *zeros_note(sums, systems, metric, unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +185,17 @@ class _Union:
         found: Floats = self._spread(columns, np.full(len(self.ids), np.nan))
         return found
 
+    def costs(self) -> dict[str, Floats]:
+        """(n, k) each: what the answers of each side cost, NaN where that is not known."""
+        found = {}
+        for name in known_costs([side.costs for side in self.sides]):
+            whole = np.full((len(self.ids), len(self.sides)), np.nan, order="F")
+            for column, side in enumerate(self.sides):
+                if name in side.costs:
+                    whole[slice(None) if self.places is None else self.places[column], column] = side.costs[name]
+            found[name] = whole
+        return found
+
     def further_numbers(self) -> dict[str, Floats]:
         """Numbers of units that all sides have and agree on."""
         found = {}
@@ -183,7 +225,9 @@ class _Union:
                 self._refuse(differs, name)
             if differs is None:
                 found[name] = Labels(texts, self._spread(columns, np.zeros(len(self.ids), dtype=np.int64)))
-        return found
+        if self.dropped == NOTHING:
+            return found
+        return {name: one.where(np.arange(len(self.ids))) for name, one in found.items()}  # without names of none left
 
     def check_contents(self) -> None:
         """Refuse units whose contents differ between files, where the files carry a hash of them."""

@@ -41,7 +41,8 @@ class Panel(PanelViews):
         parts = {name: part if part.shape[1] == 1 else part[:, both] for name, part in self.parts.items()}
         for name in ratio_of(self.metric)[1]:
             parts[name] = parts[name] if parts[name].shape[1] == 1 else arrays.shared(parts[name])
-        return replace(self, systems=(self.systems[first], self.systems[second]), parts=parts, models=())
+        costs = {name: cost[:, [first, second]] for name, cost in self.costs.items()}
+        return replace(self, systems=(self.systems[first], self.systems[second]), parts=parts, models=(), costs=costs)
 
     def with_numerators(self, numerators: Floats) -> "Panel":
         """The same units with other numerators (n, k), such as unrounded ones."""
@@ -55,6 +56,7 @@ class Panel(PanelViews):
             parts={name: arrays.columnwise(part[chosen]) for name, part in self.parts.items()},
             labels={name: labels.where(chosen) for name, labels in self.labels.items()},
             numbers={name: values[chosen] for name, values in self.numbers.items()},
+            costs={name: cost[chosen] for name, cost in self.costs.items()},
         )
 
     def where(self, **chosen: str) -> "Panel":
@@ -94,7 +96,8 @@ class Panel(PanelViews):
         order = np.argsort(names)
         codes = np.argsort(order)[labels.codes]
         parts = {name: arrays.columnwise(grouped(part, codes)) for name, part in self.parts.items()}
-        return replace(self, ids=names[order], unit="cluster", parts=parts, labels={}, numbers={}, cluster=None)
+        units: dict[str, Any] = {"ids": names[order], "unit": "cluster", "labels": {}, "numbers": {}, "costs": {}}
+        return replace(self, parts=parts, cluster=None, **units)
 
     def complete(self) -> "Panel":
         """Only the units that every system has answered; ``dropped`` counts the others."""
@@ -143,7 +146,8 @@ class Panel(PanelViews):
         weights = self.denominators[:, None] if weighted else np.ones((self.n, 1))
         parts = {"score": arrays.columnwise(np.column_stack(found) * weights), "weight": weights}
         metric = replace(SCORE, lower_is_better=self.metric.lower_is_better)
-        return replace(self, systems=tuple(r.model for r in models), parts=parts, metrics=(metric,), models=())
+        systems, costs = tuple(runs.model for runs in models), self._costs_of_models()
+        return replace(self, systems=systems, parts=parts, metrics=(metric,), models=(), costs=costs)
 
     def of_models(self, names: Sequence[str]) -> "Panel":
         """The columns of some models (or systems, where no column is a run)."""
@@ -160,14 +164,21 @@ class Panel(PanelViews):
         """Select columns, in this order."""
         chosen = list(places)
         parts = {name: part if part.shape[1] == 1 else part[:, chosen] for name, part in self.parts.items()}
-        return replace(self, systems=tuple(self.systems[i] for i in chosen), parts=parts, models=())
+        costs = {name: cost[:, chosen] for name, cost in self.costs.items()}
+        systems = tuple(self.systems[i] for i in chosen)
+        return replace(self, systems=systems, parts=parts, models=(), costs=costs)
 
     def averaged(self) -> "Panel":
         """Average the runs of each model, unit by unit, over those that answered."""
         if not self.models:
             return self
         parts = {name: part if part.shape[1] == 1 else self._mean_of_runs(part) for name, part in self.parts.items()}
-        return replace(self, systems=tuple(runs.model for runs in self.models), parts=parts, models=())
+        systems = tuple(runs.model for runs in self.models)
+        return replace(self, systems=systems, parts=parts, models=(), costs=self._costs_of_models())
+
+    def _costs_of_models(self) -> dict[str, Floats]:
+        """The mean cost of the runs of each model."""
+        return {name: self._mean_of_runs(cost) if self.models else cost for name, cost in self.costs.items()}
 
     def _mean_of_runs(self, part: Floats) -> Floats:
         counts = np.column_stack([(~np.isnan(part[:, runs.columns])).sum(axis=1) for runs in self.models])
@@ -259,14 +270,18 @@ class Panel(PanelViews):
         them. ``missing="complete"`` takes only the units that all tables have, ``"zero"`` fills the holes with 0, and
         ``"refuse"`` refuses tables that do not have the same units.
         """
-        found = pair_tables(tables, Pairing(names, cluster, split, lower_is_better, missing))
+        return cls._paired(tables, Pairing(names, cluster, split, lower_is_better, missing))
+
+    @classmethod
+    def _paired(cls, tables: Sequence[Table], how: Pairing) -> "Panel":
+        found = pair_tables(tables, how)
         return cls(**{one.name: getattr(found, one.name) for one in fields(found)})
 
     @classmethod
     def from_runs(cls, runs: Sequence[RunTable], *, cluster: str | None = None, missing: Missing = "drop") -> "Panel":
         """Make a panel with one column per run; ``models`` says which runs belong to one model."""
         names = [one.name for one in runs]
-        panel = cls.from_tables([one.table for one in runs], names=names, cluster=cluster, missing=missing)
+        panel = cls._paired([one.table for one in runs], Pairing(names, cluster, missing=missing, runs=True))
         models = columns_of(runs)
         lost = {one.model: sum(panel.lost.get(names[i], 0) for i in one.columns) for one in models}
         return replace(panel, models=models, lost=lost if panel.lost else {})

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -119,8 +119,11 @@ class PanelViews:
     strata: str | None = None  # the label of units that are drawn apart
     dropped: Dropped = NOTHING
     notes: tuple[str, ...] = ()  # what the reader did that a person should know (runs averaged, ...)
-    settings: Mapping[str, str | int] = field(default_factory=dict)  # how parts were counted: tokenizers, context
+    settings: Mapping[str, str | int] = field(default_factory=dict)  # how parts were counted, what tasks are part of
     lost: Mapping[str, int] = field(default_factory=dict)  # by model: rows without an answer; empty where none is
+    measures: Mapping[str, str] = field(default_factory=dict)  # of tasks: the metric of each, where they differ
+    costs: Mapping[str, Floats] = field(default_factory=dict)  # (n, k) each, by `data.costs.COSTS`; NaN: not known
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of tasks: all of each, results or not
 
     def __post_init__(self) -> None:
         for name, part in self.parts.items():
@@ -128,6 +131,9 @@ class PanelViews:
                 raise UsageError(
                     f"part {name!r} must have the shape {(self.n, self.k)} or {(self.n, 1)}, but got {part.shape}."
                 )
+        for name, cost in self.costs.items():
+            if cost.shape != (self.n, self.k):
+                raise UsageError(f"cost {name!r} must have the shape {(self.n, self.k)}, but got {cost.shape}.")
         lacking = [name for metric in self.metrics for name in metric.parts if name not in self.parts]
         if lacking:
             raise UsageError(f"the metrics of a panel need the part {lacking[0]!r}, but got only {listed(self.parts)}.")
@@ -139,6 +145,11 @@ class PanelViews:
     def n(self) -> int:
         """How many units."""
         return len(self.ids)
+
+    def among(self, ids: Iterable[str]) -> Truths:
+        """(n,) Which units are among these; by hashes, where numpy would compare every text with every other."""
+        chosen = frozenset(ids)
+        return np.fromiter((one in chosen for one in self.ids), np.bool_, self.n)
 
     @property
     def k(self) -> int:
@@ -286,7 +297,14 @@ class PanelViews:
         """All systems by unit, with weights, for tests of all pairs."""
         if self.denominators.ndim != 1:
             raise InputError("all systems must have the same denominators (tokens, weights); these differ.")
-        return Grid.of_sums(np.ascontiguousarray(self.numerators), self.denominators, self.clusters)
+        sums = np.ascontiguousarray(self.numerators)
+        if self.strata is None:
+            return Grid.of_sums(sums, self.denominators, self.clusters)
+        from assay.data.same_items import owners_of  # late: it knows panels
+
+        strata, owners = np.unique(self.labels[self.strata].codes, return_inverse=True)[1], owners_of(self, self.strata)
+        joined = None if owners is self.clusters or owners is None else np.unique(owners, return_inverse=True)[1]
+        return Grid.of_sums(sums, self.denominators, self.clusters, strata, joined)
 
     def cluster_sums(self) -> Sums:
         """Numerators, denominators and sizes summed within clusters; per unit where there are none."""

@@ -1,7 +1,7 @@
 """Read tables of losses and scores from files, mappings and data frames: columns by name, every value checked."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from assay.data.cells import NUMBERS, Cells, cells_of
-from assay.data.columns import ColumnLayout, ColumnsAsked, columns_by_model, layout_of
+from assay.data.columns import USUAL, ColumnLayout, ColumnsAsked, layout_of
+from assay.data.costs import read_as
 from assay.data.metrics import UNITS, Kind
+from assay.data.model_columns import columns_by_model
 from assay.data.readers import RowSource, Selection, row_places
 from assay.data.readers.containers import plain_stem
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
+from assay.data.table_metrics import of_metrics
 from assay.data.tables import Labels, Table, told_apart
+from assay.data.verdict_tables import columns_of_verdicts, sources_of_verdicts
 from assay.design import Errors
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest, one_line
@@ -46,7 +50,8 @@ def read_table(
     if len(opened) > 1:
         found = listed(str(one.name) for one in opened)
         raise InputError(f"{source}: {len(opened)} models ({found}); name the folder of one, or read_tables for all.")
-    return _table(opened[0], _Rules.of(columns, kind, cluster, selection), name)
+    rules = _Rules.of(columns, kind, cluster, selection)
+    return of_metrics(_table(opened[0], rules, name), replace(rules.selection, every_metric=False))[0]
 
 
 def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
@@ -140,6 +145,8 @@ def one_model(tables: Sequence[Table], model: str | None) -> Table:
 
 def check_used(selection: Selection | None, tables: Sequence[Table]) -> None:
     """Refuse a selection among harness results where there are none, rather than ignore it."""
+    if selection is not None and any("metric" in table.about for table in tables):
+        selection = replace(selection, metric=None)  # it picked among the rows of a table
     if selection is not None and selection.picks and not any("measure" in table.about for table in tables):
         labels = listed(table.label for table in tables)
         raise UsageError(
@@ -161,6 +168,7 @@ class _Rules:
 
     asked: ColumnsAsked
     errors: Errors = "missing"
+    selection: Selection = field(default_factory=Selection)
 
     @classmethod
     def of(
@@ -169,7 +177,7 @@ class _Rules:
         if kind is not None and kind not in UNITS:
             raise UsageError(f"kind must be one of {', '.join(UNITS)}, but got {kind!r}.")
         chosen = selection or Selection()
-        return cls(ColumnsAsked(columns or {}, kind, cluster, chosen.pair_by == "row"), chosen.errors)
+        return cls(ColumnsAsked(columns or {}, kind, cluster, chosen.pair_by == "row"), chosen.errors, chosen)
 
     def of_source(self, opened: RowSource) -> "_Rules":
         """The same for logs of a harness, whose columns we have named ourselves."""
@@ -184,10 +192,13 @@ class _Rules:
 
 
 def _tables(opened: RowSource, rules: _Rules) -> list[Table]:
-    """The table of a source, or one per model where models are columns."""
+    """The table of a source, or one per model where models are columns, or where two of them are compared in a row."""
+    verdicts = columns_of_verdicts(opened, rules.asked)
+    if verdicts is not None:
+        return _tables_of_verdicts(opened, verdicts, rules)
     models = columns_by_model(opened, rules.asked)
     if models is None:
-        return [_table(opened, rules)]
+        return of_metrics(_table(opened, rules), rules.selection)
     asked = rules.asked
     told = [replace(asked, mapping=mapping, kind=asked.kind or "scores") for mapping in models.values()]
     found = [_table(opened, replace(rules, asked=one), name) for name, one in zip(models, told, strict=True)]
@@ -195,18 +206,29 @@ def _tables(opened: RowSource, rules: _Rules) -> list[Table]:
     return [replace(table, notes=notes, label=f"{table.label} (model {table.name!r})") for table in found]
 
 
+def _tables_of_verdicts(opened: RowSource, columns: Mapping[str, str], rules: _Rules) -> list[Table]:
+    """A table of win rates for each model of a table of verdicts."""
+    plain = replace(rules, asked=replace(rules.asked, mapping={}))
+    found = [_table(one, plain) for one in sources_of_verdicts(opened, columns, rules.asked, rules.selection)]
+    return [replace(table, label=f"{table.label} (model {table.name!r})") for table in found]
+
+
 def _wide_notes(opened: RowSource, table: Table, models: Collection[str], asked: ColumnsAsked) -> tuple[str, ...]:
     """What was taken for what in a table with a column for each model, unasked."""
     others = {ours: theirs for ours, theirs in table.columns.items() if ours != "score" and ours not in asked.mapping}
-    read = [f"{ours} = {theirs}" for ours, theirs in others.items() if ours != theirs]
+    item = others.get("item")
+    guessed = item is not None and item.casefold() not in ("item", *USUAL["item"])
+    read = [
+        f"{ours} = {theirs}" for ours, theirs in others.items() if ours != theirs and not (guessed and ours == "item")
+    ]
     taken = {*table.columns.values(), *models, asked.cluster}
     unused = [name for name in opened.columns if name and name not in taken]
-    known = (f"{opened.label}: {len(models)} columns of scores read as one model each: {listed(models)}",)
-    return (
-        *known,
-        *((f"{opened.label}: read as {', '.join(read)}",) if read else ()),
-        *((f"{opened.label}: columns not used: {listed(unused)}",) if unused else ()),
-    )
+    said = [f"{len(models)} columns of scores read as one model each: {listed(models)}"]
+    said += [f"no column item: {item!r} names the items, all its cells are different"] if guessed else []
+    said += ["rows are paired by their place in the file"] if asked.by_row else []
+    said += [f"read as {', '.join(read)}"] if read else []
+    said += [f"columns not used: {listed(unused)}"] if unused else []
+    return tuple(f"{opened.label}: {one}" for one in said)
 
 
 def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
@@ -215,7 +237,7 @@ def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
     cluster = rules.asked.cluster
     if cluster in layout.columns and cluster in _NOT_CLUSTERS:
         raise UsageError(f"cluster must be a column of labels such as document, but {cluster!r} has another use.")
-    cells = cells_of(opened, layout, rules.asked.cluster, rules.errors)
+    cells = cells_of(opened, layout, rules.asked.cluster, rules.errors, attempts=rules.selection.attempts)
     return Table(
         opened.label,
         name or _name(opened, cells.labels),
@@ -230,6 +252,7 @@ def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
         about=opened.about,
         places=row_places if type(opened) is MemorySource else opened.places,  # else it would keep what it was made of
         lost=cells.lost,
+        errors=cells.errors,
     )
 
 
@@ -246,7 +269,7 @@ def _name(source: RowSource, labels: Mapping[str, Labels]) -> str:
 
 def _notes(label: str, layout: ColumnLayout, cells: Cells) -> tuple[str, ...]:
     usual = [name for name in layout.usual if name in cells.numbers or name in cells.labels or name == "item"]
-    read = ", ".join(f"{name} = {layout.columns[name]}" for name in usual)
+    read = ", ".join(read_as(name, layout.columns[name]) for name in usual)
     idle = [name for name in layout.usual if name not in usual and name != "error"]
     unused = (*layout.unused, *(layout.columns[name] for name in idle))
     said = [f"read as {read}"] if read else []

@@ -15,6 +15,7 @@ from assay.data.metrics import UNITS
 from assay.data.panel import Panel
 from assay.data.panel_views import Runs, without_splits
 from assay.data.readers import Selection
+from assay.data.readers.harness import Groups, all_tasks, below
 from assay.data.readers.registry import open_source
 from assay.data.reading import check_used, one_model, read_models, read_table, read_tables
 from assay.data.tables import Table, told_apart
@@ -64,15 +65,22 @@ def two_tables(
     columns: Mapping[str, str] | None,
     cluster: str | None,
     selection: Selection | None = None,
+    *,
+    gate: bool = False,
 ) -> tuple[Table, Table]:
-    """The two tables to compare, of arrays and frames too; one source that holds two models needs no names."""
+    """The two tables to compare, of arrays and frames too; one source that holds two models needs no names.
+
+    For a ``gate`` it does, and a selection that selects nothing is what its policy states.
+    """
     given = prepared([a] if b is None else [a, b], columns=columns, cluster=cluster, selection=selection)
     if b is not None and len(given) == 2:
-        return tables_of(given[0], given[1], models, columns, cluster, selection)
+        return tables_of(given[0], given[1], models, columns, cluster, selection, must_pick=not gate)
     if b is not None:
         raise UsageError("compare takes two sources of one model each, or one that holds both.")
-    if None not in models and len(given) == 1:
-        return tables_of(given[0], None, models, columns, cluster, selection)
+    if len(given) == 1 and (gate or None not in models):
+        return tables_of(given[0], None, models, columns, cluster, selection, must_pick=not gate)
+    if gate and None in models:
+        raise _one_of_two(given)
     if None not in models:
         return one_model(given, models[0]), one_model(given, models[1])
     tables = read_tables(given, columns=columns, cluster=cluster, selection=selection)
@@ -119,6 +127,36 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
             wrong = f"the task {task!r} is there twice" if task in found else "a weight must be a number, 0 or more"
             raise InputError(f"{source.label}, {source.places([row])[0]}: {wrong}; correct it.")
         found[task] = weight
+    return found
+
+
+def read_groups(source: Groups | str | PathLike[str]) -> dict[str, tuple[str, ...]]:
+    """Groups as a mapping tells them, or a table with the columns ``task`` and ``group``.
+
+    A group may stand in the column ``task`` too, and is then inside another one.
+    """
+    told = source if isinstance(source, Mapping) else _read_members(source)
+    for name, members in told.items():
+        if isinstance(members, str) or name in below(told, name):
+            what = "must hold a list of tasks" if isinstance(members, str) else "must not hold itself"
+            raise UsageError(f"the group {name!r} {what}; correct it.")
+    return all_tasks(told)
+
+
+def _read_members(path: str | PathLike[str]) -> dict[str, list[str]]:
+    source = open_source(path)
+    lacking = [name for name in ("task", "group") if name not in source.columns]
+    if lacking:
+        raise InputError(
+            f"{source.label}: no column {lacking[0]!r}, only {listed(source.columns)}; groups of tasks have the "
+            "columns task and group."
+        )
+    tasks, groups = (part.tolist() for part in source.read([("task", "text"), ("group", "text")]))
+    found: dict[str, list[str]] = {}
+    for row, (task, group) in enumerate(zip(tasks, groups, strict=True), start=1):
+        if not task.strip() or not group.strip():
+            raise InputError(f"{source.label}, {source.places([row])[0]}: a cell is empty; fill it in or take it out.")
+        found.setdefault(group, []).append(task)
     return found
 
 
@@ -210,6 +248,8 @@ def _table_of(panel: Panel, runs: Runs) -> Table:
     columns[below] = np.concatenate([one[own] for own, one in zip(rows, weights, strict=True)])
     if below == "weight" and bool((columns[below] == 1).all()):
         del columns[below]  # as files without weights have none
+    for name, cost in panel.costs.items():
+        columns[name] = np.concatenate([cost[own, i] for own, i in zip(rows, runs.columns, strict=True)])
     if len(rows) > 1:
         columns["run"] = np.repeat(np.array(runs.names, dtype=object), [len(own) for own in rows])
     found = read_table(columns, kind=panel.kind, cluster=panel.cluster, name=runs.model)
@@ -219,7 +259,8 @@ def _table_of(panel: Panel, runs: Runs) -> Table:
 def _columns_of_units(panel: Panel) -> dict[str, NDArray[Any]]:
     """Columns that belong to units whatever the system, under the names that tables use."""
     losses = panel.kind == "losses"
-    wanted = dict.fromkeys(name for name in (*(("split", "document") if losses else ()), panel.cluster) if name)
+    usual = ("split", "document", "task") if losses else ("task",)
+    wanted = dict.fromkeys(name for name in (*usual, panel.cluster) if name)
     columns: dict[str, NDArray[Any]] = {UNITS[panel.kind]: panel.ids}
     for name in wanted:
         if name in panel.labels:

@@ -3,7 +3,7 @@
 Comparable tables have the same kind, measure, tokenizer and cut, and splits and clusters in all of them or in none.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -78,6 +78,7 @@ class Table:
     about: Mapping[str, Any] = field(default_factory=dict)  # the manifest of a run, the measure of a harness
     places: Callable[[Sequence[int]], list[str]] = row_places  # where rows of the file stand, by their numbers
     lost: Truths | None = None  # (rows,) no answer: an error, a null, an empty cell; the score is NaN, or 0 if asked
+    errors: Labels | None = None  # (rows,) why answers were lost, where the file says it
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -122,6 +123,7 @@ class Table:
             labels={name: labels.where(chosen) for name, labels in self.labels.items()},
             rows=self.rows[chosen],
             lost=None if self.lost is None else self.lost[chosen],
+            errors=None if self.errors is None else self.errors.where(chosen),
         )
 
     def answered(self, *, zero: bool = False) -> "Table":
@@ -215,13 +217,14 @@ def _check_measures(a: Table, b: Table) -> None:
     first, second = (table.about.get("measure") for table in (a, b))
     if first is None or second is None or first["format"] != second["format"]:
         return
-    for name in ("metric", "filter", "scorer"):
-        if first[name] != second[name]:
-            word = FILTER_WORDS.get(first["format"], name) if name == "filter" else name
-            raise InputError(
-                f"{a.label} has the {word} {first[name]} and {b.label} the {word} {second[name]}; choose one that both "
-                f"have with `Selection({name}=...)`."
-            )
+    for of, own, other in _by_task(first, second):
+        for name in ("metric", "filter", "scorer"):
+            if own[name] != other[name]:
+                word = FILTER_WORDS.get(first["format"], name) if name == "filter" else name
+                raise InputError(
+                    f"{a.label} has the {word} {own[name]} and {b.label} the {word} {other[name]}{of}; choose one "
+                    f"that both have with `Selection({name}=...)`."
+                )
     if first["task"] and second["task"] and ("task" in a.labels) != ("task" in b.labels):
         one, many = (b, a) if "task" in a.labels else (a, b)
         task = one.about["measure"]["task"]
@@ -230,11 +233,31 @@ def _check_measures(a: Table, b: Table) -> None:
             f"with {argument('Selection', task=task)}."
         )
     told = first["task"] and second["task"]  # a renamed file does not say its task
-    if told and first["task"] != second["task"] and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
+    apart = told and first["task"] != second["task"] and "task" not in a.about.get("allow_different", ())
+    if apart and not ("doc_hash" in a.labels and "doc_hash" in b.labels):
         raise InputError(
             f"{a.label} holds the task {first['task']} and {b.label} {second['task']}; choose one that both have with "
-            "`Selection(task=...)`."
+            "`Selection(task=...)`, or compare them all the same with `Selection(allow_different=['task'])`."
         )
+
+
+def _by_task(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """What two harness results measure, task by task where they have any in common."""
+    own, other = first["by_task"], second["by_task"]
+    common = [task for task in own if task in other]
+    if not common:
+        yield "", first, second
+    several = len({*own, *other}) > 1
+    yield from ((f" of the task {task}" if several else "", own[task], other[task]) for task in common)
+
+
+def measures_of(tables: Sequence[Table]) -> dict[str, str]:
+    """What each task of harness results measures, where tasks differ in that: ``exact_match, strict-match``."""
+    own = {task: one for table in tables for task, one in table.about.get("measure", {}).get("by_task", {}).items()}
+    found = {task: ", ".join(name for name in one.values() if name not in (None, "none")) for task, one in own.items()}
+    return found if len(set(found.values())) > 1 else {}
 
 
 def tokenization(first: Mapping[str, Any], second: Mapping[str, Any]) -> Literal["same", "alike", "different"]:

@@ -1,11 +1,12 @@
 """The rows of a table by unit, and by repeated run: averaged, or one table per run."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.costs import known_costs
 from assay.data.panel_views import Dropped, Runs
 from assay.data.readers import UNNAMED
 from assay.data.readers.containers import plain_stem
@@ -16,6 +17,7 @@ from assay.stats.units import Floats, Integers, Texts
 
 #: What belongs to a unit whatever the system, and so cannot differ between runs or systems.
 SHARED = ("tokens", "weight", "bytes", "chars")
+_OF_FILES = {"files", "metric", "one_of_metrics", "lower_is_better"}  # what is known of a table without a model
 _NO_NAME = "the model"  # what the runs of a model without a name are called
 
 
@@ -28,6 +30,7 @@ class SortedTable:
     values: Floats  # (n,) the loss or the score
     pooled: bool  # both splits are there, so that the split is a part of what a unit is called
     notes: tuple[str, ...] = ()
+    costs: Mapping[str, Floats] = field(default_factory=dict)  # (n,) each; NaN where not known
 
     @property
     def label(self) -> str:
@@ -37,7 +40,8 @@ class SortedTable:
         return len(self.rows)
 
     def keep(self, chosen: NDArray[np.bool_]) -> "SortedTable":
-        return replace(self, rows=self.rows[chosen], values=self.values[chosen])
+        costs = {name: values[chosen] for name, values in self.costs.items()}
+        return replace(self, rows=self.rows[chosen], values=self.values[chosen], costs=costs)
 
     def units(self, chosen: slice = slice(None)) -> Texts:
         """Names of the units: the id, prefixed with the split where both splits are present."""
@@ -100,7 +104,8 @@ def _sorted(table: Table, order: Integers, *, pooled: bool) -> SortedTable:
     if pooled:
         order = order[np.argsort(table.labels["split"].codes[order], kind="stable")]
     value = "loss" if table.kind == "losses" else "score"
-    side = SortedTable(table, order, table.numbers[value][order], pooled)
+    costs = {name: table.numbers[name][order] for name in known_costs([table.numbers])}
+    side = SortedTable(table, order, table.numbers[value][order], pooled, costs=costs)
     return _averaged(side) if "run" in table.labels else side
 
 
@@ -122,7 +127,15 @@ def _averaged(side: SortedTable) -> SortedTable:
     note = f"{table.label}: {few if few == many else f'{few} to {many}'} runs of each {table.unit} averaged"
     with np.errstate(over="ignore"):  # what is too large to add up is refused with the panel
         means = np.add.reduceat(side.values, starts) / counts
-    return replace(side, rows=order[starts], values=means, notes=(note,))
+    costs = {name: _mean_of_known(values, starts) for name, values in side.costs.items()}
+    return replace(side, rows=order[starts], values=means, notes=(note,), costs=costs)
+
+
+def _mean_of_known(values: Floats, starts: Integers) -> Floats:
+    known = ~np.isnan(values)
+    counts = np.add.reduceat(known.astype(np.float64), starts)
+    sums = np.add.reduceat(np.where(known, values, 0.0), starts)
+    return np.asarray(np.divide(sums, counts, out=np.full(len(starts), np.nan), where=counts > 0))
 
 
 def _check_runs(table: Table, rows: Integers, first: Integers) -> None:
@@ -236,7 +249,7 @@ def _by_model(table: Table, *, files_are_runs: bool) -> Iterator[tuple[str, Tabl
     if len(table.models) > 1:
         yield from ((model, table.select(model)) for model in table.models)
         return
-    after_its_file = not table.models and not set(table.about) - {"files"} and table.name in (_stem(table), table.label)
+    after_its_file = not table.models and not set(table.about) - _OF_FILES and table.name in (_stem(table), table.label)
     nameless = table.name == UNNAMED or (files_are_runs and after_its_file)
     yield _NO_NAME if nameless else table.name, table
 

@@ -86,8 +86,13 @@ def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: I
         raise _refused(source, row, column, what, "correct the cell")
 
 
-def check_unique(source: RowSource, column: str, ids: Texts, groups: Mapping[str, Labels | None]) -> None:
-    """Refuse duplicate ids within a model, split and run (``None``: the file has no such column)."""
+def check_unique(
+    source: RowSource, column: str, ids: Texts, groups: Mapping[str, Labels | None], *, right_or_wrong: bool = False
+) -> None:
+    """Refuse duplicate ids within a model, split and run (``None``: the file has no such column).
+
+    Of scores that are ``right_or_wrong`` they may be attempts, which there is an option for.
+    """
     if len(set(ids)) == len(ids):
         return
     numbers = {text: number for number, text in enumerate(dict.fromkeys(ids))}
@@ -102,7 +107,7 @@ def check_unique(source: RowSource, column: str, ids: Texts, groups: Mapping[str
     again = np.flatnonzero(firsts != order)
     again = again[np.argsort(order[again])]
     pairs = list(zip(order[again[:NAMED]].tolist(), firsts[again[:NAMED]].tolist(), strict=True))
-    raise _repeated(source, column, ids, groups, pairs, len(again))
+    raise _repeated(source, column, ids, groups, pairs, len(again), right_or_wrong=right_or_wrong)
 
 
 def _repeated(
@@ -112,6 +117,8 @@ def _repeated(
     groups: Mapping[str, Labels | None],
     pairs: list[tuple[int, int]],
     many: int,
+    *,
+    right_or_wrong: bool,
 ) -> InputError:
     """Name the first few rows that repeat an id, each with the row that had it first."""
     places = iter(source.places([row + 1 for pair in pairs for row in pair]))
@@ -121,9 +128,18 @@ def _repeated(
     if many > len(found):
         others.append(f"{many - len(found):,} more rows")
     also = f"; so are {' and '.join(others) if len(others) < 3 else ', '.join(others)}" if others else ""
-    lacking = " or ".join(repr(name) for name, labels in groups.items() if labels is None)
-    then = "keep one of each" + (f", or tell them apart with a column {lacking}" if lacking else "")
+    then = _told_apart([name for name, labels in groups.items() if labels is None], right_or_wrong=right_or_wrong)
     return InputError(f"{source.label}, {here}, column {column!r}: {name} is in {there} already{also}; {then}.")
+
+
+def _told_apart(lacking: list[str], *, right_or_wrong: bool) -> str:
+    """What to do about rows of one id, by the columns that the file does not have."""
+    ways = ["keep one of each"]
+    if lacking:
+        ways.append(f"tell them apart with a column {' or '.join(map(repr, lacking))}")
+    if right_or_wrong and "run" in lacking:
+        ways.append("take them as attempts at one item with `at=1` (summarize, compare)")
+    return " or ".join(ways) if len(ways) < 2 else f"{', '.join(ways[:-1])}, or {ways[-1]}"
 
 
 def _within(groups: Mapping[str, Labels | None], row: int) -> str:

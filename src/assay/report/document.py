@@ -40,6 +40,7 @@ class Chart:
 
     name: str  # of its file, without the ending
     draw: Callable[[], Mapping[str, Any]]
+    repeats_gauge: bool = False  # whether it shows no more than the interval under the verdict
 
     @cached_property
     def specification(self) -> Mapping[str, Any]:
@@ -75,6 +76,9 @@ class Part:
     signature: str
     gauge: Gauge | None = None
     facts: tuple[Fact, ...] = ()
+    main_facts: tuple[Fact, ...] = ()  # the few that a reader looks for
+    main_figures: tuple[str, ...] = ()  # names of the charts that stand first
+    to_do: tuple[str, ...] = ()  # what the answer advises
     groups: tuple[Group, ...] = ()
     notes: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)  # the result as JSON has it
@@ -82,6 +86,10 @@ class Part:
     @property
     def charts(self) -> tuple[Chart, ...]:
         return tuple(chart for group in self.groups for chart in group.charts)
+
+    @property
+    def main_charts(self) -> tuple[Chart, ...]:
+        return tuple(chart for name in self.main_figures for chart in self.charts if chart.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +134,19 @@ def part_of_result(result: Result) -> Part:
         signature=result.signature,
         gauge=result.gauge,
         facts=result.facts,
-        groups=tuple(map(_group, result.sections)),
+        main_facts=result.main_facts,
+        main_figures=tuple(figure.name for figure in result.main_figures),
+        to_do=result.to_do,
+        groups=tuple(_group(section, gauge=result.gauge is not None) for section in result.sections),
         notes=tuple(map(str, result.cautions)),
         data=result.to_dict(),
     )
 
 
-def _group(section: Section) -> Group:
+def _group(section: Section, *, gauge: bool) -> Group:
     tables = tuple(_table(table, section) for table in section.tables if len(table))
-    return Group(section.title, section.about, tuple(map(chart_of_figure, section.figures)), tables, section.said)
+    charts = tuple(chart_of_figure(figure, gauge=gauge) for figure in section.figures)
+    return Group(section.title, section.about, charts, tables, section.said)
 
 
 def _table(table: ResultTable, section: Section) -> ShownTable:
@@ -145,9 +157,9 @@ def _table(table: ResultTable, section: Section) -> ShownTable:
     return ShownTable(title, table.header, tuple(table.rows), tuple(table.records()), numbers, how)
 
 
-def chart_of_figure(figure: Figure) -> Chart:
-    """Drawn when it is shown."""
-    return Chart(figure.name, partial(_specification, figure))
+def chart_of_figure(figure: Figure, *, gauge: bool = False) -> Chart:
+    """Drawn when it is shown; ``gauge`` says that the interval under the verdict is shown anyway."""
+    return Chart(figure.name, partial(_specification, figure), gauge and isinstance(figure, Gauge))
 
 
 def _specification(figure: Figure) -> dict[str, object]:

@@ -125,7 +125,7 @@ def document_of(
 
     ``draw`` makes the charts now, so that what is wrong with a file shows here. ``policy`` judges certificates.
     """
-    from assay.certificate.policy import policy_of  # late: only certificates have one
+    from assay.certificate.policy_file import policy_of  # late: only certificates have one
 
     read = partial(read_part, draw=draw, policy=None if policy is None else policy_of(policy))
     parts: list[Part] = []

@@ -10,17 +10,15 @@ from rich.cells import cell_len
 
 from assay.names import visible
 from assay.report.document import SYMBOLS, CommandStep, Group, Part, ReportDocument, ShownTable, part_id
-from assay.results.figures import Gauge
 from assay.results.parts import Fact
 from assay.results.record import Section, Status
-from assay.results.text import filled, lined_up
+from assay.results.text import filled, gauge_text, lined_up
 
 if TYPE_CHECKING:
     from assay.certificate.record import Certificate
+    from assay.certificate.suite.record import SuiteCertificate
 
 _MARKS: dict[Status, str] = {"good": "✅", "bad": "❌", "unsure": "⚠️", "plain": "➡️"}
-_VERDICT_MARKS = {"pass": "✅", "regression": "❌", "insufficient evidence": "⚠️"}
-_INTERVAL_LENGTH = 60  # characters, on a terminal
 _NO_CHARTS: Mapping[str, str] = {}
 _JOINER = "\N{WORD JOINER}"  # not seen; what stands on its two sides is neither a mention nor a link
 _LINKED = re.compile(r"(?<=@)(?=[\w-])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=#)(?=\d)", re.IGNORECASE)
@@ -128,17 +126,29 @@ def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def certificate_markdown(certificate: "Certificate") -> str:
+def certificate_markdown(certificate: "Certificate | SuiteCertificate") -> str:
     """The verdict, the sentence and a table: the comment under a pull request, the summary of a job."""
+    head = f"### {_MARKS[certificate.status]} Assay: {certificate.verdict}"
+    limits = next((table for table in certificate.tables if table.key == "limits"), None)
+    terms = _terms(certificate)
+    if limits is None:
+        rows = "\n".join(f"| {cell(label)} | {cell(value)} |" for label, value in terms)
+        shown = [f"| | |\n| --- | --- |\n{rows}"]
+    else:  # of several tasks: a line for every limit, and what the rule shows
+        said = [cell(text) for section in certificate.sections if section.key == "errors" for text in section.said]
+        table = ShownTable(limits.heading, limits.header, tuple(limits.rows))
+        shown = [table_markdown(table), _bullets([*said, *(f"{cell(label)}: {cell(value)}" for label, value in terms)])]
+    check = "Check it with `assay verify`; it recomputes every number from the evidence."
+    return "\n\n".join([head, cell(certificate.sentence), *shown, check]) + "\n"
+
+
+def _terms(certificate: "Certificate | SuiteCertificate") -> list[tuple[str, str]]:
+    """What it was judged by, and what a reader must know beside the numbers."""
     found = [(fact.label, fact.text) for fact in certificate.facts_by(certificate.terms) if fact.label != "verdict"]
     made = [row for table in certificate.tables if table.key == "intervals" for row in table.rows]
     found += [("with all resamples", row[1]) for row in made if row[0] == "all resamples"]
     found += [("rule not met", f"{name}: {detail}") for name, detail in certificate.broken.items()]
-    found += [(caution.kind, caution.text) for caution in certificate.cautions]
-    rows = "\n".join(f"| {cell(label)} | {cell(value)} |" for label, value in found)
-    head = f"### {_VERDICT_MARKS[certificate.verdict]} Assay: {certificate.verdict}"
-    check = "Check it with `assay verify`; it recomputes every number from the evidence."
-    return f"{head}\n\n{cell(certificate.sentence)}\n\n| | |\n| --- | --- |\n{rows}\n\n{check}\n"
+    return found + [(caution.kind, caution.text) for caution in certificate.cautions]
 
 
 # ------------------------------------------------------------------------------------------------------- for a terminal
@@ -157,30 +167,12 @@ def _part(part: Part, width: int) -> str:
     first = part.sentence.splitlines() or [""]
     blocks = ["\n".join([f"{SYMBOLS[part.status]} {first[0]}", *(f"  {line}" for line in first[1:])])]
     if part.gauge is not None:
-        blocks.append(gauge_text(part.gauge))
+        blocks.append(f"{gauge_text(part.gauge)}: {part.gauge.text}")
     blocks.append(lined_up([(fact.label, fact.text) for fact in part.compared]))
     blocks += [block for group in part.groups for block in _group_blocks(group, width)]
     blocks.append(lined_up([(fact.label, fact.text) for fact in part.facts]))
     blocks.append(_dashed(part.notes, width))
     return "\n\n".join(block for block in [*blocks, part.signature] if block)
-
-
-def gauge_text(gauge: Gauge) -> str:
-    """An interval on a line: ┄ the range, ━ the interval, ● the value, │ what it is judged by."""
-    points = [gauge.low, gauge.high, gauge.value, *(mark.place for mark in gauge.marks)]
-    low, span = min(points), (max(points) - min(points)) or 1.0
-    line = ["┄"] * (_INTERVAL_LENGTH + 1)
-
-    def at(value: float) -> int:
-        return round((value - low) / span * _INTERVAL_LENGTH)
-
-    for place in range(at(gauge.low), at(gauge.high) + 1):
-        line[place] = "━"
-    for mark in gauge.marks:
-        line[at(mark.place)] = "│"
-    line[at(gauge.value)] = "●"
-    marks = "".join(f"; │ {mark.label} ({mark.place:.6g})" for mark in gauge.marks)
-    return f"{''.join(line)}\n{gauge.label}: {gauge.text}{marks}"
 
 
 def _group_blocks(group: Group, width: int) -> list[str]:

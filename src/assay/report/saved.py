@@ -11,7 +11,8 @@ from assay.files.reading import read_json
 from assay.report.document import Group, Part, part_of_result
 from assay.results.record import SCHEMAS, Result, known_schema, record_type
 
-CERTIFICATE = "assay.certificate.record:Certificate"  # of every format
+#: Of every format, of one task or several.
+CERTIFICATES = ("assay.certificate.record:Certificate", "assay.certificate.suite.record:SuiteCertificate")
 
 #: What records and charts raise for data that are not theirs.
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, AssertionError, RecursionError)
@@ -36,7 +37,7 @@ def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) ->
     _check_schema(path, data)
     try:
         return check_part(
-            _checked(path, policy) if SCHEMAS[data["schema"]] == CERTIFICATE else part_of(data), draw=draw
+            _checked(path, policy) if SCHEMAS[data["schema"]] in CERTIFICATES else part_of(data), draw=draw
         )
     except (InputError, WriteError):
         raise
@@ -53,7 +54,7 @@ def _check_schema(path: Path, data: Any) -> None:
     if isinstance(data, dict) and str(found) in SCHEMAS:
         return
     this = known_schema(found)
-    if this is not None and SCHEMAS[this] == CERTIFICATE:
+    if this is not None and SCHEMAS[this] in CERTIFICATES:
         from assay.certificate.verify import check_version  # late: only certificates need it
 
         check_version(path, found)

@@ -46,12 +46,32 @@ EXPLANATIONS = {
         "exactly where the interval leaves out 0.",
         "tests.md",
     ),
+    "right": Explanation(
+        "Items of 0/1 scores by who is right. Only those that one system alone has right tell the two apart.",
+        "tests.md",
+    ),
+    "pairing": Explanation(
+        "The correlation of the two means, from their standard errors and that of the difference; and how many fewer "
+        "units that takes than an unpaired comparison as precise, 1 − Var(B − A) / (Var A + Var B).",
+        "tests.md",
+    ),
+    "could have shown": Explanation(
+        "The true difference that Student's t test on as many units, with the spread that was found, shows in 80% of "
+        "studies.",
+        "power.md",
+    ),
     "effect size": _EFFECT,
     "interval": Explanation(
         "Tango: the differences of two shares that a score test does not reject. BCa: the bootstrap distribution, read "
         "at levels corrected for its bias and skewness, and widened for few units. Exact means all resamples at once, "
         "by inversion, not a random selection of them.",
         "intervals.md",
+    ),
+    "suite gate": Explanation(
+        "The total, and groups of tasks, are within a limit where the bound of their interval is. A single task is "
+        "beyond its limit where it is shown to have changed for the worse (Holm's p over all tasks) and is found "
+        "beyond it; with `every`, each task's own bound must be within.",
+        "suites.md",
     ),
     "suite rows": Explanation(
         "Every task's own interval and test, adjusted for the number of tasks: a false difference in any of them is "
@@ -64,6 +84,11 @@ EXPLANATIONS = {
     ),
     "tasks like these": Explanation(
         "The same mean with the tasks as a sample: Student's t over their differences, from five tasks on.",
+        "suites.md",
+    ),
+    "runs like these": Explanation(
+        "The same difference with the runs as a sample: what runs move by beyond the noise of single items is added to "
+        "the variance. The interval above it is about these runs.",
         "suites.md",
     ),
     "tasks differ": Explanation(
@@ -100,7 +125,7 @@ EXPLANATIONS = {
         "summarize.md",
     ),
     "detectable by one run": Explanation(
-        "The least true difference to a second model that a t test on as many units shows in 80 % of studies, if that "
+        "The least true difference to a second model that a t test on as many units shows in 80% of studies, if that "
         "model has the same spread and its answers are unrelated. Answers of correlation ρ bring it down by √(1 − ρ).",
         "summarize.md",
     ),
@@ -108,6 +133,12 @@ EXPLANATIONS = {
         "From c right of n attempts at an item: pass@k is 1 − C(n − c, k)/C(n, k), pass^k is C(c, k)/C(n, k), both "
         "unbiased. Means over items; intervals draw items, whose spread holds the noise of their attempts.",
         "summarize.md",
+    ),
+    "judges": Explanation(
+        "First place: what the answer shown first gets of the wins where both models are as good, by least squares "
+        "with a strength for each model; ½ where the place does not matter. Games on one prompt are drawn together. "
+        "Longer answer: of games between answers of different length, which may be better answers too.",
+        "judgments.md",
     ),
     "top score": Explanation(
         "The best of several is partly the luckiest; the corrected score takes that luck off.", "rank.md"
@@ -129,6 +160,22 @@ EXPLANATIONS = {
         "hold for all of them at once and leave out 0 where the adjusted p-value rejects; “unadjusted” ones hold for "
         "one pair.",
         "rank.md",
+    ),
+    "ranked tasks": Explanation(
+        "The score of every model in every task. The ranks are of the mean of the tasks, weighted as “total” says, and "
+        "its tests and intervals are about these tasks.",
+        "suites.md",
+    ),
+    "board changes": Explanation(
+        "Ranks, the ranks that the tests leave open, and tiers on the board before and on this one. A model that joins "
+        "adds pairs, so that adjusted p-values and what follows from them change; nothing of the old pairs by "
+        "themselves does.",
+        "rank.md",
+    ),
+    "rests on": Explanation(
+        "Of pairs that are told apart: the task that adds most to the lead, and what the other tasks leave of it. A "
+        "lead is lost where the task's part, its weight times the difference there, is all of it or more.",
+        "suites.md",
     ),
     "all bins": Explanation(
         "Intervals that hold for all bins at once, from the largest deviation over them.", "context.md"

@@ -55,6 +55,10 @@ class SecondMark:
         return cls(found.value) if limits is None else cls(found.value, limits.low, limits.high)
 
 
+#: Before the label of a line, once for each group that it is in; charts drop spaces at the start of a label.
+INSIDE = "· "
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A row of a forest: a value with its interval, and further marks beside it. Rows of one label stand together."""
@@ -184,4 +188,39 @@ class Points:
     groups: tuple[str, ...] = ()
 
 
-Figure = Gauge | Forest | Curve | Distribution | Points
+@dataclass(frozen=True, slots=True)
+class BarPart:
+    """A part of a bar, with its count."""
+
+    label: str
+    count: int
+    style: Literal["same", "first", "second", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """One bar of parts that add up."""
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    axis: str
+    parts: tuple[BarPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Numbers in rows and columns, each coloured by how far it is from the middle: a heat map."""
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]  # by row, then by column; written in their cells
+    shades: tuple[tuple[float | None, ...], ...]  # what colours them, 0 in the middle; None: no cell
+    scale: str  # what the shades are
+    written: str = ".2f"  # a format for the values
+
+
+Figure = Bars | Gauge | Forest | Curve | Distribution | Points | Matrix

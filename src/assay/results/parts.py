@@ -14,6 +14,9 @@ from assay.stats.records import Estimate, Fallback, Interval
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Before a name in an outline, once for each group that it is in; browsers would drop plain spaces.
+INDENT = "\N{NO-BREAK SPACE}" * 2
+
 #: What a cell holds: a number, a number with its interval, limits alone, a text, or nothing.
 Value = Estimate | Interval | float | int | str | None
 
@@ -147,6 +150,17 @@ class Fact:
     @property
     def text(self) -> str:
         return words.shown(self.value) if self.written is None else self.written
+
+
+def facts_table(facts: Sequence[Fact]) -> ResultTable:
+    """Facts as a table: a label, what is shown, and the number with its interval for downloads."""
+    numbers = [fact.value if not isinstance(fact.value, str) else None for fact in facts]
+    columns = (
+        Column("quantity", [fact.label for fact in facts]),
+        Column("value", [fact.text for fact in facts], key="shown"),
+        Column("number", numbers, key="value", hidden=True),
+    )
+    return ResultTable("facts", "", columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import msgspec
 import numpy as np
 
-from assay.errors import InputError
+from assay.errors import InputError, UsageError
+from assay.names import listed, nearest
 from assay.results.figures import Figure, Gauge
-from assay.results.parts import Caution, Column, Fact, ResultTable, Section
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, facts_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from assay.results.table_formats import TableFormat
 
 __all__ = ["SCHEMAS", "Caution", "Fact", "Result", "Section", "Status", "known_schema", "record_type"]
 
@@ -36,11 +39,13 @@ SCHEMAS = {
     "assay/power/1": "assay.analyses.power.result:Power",
     "assay/reliability/1": "assay.analyses.reliability.result:Reliability",
     "assay/summary/1": "assay.analyses.summarize.result:Summary",
+    "assay/suite-certificate/1": "assay.certificate.suite.record:SuiteCertificate",
     "assay/suite/1": "assay.analyses.suite.result:SuiteComparison",
     "assay/survey/1": "assay.analyses.survey.result:SurveyReport",
     "assay/tuning/2": "assay.analyses.tune.result:TuningReport",
     "assay/leaderboard/2": "assay.analyses.rank.result:Leaderboard",
 }
+MAIN_FACTS = 8  # numbers that stand first
 _VERSION = re.compile(r"/\d+$")
 
 
@@ -85,8 +90,28 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
         return ()
 
     @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        """The few numbers that most readers look for."""
+        return self.facts[:MAIN_FACTS]
+
+    @property
+    def main_figures(self) -> tuple[Figure, ...]:
+        """The figures that stand first: by default the first that shows more than the gauge does."""
+        return tuple(figure for figure in self.figures if not isinstance(figure, Gauge))[:1]
+
+    @property
+    def to_do(self) -> tuple[str, ...]:
+        """What to do, where the answer says so."""
+        return ()
+
+    @property
     def sections(self) -> tuple[Section, ...]:
         return ()
+
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        """The sections that a terminal shows unless everything is asked for."""
+        return self.sections
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -95,6 +120,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
     @property
     def tables(self) -> tuple[ResultTable, ...]:
         return tuple(table for section in self.sections for table in section.tables)
+
+    @property
+    def main_table(self) -> ResultTable:
+        """The table that stands for the result: its first one, or else its facts, a row each."""
+        return self.tables[0] if self.tables else facts_table(self.facts)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -115,11 +145,26 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
             )
         return msgspec.convert(data, cls)
 
-    def to_text(self, width: int | None = None) -> str:
-        """As a terminal shows it."""
-        from assay.results.text import result_text  # late: it loads what measures the width of letters
+    def to_text(self, width: int | None = None, *, verbose: bool = False, full: bool = False) -> str:
+        """As a terminal shows it; ``verbose``: every number and how it came about, ``full``: every row of a table."""
+        from assay.results.text import TextStyle, result_text  # late: it loads what measures the width of letters
 
-        return result_text(self, width)
+        return result_text(self, TextStyle(width, verbose, full))
+
+    def to_table(self, form: "TableFormat" = "markdown", name: str | None = None) -> str:
+        """Its main table, or the one of this name, as ``"latex"``, ``"markdown"``, ``"csv"`` or ``"html"``."""
+        from assay.results.table_formats import table_as  # late: few need it
+
+        return table_as(self.main_table if name is None else self.table(name), form)
+
+    def table(self, name: str) -> ResultTable:
+        """The table of this name."""
+        found = {table.key: table for table in self.tables}
+        if name not in found:
+            close = nearest(name, list(found))
+            hint = f"did you mean {close!r}?" if close else f"there are {listed(found) or 'none'}."
+            raise UsageError(f"no table {name!r} in this result; {hint}")
+        return found[name]
 
     def __str__(self) -> str:
         return self.to_text()

@@ -1,6 +1,7 @@
 """A result on a terminal: the sentence, the tables, the facts, all lined up by the width of what is shown."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import takewhile
 from textwrap import fill
@@ -8,9 +9,13 @@ from typing import Protocol
 
 from rich.cells import cell_len
 
+from assay.results.figures import Gauge
 from assay.results.parts import Caution, Fact, ResultTable, Section
 
 WIDE = 110  # columns at which sentences are folded where no terminal says its own
+MOST_ROWS = 40  # of a table, unless all are asked for
+_GAUGE = 36  # columns of an interval on a line
+_NARROWEST = 30  # columns for a value, however narrow the terminal
 SHORTEST = 12  # columns that are left of a name, however narrow the terminal
 
 
@@ -20,25 +25,80 @@ class Readable(Protocol):
     @property
     def sentence(self) -> str: ...
     @property
+    def gauge(self) -> Gauge | None: ...
+    @property
     def facts(self) -> tuple[Fact, ...]: ...
     @property
+    def main_facts(self) -> tuple[Fact, ...]: ...
+    @property
     def sections(self) -> tuple[Section, ...]: ...
+    @property
+    def main_sections(self) -> tuple[Section, ...]: ...
     @property
     def cautions(self) -> tuple[Caution, ...]: ...
     @property
     def signature(self) -> str: ...
 
 
-def result_text(result: Readable, width: int | None = None, sections: Sequence[Section] | None = None) -> str:
-    """Sentence, tables, what is said of them, facts, cautions and signature; ``sections``: other ones than its own."""
-    blocks = [result.sentence]
-    for section in result.sections if sections is None else sections:
-        blocks += [table_text(table, width) for table in section.tables if len(table)]
-        blocks += [_said(section.title, section.said, width or WIDE)] if section.said else []
-    rows = [(fact.label, fact.text) for fact in result.facts]
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """How much of a result is shown, and how wide."""
+
+    width: int | None = None  # columns of the terminal; None: sentences are not folded
+    verbose: bool = False  # every number, and how it came about
+    full: bool = False  # every row of every table
+
+
+def result_text(result: Readable, style: TextStyle | None = None, sections: Sequence[Section] | None = None) -> str:
+    """The verdict, its interval on a line, tables, and the numbers that a reader uses; with ``verbose`` everything.
+
+    ``sections`` are shown instead of the result's own.
+    """
+    style = style or TextStyle()
+    blocks = [_folded(result.sentence, style.width)]
+    blocks += [] if result.gauge is None else [gauge_text(result.gauge, style.width)]
+    shown = (result.sections if style.verbose else result.main_sections) if sections is None else sections
+    for section in shown:
+        blocks += [table_text(table, style) for table in section.tables if len(table)]
+        blocks += [_said(section.title, section.said, style.width or WIDE)] if section.said else []
+    facts = result.facts if style.verbose else result.main_facts
+    rows = [(fact.label, fact.text) for fact in facts]
     rows += [(caution.kind, caution.text) for caution in result.cautions]
-    blocks.append(lined_up([*rows, *([("signature", result.signature)] if result.signature else [])]))
-    return "\n\n".join(blocks)
+    rows += [("signature", result.signature)] if style.verbose and result.signature else []
+    return "\n\n".join([*blocks, *([lined_up(rows, style.width)] if rows else [])])
+
+
+def _folded(text: str, width: int | None) -> str:
+    """Each line of a text in lines of at most so many columns, by words."""
+    if width is None:
+        return text
+    return "\n".join(fill(line, width, break_long_words=False, break_on_hyphens=False) for line in text.splitlines())
+
+
+def gauge_text(gauge: Gauge, width: int | None = None) -> str:
+    """An interval on a line: ┄ the range, ━ the interval, ● the value, │ what it is judged by; words beside or below.
+
+    >>> from assay.results.figures import Mark
+    >>> gauge_text(Gauge("ratio", 1.5, 1.25, 1.75, (Mark(1.0, "no change"),), "lower", "1.5 [1.25 to 1.75]"))
+    '│┄┄┄┄┄┄┄┄┄┄┄━━━━━━━━━━━━●━━━━━━━━━━━━  ratio, lower is better; │ no change'
+    """
+    points = [gauge.low, gauge.high, gauge.value, *(mark.place for mark in gauge.marks)]
+    low, span = min(points), (max(points) - min(points)) or 1.0
+    line = ["┄"] * (_GAUGE + 1)
+
+    def at(value: float) -> int:
+        return round((value - low) / span * _GAUGE)
+
+    for place in range(at(gauge.low), at(gauge.high) + 1):
+        line[place] = "━"
+    for mark in gauge.marks:
+        line[at(mark.place)] = "│"
+    line[at(gauge.value)] = "●"
+    better = "" if gauge.better is None else f", {gauge.better} is better"
+    marks = "".join(f"; │ {mark.label}" for mark in gauge.marks)
+    words = f"{gauge.label}{better}{marks}"
+    beside = width is None or _GAUGE + 3 + cell_len(words) <= width
+    return f"{''.join(line)}{'  ' if beside else chr(10)}{words}"
 
 
 def _said(title: str, texts: Sequence[str], width: int) -> str:
@@ -47,16 +107,25 @@ def _said(title: str, texts: Sequence[str], width: int) -> str:
     return "\n".join([title, *folded])
 
 
-def lined_up(rows: Iterable[tuple[str, str]]) -> str:
-    """Labels in a column, values beside them."""
+def lined_up(rows: Iterable[tuple[str, str]], width: int | None = None) -> str:
+    """Labels in a column, values beside them, folded where a width is given."""
     shown = list(rows)
-    width = max((cell_len(label) for label, _ in shown), default=0)
-    return "\n".join(f"{filled(label, width)}  {value}".rstrip() for label, value in shown)
+    column = max((cell_len(label) for label, _ in shown), default=0)
+    room = None if width is None else max(width - column - 2, _NARROWEST)
+    return "\n".join(_row(label, value, column, room) for label, value in shown)
 
 
-def table_text(table: ResultTable, width: int | None = None) -> str:
-    """A table with its columns lined up; names are shortened where lines would be longer than ``width``."""
-    columns = [[column.name, *column.texts] for column in table.shown]
+def _row(label: str, value: str, column: int, room: int | None) -> str:
+    first, *more = _folded(value, room).splitlines() or [""]
+    return "\n".join([f"{filled(label, column)}  {first}".rstrip(), *(" " * (column + 2) + line for line in more)])
+
+
+def table_text(table: ResultTable, style: TextStyle | None = None) -> str:
+    """A table with its columns lined up; names are shortened where lines would be too wide, and many rows left out."""
+    style = style or TextStyle()
+    width, left = style.width, 0 if style.full else max(len(table) - MOST_ROWS, 0)
+    left = left if left > 1 else 0
+    columns = [[column.name, *column.texts[: len(table) - left]] for column in table.shown]
     widths = [max(map(cell_len, column)) for column in columns]
     named = [i for i, column in enumerate(table.shown) if column.may_shorten]
     if width is not None and named:
@@ -65,7 +134,8 @@ def table_text(table: ResultTable, width: int | None = None) -> str:
             columns[i][1:] = shortened(columns[i][1:], widths[i])
     right = [column.to_the_right for column in table.shown]
     lines = ["  ".join(map(_placed, row, widths, right)).rstrip() for row in zip(*columns, strict=True)]
-    return "\n".join([*([table.heading] if table.title else []), *lines])
+    more = [f"… and {left:,} more (`full=True`)"] if left else []
+    return "\n".join([*([table.heading] if table.title else []), *lines, *more])
 
 
 def _narrowed(widths: Sequence[int], named: Sequence[int], width: int) -> list[int]:

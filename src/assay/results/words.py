@@ -13,13 +13,26 @@ _MOST_DIGITS = 17  # significant ones: no float64 has more
 _MOST_PLACES = 6  # of a limit that is next to the null
 
 
+def signed(text: str) -> str:
+    """A number as text with a proper minus; the exponent keeps its hyphen.
+
+    >>> signed("-0.5"), signed("1e-05")
+    ('−0.5', '1e-05')
+    """
+    return f"−{text[1:]}" if text.startswith("-") else text
+
+
 def number(value: float, digits: int = 4, *, null: float | None = None) -> str:
     """``digits`` significant digits, without an exponent where that stays short; more where it would look like null."""
+    return signed(_number(value, digits, null=null))
+
+
+def _number(value: float, digits: int, *, null: float | None = None) -> str:
     if value == 0:
         return "0"
     text = f"{value:.{digits}g}"
     if value != null and float(text) == null and digits < _MOST_DIGITS:
-        return number(value, digits + 1, null=null)
+        return _number(value, digits + 1, null=null)
     return f"{value:.{digits - 1}e}" if "e" not in text and abs(value) < 1e-4 else text
 
 
@@ -54,8 +67,12 @@ def shared_decimals(found: Iterable[Interval | None], digits: int) -> int | None
 
 def placed(value: float, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
     """A number with ``places`` decimal places, or six significant digits where there is no interval to go by."""
+    return signed(_placed(value, places, sign=sign, null=null))
+
+
+def _placed(value: float, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
     if places is None:
-        text = number(value, 6, null=null)
+        text = _number(value, 6, null=null)
         return f"+{text}" if sign and value > 0 else text
     text = f"{value:+.{places}f}" if sign else f"{value:.{places}f}"
     return text if float(text) else text.lstrip("+-")
@@ -73,17 +90,17 @@ def limits_at(limits: Interval, places: int | None, *, sign: bool = False, null:
     it had it: a limit next to it has more places, six at the most, or is ``>0``, ``<1``.
     """
     null = 0.0 if sign and null is None else null
-    low, high = (placed(limit, places, sign=sign, null=null) for limit in (limits.low, limits.high))
+    low, high = (_placed(limit, places, sign=sign, null=null) for limit in (limits.low, limits.high))
     if null is not None and limits.low > null and float(low) <= null:
         low = _beside(limits.low, places, null, sign=sign)
     if null is not None and limits.high < null and float(high) >= null:
         high = _beside(limits.high, places, null, sign=sign)
-    return f"{low} to {high}"
+    return f"{signed(low)} to {signed(high)}"
 
 
 def _beside(limit: float, places: int | None, null: float, *, sign: bool) -> str:
     for more in range((places or 0) + 1, _MOST_PLACES + 1):
-        text = placed(limit, more, sign=sign)
+        text = _placed(limit, more, sign=sign)
         if float(text) != null:
             return text
     return f"{'>' if limit > null else '<'}{null:g}"
@@ -127,12 +144,12 @@ def fixed(
     """How a column writes its values where all have the same number of decimal places.
 
     >>> fixed(3)(Estimate(0.0239, Interval(0.0143, 0.0687, 0.95, "F"), None, 5)), fixed(1, percent=True)(0.5)
-    ('0.024 [0.014 to 0.069]', '50.0 %')
+    ('0.024 [0.014 to 0.069]', '50.0%')
     """
-    form, scale, unit = f"{'+' if sign else ''}.{places}f", 100 if percent else 1, " %" if percent else ""
+    form, scale, unit = f"{'+' if sign else ''}.{places}f", 100 if percent else 1, "%" if percent else ""
 
     def one(value: float) -> str:
-        return f"{scale * value:{form}}{unit}"
+        return signed(f"{scale * value:{form}}{unit}")
 
     def shown_as(found: Estimate | Interval | float | None) -> str:
         if isinstance(found, Interval):
@@ -159,33 +176,33 @@ def percent(level: float) -> str:
     """A level or a power; below 1 it is never ``100 %``.
 
     >>> percent(0.95), percent(0.9999999999)
-    ('95 %', '99.99999999 %')
+    ('95%', '99.99999999%')
     """
     for digits in range(6, _MOST_DIGITS + 1):
         text = f"{float(Decimal(repr(level)) * 100):.{digits}g}"
         if (float(text) < 100) == (level < 1):
             break
-    return f"{text} %"
+    return f"{text}%"
 
 
 def share(value: float) -> str:
     """``93 %``, with more decimal places where it would otherwise look like all or nothing.
 
     >>> share(0.93), share(0.9996), share(1.0)
-    ('93 %', '99.96 %', '100 %')
+    ('93%', '99.96%', '100%')
     """
     for places in range(_MOST_DIGITS):
         text = f"{100 * value:.{places}f}"
         if value in (0, 1) or float(text) not in (0, 100):
             break
-    return f"{text} %"
+    return f"{text}%"
 
 
 def chance(value: float) -> str:
-    """A probability from random draws; never 0 % or 100 %, which they cannot show."""
+    """A probability from random draws; never 0% or 100%, which they cannot show."""
     if value < 0.005:
-        return "<1 %"
-    return ">99 %" if value > 0.995 else f"{100 * value:.0f} %"
+        return "<1%"
+    return ">99%" if value > 0.995 else f"{100 * value:.0f}%"
 
 
 def count(n: int, what: str) -> str:
@@ -240,6 +257,15 @@ def with_interval(found: Estimate, *, sign: bool = False, null: float | None = N
     if found.value is None or found.interval is None:
         return f"undefined: {found.reason}"
     return estimate(found.value, found.interval, sign=sign, null=null)
+
+
+def of_one(found: Estimate, unit: str, *, sign: bool = False) -> str:
+    """A single unit has a value and no interval, although the record has the value as both limits.
+
+    >>> of_one(Estimate(0.5, None, None, 1), "item", sign=True)
+    '+0.5, no interval: one item'
+    """
+    return f"{placed(found.value or 0.0, None, sign=sign)}, no interval: one {unit}"
 
 
 def listed(names: Sequence[str], most: int) -> str:

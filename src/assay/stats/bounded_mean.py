@@ -86,8 +86,12 @@ def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wr
     return Interval(*agresti_coull(share, n, reach), level, METHOD).around(share)
 
 
-def mean_of_shares(shares: Sequence[float], items: Sequence[EffectiveItems], level: float) -> Interval:
-    """The interval of the plain mean of several shares, such as those of tasks: MOVER (Zou and Donner 2008).
+def mean_of_shares(
+    shares: Sequence[float], items: Sequence[EffectiveItems], level: float, weights: Sequence[float] | None = None
+) -> Interval:
+    """The interval of the mean of several shares, such as those of tasks: MOVER (Zou and Donner 2008).
+
+    ``weights`` sum to 1; without them it is the plain mean.
 
     Each share's own limits, not cut at 0 and 1, are as far from it as its part of the mean may be off; those distances
     are added as squares. Coverage: `benchmarks/calibration_suites.py`.
@@ -96,13 +100,14 @@ def mean_of_shares(shares: Sequence[float], items: Sequence[EffectiveItems], lev
     >>> round(found.low, 3), round(found.high, 3)
     (0.644, 0.8)
     """
-    below, above = 0.0, 0.0
-    for share, one in zip(shares, items, strict=True):
+    below, above, value = 0.0, 0.0, 0.0
+    for weight, share, one in zip(weights or [1 / len(shares)] * len(shares), shares, items, strict=True):
         reach = float(critical_values(level, one.df)[0])
         centre, error = _shrunk(share, one.n, reach)
-        below, above = below + (share - centre + reach * error) ** 2, above + (centre + reach * error - share) ** 2
-    value, count = sum(shares) / len(shares), len(shares)
-    low, high = max(value - sqrt(below) / count, 0.0), min(value + sqrt(above) / count, 1.0)
+        below += (weight * (share - centre + reach * error)) ** 2
+        above += (weight * (centre + reach * error - share)) ** 2
+        value += weight * share
+    low, high = max(value - sqrt(below), 0.0), min(value + sqrt(above), 1.0)
     return Interval(low, high, level, "mover")
 
 

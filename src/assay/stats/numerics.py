@@ -127,17 +127,20 @@ def two_sided(statistic: ArrayLike, df: ArrayLike) -> Floats:
 def critical_values(level: float, df: ArrayLike) -> Floats:
     """The t with P(|T| ≤ t) = level: how far an interval of that level reaches, in standard errors.
 
-    Newton's method on the logarithms: log P(T > t) is concave in log t.
+    Newton's method on the logarithms: log P(T > t) is concave in log t. Each stops by itself, so that no value depends
+    on what else is asked for.
     """
     _, df = _flat(1.0, df)
     target = np.log((1 - level) / 2)
     x = np.full(df.shape, np.log(max(-NormalDist().inv_cdf((1 - level) / 2), 0.1)))
+    going = np.ones(df.shape, dtype=bool)
     for _ in range(60):
         t = np.exp(x)
         tail = t_tail(t, df)
         step = (np.log(tail) - target) * tail / (t * _density(t, df))
-        x = x + step
-        if float(np.abs(step).max(initial=0.0)) < 1e-14:
+        x = np.where(going, x + step, x)
+        going &= np.abs(step) >= 1e-14
+        if not going.any():
             break
     return np.asarray(np.exp(x))
 

@@ -202,11 +202,20 @@ class Grid:
     values: Floats  # (n, k)
     weights: Floats  # (n,), positive
     clusters: Integers | None = None  # (n,) codes 0 … G − 1
+    strata: Integers | None = None  # (n,) codes 0 … T − 1 of units that are drawn apart, such as tasks; all occur
+    joined: Integers | None = None  # (n,) codes of what is drawn together over all strata, where that is more
 
     @classmethod
-    def of_sums(cls, sums: Floats, weights: Floats, clusters: Integers | None = None) -> "Grid":
+    def of_sums(
+        cls,
+        sums: Floats,
+        weights: Floats,
+        clusters: Integers | None = None,
+        strata: Integers | None = None,
+        joined: Integers | None = None,
+    ) -> "Grid":
         """The grid of value × weight (n, k), NaN for no answer; the sums stay as they are, for (xw/w)w is not xw."""
-        grid = cls(sums / weights[:, None], weights, clusters)
+        grid = cls(sums / weights[:, None], weights, clusters, strata, joined)
         grid.__dict__["products"] = np.where(grid.present, sums, 0.0)  # as a cached property keeps them
         return grid
 
@@ -229,8 +238,13 @@ class Grid:
         return bool(self.present.all())
 
     @property
+    def together(self) -> Integers | None:
+        """(n,) The group of every unit; ``None``: each is its own."""
+        return self.clusters if self.joined is None else self.joined
+
+    @property
     def groups(self) -> int:
-        return self.n if self.clusters is None else int(self.clusters.max()) + 1
+        return self.n if self.together is None else int(self.together.max()) + 1
 
     @cached_property
     def products(self) -> Floats:
@@ -246,6 +260,11 @@ class Grid:
     def mass(self) -> Floats:
         """(G,) Weights by group, whoever answered."""
         return self.grouped(self.weights)
+
+    @cached_property
+    def stratum_mass(self) -> Floats:
+        """(T,) Weights by stratum; all of them where there are no strata."""
+        return np.array([self.weights.sum()]) if self.strata is None else grouped(self.weights, self.strata)
 
     @cached_property
     def equal_weights(self) -> bool:
@@ -270,7 +289,14 @@ class Grid:
 
     def grouped(self, values: Floats) -> Floats:
         """(G,) or (G, c) Sums within groups."""
-        return values if self.clusters is None else grouped(values, self.clusters)
+        return values if self.together is None else grouped(values, self.together)
+
+    def of_systems(self, places: Integers) -> "Grid":
+        """Some of the systems, in this order, on all units."""
+        values = np.ascontiguousarray(self.values[:, places])
+        grid = Grid(values, self.weights, self.clusters, self.strata, self.joined)
+        grid.__dict__["products"] = np.ascontiguousarray(self.products[:, places])
+        return grid
 
     def pair(self, i: int, j: int) -> Units:
         """System i less system j on the units that both have, by group; at least one such unit is there.

@@ -5,6 +5,7 @@ import json
 import msgspec
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from assay.analyses.compare import compare
 from assay.analyses.compare.chart_data import MOST_GROUPS, ChartData
@@ -115,3 +116,17 @@ def test_what_has_no_pair_has_no_picture() -> None:
     assert found.chart_data is None
     assert "picture" not in found.to_dict()
     assert found.figures == ()
+
+
+@pytest.mark.parametrize("n", [20, 80, 500])
+def test_bars_of_0_and_1_lie_between_possible_means_against_the_binomial(n: int) -> None:
+    """Where A is always wrong, the mean of B over n draws is binomial / n: a bar holds whole numbers of right ones."""
+    right = n // 2
+    found = compare(scores([0.0] * n), scores([1.0] * right + [0.0] * (n - right)), design=Design(method="bca"))
+    data = chart_data(found)
+    edges = np.array(data.edges) * n
+    assert np.abs(edges % 1 - 0.5).max() < 1e-6
+    assert np.ptp(np.diff(edges)) < 1e-6
+    below = binom.cdf(np.floor(edges), n, right / n)
+    assert np.abs(np.diff(below) - np.array(data.shares)).max() < 1e-6
+    assert min(data.shares) > 0

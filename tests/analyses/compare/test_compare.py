@@ -283,8 +283,10 @@ def test_one_pair_has_no_standard_error() -> None:
 
 
 def test_one_cluster_is_one_unit() -> None:
-    found = compare(scores([1, 0, 1], cluster=["a"] * 3), scores([0, 0, 1], cluster=["a"] * 3))
+    panel = Panel.from_arrays([[1, 0], [0, 0], [1, 1]], systems=["A", "B"], clusters=["a"] * 3)
+    found = compare_panel(panel, Design())
     assert (found.n_clusters, found.degenerate, found.verdict) == (1, True, "undecided")
+    assert {fact.label: fact.text for fact in found.facts}["difference B − A"] == "−0.333333, no interval: one cluster"
 
 
 def test_two_pairs_are_not_certain_under_any_method() -> None:

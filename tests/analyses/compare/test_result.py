@@ -85,7 +85,7 @@ def test_the_keys_are_those_that_were_promised(results: list[Comparison]) -> Non
     for found in results:
         data = strict_json(found)
         extra = {"ratio"} if found.kind == "losses" else {"measure"}
-        measured = {"long_units", "same_document"}  # where units differ in length, or have documents
+        measured = {"long_units", "same_document", "pairing"}  # where there is something to measure
         assert set(data) - set(found.sizes) - measured == PROMISED | BESIDES | extra
         assert data["schema"] == "assay/comparison/1"
         assert set(data["difference"]) == {"value", "interval", "standard_error", "n", "reason"}
@@ -129,8 +129,10 @@ def test_a_result_cannot_be_changed(results: list[Comparison]) -> None:
 
 def test_the_text_is_the_sentence_and_a_row_for_every_number(results: list[Comparison]) -> None:
     for found in results:
-        first, blank, *rows = str(found).splitlines()
-        assert (first, blank) == (found.sentence, "")
+        blocks = found.to_text(verbose=True).split("\n\n")
+        assert blocks[0] == found.sentence
+        assert len(blocks) == (2 if found.gauge is None else 3)
+        rows = blocks[-1].splitlines()
         assert [row.split("  ")[0] for row in rows] == [
             *(fact.label for fact in found.facts),
             *(caution.kind for caution in found.cautions),
@@ -145,10 +147,10 @@ def test_the_text_says_what_was_dropped_what_fell_back_and_what_to_know(results:
     dropped = str(results[-1])
     assert "2 not paired (1 only in A, 1 only in B): q1, q4" in dropped
     assert "t-hall → collapsed interval: one unit" in str(results[6])
-    assert "seed 3" in str(results[2])
-    assert "200 random resamples" in str(results[2])
+    assert "seed 3" in results[2].to_text(verbose=True)
+    assert "200 random resamples" in results[2].to_text(verbose=True)
     assert "10 clusters (document)" in str(results[1])
-    assert "windows drawn uniformly because tokens vary" in str(results[0])
+    assert "windows drawn uniformly because tokens vary" in results[0].to_text(verbose=True)
 
 
 def test_html_escapes_names() -> None:

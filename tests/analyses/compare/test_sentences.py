@@ -19,14 +19,14 @@ def test_the_sentence_of_losses_names_both_the_ratio_its_interval_p_and_the_wind
     assert found.ratio is not None
     assert found.ratio.interval is not None
     assert found.sentence.startswith("int4 is worse than fp16: perplexity × 1.2")
-    assert "(95 % interval 1." in found.sentence
+    assert "(95% CI 1." in found.sentence
     assert ", p = " in found.sentence
     assert found.sentence.endswith(", 60 windows).")
 
 
 def test_the_sentence_of_scores_names_both_means_and_the_shift() -> None:
     found = compare(named(scores([1] * 30 + [0] * 10), "old"), named(scores([1] * 20 + [0] * 20), "new"))
-    assert found.sentence.startswith("new is worse than old: mean score 0.75 → 0.5, -0.250 (95 % interval -0.")
+    assert found.sentence.startswith("new is worse than old: mean score 0.75 → 0.5, −0.250 (95% CI −0.")
     assert found.sentence.endswith(", p = 0.00098, 40 items).")  # 2⁻¹⁰: ten lost, none won
 
 
@@ -49,7 +49,7 @@ def test_the_sentence_names_the_level_and_the_clusters() -> None:
     clusters = [f"passage {i % 20}" for i in range(60)]
     a, b = noisy_scores(60, 0.1, cluster=clusters)
     found = compare(a, b, design=Design(level=0.99))
-    assert "(99 % interval " in found.sentence
+    assert "(99% CI " in found.sentence
     assert found.sentence.endswith(", 60 items in 20 clusters).")
 
 
@@ -77,7 +77,7 @@ def test_windows_worth_fewer_than_twenty_decide_nothing() -> None:
     assert found.substance.effective == pytest.approx(118**2 / (59**2 + 59))
     assert found.sentence.startswith("Undecided between old and new: perplexity × ")
     assert found.sentence.endswith(", 60 windows, worth 3.9 of equal weight, too few to rely on).")
-    assert "60 windows; worth 3.93 of equal weight, the largest 50 % of all" in str(found)
+    assert "60 windows; worth 3.93 of equal weight, the largest 50% of all" in str(found)
 
 
 def test_tables_in_memory_are_called_a_and_b() -> None:

@@ -142,7 +142,7 @@ def test_the_end_of_the_gain_is_found_where_it_was_put(tmp_path: Path) -> None:
     assert model.slope.interval.low < 0 < model.slope.interval.high
     assert model.sentence.startswith("m: context still helps up to 17–32 tokens (at 9–16 the loss is 0.")
     assert "; beyond, no improvement shown (slope " in model.sentence
-    assert " nats per doubling, 95 % interval " in model.sentence
+    assert " nats per doubling, 95% CI " in model.sentence
 
 
 def test_a_gain_that_never_ends_is_said_to_go_on(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_tables_hold_the_numbers_of_the_record(found: ContextCurve) -> None:
 def test_facts_say_what_was_drawn_and_how(found: ContextCurve, single: ContextCurve) -> None:
     assert [(fact.key, fact.text) for fact in found.facts] == [
         ("clusters", "60 documents"),
-        ("one bin", "95 % t-hall interval, right for each bin alone"),
+        ("one bin", "95% t-hall interval, right for each bin alone"),
         ("all bins", "max-T, right for all bins at once; 199 resamples, seed 0"),
     ]
     assert [(fact.label, fact.text) for fact in found.compared] == [
@@ -234,9 +234,9 @@ def test_figures_that_there_are_not_are_refused(wrong: dict[str, str], tmp_path:
 def test_the_first_positions_are_left_out_where_they_would_flatten_the_rest(tmp_path: Path) -> None:
     curve = context(write_run(tmp_path / "a", story(3, 40, longest=600, shortest=500)), design=QUICK)
     tokens = [point.tokens for point in curve.models[0].points]
-    assert 100 * sum(tokens[:4]) / sum(tokens) == pytest.approx(1.46, abs=0.01)  # positions 1 to 8; 16 would be 2.9 %
+    assert 100 * sum(tokens[:4]) / sum(tokens) == pytest.approx(1.46, abs=0.01)  # positions 1 to 8; 16 would be 2.9%
     figure = curve_of(curve)
-    assert figure.about[-1] == "Not drawn: positions below 9, 1.5 % of the tokens."
+    assert figure.about[-1] == "Not drawn: positions below 9, 1.5% of the tokens."
     assert figure.axes[0].series[0].x[0] == pytest.approx((9 * 16) ** 0.5)
 
 
@@ -266,7 +266,7 @@ def test_the_same_curve_is_the_same_file(single: ContextCurve, tmp_path: Path) -
 
 
 def test_what_cannot_be_written_is_refused(single: ContextCurve, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"\.svg or \.png, but got 'c\.pdf'"):
-        check_chart(Path("c.pdf"))
+    with pytest.raises(UsageError, match=r"\.svg, \.png or \.pdf, but got 'c\.gif'"):
+        check_chart(Path("c.gif"))
     with pytest.raises(InputError, match="cannot be written"):
         write_figure(curve_of(single), tmp_path / "missing" / "c.svg")

@@ -27,7 +27,7 @@ def test_a_slope_may_show_what_no_bin_shows() -> None:
     assert model_sentence("m", points(4), 0, estimate(-0.02, -0.03, -0.01)) == (
         "m: context still helps up to 2 tokens (at 1 the loss is 0.200 nats above what follows, 0.100 to 0.300); "
         "beyond, no bin improves on later ones, but the loss still falls "
-        "(slope -0.0200 nats per doubling, 95 % interval -0.0300 to -0.0100)."
+        "(slope −0.0200 nats per doubling, 95% CI −0.0300 to −0.0100)."
     )
 
 
@@ -50,7 +50,7 @@ def test_a_gain_up_to_the_last_bin_and_none_at_all() -> None:
 def test_neighbouring_bins_are_joined_and_the_largest_difference_is_named() -> None:
     gaps = [gap(1, 1, -0.2), gap(2, 2, 0.0), gap(3, 4, 0.1), gap(5, 8, 0.3), gap(9, 1200, 0.0)]
     assert pair_sentence(("A", "B"), gaps) == (
-        "B against A: better at position 1 (-0.2000 nats per token, -0.2100 to -0.1900) and worse at position 3–8 "
+        "B against A: better at position 1 (−0.2000 nats per token, −0.2100 to −0.1900) and worse at position 3–8 "
         "(most at 5–8: +0.3000 nats per token, +0.2900 to +0.3100); no difference shown elsewhere (5 bins, adjusted)."
     )
     apart = pair_sentence(("A", "B"), [gaps[2], gaps[1], gaps[3]])

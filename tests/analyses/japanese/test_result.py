@@ -102,10 +102,10 @@ def test_a_quantity_is_found_by_its_key(found: Japanese) -> None:
 def test_a_share_is_shown_in_per_cent_and_its_difference_in_points() -> None:
     estimate = Estimate(0.7123, Interval(0.7, 0.725, 0.95, "bca"), 0.006, 40)
     assert SHARE.scaled(estimate) == Estimate(71.23, Interval(70.0, 72.5, 0.95, "bca"), 0.6, 40)
-    assert SHARE.text(estimate) == "71.23 %"
-    assert SHARE.text(estimate, fewer=1) == "71.2 %"
+    assert SHARE.text(estimate) == "71.23%"
+    assert SHARE.text(estimate, fewer=1) == "71.2%"
     assert SHARE.text(estimate, difference=True) == "+71.23 points"
-    assert SHARE.cell(estimate) == "71.2 % [70.0 to 72.5]"
+    assert SHARE.cell(estimate) == "71.2% [70.0 to 72.5]"
     assert SHARE.cell(estimate, difference=True) == "+71.2 points [+70.0 to +72.5]"
 
 
@@ -120,7 +120,7 @@ def test_what_is_undefined_has_its_reason() -> None:
     nothing = Estimate(None, None, None, 0, "no kanji characters in the text")
     assert (SHARE.text(nothing), SHARE.cell(nothing)) == ("undefined", "undefined: no kanji characters in the text")
     single = Estimate(0.5, None, None, 1, "only one sentence counts in it")
-    assert SHARE.cell(single) == "50 % (no interval: only one sentence counts in it)"
+    assert SHARE.cell(single) == "50% (no interval: only one sentence counts in it)"
     assert SHARE.scaled(nothing) == nothing
 
 
@@ -155,13 +155,13 @@ def test_cells_say_the_unit_of_their_row(found: Japanese) -> None:
 def test_counts_of_characters_have_bits_and_no_scores(read: Japanese) -> None:
     assert [table.key for table in read.tables] == ["m/scripts", "n/scripts", "n/differences"]
     scripts = read.tables[0]
-    assert scripts.header == ("script", "characters", "accuracy [95 %]", "bits per character [95 %]")
+    assert scripts.header == ("script", "characters", "accuracy [95%]", "bits per character [95%]")
     assert [row["bits"] for row in scripts.records()] == [v.estimate.value for v in read.systems[0].of("bits")]
     assert [row[0] for row in scripts.rows] == ["all", "hiragana", "katakana", "kanji", "other"]
 
 
 def test_text_has_every_sentence_table_and_caution(found: Japanese) -> None:
-    text = str(found)
+    text = found.to_text(verbose=True)
     assert text.startswith(found.sentence)
     for heading in ("Accuracy by script: a & b", "Scores: <poor>", "Difference: A is a & b, B is <poor>"):
         assert heading in text
@@ -172,11 +172,11 @@ def test_text_has_every_sentence_table_and_caution(found: Japanese) -> None:
 def test_facts_say_how_much_was_measured_and_how(found: Japanese, read: Japanese) -> None:
     assert [(fact.label, fact.text) for fact in found.facts] == [
         ("sentences", "5"),
-        ("intervals", "95 % t-hall: closed form; tests by 400 resamples, seed 0"),
+        ("intervals", "95% t-hall: closed form; tests by 400 resamples, seed 0"),
         ("scripts", "basic ranges; normalization: none"),
     ]
     exact = japanese(counts(), design=Design(method="bca"))
-    assert exact.facts[1].text == "95 % bca: ratios of sums exactly, other scores from 10,000 resamples, seed 0"
+    assert exact.facts[1].text == "95% bca: ratios of sums exactly, other scores from 10,000 resamples, seed 0"
     assert all(fact.key in EXPLANATIONS for fact in found.facts)
     assert [(fact.label, fact.text) for fact in found.compared] == [("models", "a & b, <poor>"), ("on", "5 sentences")]
     assert [(fact.label, fact.text) for fact in exact.compared] == [("model", "m"), ("on", "12 documents")]
@@ -259,7 +259,7 @@ def test_systems_have_colours_and_shapes_that_everybody_can_tell_apart(found: Ja
 def test_the_legend_says_what_was_aligned_and_how_sure_it_is(found: Japanese, read: Japanese) -> None:
     assert forest_of(found).about == (
         "Characters of the references that an alignment of least edits finds in the generated text.",
-        "Lines: 95 % intervals of single scripts (5 sentences).",
+        "Lines: 95% CIs of single scripts (5 sentences).",
     )
     assert forest_of(read).about[0].startswith("Characters that the model would have written next")
     assert forest_of(japanese(counts(), design=FAST)).about[0].startswith("m. Characters that")
@@ -273,8 +273,10 @@ def test_svg_and_png_are_written_and_name_the_systems(found: Japanese, tmp_path:
     assert {"Accuracy by script", "a & b", "<poor>", "hiragana", "katakana", "kanji", "all"} <= set(words)
     write_figure(figure, tmp_path / "c.png")
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(UsageError, match=r"\.svg or \.png"):
-        write_figure(figure, tmp_path / "c.pdf")
+    write_figure(figure, tmp_path / "c.pdf")
+    assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF-")
+    with pytest.raises(UsageError, match=r"\.svg, \.png or \.pdf"):
+        write_figure(figure, tmp_path / "c.gif")
 
 
 def test_a_script_without_characters_is_left_out_and_one_system_needs_no_key() -> None:

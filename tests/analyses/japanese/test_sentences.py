@@ -44,7 +44,7 @@ def gap(quantity: Quantity, difference: Estimate, p: float | None) -> QuantityDi
 
 def test_what_a_model_would_have_written() -> None:
     assert system_sentence(read(), "document", 40) == (
-        "m would have written 70 % of the characters (95 % interval 65.0 to 75.0; kanji 50 %; 1,200 characters in "
+        "m would have written 70% of the characters (95% CI 65.0 to 75.0; kanji 50%; 1,200 characters in "
         "40 documents), at 1.500 bits per character."
     )
 
@@ -52,7 +52,7 @@ def test_what_a_model_would_have_written() -> None:
 def test_without_an_interval_and_with_few_documents() -> None:
     one = Estimate(0.7, None, None, 1, "only one document counts in it")
     assert system_sentence(read(accuracy=one), "document", 1) == (
-        "m would have written 70 % of the characters (kanji 50 %; 1,200 characters in 1 document), "
+        "m would have written 70% of the characters (kanji 50%; 1,200 characters in 1 document), "
         "at 1.500 bits per character, too few to rely on."
     )
 
@@ -60,12 +60,11 @@ def test_without_an_interval_and_with_few_documents() -> None:
 def test_what_a_model_wrote() -> None:
     system = wrote("m", estimate(0.2, 0.15, 0.25), estimate(25.0, 20.0, 30.0))
     assert system_sentence(system, "sentence", 56) == (
-        "m: character error rate 20 % (95 % interval 15.0 to 25.0), BLEU (char) 25 (95 % interval 20.0 to 30.0); "
-        "56 sentences."
+        "m: character error rate 20% (95% CI 15.0 to 25.0), BLEU (char) 25 (95% CI 20.0 to 30.0); 56 sentences."
     )
     bare = wrote("m", Estimate(0.2, None, None, 1, "one"), Estimate(25.0, None, None, 1, "one"))
     assert system_sentence(bare, "sentence", 1) == (
-        "m: character error rate 20 %, BLEU (char) 25; 1 sentence, too few to rely on."
+        "m: character error rate 20%, BLEU (char) 25; 1 sentence, too few to rely on."
     )
 
 
@@ -74,11 +73,11 @@ def test_the_headline_decides_which_is_better() -> None:
     b = wrote("B", estimate(0.3, 0.25, 0.35), estimate(20.0, 15.0, 25.0))
     gaps = [gap(CER, estimate(0.1, 0.05, 0.15), 0.001), gap(BLEU, estimate(-5.0, -7.0, -3.0), 0.002)]
     assert pair_sentence((a, b), gaps, "bleu/char", "sentence", Design()) == (
-        "B is worse than A: BLEU (char) 25 → 20, -5.00 (95 % interval -7.00 to -3.00, p = 0.002, 40 sentences)."
+        "B is worse than A: BLEU (char) 25 → 20, −5.00 (95% CI −7.00 to −3.00, p = 0.002, 40 sentences)."
     )
     assert pair_sentence((a, b), gaps, "cer", "sentence", Design()) == (
-        "B is worse than A: character error rate 20 % → 30 %, +10.0 points "
-        "(95 % interval +5.0 to +15.0, p = 0.001, 40 sentences)."
+        "B is worse than A: character error rate 20% → 30%, +10.0 points "
+        "(95% CI +5.0 to +15.0, p = 0.001, 40 sentences)."
     )
     fewer = [gap(CER, estimate(-0.1, -0.15, -0.05), 0.001)]
     assert pair_sentence((a, b), fewer, "cer", "sentence", Design()).startswith("B is better than A: ")
@@ -88,7 +87,7 @@ def test_what_is_not_shown_is_not_said() -> None:
     systems = (read("A"), read("B"))
     unsure = [gap(ACCURACY, estimate(0.01, -0.02, 0.04), 0.4)]
     assert pair_sentence(systems, unsure, "accuracy", "document", Design()).startswith(
-        "No difference shown between A and B: accuracy 70 % → 70 %, +1.00 points ("
+        "No difference shown between A and B: accuracy 70% → 70%, +1.00 points ("
     )
     undefined = [gap(ACCURACY, Estimate(0.01, None, None, 1, "one"), None)]
     assert pair_sentence(systems, undefined, "accuracy", "document", Design()).endswith(

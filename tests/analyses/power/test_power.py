@@ -26,7 +26,7 @@ from tests.analyses.power.pilots import arms, gaps, limits, repeated
 def test_items_for_a_difference_against_statsmodels() -> None:
     found = power(Spread(sd=0.145), difference=0.02)
     assert found.items == int(np.ceil(TTestPower().solve_power(0.02 / 0.145, alpha=0.05, power=0.8)))
-    assert found.sentence == "415 items detect a difference of 0.02 with 80 % power."
+    assert found.sentence == "415 items detect a difference of 0.02 with 80% power."
     assert found.power == pytest.approx(TTestPower().power(0.02 / 0.145, 415, 0.05))
     assert (found.solved_for, found.test, found.answer.value) == ("items", "t", 415)
     assert found.answer.interval is None
@@ -36,10 +36,10 @@ def test_items_for_a_difference_against_statsmodels() -> None:
 def test_the_difference_and_the_power_of_items() -> None:
     detected = power(Spread(sd=0.145), items=415)
     assert detected.difference == pytest.approx(difference_for(Means(0.145**2), 415, Goal()))
-    assert detected.sentence == "415 items detect a difference of 0.02 with 80 % power."
+    assert detected.sentence == "415 items detect a difference of 0.02 with 80% power."
     reached = power(Spread(sd=0.145), items=415, difference=0.03)
     assert (reached.solved_for, reached.power) == ("power", power_of(Means(0.145**2), 415, 0.03, Goal()))
-    assert reached.sentence == "415 items detect a difference of 0.03 with 99 % power."
+    assert reached.sentence == "415 items detect a difference of 0.03 with 99% power."
 
 
 def test_shares_are_tested_by_mcnemar_and_say_what_they_assume() -> None:
@@ -69,7 +69,7 @@ def test_clusters_and_repeats_are_said() -> None:
 
 def test_equivalence_supposes_no_difference_unless_told() -> None:
     found = power(Spread(sd=0.145), goal=Goal(margin=0.02))
-    assert found.sentence == "555 items show equivalence within ±0.02 with 80 % power if the true difference is 0."
+    assert found.sentence == "555 items show equivalence within ±0.02 with 80% power if the true difference is 0."
     assert (found.test, found.difference) == ("equivalence", 0)
     with_one = power(Spread(sd=0.145), difference=0.005, goal=Goal(margin=0.02))
     assert with_one.items > found.items
@@ -78,13 +78,13 @@ def test_equivalence_supposes_no_difference_unless_told() -> None:
 
 def test_comparisons_are_said() -> None:
     found = power(Spread(sd=1.0), difference=0.2, goal=Goal(comparisons=10))
-    assert found.sentence.endswith("with 80 % power (each of 10 comparisons at 0.5 %).")
-    assert any("0.5 % error for each of 10 comparisons (Bonferroni)" in fact.text for fact in found.facts)
+    assert found.sentence.endswith("with 80% power (each of 10 comparisons at 0.5%).")
+    assert any("0.5% error for each of 10 comparisons (Bonferroni)" in fact.text for fact in found.facts)
 
 
 def test_what_items_cannot_detect_is_said() -> None:
     found = power(Shares(discordant=0.1), items=20)
-    assert found.sentence == "20 items cannot detect any possible difference with 80 % power."
+    assert found.sentence == "20 items cannot detect any possible difference with 80% power."
     assert (found.difference, found.power, found.answer.value) == (None, None, None)
     assert "not even the largest" in str(found.answer.reason)
     json.dumps(found.to_dict(), allow_nan=False)
@@ -114,7 +114,7 @@ def test_the_interval_of_items_is_that_of_the_variance() -> None:
     found = power(a, b, difference=0.1, goal=Goal(level=0.9))
     expected = [items_for(Means(v), 0.1, Goal(level=0.9)) for v in (spread.low, spread.high)]
     assert limits(found) == tuple(expected)
-    assert f"by a pilot of 60 items: {expected[0]} to {expected[1]}, 90 % interval" in found.sentence
+    assert f"by a pilot of 60 items: {expected[0]} to {expected[1]}, 90% CI" in found.sentence
     detected = power(a, b, items=100)
     assert limits(detected)[0] < (detected.difference or 0) < limits(detected)[1]
     reached = power(a, b, items=100, difference=0.1)
@@ -168,9 +168,10 @@ def test_the_least_share_of_a_pilot_leaves_room_for_the_difference() -> None:
 
 def test_a_pilot_with_fewer_differing_items_than_the_difference_takes_says_so() -> None:
     items = list(range(40))
-    found = power({"item": items, "score": [0] * 40}, {"item": items, "score": [1, 1] + [0] * 38}, difference=0.1)
+    baseline, two_more = [0, 0, 1] + [0] * 37, [1, 1, 1] + [0] * 37
+    found = power({"item": items, "score": baseline}, {"item": items, "score": two_more}, difference=0.1)
     assert found.items == items_for(Shares(discordant=0.1 * (1 + 1e-9)), 0.1, Goal())
-    assert found.notes == ("5 % of the pilot's items differ, fewer than the difference needs; the plan assumes 10 %",)
+    assert found.notes == ("5% of the pilot's items differ, fewer than the difference needs; the plan assumes 10%",)
 
 
 def test_repeats_take_away_the_noise_of_runs() -> None:

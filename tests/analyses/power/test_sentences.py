@@ -19,7 +19,7 @@ def test_the_sentence_comes_from_the_record_alone(found: Power) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reached", "text"), [(0.8123, "81 %"), (0.9999, "99.99 %"), (1.0, "100 %"), (0.001, "0.1 %"), (0.5, "50 %")]
+    ("reached", "text"), [(0.8123, "81%"), (0.9999, "99.99%"), (1.0, "100%"), (0.001, "0.1%"), (0.5, "50%")]
 )
 def test_a_power_below_1_is_not_said_to_be_certain(reached: float, text: str) -> None:
     found = power(Spread(sd=1.0), items=50, difference=0.4)
@@ -39,21 +39,21 @@ def test_comparisons_and_a_pilot_stand_side_by_side() -> None:
     assert found.pilot is not None
     beside = found.sentence.partition("(")[2]
     assert beside.startswith("by a pilot of 500 items: ")
-    assert beside.endswith(" %, 95 % interval; each of 3 comparisons at 1.67 %).")
+    assert beside.endswith("%, 95% CI; each of 3 comparisons at 1.67%).")
 
 
 def test_losses_are_also_said_as_a_ratio_of_perplexities() -> None:
     a, b = examples.path("losses-base.csv"), examples.path("losses-int8.csv")
     assert " a difference of 0.001 nats per token (perplexity × 1.001) " in power(a, b, difference=0.001).sentence
     equivalent = power(a, b, goal=Goal(margin=0.01))
-    assert " show equivalence within ±0.01 nats per token with 80 % power if the true difference is 0" in (
+    assert " show equivalence within ±0.01 nats per token with 80% power if the true difference is 0" in (
         equivalent.sentence
     )
 
 
 def test_no_difference_is_detected() -> None:
     found = power(Shares(discordant=0.01), items=20)
-    assert found.sentence == "20 items cannot detect any possible difference with 80 % power."
+    assert found.sentence == "20 items cannot detect any possible difference with 80% power."
 
 
 def test_a_note_names_both_shares() -> None:
@@ -64,5 +64,5 @@ def test_a_note_names_both_shares() -> None:
     assert notes_of(Means(1.0), pilot) == ()
     assert notes_of(Shares(discordant=0.2), None) == ()
     assert notes_of(Shares(discordant=0.2), pilot) == (
-        "5 % of the pilot's items differ, fewer than the difference needs; the plan assumes 20 %",
+        "5% of the pilot's items differ, fewer than the difference needs; the plan assumes 20%",
     )

@@ -213,13 +213,13 @@ def test_many_pairs_in_closed_form_agree_as_well(adjust: Adjust, level: float, m
 
 def test_intervals_say_what_they_hold_for() -> None:
     parts = tables(answers("normal", 40, 3, 1))
-    for adjust, said in (("holm", "95 %, all pairs"), ("max-t", "95 %, all pairs"), ("bh", "95 %, unadjusted")):
+    for adjust, said in (("holm", "95%, all pairs"), ("max-t", "95%, all pairs"), ("bh", "95%, unadjusted")):
         board = rank(*parts, names=names(3), adjust=adjust)  # type: ignore[arg-type]
         assert said in str(board)
         assert said in board.tables[1].header  # of Markdown and pages, too
         assert ("not adjusted" if adjust == "bh" else "for all pairs at once") in board._repr_html_()
         assert board.to_dict()["computed"]["simultaneous"] == (adjust != "bh")
-    assert "95 % interval" in str(rank(*parts[:2], names=names(2))).partition("A − B")[2]
+    assert "95% CI" in str(rank(*parts[:2], names=names(2))).partition("A − B")[2]
 
 
 def test_simultaneous_limits_are_those_of_the_bonferroni_level() -> None:

@@ -330,7 +330,7 @@ def test_few_items_are_few() -> None:
     assert all(pair.verdict == "not told apart" for pair in board.pairs)  # 2 of 16 sign vectors at best
     with pytest.raises(InputError, match="at least two items, but there is one"):
         board_of(simulated(1, 3))
-    with pytest.raises(InputError, match="at least two clusters, but there is one"):
+    with pytest.raises(InputError, match="all 5 items are in one cluster"):
         rank(*tables(simulated(5, 2), cluster=["a"] * 5), names=names(2))
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from assay.analyses.rank import rank
 from assay.analyses.rank.records import (
     EstimateColumns,
+    LimitColumns,
     Move,
     PairTestColumns,
     RankedPair,
@@ -58,9 +59,15 @@ def columns(pairs: Sequence[RankedPair]) -> RankedPairs:
             p_value=tuple(test.p_value for test in tests),
             n=tuple(test.n for test in tests),
             reason=tuple(test.reason for test in tests),
+            sampled=True,
         ),
         p_adjusted=tuple(pair.p_adjusted for pair in pairs),
         effect_sizes={name: EstimateColumns.of([pair.effect_sizes[name] for pair in pairs]) for name in sizes},
+        alone=LimitColumns(
+            low=tuple(None if pair.alone is None else pair.alone.low for pair in pairs),
+            high=tuple(None if pair.alone is None else pair.alone.high for pair in pairs),
+            method=tuple(None if pair.alone is None else pair.alone.method for pair in pairs),
+        ),
     )
 
 
@@ -78,7 +85,8 @@ def test_columns_of_pairs_against_records_one_by_one(holes: bool) -> None:
 
 def test_the_columns_are_a_table_for_other_programs() -> None:
     data = board_of(4).to_dict()["pairs"]
-    assert set(data) == {"level", "a", "b", "verdict", "difference", "test", "p_adjusted", "effect_sizes", "reliance"}
+    columns = {"a", "b", "verdict", "difference", "test", "p_adjusted", "effect_sizes", "alone"}
+    assert set(data) == {"level", "reliance", *columns}
     assert set(data["difference"]) == {"value", "low", "high", "method", "standard_error", "n", "reason"}
     assert {len(column) for column in data["difference"].values()} == {6}
     assert data["test"]["name"] == "sign-flip"
@@ -111,18 +119,19 @@ def test_reweightings_and_perplexities_go_there_and_back() -> None:
 )
 def test_tables_fit_into_80_columns_and_name_every_model(k: int, long: bool, holes: bool) -> None:
     board = board_of(k, long=long, holes=holes)
-    text = str(board)
-    table = text.split("\n\n")[1].splitlines()
+    text = board.to_text(full=True)
+    table = text.split("\n\n")[2].splitlines()
     assert len(table) == k + 1
     assert max(map(len, table)) <= 80
     start, stop = table[0].index("model"), table[0].index("score")
     assert len({line[start:stop] for line in table[1:]}) == k  # shortened names are still different
-    wide = board.to_text(width=120).split("\n\n")[1]
+    wide = board.to_text(width=120, full=True).split("\n\n")[2]
     assert all(model.name in wide for model in board.models)
 
 
 def pair_lines(text: str) -> list[list[str]]:
-    return [line.split() for line in text.split("\n\n")[2].splitlines()[1:]]
+    pairs = next(block for block in text.split("\n\n") if block.startswith("A "))
+    return [line.split() for line in pairs.splitlines()[1:]]
 
 
 def test_few_pairs_are_all_shown_more_are_neighbours_many_on_request() -> None:
@@ -132,7 +141,7 @@ def test_few_pairs_are_all_shown_more_are_neighbours_many_on_request() -> None:
     assert [(line[0], line[2]) for line in pair_lines(str(six))] == list(pairwise(ranked))
     many = board_of(13)
     assert "A − B" not in str(many)
-    assert len(many.to_text(all_pairs=True).split("\n\n")[2].splitlines()) == 1 + 78
+    assert len(many.to_text(all_pairs=True).split("\n\n")[3].splitlines()) == 1 + 78
 
 
 def test_frames_and_html_hold_what_the_record_holds() -> None:

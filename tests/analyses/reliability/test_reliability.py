@@ -78,7 +78,7 @@ def test_runs_that_agree_by_chance_do_not_hide_the_noise_of_items() -> None:
 
 
 def test_the_detectable_difference_has_the_power(three: Reliability) -> None:
-    """Two runs differ by √2 standard deviations; the noncentral t of scipy rejects 80 % of the time."""
+    """Two runs differ by √2 standard deviations; the noncentral t of scipy rejects 80% of the time."""
     found = three.detectable
     low, high = limits(three.run_sd)
     df = three.run_sd_df
@@ -180,7 +180,7 @@ def test_the_noise_of_right_and_wrong_answers_against_statsmodels(runs: int) -> 
 
 
 def test_where_no_answer_ever_changed_the_noise_may_still_be_above_0() -> None:
-    """Rule of three, nearly: of 60 items that did not vary, at most some 6 % would."""
+    """Rule of three, nearly: of 60 items that did not vary, at most some 6% would."""
     found = reliability(columns(np.ones((1, 60, 2)))).models[0].item_sd
     assert found.value == 0
     expected = proportion_confint(0, 60, method="agresti_coull")[1]

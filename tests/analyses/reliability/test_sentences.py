@@ -21,19 +21,19 @@ def test_the_sentence_of_two_models() -> None:
     pooled = sqrt((few * runs + many * items) / (few + many))
     assert reliability(columns(values, "AB")).sentence == (
         f"Run-to-run noise moves a score by ±{pooled:.2g} (one standard deviation, 3 runs of 4 items); "
-        "the order of A and B repeats in 100 % of pairs of runs."
+        "the order of A and B repeats in 100% of pairs of runs."
     )
 
 
 def test_the_sentence_of_the_shipped_runs_names_the_least_stable_pair() -> None:
     found = reliability(examples.path("runs-sampled.csv"))
-    assert "the order of base and int3, the least stable, repeats in 60 % of pairs of runs" in found.sentence
-    assert found.sentence.endswith("that of all 3 models in 45 %.")
+    assert "the order of base and int3, the least stable, repeats in 60% of pairs of runs" in found.sentence
+    assert found.sentence.endswith("that of all 3 models in 45%.")
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_two_runs_do_not_say_how_often_an_order_repeats(swapped: bool) -> None:
-    """One pair of runs agrees or it does not: 0 or 100 % would be no estimate of a probability that is at least ½."""
+    """One pair of runs agrees or it does not: 0 or 100% would be no estimate of a probability that is at least ½."""
     values = np.zeros((2, 4, 2))
     values[0, :3, 0] = values[1, 0, :] = 1
     values[0, : 0 if swapped else 2, 1] = 1
@@ -45,7 +45,7 @@ def test_two_runs_do_not_say_how_often_an_order_repeats(swapped: bool) -> None:
     said = "not the same in both" if swapped else "the same in both"
     assert f"two runs cannot tell how often the order repeats: it is {said}." in found.sentence
     assert f"it is {said}" in str(found)
-    assert "0 %" not in str(found).partition("order repeats?")[2].partition("detectable")[0]
+    assert "0%" not in str(found).partition("order repeats?")[2].partition("detectable")[0]
 
 
 def test_two_runs_with_a_tie() -> None:

@@ -63,7 +63,7 @@ def test_the_gauge_and_the_facts_are_the_total(found: SuiteComparison) -> None:
 
 
 def test_the_text_names_every_task_and_begins_with_the_sentence(found: SuiteComparison) -> None:
-    text = str(found)
+    text = found.to_text(verbose=True)
     assert text.startswith(found.sentence[:60])
     assert all(f"\n{name}" in text for name in SIZES)
     assert found.signature in text

@@ -73,10 +73,25 @@ def test_fewer_than_five_tasks_say_nothing_of_others() -> None:
 
 
 def test_the_sentence_names_the_task_that_matters() -> None:
-    found = suite_of_panel(panel_of(gain=0.6), Design())
+    found = suite_of_panel(panel_of(seed=4, gain=0.6), Design())
     assert found.verdict == "better"
-    assert "better in 1 of 5 (gsm8k)" in found.sentence
+    assert found.between.answer == "differ"
+    assert found.sentence.endswith("The gain is in 1 of 5 tasks (gsm8k); other tasks may differ.")
     assert "mean of the tasks" in found.sentence
+
+
+def test_where_the_total_shows_nothing_there_is_no_gain_to_find() -> None:
+    found = suite_of_panel(panel_of(seed=3, gain=0.6), Design())
+    assert found.verdict == "no difference shown"
+    assert found.sentence.endswith("Better in 1 of 5 tasks (gsm8k).")
+
+
+def test_the_loss_is_where_it_is_and_both_are_named_where_both_are() -> None:
+    panel = panel_of(seed=4, gain=0.6)
+    assert "The loss is in 1 of 5 tasks (gsm8k)" in suite_of_panel(panel.pair(1, 0), Design()).sentence
+    both = suite_of_panel(panel_of(gain=0.6), Design())
+    assert [row.task for row in both.tasks if row.verdict == "worse"] == ["boolq"]
+    assert "Better in 1 of 5 tasks (gsm8k), worse in 1 (boolq)" in both.sentence
 
 
 def test_at_most_three_tasks_are_named() -> None:
@@ -84,7 +99,11 @@ def test_at_most_three_tasks_are_named() -> None:
     panel = panel_of(**sizes)
     scores = np.column_stack([np.zeros(panel.n), (np.arange(panel.n) % 2).astype(float)])
     found = suite_of_panel(panel.with_numerators(scores), Design())
-    assert "better in 8 of 8 (t0, t1 and 6 others)" in found.sentence
+    assert "Better in all 8 tasks." in found.sentence
+    same = scores.copy()
+    same[60:120] = 0
+    found = suite_of_panel(panel.with_numerators(same), Design())
+    assert "The gain is in 7 of 8 tasks (t0, t2 and 5 others)" in found.sentence
 
 
 def test_nothing_differs() -> None:
@@ -93,7 +112,7 @@ def test_nothing_differs() -> None:
     found = suite_of_panel(same, Design())
     assert found.verdict == "no difference shown"
     assert {row.p_value for row in found.tasks} == {1.0}
-    assert "no single task is shown to differ" in found.sentence
+    assert found.sentence.endswith("No single task is shown to differ.")
     assert found.between.answer == "cannot tell"
 
 
@@ -136,6 +155,26 @@ def test_items_in_several_tasks_are_one_in_the_total() -> None:
     assert shared.total.difference.standard_error == pytest.approx(2 * (apart.total.difference.standard_error or 0))
     assert [row.p_alone for row in shared.tasks] == [row.p_alone for row in apart.tasks]
     assert any("occur in several tasks" in note for note in shared.notes)
+
+
+def test_items_with_the_same_contents_are_one_in_the_total_by_hand() -> None:
+    """Σ over items of (Σ over tasks of w (d − mean) / n)², with n/(n − 1); each task's own row does not change."""
+    rng = np.random.default_rng(5)
+    d = rng.choice([-1, 0, 1], p=[0.1, 0.7, 0.2], size=(2, 60))
+    d[1, :40] = d[0, :40]  # the same items
+    scores = np.column_stack([(d.ravel() < 0).astype(float), (d.ravel() > 0).astype(float)])
+    hashes = [*range(60), *range(40), *range(100, 120)]
+    names = {"task": np.repeat(["p", "q"], 60)}
+    apart = suite_of_panel(Panel.from_arrays(scores, labels=names), Design())
+    shared = suite_of_panel(Panel.from_arrays(scores, labels=names | {"doc_hash": [str(x) for x in hashes]}), Design())
+    pull = (d - d.mean(axis=1, keepdims=True)) / 60 / 2
+    joint = np.concatenate([pull[0, :40] + pull[1, :40], pull[0, 40:], pull[1, 40:]])
+    expected = np.sqrt((joint**2).sum() * 60 / 59)
+    assert shared.total.difference.standard_error == pytest.approx(expected, rel=1e-12)
+    assert (shared.total.difference.standard_error or 0) > (apart.total.difference.standard_error or 0)
+    assert shared.tasks == apart.tasks
+    said = "items with the same contents: some occur in several tasks; the total takes each of them as one"
+    assert said in shared.notes
 
 
 def test_clusters_widen_rows_and_total() -> None:
@@ -216,3 +255,19 @@ def test_swapping_a_and_b_turns_everything_around(seed: int) -> None:
     assert other.total.difference.value == pytest.approx(-(found.total.difference.value or 0), abs=1e-12)
     assert other.total.test.p_value == pytest.approx(found.total.test.p_value, rel=1e-6)
     assert [row.p_value for row in other.tasks] == pytest.approx([row.p_value for row in found.tasks])
+
+
+def test_tasks_on_different_scales_have_no_total() -> None:
+    panel = panel_of(arc=30, gsm8k=30)
+    scores = panel.numerators.copy()
+    scores[:30] *= 100
+    with pytest.raises(InputError, match=r"'gsm8k' up to 1 and of 'arc' up to 100.*divide those in percent by 100"):
+        suite_of_panel(panel.with_numerators(scores), Design())
+
+
+def test_rows_say_their_metric_where_tasks_differ() -> None:
+    panel = replace(panel_of(arc=30, gsm8k=30), measures={"arc": "acc", "gsm8k": "exact_match, strict-match"})
+    found = suite_of_panel(panel, Design())
+    assert [row.measure for row in found.tasks] == ["acc", "exact_match, strict-match"]
+    assert "exact_match, strict-match" in str(found)
+    assert "metric" not in str(suite_of_panel(panel_of(arc=30, gsm8k=30), Design()))

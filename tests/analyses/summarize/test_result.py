@@ -46,13 +46,13 @@ def test_the_table_holds_the_numbers_of_the_record(boards: dict[str, Summary]) -
     assert [row["score"] for row in rows] == [model.value.value for model in found.models]
     assert [row["score_low"] for row in rows] == [m.value.interval.low for m in found.models if m.value.interval]
     assert [row["missing"] for row in rows] == [0, 0, 4]
-    assert found.tables[0].header == ("model", "score [95 %]", "n", "missing", "detectable")
-    assert boards["one"].tables[0].header == ("model", "score [95 %]", "n", "detectable")
+    assert found.tables[0].header == ("model", "score [95%]", "n", "missing", "detectable")
+    assert boards["one"].tables[0].header == ("model", "score [95%]", "n", "detectable")
 
 
 def test_losses_show_perplexity_and_frames_have_the_rest(boards: dict[str, Summary]) -> None:
     found = boards["losses"]
-    header = ("model", "perplexity [95 %]", "bits per byte [95 %]", "n", "clusters", "effective")
+    header = ("model", "perplexity [95%]", "bits per byte [95%]", "n", "clusters", "effective")
     assert found.tables[0].header == header
     frame = found.to_frame()
     assert frame["loss"].tolist() == [model.value.value for model in found.models]
@@ -66,10 +66,10 @@ def test_facts_and_tables_know_how_they_are_computed(boards: dict[str, Summary])
         assert all(fact.text in str(found) for fact in found.facts)
     assert [fact.text for fact in boards["losses"].facts[:2]] == [
         "360 windows in 77 clusters (document)",
-        "95 % t-hall, of each model alone",
+        "95% t-hall, of each model alone",
     ]
     most = max(model.detectable or 0.0 for model in boards["losses"].models)
-    assert f"perplexity by {100 * expm1(most):.0f} % if unrelated" in boards["losses"].facts[2].text
+    assert f"perplexity by {100 * expm1(most):.0f}% if unrelated" in boards["losses"].facts[2].text
 
 
 def test_figures_are_forests_of_what_is_quoted(boards: dict[str, Summary]) -> None:

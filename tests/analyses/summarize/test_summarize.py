@@ -93,7 +93,7 @@ def test_a_perplexity_beyond_every_number_is_undefined() -> None:
     assert found.models[0].perplexity is not None
     assert found.models[0].perplexity.value is None
     assert "too large" in str(found.models[0].perplexity.reason)
-    assert found.sentence.startswith("The loss of the table is 1000 (95 % interval ")
+    assert found.sentence.startswith("The loss of the table is 1000 (95% CI ")
 
 
 @pytest.mark.parametrize("values", [[2.5], [2.5, 2.5, 2.5]])
@@ -262,3 +262,24 @@ def test_runs_are_counted() -> None:
     assert summarize(rows).models[0].runs == (2, 3)
     assert summarize(rows).tables[0].records()[0]["runs"] == "2–3"
     assert summarize(table([1, 0])).models[0].runs is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 9.0])  # from 0 to 1, and not
+def test_a_task_that_holds_the_same_clusters_again_adds_nothing_by_hand(scale: float) -> None:
+    """Its copy has the same scores: the error of the mean of both is that of one task alone."""
+    rng = np.random.default_rng(5)
+    once = np.round(rng.random(60), 2) * scale
+    rows = {"item": [f"q{i}" for i in range(60)], "score": once}
+    both = {
+        "item": [f"{task}{i}" for task in "ab" for i in range(60)],
+        "task": ["a"] * 60 + ["b"] * 60,
+        "cluster": [f"q{i}" for i in range(60)] * 2,
+        "score": np.concatenate((once, once)),
+    }
+    [alone], found = summarize(rows).models, summarize(both)
+    [macro] = found.macro.values()
+    assert macro.standard_error == pytest.approx(alone.value.standard_error, rel=1e-12)
+    assert alone.value.interval is not None
+    assert macro.interval is not None
+    width = alone.value.interval.high - alone.value.interval.low
+    assert macro.interval.high - macro.interval.low == pytest.approx(width, rel=0.05)

@@ -57,7 +57,7 @@ def test_advice_on_answers_that_could_not_be_read(report: SurveyReport) -> None:
     assert isinstance(scores, Scores)
     model = replace(scores.models[0], unparseable=20, answers=100, no_answer=0, wrong_length=0)
     found = replace(scores, models=(model, *scores.models[1:])).advice()
-    assert [one.because for one in found] == [f"1 model failed in 1 % of the answers or more, {model.model} in 20.0 %."]
+    assert [one.because for one in found] == [f"1 model failed in 1% of the answers or more, {model.model} in 20.0%."]
 
 
 def test_advice_on_single_runs() -> None:

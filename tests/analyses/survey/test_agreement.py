@@ -220,7 +220,7 @@ def test_warnings_have_their_own_list() -> None:
 
 
 def test_a_perfect_prediction_is_not_too_good_coverage() -> None:
-    """The truth itself, against many samples: warned of in at most 5 % of the surveys, and 2.6 errors more."""
+    """The truth itself, against many samples: warned of in at most 5% of the surveys, and 2.6 errors more."""
     count, warned = 60, 0
     world = World(20, (40, 80, 160, 400), 5)
     for seed in range(count):

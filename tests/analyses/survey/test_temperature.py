@@ -142,7 +142,7 @@ def test_few_questions_and_single_runs_say_nothing() -> None:
 
 
 def test_size_by_simulation() -> None:
-    """Of 400 surveys without a difference, 5 % are called one: 13 questions of unequal noise, 2 and 4 runs."""
+    """Of 400 surveys without a difference, 5% are called one: 13 questions of unequal noise, 2 and 4 runs."""
     rejected = 0
     for seed in range(400):
         rng = np.random.default_rng([seed, 3])

@@ -88,7 +88,7 @@ def test_a_trainer_that_evaluates_at_the_start_is_compared_and_others_say_why_no
     path.write_text(json.dumps(state))
     (found,) = tune(path).adapted
     assert (found.base_loss, found.loss, found.ratio.value) == (4.0, 1.0, None)  # not known to be a language model's
-    assert "validation loss 4 → 1 (difference -3;" in found.sentence
+    assert "validation loss 4 → 1 (difference −3;" in found.sentence
     (known,) = tune(path, language_model=True).adapted
     assert known.ratio.value == pytest.approx(exp(-3))
 

@@ -137,4 +137,4 @@ def test_what_only_a_gpu_knows_is_undefined_on_a_cpu_with_a_reason(shipped: Tuni
         file.write(json.dumps({"kind": "memory", "step": 1, **sizes}) + "\n")
     report = tune(run)
     assert {name: report.arms[0].memory[name].value for name in sizes} == sizes
-    assert all(f"{name.replace('_', ' ')} " in str(report) for name in sizes)
+    assert all(f"{name.replace('_', ' ')} " in report.to_text(verbose=True) for name in sizes)

@@ -210,7 +210,7 @@ def test_an_accuracy_of_characters_alone_is_judged_on_any_text(tmp_path: Path) -
     ("text", "said"),
     [
         ("{}", "targets must be names with limits"),
-        ('{"kanji": 80}', "'kanji' must be from 0 to 1, but got 80 (40 % is 0.4)"),
+        ('{"kanji": 80}', "'kanji' must be from 0 to 1, but got 80 (40% is 0.4)"),
         ('{"perplexity": 0}', "'perplexity' must be above 0, but got 0"),
         ('{"perplexity": 1e999}', "1e999 is not a finite number"),
         ('{"perplexity": 1' + "0" * 400 + "}", "401 digits"),

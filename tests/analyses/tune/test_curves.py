@@ -86,7 +86,7 @@ def test_overfitting_that_starts_at_the_first_evaluation_is_shown(points: int, s
 
 @pytest.mark.parametrize("points", [4, 8, 20])
 def test_noise_of_the_validation_is_not_overfitting_coverage(points: int) -> None:
-    """A level validation loss with noise of 1 %, training falls: shown in at most 5 %, and 2.6 errors more."""
+    """A level validation loss with noise of 1%, training falls: shown in at most 5%, and 2.6 errors more."""
     rng, count = np.random.default_rng(points), 300
     loss = series(1.5 - 0.004 * np.arange(200) + 0.01 * NOISE[:200])
     steps = np.linspace(20, 200, points).round()

@@ -81,7 +81,7 @@ def test_arms_are_compared_with_the_baseline_in_table_and_sentence(report: Tunin
     assert pair.sentence.startswith("lora is worse than full: BLEU (ja-mecab)")
     table = next(table for table in section.tables if table.key == "language")
     assert [column.name for column in table.columns] == ["quantity", "full", "lora"]
-    assert "BLEU (char)" in str(report)
+    assert "BLEU (char)" in report.to_text(verbose=True)
     assert TuningReport.from_dict(report.to_dict()) == report
     frame = report.to_frame()
     (row,) = frame[(frame.arm == "lora") & (frame.quantity == "bleu/char")].value

@@ -82,14 +82,11 @@ def said(
     ],
 )
 def test_a_verdict_has_its_number_its_seeds_and_its_windows(shipped: TuningReport, verdict: str, head: str) -> None:
-    assert (
-        said(shipped, verdict)
-        == f"{head} (perplexity × 1.210, 95 % interval 1.050 to 1.400; 3 seeds; 105 windows{FEW})."
-    )
+    assert said(shipped, verdict) == f"{head} (perplexity × 1.210, 95% CI 1.050 to 1.400; 3 seeds; 105 windows{FEW})."
 
 
 def test_a_difference_of_losses_has_a_sign(shipped: TuningReport) -> None:
-    assert "(validation loss +0.190, 95 % interval +0.050 to +0.330; 3 seeds)" in said(
+    assert "(validation loss +0.190, 95% CI +0.050 to +0.330; 3 seeds)" in said(
         shipped, kind="validation_loss", windows=False
     )
 
@@ -118,8 +115,8 @@ def test_runs_that_are_not_finished_are_named_at_the_end(shipped: TuningReport) 
 def test_learning_rates_in_a_sentence() -> None:
     points = (RatePoint(0.001, 2.0, 1, 0), RatePoint(0.01, 1.5, 1, 0), RatePoint(0.1, None, 1, 1))
     assert rates_sentence(Sensitivity("lora", points, 0.202, 0.143, 0.01, at_edge=False)) == (
-        "lora: across 3 learning rates from 0.001 to 0.1, the held-out loss varies by 20.2 % "
-        "(standard deviation over mean, with the divisor n − 1; 14.3 % with n, as np.std); 0.01 is best; "
+        "lora: across 3 learning rates from 0.001 to 0.1, the held-out loss varies by 20.2% "
+        "(standard deviation over mean, with the divisor n − 1; 14.3% with n, as np.std); 0.01 is best; "
         "diverged at 0.1."
     )
     assert rates_sentence(Sensitivity("lora", points[:1], None, None, 0.001, at_edge=True)) == (

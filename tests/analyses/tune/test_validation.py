@@ -73,7 +73,7 @@ def test_losses_that_are_no_language_models_compare_as_losses(tmp_path: Path) ->
     assert contrast.ratios["perplexity"].value is None
     assert contrast.ratios["validation_loss"].value == pytest.approx(0.361 / 0.301, rel=1e-3)
     assert "perplexity" not in contrast.sentence
-    assert "Significance: lora − full, validation loss" in str(report)
+    assert "Significance: lora − full, validation loss" in report.to_text(verbose=True)
     assert "lora is worse than full on the validation text (validation loss +0.06" in contrast.sentence
     loss = next(c for c in report.criteria if c.name == "performance_loss")
     assert loss.status == "not met"
@@ -127,14 +127,14 @@ def test_runs_that_are_judged_by_different_sets_are_refused(tmp_path: Path) -> N
 
 
 def test_advice_looks_at_measured_accuracy(tmp_path: Path) -> None:
-    """Better accuracy and 34 % less memory, where 40 % are wanted: not a reason to keep full fine-tuning."""
+    """Better accuracy and 34% less memory, where 40% are wanted: not a reason to keep full fine-tuning."""
     full, lora = peft(tmp_path / "full.json", 0.47, 1000, 1000), peft(tmp_path / "lora.json", 0.48, 660, 5)
     report = tune(full, lora, targets="japanese")
     assert report.contrasts[0].ratios["accuracy"].value == pytest.approx(0.48 / 0.47)
     assert "test accuracy 0.47 → 0.48" in report.sentence
     advice = report.recommendations[0]
     assert advice.text == "Use lora instead of full if what it saves is enough: memory reduction not met."
-    assert "performance loss -0.02128 (by test accuracy; wanted < 0.1: met)" in advice.because
+    assert "performance loss −0.02128 (by test accuracy; wanted < 0.1: met)" in advice.because
 
 
 @pytest.mark.parametrize(

@@ -107,26 +107,28 @@ def test_fields_within_objects_go_by_both_names(tmp_path: Path) -> None:
             "task_id": 0,
             "reward": 1.0,
             "info": {"user_cost": 0.1, "reward_info": {"reward": 1.0}},
-            "traj": [],
+            "transcript": [],
             "trial": 0,
         },
-        {"task_id": 1, "reward": 0.0, "info": {"error": "429", "traceback": "…"}, "traj": [{"a": 1}], "trial": 0},
-        {"task_id": 2, "reward": 0.0, "info": {"user_cost": 0.2}, "traj": [1], "trial": 0},
+        {"task_id": 1, "reward": 0.0, "info": {"error": "429", "traceback": "…"}, "transcript": [{"a": 1}], "trial": 0},
+        {"task_id": 2, "reward": 0.0, "info": {"user_cost": 0.2}, "transcript": [1], "trial": 0},
     ]
     path = tmp_path / "run.json"
     path.write_text(json.dumps(rows))
     found = read_table(path)
     assert found.lost is not None
     assert (found.ids.tolist(), found.lost.tolist()) == (["0", "1", "2"], [False, True, False])
-    assert any("'info.error' tells of 1 errors" in note for note in found.notes)
+    assert any("'info.error' tells of 1 error" in note for note in found.notes)
 
 
 def test_metrics_without_ids_are_paired_by_row(tmp_path: Path) -> None:
     """As MLflow writes its evaluations: null where the judge failed."""
     path = tmp_path / "eval_results_table.json"
     path.write_text(json.dumps({"columns": ["inputs", "faith/v1/score"], "data": [["a", 4], ["b", None], ["c", 5]]}))
-    assert_refused(path, "no column", "item")
-    found = read_table(path, columns={"score": "faith/v1/score"}, selection=Selection(pair_by="row"))
+    assert read_table(path).answered().ids.tolist() == ["1", "3"]
+    assert_refused(path, "no column", "item", selection=Selection(format="table"))
+    chosen = Selection(pair_by="row", format="table")
+    found = read_table(path, columns={"score": "faith/v1/score"}, selection=chosen)
     assert found.answered().ids.tolist() == ["1", "3"]
 
 

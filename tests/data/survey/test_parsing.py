@@ -16,7 +16,7 @@ from assay.data.survey.parsing import keyed_percentages, percentages, shares_of
         ("I think 45.2%, 30.1%; 24.7%", [45.2, 30.1, 24.7]),
         ("a. Yes: 45%\nb. No: 55%", [45, 55]),
         ('{"a": 45, "b": 55}', [45, 55]),
-        ("A = 10 %, C = 20 %, B = 70 %", [10, 20]),  # a line of commas comes first, as the benchmark has it
+        ("A = 10%, C = 20%, B = 70%", [10, 20]),  # a line of commas comes first, as the benchmark has it
         ("b: 70\na: 30", [30, 70]),
         ("a: 30\nc: 70", None),
         ("I cannot answer that.", None),

@@ -122,7 +122,7 @@ def test_a_question_that_too_few_answered_anywhere_is_gone() -> None:
     ("answer", "part"),
     [
         ({"n": 40, "counts": [28, 2]}, "sum to 30, but n is 40"),
-        ({"n": 40, "counts": [12, 28]}, "counts[0] is 12, but 70 % of 40 respondents are 28.0"),
+        ({"n": 40, "counts": [12, 28]}, "counts[0] is 12, but 70% of 40 respondents are 28.0"),
         ({"n": 40, "counts": [28, 6, 6]}, "list of 2 numbers"),
         ({"n": 40, "counts": [28.5, 11.5]}, "whole numbers of people"),
         ({"n": 40, "counts": [-1, 41]}, "whole numbers of people"),

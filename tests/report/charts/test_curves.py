@@ -45,7 +45,7 @@ def test_axes_share_x_and_colours_and_only_the_last_names_x() -> None:
     titles = [found["title"] for panel in (0, 1) for found in channel(TWO, "x", panel) if "title" in found]
     assert set(titles[:4]) == {None}
     assert set(titles[4:]) == {"tokens"}
-    assert [panel["height"] for panel in draw(TWO)["vconcat"]] == [280, 150]
+    assert [panel["height"] for panel in draw(TWO)["vconcat"]] == [230, 140]
     assert {"base", "<other>", "Difference from base", "none", "tokens"} <= set(texts(TWO))
 
 

@@ -57,5 +57,5 @@ def test_several_figures_stand_below_each_other_under_their_titles(tmp_path: Pat
 
 
 def test_a_format_that_no_chart_has_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"\.svg or \.png"):
-        write_figures([GROUPED], tmp_path / "c.pdf", "x")
+    with pytest.raises(UsageError, match=r"\.svg, \.png or \.pdf"):
+        write_figures([GROUPED], tmp_path / "c.gif", "x")

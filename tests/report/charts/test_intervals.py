@@ -1,7 +1,7 @@
 """A forest as it is drawn: what stands on the chart is what the figure holds."""
 
 from assay.report.charts import COLOURS, draw
-from assay.results.figures import Forest, Line, Mark, SecondMark
+from assay.results.figures import INSIDE, Forest, Line, Mark, SecondMark
 from tests.report.charts.drawn import channel, marks, texts
 
 LINES = (
@@ -98,3 +98,12 @@ def test_many_rows_are_lower() -> None:
 def test_values_without_intervals_have_no_empty_layer() -> None:
     drawn = marks(Forest("f", "F", (), "score", (Line("a", 1.0), Line("b", 2.0))))
     assert list(drawn) == ["point"]
+
+
+def test_names_of_an_outline_begin_below_each_other() -> None:
+    inside = forest(LINES[0], Line(f"{INSIDE}c", 0.6), Line(f"{INSIDE * 2}d", 0.4))
+    for axis in (one["axis"] for one in channel(inside, "y") if "axis" in one):
+        assert axis["labelAlign"] == "left"
+        assert axis["labelPadding"] > 0
+    assert all("labelAlign" not in one["axis"] for one in channel(forest(), "y") if "axis" in one)
+    assert {"a & b", "· c", "· · d"} <= set(texts(inside))

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from assay.names import visible
 from assay.report.document import Group, Part, ReportDocument, ShownTable
 from assay.report.html import chart_library, page_html, script_safe
-from assay.report.html.parts import gauge_html, table_html
+from assay.report.html.gauges import gauge_html
+from assay.report.html.tables import table_html
 from assay.results.figures import Gauge, Mark
 from assay.results.parts import Fact
 from tests.report.results import KINDS, data_of, part
@@ -213,7 +214,6 @@ def test_a_gauge_is_to_scale_and_says_its_numbers() -> None:
             "no change",
             "limit 1.2",
             "1.05 [1 to 1.1]",
-            "← better",
         ]
 
 
@@ -243,9 +243,11 @@ def test_a_name_is_text_wherever_it_stands(name: str) -> None:
         name,
         gauge,
         (Fact(name, name),),
-        (Group(name, name, (), (table,), (name,)),),
-        (name,),
-        {name: name},
+        main_facts=(Fact(name, name),),
+        to_do=(f"{name}!",),
+        groups=(Group(name, name, (), (table,), (name,)),),
+        notes=(name,),
+        data={name: name},
     )
     page = Reader(page_html(ReportDocument(name, (made, made))))
     plain = Reader(page_html(ReportDocument("x", (replace(made, kind="comparison"),) * 2)))

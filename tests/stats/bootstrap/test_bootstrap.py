@@ -41,7 +41,7 @@ def ratio_of_sums(num: Floats, den: Floats, axis: int = -1) -> Floats:
 
 
 def test_bca_levels_against_efron_and_tibshirani() -> None:
-    """*An Introduction to the Bootstrap* (1993), pp. 185-186: z0 = 0.146, a = 0.061, 90 % gives 0.110 and 0.985."""
+    """*An Introduction to the Bootstrap* (1993), pp. 185-186: z0 = 0.146, a = 0.061, 90% gives 0.110 and 0.985."""
     levels = bootstrap._corrected(0.146, 0.061, float(scipy_stats.norm.ppf(0.95)))
     assert levels is not None
     assert list(levels) == pytest.approx([0.110, 0.985], abs=6e-4)
@@ -301,7 +301,7 @@ def test_without_spread_the_interval_collapses(found: Units, why: str, method: I
 @pytest.mark.parametrize("n", [12, 13])
 def test_limits_stay_among_the_values(n: int) -> None:
     """Mostly zeros: the lower limit is an atom at 0, and a smoothed atom would reach below it."""
-    found = Units(sample("99 % zeros", n) * lengths(n, 1.0), lengths(n, 1.0))
+    found = Units(sample("99% zeros", n) * lengths(n, 1.0), lengths(n, 1.0))
     assert interval(found).interval.low == 0
 
 

@@ -41,7 +41,7 @@ def test_a_lattice_revives_for_ever() -> None:
 def test_after_the_last_revival_there_is_none(n: int, many: int, far: float, spread: float, seed: int) -> None:
     """ψ by its definition: what comes later moves a limit by less than 0.001 standard errors, what came before more.
 
-    |ΔF| ≤ ∫ |ψ|/(πu) du, and at 95 % a limit moves by ΔF over the normal density, 0.058.
+    |ΔF| ≤ ∫ |ψ|/(πu) du, and at 95% a limit moves by ΔF over the normal density, 0.058.
     """
     y = standardised(clumped(n, many, far, spread, seed))
     last = last_revival(y)

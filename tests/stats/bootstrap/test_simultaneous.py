@@ -234,7 +234,7 @@ def test_too_few_resamples_for_the_level_are_refused() -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("shape", SHAPES)
 def test_all_bins_at_once_coverage(shape: str) -> None:
-    """40 documents, 8 bins: 95 % within three binomial standard errors (1.5 points) and half a point of bias."""
+    """40 documents, 8 bins: 95% within three binomial standard errors (1.5 points) and half a point of bias."""
     simulations = 200
     held = [covered(documents_by_bin(shape, 40, 8, seed), seed, resamples=399) for seed in range(simulations)]
     assert 0.90 <= np.mean([all_bins for all_bins, _ in held]) <= 0.995

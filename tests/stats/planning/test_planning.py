@@ -89,13 +89,13 @@ def test_mcnemar_power_against_enumeration_of_verdicts(n: int, better: float, wo
 
 
 def test_exact_mcnemar_power_against_the_manual_of_gpower() -> None:
-    """Odds ratio 0.25, 40 % discordant, 50 pairs, one-sided 0.05: power 0.8393, and an actual α of 0.0326."""
+    """Odds ratio 0.25, 40% discordant, 50 pairs, one-sided 0.05: power 0.8393, and an actual α of 0.0326."""
     assert mcnemar_power(50, 0.32, 0.08, 0.90, exact=True) == pytest.approx(0.8393, abs=1e-4)
     assert mcnemar_power(50, 0.2, 0.2, 0.90, exact=True) / 2 == pytest.approx(0.0326, abs=5e-5)
 
 
 def test_mid_p_power_is_more_than_that_of_the_exact_test() -> None:
-    """100 items, 10 points of 20 % that differ: 62 % against 54 %."""
+    """100 items, 10 points of 20% that differ: 62% against 54%."""
     assert mcnemar_power(100, 0.15, 0.05, 0.95) == pytest.approx(0.62, abs=0.005)
     assert mcnemar_power(100, 0.15, 0.05, 0.95, exact=True) == pytest.approx(0.54, abs=0.005)
 

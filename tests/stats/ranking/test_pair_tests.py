@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from assay.stats.paired_tests import ArmValues, effect_sizes, sign_flip, t_test, wilcoxon
-from assay.stats.ranking import Pairs, pair_tests, pairs_of, squared_gaps
+from assay.stats.ranking import pair_tests
 from assay.stats.ranking.pair_tests import sign_flips, t_tests, wilcoxon_tests
+from assay.stats.ranking.pairs import Pairs, pairs_of, squared_gaps
 from assay.stats.units import Floats, Grid, standard_error
 from tests.stats.leaderboards import grid_of, renumbered
 from tests.strategies import values

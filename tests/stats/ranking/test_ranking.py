@@ -126,7 +126,7 @@ def test_ranks_against_sorting_every_replicate(seed: int, k: int) -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("board", [BOARDS[0], BOARDS[6]], ids=lambda board: board.name)
 def test_leaderboards_are_honest(board: object) -> None:
-    """60 simulations: 5 % of false claims is at most 9 (binomial, 1 in 1,000); corrections go the right way."""
+    """60 simulations: 5% of false claims is at most 9 (binomial, 1 in 1,000); corrections go the right way."""
     chosen = next(b for b in BOARDS if b is board)
     found = [outcome(chosen, seed) for seed in range(60)]
     assert sum(o.false_holm for o in found) <= 9

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.ranking import pairs_of, squared_gaps
+from assay.stats.ranking.pairs import pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import (
     Flips,
     Maxima,
@@ -21,7 +21,7 @@ from assay.stats.ranking.shared_signs import (
 )
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats, Grid
-from tests.stats.leaderboards import grid_of, renumbered
+from tests.stats.leaderboards import grid_of, renumbered, suite_grid
 
 GRIDS = {
     "plain": grid_of(37, 5),
@@ -30,17 +30,26 @@ GRIDS = {
     "clusters": renumbered(grid_of(90, 4, weights=True, groups=20)),
     "holes": grid_of(50, 5, holes=0.3),
     "clusters with holes": renumbered(grid_of(90, 4, groups=20, holes=0.2)),
+    "tasks": suite_grid((12, 25, 40), 5),
+    "tasks with holes": suite_grid((12, 25, 40), 5, holes=0.3),
+    "tasks that share clusters": suite_grid((20, 30, 40), 4, groups=20),
 }
 B = 400
 
 
 def literal_differences(grid: Grid, rows: int, seed: int = 0) -> Floats:
-    """(rows, P) Σ ±d with the signs of the stream, pair by pair on the units that both have."""
+    """(rows, P) Σ ±ωd with the signs of the stream, pair by pair on the units that both have.
+
+    ω is the weight of a unit, times what its task weighs over what the units that both have weigh in it.
+    """
     plus = signs(stream_key(seed, "all pairs"), 0, rows, grid.groups)
     codes = np.arange(grid.n) if grid.clusters is None else grid.clusters
     columns = []
     for i, j in zip(*np.triu_indices(grid.k, 1), strict=True):
         gap = np.nan_to_num(grid.weights * (grid.values[:, i] - grid.values[:, j]))
+        both, strata = grid.present[:, i] & grid.present[:, j], grid.strata
+        if strata is not None:
+            gap *= [grid.weights[strata == t].sum() / grid.weights[(strata == t) & both].sum() for t in strata]
         columns.append(np.where(plus[:, codes], gap, -gap).sum(axis=1))
     return np.column_stack(columns)
 

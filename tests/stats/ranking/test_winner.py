@@ -132,7 +132,7 @@ def test_the_best_of_equal_normals_against_the_median_of_the_largest() -> None:
 
 @pytest.mark.parametrize(("k", "n", "accuracy"), [(20, 100, 0.9), (20, 500, 0.95), (5, 50, 0.98)])
 def test_equal_models_right_or_wrong_coverage(k: int, n: int, accuracy: float) -> None:
-    """Scaled by the winner's own error the limits held 63 % (k = 20, n = 100, .9) and 82 % (n = 500, .95)."""
+    """Scaled by the winner's own error the limits held 63% (k = 20, n = 100, .9) and 82% (n = 500, .95)."""
     rng = np.random.default_rng([k, n])
     found = [top_of(plain(right(rng, n, k, accuracy))) for _ in range(200)]
     assert sum(top.low <= accuracy <= top.high for top in found) >= 186
@@ -153,7 +153,7 @@ def test_equal_models_coverage(kind: str) -> None:
             values = (rng.random((150, 10)) < chance).astype(float)
             top, truth = top_of(Grid(values, np.ones(150), np.repeat(np.arange(25), 6))), 0.9
         held += top.low <= truth <= top.high
-    assert held >= 139  # 93 %
+    assert held >= 139  # 93%
 
 
 # ---------------------------------------------------------------------------------------------------------- properties

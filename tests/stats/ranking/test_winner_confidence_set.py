@@ -8,7 +8,7 @@ from arch.bootstrap import MCS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.stats.ranking import pairs_of
+from assay.stats.ranking.pairs import pairs_of
 from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set
 from assay.stats.streams import signs, stream_key
@@ -82,7 +82,7 @@ def test_the_best_stays_and_less_is_better_mirrors(seed: int, k: int, holes: flo
 
 
 def test_first_test_has_the_size_it_says_coverage() -> None:
-    """20 equal models, right or wrong at .9, 100 items: the bootstrap with fixed errors rejected 8 %, nominal 5."""
+    """20 equal models, right or wrong at .9, 100 items: the bootstrap with fixed errors rejected 8%, nominal 5."""
     rng = np.random.default_rng(3)
     grids = [Grid((rng.random((100, 20)) < 0.9).astype(float), np.ones(100)) for _ in range(100)]
     assert sum(set_of(grid, 499).min() <= 0.05 for grid in grids) <= 11  # binomial(100, .05): 1 in 200

@@ -119,7 +119,7 @@ def test_divergences_that_grow_with_their_noise_are_seen() -> None:
 
 
 def test_inverted_limits_hold_the_true_mean_root() -> None:
-    """Of a good, a middling and a perfect predictor, 60 times each: at least 54 of 60 in the central 95 %."""
+    """Of a good, a middling and a perfect predictor, 60 times each: at least 54 of 60 in the central 95%."""
     for mean, shape in ((0.002, 1.2), (0.02, 1.2), (1e-12, 1.0)):
         held = 0
         for seed in range(60):

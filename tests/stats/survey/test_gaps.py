@@ -231,7 +231,7 @@ def test_a_gap_of_two_segments_against_the_folded_normal() -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("scores", [[0.6, 0.6, 0.6, 0.6], [0.6, 0.61, 0.6, 0.62], [0.6, 0.6, 0.6, 0.7]])
 def test_intervals_of_gaps_hold_the_true_gap(scores: list[float]) -> None:
-    """200 times: 95 % nominal, at least 90 % here; the quantiles of the gap itself never hold a gap of 0."""
+    """200 times: 95% nominal, at least 90% here; the quantiles of the gap itself never hold a gap of 0."""
     rng, true, held = np.random.default_rng(4), float(np.ptp(scores)), 0
     noise = rng.normal(size=(4, 400))
     for _ in range(200):

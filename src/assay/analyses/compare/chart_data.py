@@ -1,6 +1,7 @@
 """What the charts of a comparison show: the difference by unit, and the distribution that its interval is read from."""
 
 from dataclasses import dataclass
+from math import ceil, floor
 
 import msgspec
 import numpy as np
@@ -13,6 +14,7 @@ from assay.stats.units import Floats, Units
 
 MOST_GROUPS = 200  # more units than this are drawn as means of neighbours
 _BINS = 80
+_WHOLE = 100  # whole numbers up to this are counts or 0/1 scores
 _TAIL = 5e-4  # of the distribution, on each side, that is not drawn
 
 
@@ -86,6 +88,18 @@ def _order(panel: Panel) -> NDArray[np.int64]:
 def _histogram(drawn: Units, resamples: int | None, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     distribution = bootstrap_of(drawn, resamples=resamples, seed=seed)
     low, high = distribution.quantiles([_TAIL, 1 - _TAIL]).tolist()
-    edges: Floats = np.linspace(low, high, _BINS + 1)
+    edges = _edges(drawn, low, high)
     below = np.array([distribution.cdf(edge) for edge in edges.tolist()])
     return tuple(edges.tolist()), tuple(np.maximum(np.diff(below), 0).tolist())
+
+
+def _edges(drawn: Units, low: float, high: float) -> Floats:
+    """The edges of the bars: of means of whole numbers between their possible values, so that bars are no comb."""
+    values = drawn.numerators / drawn.denominators
+    if not drawn.equal_denominators or np.abs(values).max() > _WHOLE or (values != np.rint(values)).any():
+        return np.linspace(low, high, _BINS + 1)
+    step = 1 / drawn.n
+    width = max(1, ceil((high - low) / step / _BINS))
+    first = floor(low / step + 0.5) - 0.5
+    bars = max(1, ceil((high / step - first) / width))
+    return np.asarray(step * (first + width * np.arange(bars + 1)), dtype=np.float64)

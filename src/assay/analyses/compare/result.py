@@ -1,16 +1,21 @@
 """The record that `compare` returns."""
 
+from functools import partial
+from math import exp
+
 import msgspec
 
 from assay.analyses.assumptions import length_facts, notes_with
 from assay.analyses.compare.chart_data import ChartData
+from assay.analyses.compare.pair_facts import POWER, PairFacts, RightCounts
 from assay.analyses.contrast import Reliance, Verdict
+from assay.analyses.runs_like_these import RunsLikeThese
 from assay.data import Dropped, Kind
 from assay.data.panel_views import Substance
 from assay.design import Design
 from assay.results import words
-from assay.results.figures import Distribution, Figure, Gauge, Histogram, Mark, Point, Points
-from assay.results.parts import Caution, Fact, Section, cautions_of
+from assay.results.figures import BarPart, Bars, Distribution, Figure, Gauge, Histogram, Mark, Point, Points
+from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.stats.assumptions import AlikeUnits, LongUnits
 from assay.stats.records import Estimate, Fallback, Interval, Test
@@ -70,6 +75,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     a: float | None  # mean loss or mean score; None: nothing to measure
     b: float | None
     difference: Estimate  # B − A: nats per token, or points of score
+    runs_like_these: RunsLikeThese | None = None  # the same difference; None: not several complete runs of both
     ratio: Estimate | None = None  # losses: perplexity of B over A
     bits_per_byte: PairedQuantity | None = None  # where the columns exist
     bits_per_character: PairedQuantity | None = None
@@ -77,6 +83,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     test: Test
     effect_sizes: dict[str, Estimate]
     n_pairs: int
+    pairing: PairFacts | None = None  # what comparing in pairs gains; None: nothing was compared
     n_clusters: int | None
     cluster_by: str | None
     substance: Substance | None = None  # how much evidence there is; None: nothing was compared
@@ -138,6 +145,36 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     def facts(self) -> tuple[Fact, ...]:
         return (*self._main_facts(), *self._evidence_facts())
 
+    @property
+    def main_table(self) -> ResultTable:
+        """The comparison in a row, as papers print it."""
+        shown = self.difference if self.ratio is None else self.ratio
+        name = "B - A" if self.ratio is None else "B / A"
+        sign, null = self.ratio is None, None if self.ratio is None else 1.0
+        columns = (
+            Column("A", [self.systems.a]),
+            Column("B", [self.systems.b]),
+            Column("n", [self.n_pairs]),
+            Column(f"{self._quantity}, A", [self.a], key="a"),
+            Column(f"{self._quantity}, B", [self.b], key="b"),
+            Column(
+                name, [shown], partial(words.with_interval, sign=sign, null=null), key="difference" if sign else "ratio"
+            ),
+            Column("p", [self.p_value], words.p_alone, key="p_value"),
+        )
+        return ResultTable("comparison", "", columns)
+
+    @property
+    def _quantity(self) -> str:
+        return "loss" if self.kind == "losses" else str(self.measure)
+
+    @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        """Both values, the difference or the ratio, p, and how many pairs there are."""
+        one = "perplexity ratio" if self.ratio is not None else "difference"
+        keys = ("loss", "score", one, "runs like these", "test", "pairs", "right", "pairing", "could have shown")
+        return tuple(fact for fact in self.facts if fact.key in keys)
+
     def _main_facts(self) -> list[Fact]:
         losses = self.kind == "losses"
         name, key = ("loss (nats per token)", "loss") if losses else (str(self.measure), "score")
@@ -145,15 +182,26 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
         found = [
             Fact(f"{name}, A", self.a, key, a),
             Fact(f"{name}, B", self.b, key, b),
-            _estimated("difference B − A", self.difference, "difference", sign=True),
+            self._compared("difference B − A", self.difference, "difference", sign=True),
         ]
+        if self.runs_like_these is not None:
+            found.append(self.runs_like_these.fact)
         if self.ratio is not None:
-            found.append(_estimated("perplexity B / A", self.ratio, "perplexity ratio", null=1.0))
+            found.append(self._compared("perplexity B / A", self.ratio, "perplexity ratio", null=1.0))
         for label, shown in self.sizes.items():
             both = " → ".join(_both(shown.a, shown.b))
             values = f"{both}, {words.with_interval(shown.difference, sign=True)}"
             found.append(Fact(label.replace("_", " "), shown.difference, "bits", values))
         return found
+
+    def _compared(
+        self, label: str, found: Estimate, key: str, *, sign: bool = False, null: float | None = None
+    ) -> Fact:
+        """The difference or the ratio; of a single unit there is no interval."""
+        collapsed = found.interval is not None and found.interval.method == "degenerate"
+        if collapsed and self.difference.n == 1:
+            return Fact(label, found, key, words.of_one(found, self._drawn_unit, sign=sign))
+        return _estimated(label, found, key, sign=sign, null=null)
 
     def _evidence_facts(self) -> list[Fact]:
         found = [Fact(f"test ({self.test.name})", self.p_value, "test", self._p_text())]
@@ -166,12 +214,39 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             pairs += f" in {words.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
         found += [
             Fact("pairs", self.n_pairs, "pairs", pairs + self._worth()),
+            *self._pairing_facts(),
             *length_facts(self.long_units, self._drawn_unit, self.kind),
             Fact("interval", self._how(), "interval"),
         ]
         if self.kind == "losses":
             found.append(Fact("scheme", f"{self.computed.scheme}: {self.computed.scheme_reason}", "scheme"))
         return found
+
+    def _pairing_facts(self) -> list[Fact]:
+        """Who alone is right, what pairing saved, and what so many pairs could have shown."""
+        if self.pairing is None:
+            return []
+        found, pairing = list[Fact](), self.pairing
+        if pairing.right is not None:
+            found.append(Fact("right", None, "right", str(pairing.right)))
+        if pairing.correlation is not None and pairing.saved is not None:
+            gained = (
+                f"; {words.share(pairing.saved)} fewer {self.unit}s than unpaired" if pairing.saved >= 0.005 else ""
+            )
+            shown = f"correlation {pairing.correlation:.3f}{gained}"
+            found.append(Fact("pairing", pairing.correlation, "pairing", shown))
+        if pairing.detectable is not None:
+            found.append(Fact("could have shown", pairing.detectable, "could have shown", self._could_show()))
+        return found
+
+    def _could_show(self) -> str:
+        assert self.pairing is not None
+        assert self.pairing.detectable is not None
+        size = self.pairing.detectable
+        shown = (
+            f"a ratio of {words.number(exp(min(size, 700.0)), 4)}" if self.ratio is not None else words.number(size, 2)
+        )
+        return f"{shown}, with {words.percent(POWER)} power"
 
     def _worth(self) -> str:
         """As how many units of equal weight they count, and how many differ, where that is less."""
@@ -180,9 +255,9 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             return ""
         parts = []
         if found.effective < 0.95 * found.units:
-            parts.append(f"worth {found.effective:.3g} of equal weight, the largest {100 * found.largest:.2g} % of all")
+            parts.append(f"worth {found.effective:.3g} of equal weight, the largest {100 * found.largest:.2g}% of all")
         if found.differing is not None and found.differing < self.n_pairs:
-            parts.append(f"{found.differing:,} differ")
+            parts.append(f"{found.differing:,} {'differs' if found.differing == 1 else 'differ'}")
         return "".join(f"; {part}" for part in parts)
 
     def _p_text(self) -> str:
@@ -227,11 +302,25 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     def sections(self) -> tuple[Section, ...]:
         figures: list[Figure] = [] if self.gauge is None else [self.gauge]
         limits, value = self.difference.interval, self.difference.value
-        if self.chart_data is not None:
+        if self.pairing is not None and self.pairing.right is not None:
+            figures.append(self._right_and_wrong(self.pairing.right))
+        elif self.chart_data is not None:
             figures.append(self._by_unit(self.chart_data))
-            if self.chart_data.edges and limits is not None and value is not None:
-                figures.append(self._distribution(self.chart_data, limits, value))
+        if self.chart_data is not None and self.chart_data.edges and limits is not None and value is not None:
+            figures.append(self._distribution(self.chart_data, limits, value))
         return (Section("charts", "Charts", figures=tuple(figures)),) if figures else ()
+
+    def _right_and_wrong(self, right: RightCounts) -> Bars:
+        """Of 0/1 scores: one bar of all items, by who is right."""
+        parts = (
+            BarPart("both right", right.both, "same"),
+            BarPart(f"only {self.systems.a}", right.only_a, "first"),
+            BarPart(f"only {self.systems.b}", right.only_b, "second"),
+            BarPart("neither", right.neither, "none"),
+        )
+        alone = words.count(right.only_a + right.only_b, self.unit)
+        about = (f"The verdict rests on the {alone} that one alone has right.",)
+        return Bars("right", f"Who is right, on {words.count(self.n_pairs, self.unit)}", about, f"{self.unit}s", parts)
 
     def _by_unit(self, data: ChartData) -> Points:
         """B − A of each unit, or of neighbours together, with the overall difference and its interval as a band."""

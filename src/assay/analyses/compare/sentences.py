@@ -2,6 +2,7 @@
 
 from assay.analyses.compare.result import PairedQuantity
 from assay.analyses.contrast import Verdict
+from assay.analyses.runs_like_these import RunsLikeThese
 from assay.data import Panel
 from assay.data.metrics import SCORE
 from assay.design import Design
@@ -29,6 +30,13 @@ def sentence_of(
     }
     shown = ", ".join([*_evidence(panel, value, ratio, test), *([reserve] if reserve else [])])
     return f"{heads[verdict]}: {_finding(panel, value, ratio)} ({shown})."
+
+
+def with_runs(sentence: str, verdict: Verdict, beyond: RunsLikeThese | None) -> str:
+    """The same with a word on other runs, where what is shown for these is not shown for runs like these."""
+    if beyond is None or verdict not in ("better", "worse") or not beyond.open:
+        return sentence
+    return f"{sentence[:-1]}; other runs may differ."
 
 
 def nothing_to_compare(unit: str, a: str, b: str) -> str:
@@ -63,7 +71,7 @@ def _evidence(panel: Panel, value: PairedQuantity, ratio: Estimate | None, test:
         parts += ["all differences are equal"] if value.difference.n > 1 else []  # no interval that p could contradict
     elif shown.interval is not None:
         limits = words.interval(shown.interval, sign=shown is not ratio, null=1.0 if shown is ratio else None)
-        parts.append(f"{words.percent(shown.interval.level)} interval {limits}")
+        parts.append(f"{words.percent(shown.interval.level)} CI {limits}")
     if test.p_value is not None:
         parts.append(words.p_value(test.p_value))
     groups = panel.n_clusters

@@ -172,9 +172,9 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
         )
 
     def _legend(self, axis: "_PositionAxis") -> tuple[str, ...]:
-        bands = f"Bands: {words.percent(self.design.level)} intervals of single bins ({self._clusters})"
+        bands = f"Bands: {words.percent(self.design.level)} CIs of single bins ({self._clusters})"
         below = "; of differences, of all bins at once." if self.differences else "."
-        left_out = f"Not drawn: positions below {axis.bins[0].low:,}, {100 * axis.left_out:.1f} % of the tokens."
+        left_out = f"Not drawn: positions below {axis.bins[0].low:,}, {100 * axis.left_out:.1f}% of the tokens."
         lines = (f"{bands}{below}", "Solid line: context still helps. Dashed: no further improvement is shown.")
         return (*lines, left_out) if axis.first else lines
 

@@ -62,7 +62,7 @@ def _slope(slope: Estimate) -> str:
         return ""
     value = words.placed(slope.value, words.decimals(slope.interval), sign=True)
     limits = words.interval(slope.interval, sign=True)
-    return f"slope {value} nats per doubling, {words.percent(slope.interval.level)} interval {limits}"
+    return f"slope {value} nats per doubling, {words.percent(slope.interval.level)} CI {limits}"
 
 
 def pair_sentence(names: tuple[str, str], gaps: Sequence[BinDifference]) -> str:

@@ -83,10 +83,10 @@ class Quantity(msgspec.Struct, frozen=True):
             return "undefined"
         places = words.decimals(found.interval)
         text = words.placed(found.value, None if places is None else max(places - fewer, 0), sign=difference)
-        return text if self.scale != "share" else f"{text} points" if difference else f"{text} %"
+        return text if self.scale != "share" else f"{text} points" if difference else f"{text}%"
 
     def cell(self, estimate: Estimate, *, difference: bool = False) -> str:
-        """``71.2 % [70.9 to 71.5]``, with one decimal fewer than in a sentence; or why it is undefined."""
+        """``71.2% [70.9 to 71.5]``, with one decimal fewer than in a sentence; or why it is undefined."""
         if estimate.value is None:
             return f"undefined: {estimate.reason}"
         text, limits = self.text(estimate, difference=difference, fewer=1), self.scaled(estimate).interval
@@ -243,7 +243,7 @@ class Japanese(Result, frozen=True, kw_only=True, tag="assay/japanese/1"):
         return Forest(
             "japanese",
             "Accuracy by script",
-            (whose + _DRAWN[self.kind], f"Lines: {level} intervals of single scripts ({units})."),
+            (whose + _DRAWN[self.kind], f"Lines: {level} CIs of single scripts ({units})."),
             "accuracy (per cent of the characters)",
             tuple(_line(name, value) for name, value in shown),
             domain=(0.0, 100.0),

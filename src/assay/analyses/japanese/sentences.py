@@ -36,7 +36,7 @@ def _plain(value: QuantityValue) -> str:
 
 def _limits(value: QuantityValue) -> str:
     limits = value.quantity.scaled(value.estimate).interval
-    return "" if limits is None else f"{words.percent(limits.level)} interval {words.interval(limits)}"
+    return "" if limits is None else f"{words.percent(limits.level)} CI {words.interval(limits)}"
 
 
 def _bracketed(text: str) -> str:
@@ -77,7 +77,7 @@ def _evidence(gap: QuantityDifference, unit: str, reserve: str) -> str:
     limits = gap.quantity.scaled(gap.difference).interval
     parts = []
     if limits is not None:
-        parts.append(f"{words.percent(limits.level)} interval {words.interval(limits, sign=True)}")
+        parts.append(f"{words.percent(limits.level)} CI {words.interval(limits, sign=True)}")
     if gap.randomization.p_value is not None:
         parts.append(words.p_value(gap.randomization.p_value))
     parts += [words.count(gap.difference.n, unit), *([reserve] if reserve else [])]

@@ -114,7 +114,7 @@ def _character_notes(counts: Sequence[CharacterCounts]) -> tuple[str, ...]:
         notes.append(f"not predicted, and not counted: {what} at the start of documents and windows")
     shares = {one.name: one.mixed_bits / max(float(one.bits.sum()), 1e-300) for one in counts}
     if any(share > 0 for share in shares.values()):
-        each = ", ".join(f"{name} {100 * share:.2g} %" for name, share in shares.items())
+        each = ", ".join(f"{name} {100 * share:.2g}%" for name, share in shares.items())
         notes.append(f"bits of tokens with several scripts, which are shared out by bytes: {each}")
     return tuple(notes)
 

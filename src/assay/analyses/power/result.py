@@ -101,7 +101,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
     @property
     def error_of_each(self) -> str:
         """The false-alarm rate allowed for each comparison."""
-        return f"{100 * (1 - self.goal.adjusted_level):.3g} %"
+        return f"{100 * (1 - self.goal.adjusted_level):.3g}%"
 
     @property
     def subject(self) -> str:
@@ -228,7 +228,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
         if self.pilot is None:
             return (line,)
         pilot, level = words.count(self.pilot.n, self.unit), words.percent(self.pilot.limits.level)
-        return (line, f"Band: what the pilot of {pilot} leaves possible ({level} interval of the spread).")
+        return (line, f"Band: what the pilot of {pilot} leaves possible ({level} CI of the spread).")
 
     def to_frame(self) -> "pd.DataFrame":
         """The curve, a row for each number of items (pandas must be installed)."""

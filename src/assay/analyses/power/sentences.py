@@ -38,7 +38,7 @@ def _beside(found: Power) -> str:
     if limits is not None and found.pilot is not None:
         low, high = (_answer(found, limit) for limit in (limits.low, limits.high))
         pilot = words.count(found.pilot.n, found.unit)
-        parts.append(f"by a pilot of {pilot}: {low} to {high}, {words.percent(limits.level)} interval")
+        parts.append(f"by a pilot of {pilot}: {low} to {high}, {words.percent(limits.level)} CI")
     if found.goal.comparisons > 1:
         parts.append(f"each of {found.goal.comparisons:,} comparisons at {found.error_of_each}")
     return f" ({'; '.join(parts)})" if parts else ""
@@ -57,5 +57,5 @@ def notes_of(plan: StudyPlan, pilot: Pilot | None) -> tuple[str, ...]:
         return ()
     if plan.discordant == pilot.discordant:
         return ()
-    seen, least = f"{100 * pilot.discordant:.3g} %", f"{100 * plan.discordant:.3g} %"
+    seen, least = f"{100 * pilot.discordant:.3g}%", f"{100 * plan.discordant:.3g}%"
     return (f"{seen} of the pilot's items differ, fewer than the difference needs; the plan assumes {least}",)

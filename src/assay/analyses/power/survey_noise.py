@@ -2,7 +2,7 @@
 
 A sample of n differs from its population, so that the true shares themselves score less than 1 against it (C1). Where
 all samples can be listed the expected score is exact; else the χ approximation where n·min p ≥ 10, where it is within
-2 %; else samples are drawn. The published recipe's numbers stand beside: its JSD is four times too large for one
+2%; else samples are drawn. The published recipe's numbers stand beside: its JSD is four times too large for one
 sample, and it takes the root of a mean for the mean of a root.
 """
 
@@ -130,10 +130,10 @@ class SurveyNoise(Result, frozen=True, kw_only=True, tag="assay/noise/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        return (Section("noise", "Noise", _ABOUT, self._curves(), (self.table,), page="power.md"),)
+        return (Section("noise", "Noise", _ABOUT, self._curves(), (self.noise_table,), page="power.md"),)
 
     @property
-    def table(self) -> ResultTable:
+    def noise_table(self) -> ResultTable:
         cells = self.cells
         columns = (
             Column("options", [cell.options for cell in cells]),
@@ -165,7 +165,7 @@ class SurveyNoise(Result, frozen=True, kw_only=True, tag="assay/noise/1"):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each number of options and respondents (pandas must be installed)."""
-        return self.table.to_frame()
+        return self.noise_table.to_frame()
 
 
 _ABOUT = (

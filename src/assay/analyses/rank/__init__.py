@@ -1,44 +1,46 @@
 """Which models can be told apart? k models on the same items: every pair tested, tiers, ranks, and who may be best."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
+from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Unpack
 
 import numpy as np
 
-from assay.analyses.assumptions import long_pairs
-from assay.analyses.rank.models import models_of, models_of_panel, only_complete, without_rounding
-from assay.analyses.rank.pair_columns import ranked_pairs
-from assay.analyses.rank.pairs import PairDecisions, check_adjust, decide
-from assay.analyses.rank.records import Adjust, RankMethods, Reweighting, Standing, TopScore
+from assay.analyses.rank.board import Board, TaskBoard
+from assay.analyses.rank.models import board_panel, pooled, without_rounding
+from assay.analyses.rank.pairs import check_adjust, decide
+from assay.analyses.rank.previous import (
+    carried_from,
+    check_settings,
+    check_tasks,
+    previous_board,
+    weights_of,
+    with_changes,
+)
+from assay.analyses.rank.records import Adjust
 from assay.analyses.rank.result import Leaderboard
-from assay.analyses.rank.sentences import notes_of, sentence_of
-from assay.analyses.rank.weights import WeightScheme, check_weights, place_of, reweighted, reweightings
+from assay.analyses.rank.tasks import BoardTasks
+from assay.analyses.rank.weights import WeightScheme, check_weights, reweighted, reweightings
+from assay.analyses.suite.tasks import TASK, several_tasks, weights_told
 from assay.data import Panel, Selection
 from assay.data.arrays import check_differences, check_largest
-from assay.data.sources import Source, panel_as_asked, read_sources
-from assay.design import DEFAULT_RESAMPLES, Design, DesignFields, Method, Missing, as_given, signature
+from assay.data.readers.harness import Groups
+from assay.data.sources import Source
+from assay.design import Design, DesignFields, Missing, as_given
 from assay.errors import InputError, UsageError
-from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
-from assay.stats.bounded_mean import bounded_interval, fitted_interval
-from assay.stats.multiplicity import letters, rank_limits, tiers
-from assay.stats.numerics import t_quantile
-from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
-from assay.stats.ranking.shared_signs import Flips
-from assay.stats.ranking.winner import confidence_set, winner
-from assay.stats.records import Estimate, Fallback, Interval
-from assay.stats.units import Floats, effective_number
-from assay.stats.which_interval import UnitFacts, interval_for
-
-_TOO_LARGE = "the perplexity is too large for a number"
+from assay.limits import TaskWeights
+from assay.stats.ranking import connected, fitted
 
 
 def rank(
     *sources: Source | Panel,
     design: Design | None = None,
-    adjust: Adjust = "holm",
+    adjust: Adjust | None = None,
+    by: str | None = None,
+    total: TaskWeights | str | PathLike[str] | None = None,
+    groups: Groups | str | PathLike[str] | None = None,
+    previous: Leaderboard | str | PathLike[str] | None = None,
     weights: WeightScheme | None = None,
     min_n: int | None = None,
     missing: Missing = "drop",
@@ -58,6 +60,15 @@ def rank(
     items that both have answered (``missing="complete"``: on those that all have; ``"zero"``: answers that are not
     there count as 0; ``"refuse"``: there must be none), and the p-values are adjusted for the number of pairs.
 
+    Items of several tasks (a column or label ``task``, or ``by`` of another name; the tasks of a harness) are ranked by
+    the mean of the tasks: ``total`` says what a task weighs, as for `compare_suite`, and ``groups`` which belong
+    together. Tasks with fewer than ten items on average are taken together unless ``by`` or ``total`` asks for them.
+    ``adjust`` is Holm's way by default, and max-T for several tasks.
+
+    ``previous`` is a board, or the file that one was saved in, which new models join: the sources hold the results of
+    all models, old and new, and `Leaderboard.changes` says what changed. The board keeps its items, and no estimate,
+    interval or p-value of an old pair by itself moves; adjusted ones do, for there are more pairs.
+
     ``weights`` turns a column ``weight`` of counts n into weights n, √n or log n, ``min_n`` leaves out items with
     fewer, and the result says what that changes. The source may be one `Panel`. The fields of a design (``level``,
     ``method``, ``test``, …) may be given as keywords instead of a ``design``.
@@ -73,20 +84,62 @@ def rank(
     Holm (1979) controls the probability of any false claim at 1 − level. If it holds, all true ranks are within
     [1 + #better, k − #worse] (Mogstad, Romano, Shaikh and Wilhelm 2024).
     """
+    before = None if previous is None else previous_board(previous)
+    design = before.design if before is not None and design is None and not settings else design
     design = as_given("rank", Design, design, settings)
     _check_design(design)
-    check_adjust(adjust, design)
     check_weights(weights, min_n)
-    how: dict[str, Any] = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
-    if sources and isinstance(sources[0], Panel):
-        if len(sources) > 1:
-            raise UsageError("rank takes one panel, or files and tables, but not both.")
-        panel = models_of_panel(panel_as_asked(sources[0], columns=columns, selection=selection, **how), names)
+    asked = _Asked(by, total, groups)
+    asked.check(design, {"weights": weights, "min_n": min_n, "split": split})
+    how: dict[str, Any] = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better, "missing": missing}
+    if before is not None:
+        check_settings(before, design)
+        check_tasks(before, by, total)
+        asked, adjust = replace(asked, by=by or before.by, total=total or weights_of(before)), adjust or before.adjust
+    apart = asked.any or asked.may_be_apart(design, weights, min_n, split)
+    told: dict[str, Any] = {"by": asked.by or TASK, "groups": groups} if apart else {}
+    panel = board_panel(sources, names=names, columns=columns, selection=selection, previous=before, **how, **told)
+    if asked.any or (apart and before is None and several_tasks(panel)):
+        found = rank_tasks(asked.tasks(panel), design, adjust or "max-t", previous=before)
     else:
-        tables = read_sources(sources, columns=columns, cluster=cluster, selection=selection)
-        panel = models_of(tables, names=names, missing="drop" if missing == "complete" else missing, **how)
-    panel = only_complete(panel) if missing == "complete" else panel.without(missing)
-    return rank_panel(panel, design, adjust, weights=weights, min_n=min_n)
+        found = rank_panel(pooled(panel), design, adjust or "holm", weights=weights, min_n=min_n, previous=before)
+    return found if before is None else with_changes(found, before)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of tasks."""
+
+    by: str | None
+    total: TaskWeights | str | PathLike[str] | None
+    groups: Groups | str | PathLike[str] | None
+
+    @property
+    def any(self) -> bool:
+        """Whether tasks are to be told apart, however few items they have."""
+        return not (self.by is None and self.total is None and self.groups is None)
+
+    def check(self, design: Design, single: Mapping[str, object]) -> None:
+        """Refuse what is only for items taken together."""
+        given = [name for name, value in single.items() if value is not None]
+        if self.any and given:
+            raise UsageError(f"`{given[0]}` is not for several tasks; leave it out, or choose one task.")
+        if self.any and not _left_to_us(design):
+            raise UsageError(
+                "several tasks choose intervals and tests themselves; leave out `method` and `test`, or choose one "
+                "task."
+            )
+
+    def may_be_apart(self, design: Design, *single: object) -> bool:
+        """Whether tasks that nobody asked for may be told apart."""
+        return _left_to_us(design) and all(value is None for value in single)
+
+    def tasks(self, panel: Panel) -> BoardTasks:
+        return BoardTasks.of(panel, self.by or TASK, weights_told("macro" if self.total is None else self.total))
+
+
+def _left_to_us(design: Design) -> bool:
+    return (design.method, design.test) == (Design().method, Design().test)
 
 
 def _check_design(design: Design) -> None:
@@ -104,8 +157,10 @@ def rank_panel(
     *,
     weights: WeightScheme | None = None,
     min_n: int | None = None,
+    previous: Leaderboard | None = None,
 ) -> Leaderboard:
-    """The leaderboard of a panel of models, sorted by name."""
+    """The leaderboard of a panel of models, sorted by name; ``previous`` is a board that it continues."""
+    check_adjust(adjust, design)
     panel = without_rounding(panel)
     chosen = reweighted(panel, weights, min_n)
     _check_panel(chosen)
@@ -117,9 +172,25 @@ def rank_panel(
         adjust,
         lower_is_better=chosen.metric.lower_is_better,
         scores=chosen.metric.kind == "scores",
+        carried=None if previous is None else carried_from(previous, chosen.systems),
     )
     others = reweightings(panel, weights, min_n, decided.better)
-    return _Board(chosen, found, decided, design, adjust).record(others, weights, min_n)
+    return Board(chosen, found, decided, design, adjust).record(others, weights=weights, min_n=min_n)
+
+
+def rank_tasks(
+    tasks: BoardTasks, design: Design, adjust: Adjust = "max-t", *, previous: Leaderboard | None = None
+) -> Leaderboard:
+    """The leaderboard of the means of several tasks; ``previous`` is a board that it continues."""
+    check_adjust(adjust, design)
+    tasks = replace(tasks, panel=without_rounding(tasks.panel))
+    panel = tasks.board
+    _check_panel(panel)
+    found, metric = fitted(panel.grid), panel.metric
+    lower, scores = metric.lower_is_better, metric.kind == "scores"
+    carried = None if previous is None else carried_from(previous, panel.systems)
+    decided = decide(panel.grid, found, design, adjust, lower_is_better=lower, scores=scores, carried=carried)
+    return TaskBoard(panel, found, decided, design, adjust, tasks).with_tasks()
 
 
 def _check_panel(panel: Panel) -> None:
@@ -134,156 +205,8 @@ def _check_panel(panel: Panel) -> None:
     reached = connected(grid)
     if not reached.all():
         lone = panel.systems[int(np.argmin(reached))]
+        where = "" if grid.strata is None else f" of some {panel.strata}"
         raise InputError(
-            f"no {panel.unit} connects {lone!r} with {panel.systems[0]!r}, neither directly nor through "
+            f"no {panel.unit}{where} connects {lone!r} with {panel.systems[0]!r}, neither directly nor through "
             "other models; check the ids, or rank the two groups apart."
-        )
-
-
-class _Board:
-    """Everything that is computed of a panel, on the way to the record."""
-
-    def __init__(self, panel: Panel, found: Fitted, decided: PairDecisions, design: Design, adjust: Adjust) -> None:
-        self.panel, self.found, self.decided, self.design, self.adjust = panel, found, decided, design, adjust
-        self.resamples = design.resamples or DEFAULT_RESAMPLES
-        self.sign = -1.0 if panel.metric.lower_is_better else 1.0
-        self.goodness: Floats = self.sign * found.estimates
-        self.draws: Floats = self.sign * deviations(found, self.resamples, design.seed)
-        self.ranks = place_of(self.goodness)
-        self.order = sorted(range(panel.grid.k), key=lambda i: (self.ranks[i], panel.systems[i]))
-        self.by_length = long_pairs(panel)
-        self.fallbacks: list[Fallback] = []
-        self.method: Method = "auto" if design.method == "tango" else design.method  # of single models
-        shares = panel.metric.kind == "scores" and panel.grid.shares
-        self.bounded = interval_for(self.method, UnitFacts("shares" if shares else "other")) == AGRESTI_COULL
-
-    def record(self, others: Sequence[Reweighting], weights: WeightScheme | None, min_n: int | None) -> Leaderboard:
-        panel, grid = self.panel, self.panel.grid
-        models = self._standings()
-        pairs = ranked_pairs(self.decided, panel.systems, self.order)
-        tests = self.decided.tests
-        return Leaderboard(
-            kind="leaderboard",
-            metric=panel.metric.kind,
-            unit=panel.unit,
-            lower_is_better=panel.metric.lower_is_better,
-            sentence=sentence_of(models, pairs, adjusted=self.adjust != "none"),
-            models=models,
-            tiers=tuple(tuple(m.name for m in group) for _, group in groupby(models, attrgetter("tier"))),
-            confidence_set=tuple(model.name for model in models if model.in_confidence_set),
-            top=self._top(),
-            adjust=self.adjust,
-            pairs=pairs,
-            reweightings=tuple(others),
-            n_units=grid.n,
-            n_complete=int(grid.present.all(axis=1).sum()),
-            n_clusters=None if grid.clusters is None else grid.groups,
-            cluster_by=panel.cluster_by,
-            substance=panel.substance(),
-            long_units=self.by_length,
-            lost=panel.lost_answers,
-            fallbacks=tuple(dict.fromkeys([*self.fallbacks, *self.decided.evidence.fallbacks])),
-            notes=notes_of(panel, self.decided, self.adjust, self.order, self.by_length),
-            design=self.design,
-            computed=RankMethods(
-                tests.how,
-                tests.resamples,
-                replace(self.design, method=self.method).ran(model.estimate.interval for model in models),
-                self.decided.intervals,
-                self.resamples,
-                simultaneous=self.decided.family is not None,
-            ),
-            signature=self._signature(weights, min_n),
-        )
-
-    def _standings(self) -> tuple[Standing, ...]:
-        grid, order = self.panel.grid, np.array(self.order)
-        different, better = self.decided.different[np.ix_(order, order)], self.decided.better[np.ix_(order, order)]
-        best = probability_best(self.goodness, self.draws)
-        flips = Flips.of(grid, seed=self.design.seed)
-        p_set = confidence_set(
-            self.decided.pairs, flips, self.resamples, lower_is_better=self.panel.metric.lower_is_better
-        )
-        spread = rank_quantiles(self.goodness, self.draws, self.design.level)
-        places = zip(self.order, tiers(different), letters(different), rank_limits(better), strict=True)
-        standings = []
-        for i, tier, shared, limits in places:
-            estimate = self._estimate(i)
-            standings.append(
-                Standing(
-                    self.panel.systems[i],
-                    self.ranks[i],
-                    estimate,
-                    estimate.exp(_TOO_LARGE) if self.panel.metric.kind == "losses" else None,
-                    grid.system(i).estimate,
-                    int(grid.present[:, i].sum()),
-                    tier,
-                    shared,
-                    limits,
-                    spread[i],
-                    float(best[i]),
-                    float(p_set[i]),
-                    bool(p_set[i] > 1 - self.design.level),
-                )
-            )
-        return tuple(standings)
-
-    def _estimate(self, i: int) -> Estimate:
-        """The interval of the design, or with holes that of the fit."""
-        grid, asked = self.panel.grid, self.design
-        value, error, n = float(self.found.estimates[i]), float(self.found.errors[i]), int(grid.present[:, i].sum())
-        if grid.whole and self.bounded:
-            drawn, right = grid.system(i), bool(np.isin(grid.values[:, i], (0.0, 1.0)).all())
-            limits = bounded_interval(drawn, grid.weights, asked.level, right_or_wrong=right)
-            return Estimate(value, limits.around(value), error, n)
-        if grid.whole:
-            found = replace(asked, method=self.method).interval(grid.system(i))
-            self.fallbacks += found.fallbacks
-            return Estimate(value, found.interval, error, n)
-        if self.bounded and grid.groups > 1:
-            there = grid.present[:, i]
-            right = bool(np.isin(grid.values[there, i], (0.0, 1.0)).all())
-            answers = effective_number(grid.weights[there])
-            limits = fitted_interval(value, error, answers, grid.groups, asked.level, right_or_wrong=right)
-            return Estimate(value, limits, error, n)
-        if self.method != "t":
-            why = "answers are missing, so that estimates are fitted with an effect of each unit"
-            self.fallbacks.append(Fallback(self.method, "t", why))
-        reach = t_quantile(0.5 + asked.level / 2, grid.groups - 1) * error
-        return Estimate(value, Interval(value - reach, value + reach, asked.level, "t"), error, n)
-
-    def _top(self) -> TopScore:
-        i = self.order[0]  # the first by name where several tie
-        metric, value = self.panel.metric, float(self.found.estimates[i])
-        found = winner(
-            self.panel.grid,
-            self.found,
-            i,
-            self.design.level,
-            bounded=metric.kind == "scores" and self.panel.grid.shares,
-            lower_is_better=metric.lower_is_better,
-        )
-        low, high = sorted((self.sign * found.low, self.sign * found.high))
-        limits = Interval(low, high, self.design.level, found.method)
-        corrected = Estimate(self.sign * found.value, limits, float(self.found.errors[i]), self.panel.grid.n)
-        return TopScore(self.panel.systems[i], value, value - self.sign * found.value, corrected, found.rivals)
-
-    def _signature(self, weights: WeightScheme | None, min_n: int | None) -> str:
-        panel, grid, tests = self.panel, self.panel.grid, self.decided.tests
-        return signature(
-            "rank",
-            units=panel.unit + "s",
-            models=grid.k,
-            n=grid.n,
-            clusters=None if grid.clusters is None else f"{grid.groups} {panel.cluster_by}",
-            weights=weights,
-            min_n=min_n,
-            test=tests.name,
-            flips=tests.resamples,
-            adjust=self.adjust,
-            method=self.decided.method,
-            resamples=self.resamples,
-            level=self.design.level,
-            seed=self.design.seed,
-            data=panel.digest[:16],
         )

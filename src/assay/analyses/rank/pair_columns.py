@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.analyses.contrast import Reliance, moved_limits
 from assay.analyses.rank.pairs import PairDecisions
-from assay.analyses.rank.records import EstimateColumns, PairTestColumns, PairVerdict, RankedPairs
+from assay.analyses.rank.records import EstimateColumns, LimitColumns, PairTestColumns, PairVerdict, RankedPairs
 from assay.stats.paired_tests import ArmValues, effect_sizes, hedges_factor
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Integers, Texts, Truths
@@ -32,6 +32,7 @@ def ranked_pairs(decided: PairDecisions, systems: Sequence[str], order: Sequence
         p_adjusted=_numbers(decided.adjusted[made.r]),
         effect_sizes=made.effect_sizes(),
         reliance=made.reliance(),
+        alone=made.alone(),
     )
 
 
@@ -80,7 +81,14 @@ class _Columns:
             p_value=_numbers(p),
             n=tuple(n.tolist()),
             reason=_chosen([np.isnan(p) & (n == 0), np.isnan(p)], [_NOTHING_SHARED, _NO_SPREAD], None),
+            sampled=self._sampled(),
         )
+
+    def _sampled(self) -> bool | tuple[bool, ...]:
+        sampled = self.decided.tests.sampled
+        if sampled is None or not sampled.any():
+            return False
+        return True if sampled.all() else tuple(sampled[self.r].tolist())
 
     def reliance(self) -> Reliance | tuple[Reliance, ...]:
         found: list[Reliance] = self.decided.reliance[self.r].tolist()
@@ -88,12 +96,11 @@ class _Columns:
 
     def difference(self) -> EstimateColumns:
         decided, pairs, n = self.decided, self.decided.pairs, self.units
-        value = pairs.difference[self.r] * self.sign + 0.0
-        first, last = decided.low[self.r], decided.high[self.r]
-        low, high = np.where(self.forward, first, -last + 0.0), np.where(self.forward, last, -first + 0.0)
-        shared, bounded, flat = n > 0, pairs.groups[self.r] > 1, low == high
-        ends = np.where(flat, value, np.minimum(low, value)), np.where(flat, value, np.maximum(high, value))
-        low, high, error = (np.where(bounded, part, np.nan) for part in (*ends, pairs.standard_error[self.r]))
+        value, shared, bounded = self.value, n > 0, pairs.groups[self.r] > 1
+        *ends, flat = self._turned(decided.low, decided.high)
+        totals = decided.evidence.totals
+        errors = pairs.standard_error if totals is None else totals.error
+        low, high, error = (np.where(bounded, part, np.nan) for part in (*ends, errors[self.r]))
         alone = "one unit or cluster in common has no standard error"
         reasons = [_NOTHING_SHARED, alone, "no spread"]
         return EstimateColumns(
@@ -104,6 +111,30 @@ class _Columns:
             standard_error=_numbers(error),
             n=tuple(n.tolist()),
             reason=_chosen([~shared, ~bounded, flat], reasons, None),
+        )
+
+    @property
+    def value(self) -> Floats:
+        return self.decided.pairs.difference[self.r] * self.sign + 0.0
+
+    def _turned(self, low: Floats, high: Floats) -> tuple[Floats, Floats, Truths]:
+        """Limits of a less b, around the value; and whether they collapse."""
+        first, last, value = low[self.r], high[self.r], self.value
+        low, high = np.where(self.forward, first, -last + 0.0), np.where(self.forward, last, -first + 0.0)
+        flat = low == high
+        return np.where(flat, value, np.minimum(low, value)), np.where(flat, value, np.maximum(high, value)), flat
+
+    def alone(self) -> LimitColumns | None:
+        """The limits of each pair by itself, where the others are of all pairs at once."""
+        decided = self.decided
+        if decided.family is None or len(self.r) == 1:
+            return None
+        bounded = decided.pairs.groups[self.r] > 1
+        low, high, flat = self._turned(decided.alone.low, decided.alone.high)
+        return LimitColumns(
+            low=_numbers(np.where(bounded, low, np.nan)),
+            high=_numbers(np.where(bounded, high, np.nan)),
+            method=_chosen([~bounded, flat], [None, "degenerate"], decided.alone.methods[self.r]),
         )
 
     def effect_sizes(self) -> dict[str, EstimateColumns]:

@@ -15,8 +15,8 @@ from assay.analyses.contrast import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.stats.interval_and_test import joint_p
 from assay.stats.numerics import critical_values, two_sided
-from assay.stats.ranking import Pairs
 from assay.stats.ranking.pair_tests import (
+    FixedWays,
     PairCounts,
     PairTests,
     counts_of,
@@ -25,14 +25,34 @@ from assay.stats.ranking.pair_tests import (
     t_tests,
     wilcoxon_tests,
 )
+from assay.stats.ranking.pairs import Pairs
 from assay.stats.records import Fallback
+from assay.stats.suites.all_pairs import PairTotals, pair_totals
 from assay.stats.units import Floats, Texts, Truths, Units, design_effect, effective_number, mean_of_draws
 from assay.stats.which_interval import UnitFacts, interval_for
 
 INTERVAL_SECONDS = 1.5  # what intervals of all pairs may take, if they are not closed forms
 _PER_INTERVAL, _PER_T_HALL, _PER_GROUP, _PER_DRAW = 1.5e-3, 5e-4, 4e-7, 4e-9  # seconds
 _FEWEST_BEYOND = 10  # resamples beyond a limit, for it to be read from them
+_TESTS = {"tango": "mcnemar-score", "degenerate": "sign-flip"}  # of totals, by their intervals
 _PER_UNEQUAL, _FEW_GROUPS = 3e-2, 200  # seconds for few groups of unequal weight, whose ratio is inverted at every step
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Limits:
+    """(P,) Intervals of all pairs, NaN where there is none."""
+
+    low: Floats
+    high: Floats
+    methods: Texts
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Carried:
+    """What a board that is continued has chosen: choices that depend on the number of pairs are not made again."""
+
+    ways: FixedWays  # of the tests of its pairs
+    one_by_one: bool | None  # whether its intervals took their time; None: it had none that do
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +67,10 @@ class PairEvidence:
     high: Floats  # (P,)
     level: float
     methods: Texts  # (P,) of the limits
-    counts: PairCounts | None  # of 0/1 scores, where a pair has them
+    alone: Limits  # of the level of the design: each pair by itself
+    counts: PairCounts | None  # of 0/1 scores, where a pair has them; not of several tasks
     fallbacks: tuple[Fallback, ...] = ()
+    totals: PairTotals | None = None  # of several tasks
 
     @property
     def degenerate(self) -> Truths:
@@ -56,17 +78,40 @@ class PairEvidence:
         return np.asarray(self.low == self.high)
 
 
-def evidence_of(pairs: Pairs, design: Design, level: float, *, scores: bool) -> PairEvidence:
+def evidence_of(
+    pairs: Pairs, design: Design, level: float, *, scores: bool, carried: Carried | None = None
+) -> PairEvidence:
     """Test every pair, and compute its interval at ``level``; ``scores``: the values are scores, and may be 0/1."""
+    taken = None if carried is None else carried.one_by_one
+    if pairs.grid.strata is not None:
+        return _of_tasks(pairs, design, level, taken=taken)
     counts = counts_of(pairs) if scores and right_or_wrong(pairs).any() else None
-    tests = _tests(pairs, counts, design)
-    low, high, own, methods, fallbacks = _limits(pairs, counts, design, level)
+    tests = _tests(pairs, counts, design, None if carried is None else carried.ways)
+    low, high, own, methods, fallbacks = _limits(pairs, counts, design, level, taken=taken)
+    alone, own_alone = Limits(low, high, methods), own
+    if level != design.level:
+        first, last, own_alone, kinds, more = _limits(pairs, counts, design, design.level, taken=taken)
+        alone, fallbacks = Limits(first, last, kinds), [*more, *fallbacks]
     shown = tests
     if design.paired:
-        joint = joint_p(tests.p_values, np.where(np.isnan(own), 0.0, own))
+        joint = joint_p(tests.p_values, np.where(np.isnan(own_alone), 0.0, own_alone))
         shown = replace(tests, p_values=np.where(_binary(pairs, counts), tests.p_values, joint))
     noted = tuple(dict.fromkeys([*tests.fallbacks, *fallbacks]))
-    return PairEvidence(pairs, shown, tests.p_values, own, low, high, level, methods, counts, noted)
+    return PairEvidence(pairs, shown, tests.p_values, own, low, high, level, methods, alone, counts, noted)
+
+
+def _of_tasks(pairs: Pairs, design: Design, level: float, *, taken: bool | None) -> PairEvidence:
+    """The total over the tasks and its test, as `assay.analyses.suite` has them of two models."""
+    found = pair_totals(pairs, one_by_one=taken)
+    low, high = found.limits(level)
+    alone = Limits(*found.limits(design.level), found.methods)
+    spread = np.divide(found.value, found.error, out=np.full(len(found.value), np.nan), where=found.error > 0)
+    names = tuple(_TESTS.get(method, method) for method in found.methods.tolist())
+    kinds = sorted(set(names))
+    tests = PairTests(" and ".join(kinds), found.p, spread, "closed form", names=None if len(kinds) == 1 else names)
+    why = "t-hall of so many pairs and tasks takes too long"
+    fallbacks = (Fallback("t-hall", "t", why),) if "t" in found.methods else ()
+    return PairEvidence(pairs, tests, found.p, found.p, low, high, level, found.methods, alone, None, fallbacks, found)
 
 
 def _binary(pairs: Pairs, counts: PairCounts | None) -> Truths:
@@ -79,7 +124,7 @@ def takes_tango(design: Design) -> bool:
     return interval_for(design.method, UnitFacts("0/1 pairs")) == "tango"
 
 
-def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests:
+def _tests(pairs: Pairs, counts: PairCounts | None, design: Design, ways: FixedWays | None) -> PairTests:
     if design.test == "t":
         return t_tests(pairs)
     if design.test == "wilcoxon":
@@ -87,11 +132,11 @@ def _tests(pairs: Pairs, counts: PairCounts | None, design: Design) -> PairTests
     binary = _binary(pairs, counts)
     check_test(design, plain=counts is not None and counts.plain and bool(binary.all()))
     if counts is None or design.test == "sign-flip":
-        return sign_flips(pairs, resamples=design.resamples, seed=design.seed)
+        return sign_flips(pairs, resamples=design.resamples, seed=design.seed, ways=ways)
     right = _mcnemar(pairs, counts, exact=design.test == "mcnemar")
     if binary.all():
         return right
-    flips = sign_flips(pairs, resamples=design.resamples, seed=design.seed, chosen=~binary)
+    flips = sign_flips(pairs, resamples=design.resamples, seed=design.seed, chosen=~binary, ways=ways)
     return replace(
         flips,
         name=f"{right.name} and {flips.name}",
@@ -109,14 +154,14 @@ def _mcnemar(pairs: Pairs, counts: PairCounts, *, exact: bool) -> PairTests:
 
 
 def _limits(
-    pairs: Pairs, counts: PairCounts | None, design: Design, level: float
+    pairs: Pairs, counts: PairCounts | None, design: Design, level: float, *, taken: bool | None
 ) -> tuple[Floats, Floats, Floats, Texts, list[Fallback]]:
     """Low, high, the interval's own p-value and the method; no limits for pairs of less than two groups."""
     binary = _binary(pairs, counts)
     if not binary.all():
         interval_for(design.method, UnitFacts())  # refuses what is for 0/1 scores alone
     tango = binary if takes_tango(design) else np.zeros_like(binary)
-    parts, others, fallbacks = _other_limits(pairs, ~tango, design, level)
+    parts, others, fallbacks = _other_limits(pairs, ~tango, design, level, taken=taken)
     if counts is not None and tango.any():
         closed = (*counts.limits(level), counts.own_p())
         parts = tuple(np.where(tango, ours, other) for ours, other in zip(closed, parts, strict=True))
@@ -125,11 +170,11 @@ def _limits(
 
 
 def _other_limits(
-    pairs: Pairs, chosen: Truths, design: Design, level: float
+    pairs: Pairs, chosen: Truths, design: Design, level: float, *, taken: bool | None
 ) -> tuple[tuple[Floats, ...], Texts, list[Fallback]]:
     """Limits and own p-values of the chosen pairs, by the design's method or, where that takes too long, by t."""
     closed = np.full(len(pairs.units), "t", dtype=object)
-    if design.method == "t" or not _quick(pairs, chosen, design):
+    if design.method == "t" or not (_quick(pairs, chosen, design) if taken is None else taken):
         return _closed_form(pairs, level), closed, []
     parts, methods, fallbacks = _one_by_one(pairs, chosen, design, level)
     drawn = chosen & (methods != "t-hall") & (methods != "degenerate")

@@ -15,15 +15,16 @@ from typing import get_args
 import numpy as np
 
 from assay.analyses.contrast import reliance_of
-from assay.analyses.rank.pair_tests import PairEvidence, evidence_of, takes_tango
+from assay.analyses.rank.pair_tests import Carried, Limits, PairEvidence, evidence_of, takes_tango
 from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
 from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
-from assay.stats.numerics import t_quantile
-from assay.stats.ranking import Fitted, Pairs, pairs_of, squared_gaps
+from assay.stats.numerics import t_quantile, two_sided
+from assay.stats.ranking import Fitted
 from assay.stats.ranking.pair_tests import PairCounts, PairTests
+from assay.stats.ranking.pairs import Pairs, pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import Flips, critical_value, maxima, quantile_of, step_down
 from assay.stats.units import Floats, Grid, Texts, Truths, effective_number
 
@@ -53,6 +54,7 @@ class PairDecisions:
     low: Floats  # (P,) limits of i less j, which leave out 0 where the pair is told apart; NaN where there are none
     high: Floats  # (P,)
     methods: Texts  # (P,) of the limits
+    alone: Limits  # of each pair by itself, which leave out 0 where its own p rejects
     family: str | None  # how limits hold for all pairs at once: "bonferroni", "max-t"; None: for each pair alone
     reliance: Texts  # (P,) whether a verdict may rest on what the two share: one of `Reliance`
     design: Design
@@ -86,13 +88,20 @@ class PairDecisions:
 
 
 def decide(
-    grid: Grid, found: Fitted, design: Design, adjust: Adjust, *, lower_is_better: bool, scores: bool = True
+    grid: Grid,
+    found: Fitted,
+    design: Design,
+    adjust: Adjust,
+    *,
+    lower_is_better: bool,
+    scores: bool = True,
+    carried: Carried | None = None,
 ) -> PairDecisions:
     """Test every pair, and decide which are told apart at the level of the design."""
     pairs = pairs_of(grid)
     alpha, count = 1 - design.level, max(int((pairs.units > 0).sum()), 1)
     level = 1 - alpha / count if adjust == "holm" and count > 1 else design.level
-    evidence = evidence_of(pairs, design, level, scores=scores)
+    evidence = evidence_of(pairs, design, level, scores=scores, carried=carried)
     return decided_of(evidence, found, design, adjust, lower_is_better=lower_is_better)
 
 
@@ -117,11 +126,23 @@ def decided_of(
     else:
         beside = np.where((low > 0) | (high < 0), 0.0, 1.0)  # as computed
     low, high = _agreed(low, high, beside, alpha, pairs.difference)
+    alone_limits = _alone(evidence, design)
     if not design.paired:  # a verdict needs the interval as well
         rejected &= evidence.degenerate | (low > 0) | (high < 0)
     reliance = _reliance(evidence)
     better = _better(pairs, rejected & (reliance != "too few"), lower_is_better=lower_is_better)
-    return PairDecisions(evidence, adjusted, alone, better, low, high, methods, family, reliance, design)
+    limits = low, high, methods, alone_limits
+    return PairDecisions(evidence, adjusted, alone, better, *limits, family, reliance, design)
+
+
+def _alone(evidence: PairEvidence, design: Design) -> Limits:
+    """As `compare` has them of two models: agreeing with the pair's own p where both are left to us."""
+    found = evidence.alone
+    if not design.paired:
+        return found
+    p, difference = evidence.tests.p_values, evidence.pairs.difference
+    low, high = _agreed(found.low, found.high, p, 1 - design.level, difference)
+    return Limits(low, high, found.methods)
 
 
 def _reliance(evidence: PairEvidence) -> Texts:
@@ -174,6 +195,7 @@ def _max_t(evidence: PairEvidence, found: Fitted, design: Design) -> tuple[Float
     """Step-down p-values, and limits as far as the largest of all pairs reaches by chance.
 
     Flips give Tango's statistic as it is; with clusters or weights, and for other scores, residuals do, studentized.
+    Of several tasks every pair has its own interval, at the level that this reach has.
     """
     pairs, counts = evidence.pairs, evidence.counts if takes_tango(design) else None
     flips = Flips.of(pairs.grid, seed=design.seed)
@@ -182,6 +204,8 @@ def _max_t(evidence: PairEvidence, found: Fitted, design: Design) -> tuple[Float
     if counts is not None and counts.plain and counts.binary.all():
         return adjusted, *_tango(pairs, counts, quantile_of(largest, design.level)), evidence.methods
     reach, method = _reach(found, design)
+    if evidence.totals is not None:
+        return adjusted, *evidence.totals.limits(1 - float(two_sided(reach, found.groups - 1.0)[0])), evidence.methods
     low, high = pairs.difference - reach * pairs.standard_error, pairs.difference + reach * pairs.standard_error
     methods = np.full(len(low), method, dtype=object)
     if counts is not None:

@@ -15,7 +15,13 @@ Ranks = tuple[int, int]
 Numbers = tuple[float | None, ...]
 Reasons = tuple[str | None, ...]
 
-_WEIGHTS = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n"}
+_WEIGHTS = {"equal": "equal", "n": "n", "sqrt": "√n", "log": "log n", "macro": "mean of the tasks", "items": "by items"}
+
+
+def ranks_text(ranks: Ranks) -> str:
+    """``3``, or ``1–3``."""
+    low, high = ranks
+    return str(low) if low == high else f"{low}–{high}"
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -34,12 +40,11 @@ class Standing(msgspec.Struct, frozen=True):
     probability_best: float  # share of the replicates in which it is the best
     set_p_value: float  # of the model confidence set
     in_confidence_set: bool
+    data: str = ""  # a digest of its answers and of what it was asked: the same on another board if nothing changed
 
     @property
     def ranks_text(self) -> str:
-        """``3``, or ``1–3``."""
-        low, high = self.ranks
-        return str(low) if low == high else f"{low}–{high}"
+        return ranks_text(self.ranks)
 
     @property
     def tier_text(self) -> str:
@@ -64,6 +69,7 @@ class RankedPair(msgspec.Struct, frozen=True):
     p_adjusted: float | None  # for the number of pairs
     effect_sizes: dict[str, Estimate]
     reliance: Reliance = "firm"  # whether a verdict may rest on what the two share
+    alone: Interval | None = None  # of the difference, for this pair by itself: not adjusted
 
 
 class EstimateColumns(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +113,10 @@ class PairTestColumns(msgspec.Struct, frozen=True, kw_only=True):
     p_value: Numbers
     n: tuple[int, ...]
     reason: Reasons
+    sampled: bool | tuple[bool, ...] = False  # whether p is a share of random sign flips, of all pairs or of each
+
+    def is_sampled(self, place: int) -> bool:
+        return self.sampled if isinstance(self.sampled, bool) else self.sampled[place]
 
     @property
     def names(self) -> str:
@@ -116,6 +126,18 @@ class PairTestColumns(msgspec.Struct, frozen=True, kw_only=True):
     def at(self, place: int) -> Test:
         name = self.name if isinstance(self.name, str) else self.name[place]
         return Test(name, self.statistic[place], self.p_value[place], self.n[place], self.reason[place])
+
+
+class LimitColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """An interval for each pair, as columns."""
+
+    low: Numbers
+    high: Numbers
+    method: tuple[str | None, ...]
+
+    def at(self, place: int, level: float) -> Interval | None:
+        low, high, method = self.low[place], self.high[place], self.method[place]
+        return None if low is None or high is None or method is None else Interval(low, high, level, method)
 
 
 class RankedPairs(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,9 +152,10 @@ class RankedPairs(msgspec.Struct, frozen=True, kw_only=True):
     p_adjusted: Numbers
     effect_sizes: dict[str, EstimateColumns]
     reliance: Reliance | tuple[Reliance, ...] = "firm"  # of all pairs, or of each where they differ
+    alone: LimitColumns | None = None  # of the differences, each pair by itself; None: `difference` has them
 
     def __post_init__(self) -> None:
-        parts = (self.difference, self.test, *self.effect_sizes.values())
+        parts = (self.difference, self.test, *self.effect_sizes.values(), *([self.alone] if self.alone else []))
         inner = [column for part in parts for column in msgspec.structs.astuple(part) if isinstance(column, tuple)]
         inner += [self.reliance] if isinstance(self.reliance, tuple) else []
         if {len(column) for column in (self.b, self.verdict, self.p_adjusted, *inner)} != {len(self.a)}:
@@ -151,7 +174,13 @@ class RankedPairs(msgspec.Struct, frozen=True, kw_only=True):
             self.p_adjusted[place],
             {name: column.at(place, self.level) for name, column in self.effect_sizes.items()},
             self.reliance if isinstance(self.reliance, str) else self.reliance[place],
+            self.unadjusted(place),
         )
+
+    def unadjusted(self, place: int) -> Interval | None:
+        """The interval of a pair by itself."""
+        found = self.difference.interval if self.alone is None else self.alone.at
+        return found(place, self.level)
 
     def __iter__(self) -> Iterator[RankedPair]:
         return map(self.__getitem__, range(len(self)))
@@ -186,18 +215,18 @@ class Move(msgspec.Struct, frozen=True):
 class Reweighting(msgspec.Struct, frozen=True):
     """The ranking under other weights, against equal weights and all units."""
 
-    weights: str  # "equal", "n", "sqrt", "log"
+    weights: str  # "equal", "n", "sqrt", "log"; of tasks "macro", "items"
     min_n: int | None
     units: int  # how many are left
     tau: float | None  # Kendall's τ-b of the estimates; None where all tie
     moves: tuple[Move, ...]
     reversed: int  # pairs that this leaderboard tells apart and that change their order
 
-    def text(self, unit: str) -> str:
+    def text(self, unit: str, against: str = "equal weights") -> str:
         """``√n, n ≥ 30 (312 items): τ = 0.97 with equal weights, 2 models moved (x 3 → 4, y 4 → 3); no pair …``."""
         least = "" if self.min_n is None else f", n ≥ {self.min_n:,} ({words.count(self.units, unit)})"
         tau = "τ undefined" if self.tau is None else f"τ = {self.tau:.3g}"
-        start = f"{_WEIGHTS[self.weights]}{least}: {tau} with equal weights"
+        start = f"{_WEIGHTS[self.weights]}{least}: {tau} with {against}"
         if not self.moves:
             return f"{start}, no model moves"
         moves = ", ".join(map(str, self.moves[:4]))
@@ -205,6 +234,32 @@ class Reweighting(msgspec.Struct, frozen=True):
         pairs = "no pair" if not self.reversed else words.count(self.reversed, "pair")
         changed = f"{pairs} told apart {'change' if self.reversed > 1 else 'changes'} order"
         return f"{start}, {words.count(len(self.moves), 'model')} moved ({moves}{more}); {changed}"
+
+
+class BoardTask(msgspec.Struct, frozen=True, kw_only=True):
+    """One task of a leaderboard over several: the score of every model, in the order of the ranks."""
+
+    task: str
+    n: int  # units
+    weight: float  # in the total
+    scores: Numbers  # as if a model had answered every unit of the task
+    standard_errors: Numbers
+
+
+class RestsOn(msgspec.Struct, frozen=True):
+    """A pair that is told apart: the task that adds most to the lead of A, and what is left without it."""
+
+    a: str
+    b: str
+    lead: float  # of A, in the direction that is better
+    task: str
+    part: float  # of the lead, in the task: its weight times the difference there
+    without: float  # the lead in the mean of the other tasks; 0 or less: without the task B would be ahead
+
+    @property
+    def turns(self) -> bool:
+        """Whether the order would turn around, or be lost, without the task."""
+        return self.without <= 0
 
 
 class RankMethods(msgspec.Struct, frozen=True):

@@ -6,13 +6,14 @@ import numpy as np
 
 from assay.analyses.assumptions import LongPairs, about_pairs
 from assay.analyses.rank.pairs import PairDecisions
-from assay.analyses.rank.records import Adjust, RankedPairs, Standing
+from assay.analyses.rank.records import Adjust, RankedPairs, RestsOn, Standing
 from assay.data import Panel
 from assay.results import words
 from assay.stats.ranking.shared_signs import MOST_ENUMERATED
 from assay.stats.units import effective_number
 
 _MOST_NAMED = 4
+_MOST_RESTING = 3  # orders that rest on one task
 
 
 def sentence_of(models: Sequence[Standing], pairs: RankedPairs, *, adjusted: bool = True) -> str:
@@ -89,6 +90,19 @@ def _others(rest: Sequence[str]) -> str:
     if len(rest) <= _MOST_NAMED:
         return words.listed(rest, _MOST_NAMED)
     return f"the other {len(rest)} models"
+
+
+def rests_text(turned: Sequence[RestsOn], least: RestsOn, by: str) -> str:
+    """Which orders that are shown would turn around without a task; or which comes closest to it."""
+    if not turned:
+        left = f"{words.number(least.without, 3)} of {words.number(least.lead, 3)}"
+        return (
+            f"no single {by}: every order that is shown stays without any one of them; closest: "
+            f"{least.a} > {least.b}, {left} left without {least.task}"
+        )
+    named = [f"{one.a} > {one.b} on {one.task}" for one in turned[:_MOST_RESTING]]
+    more = f" and {len(turned) - len(named)} more" if len(turned) > len(named) else ""
+    return f"{', '.join(named)}{more}: without this {by} the other would be level or ahead"
 
 
 # --------------------------------------------------------------------------------------------------------------- notes

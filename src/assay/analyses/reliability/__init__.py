@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, pairwise
-from math import sqrt
+from math import inf, sqrt
 from typing import Unpack
 
 import msgspec
 import numpy as np
 
+from assay.analyses.contrast import check_clusters
 from assay.analyses.reliability.result import AcrossModels, Detectable, ModelPair, ModelRuns, Reliability
 from assay.analyses.reliability.sentences import notes_of, sentence_of
 from assay.data import Panel, Selection, read_tables
@@ -79,12 +80,13 @@ def reliability(
         asked = panel_as_asked(
             sources[0], cluster=cluster, columns=columns, selection=selection, files_are_runs=files_are_runs or None
         )
-        return reliability_of(repeated(asked.without(missing)), goal)
+        return _checked(repeated(asked.without(missing)), cluster, goal)
     if all(map(holds_runs, sources)):
         found = run_columns(sources, names, of_one=True, errors=(selection or Selection()).errors)
         return reliability_of(repeated(found.without(missing)), goal)
     if names is not None:
         raise UsageError("names are of arrays; models of tables have a column 'model', files are named NAME=PATH.")
+    selection = replace(selection or Selection(), attempts=not files_are_runs)
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     if files_are_runs:  # one by one: the logs of a model would otherwise be put together
         tables = [table for source in sources for table in read(source)]
@@ -94,7 +96,13 @@ def reliability(
     runs = runs_of(tables, files_are_runs=files_are_runs)
     check_repeated(runs)
     panel = Panel.from_runs(runs, cluster=cluster, missing="complete" if missing == "drop" else missing)
-    return reliability_of(replace(panel, notes=(*panel.notes, *left_out(runs, panel.dropped, panel.unit))), goal)
+    noted = replace(panel, notes=(*panel.notes, *left_out(runs, panel.dropped, panel.unit)))
+    return _checked(noted, cluster, goal)
+
+
+def _checked(runs: Panel, cluster: str | None, goal: Goal) -> Reliability:
+    check_clusters(runs, cluster)
+    return reliability_of(runs, goal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +115,12 @@ class RunColumns:
     def scores(self) -> Floats:
         """(k,) The overall score of every run."""
         return np.array([self.panel.estimate(system) for system in range(self.panel.k)])
+
+    @cached_property
+    def widest(self) -> float:
+        """The largest difference that there can be: 1 for scores from 0 to 1."""
+        values = self.panel.numerators / self.panel.denominators[:, None]
+        return 1.0 if self.panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all()) else inf
 
     def columns(self, model: int) -> Integers:
         """Where the runs of a model are among the systems of the panel."""
@@ -193,7 +207,7 @@ def reliability_of(runs: Panel, goal: Goal) -> Reliability:
         run_sd=noise.estimate,
         run_sd_df=float(noise.df),
         run_sd_from="items and runs" if noise.pooled else "runs",
-        detectable=_detectable(noise, models, goal),
+        detectable=_detectable(noise, models, goal, repeats.widest),
         models=models,
         across=across,
         dropped=panel.dropped,
@@ -266,16 +280,27 @@ def _item_noise(repeats: RunColumns, model: int) -> RunVariance:
     return item_spread(np.ascontiguousarray(sums.numerators[:, repeats.columns(model)]), sums.denominators)
 
 
-def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal) -> Detectable:
-    """The difference of two runs has √2 times their standard deviation; a t test needs so many of these."""
+def _detectable(noise: RunNoise, models: Sequence[ModelRuns], goal: Goal, widest: float) -> Detectable:
+    """The difference of two runs has √2 times their standard deviation; a t test needs so many of these.
+
+    What is beyond the ``widest`` difference that there can be is not detectable.
+    """
     runs = min(len(model.runs) for model in models)
     sd, limits = noise.estimate.value, noise.estimate.interval
     if not sd:
         return Detectable(None, None, runs, "the scores of all runs are equal, so they show no noise")
     factor = sqrt(2) * detectable_shift(round(noise.df, 6), goal.level, goal.power)
-    one = None if limits is None else limits.scaled(factor)
-    several = None if limits is None else limits.scaled(factor / sqrt(runs))
-    return Detectable(factor * sd, factor / sqrt(runs) * sd, runs, None, one, several)
+    one, several = (_within(widest, factor / sqrt(k), sd, limits) for k in (1, runs))
+    hidden = None if several[0] is not None else "so much noise hides every difference that scores from 0 to 1 can have"
+    return Detectable(one[0], several[0], runs, hidden, one[1], several[1])
+
+
+def _within(widest: float, factor: float, sd: float, limits: Interval | None) -> tuple[float | None, Interval | None]:
+    """A difference of so many standard deviations and its limits; nothing where it is wider than can be."""
+    if factor * sd > widest:
+        return None, None
+    scaled = None if limits is None else limits.scaled(factor)
+    return factor * sd, scaled if scaled is None else replace(scaled, high=min(scaled.high, widest))
 
 
 def _across(repeats: RunColumns, models: Sequence[ModelRuns], goal: Goal) -> tuple[AcrossModels, str | None]:
@@ -308,13 +333,14 @@ def _pair(repeats: RunColumns, models: tuple[ModelRuns, ModelRuns], systems: Int
     ahead, behind = models
     scores = repeats.scores[systems]  # (2, k)
     error, df = _difference_error(repeats, systems)
+    least = error * detectable_shift(df, goal.level, goal.power) if error and df >= 1 else None
     return ModelPair(
         ahead=ahead.name,
         behind=behind.name,
         difference=ahead.score - behind.score,
         repeats=_order_repeats(scores, goal.level),
         error=error,
-        detectable=error * detectable_shift(df, goal.level, goal.power) if error and df >= 1 else None,
+        detectable=None if least is None or least > repeats.widest else least,
     )
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NoiseFrom = Literal["items and runs", "runs"]  # "runs": they differ by more than the noise of items explains
 
+NONE_ON_SCALE = "none from 0 to 1"  # where the noise hides every difference that there can be
+
 _compact = partial(words.compact, digits=3)
 _ICC_MEANINGS = ("own runs", "agreement", "consistency")  # of ICC(1), ICC(2) and ICC(3)
 
@@ -49,7 +51,7 @@ class ModelPair(msgspec.Struct, frozen=True, kw_only=True):
     difference: float  # of the mean scores, ahead − behind
     repeats: Estimate  # the probability that two runs put them in the same order
     error: float | None  # standard error of the difference over new items and new runs
-    detectable: float | None  # the difference that these items and runs would detect
+    detectable: float | None  # the difference that these items and runs would detect; None: none that there can be
 
 
 class AcrossModels(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +84,8 @@ class AcrossModels(msgspec.Struct, frozen=True, kw_only=True):
 class Detectable(msgspec.Struct, frozen=True):
     """The smallest difference between two models that a test finds above run-to-run noise, on the same items."""
 
-    one_run: float | None  # of a single run of each
-    all_runs: float | None  # of the means of as many runs as there are
+    one_run: float | None  # of a single run of each; None: none, or more than scores from 0 to 1 can differ by
+    all_runs: float | None  # of the means of as many runs as there are; likewise
     n_runs: int
     reason: str | None = None
     one_run_limits: Interval | None = None  # what the noise may be, and so the difference
@@ -151,12 +153,13 @@ class Reliability(Result, frozen=True, kw_only=True, tag="assay/reliability/1"):
     def _detectable_facts(self) -> list[Fact]:
         found, power = self.detectable, words.percent(self.goal.power)
         runs = words.count(found.n_runs, "run")
-        if found.one_run is None or found.all_runs is None:
+        if found.all_runs is None:
             return [Fact("detectable", Estimate(None, None, None, self.n, found.reason), "detectable")]
-        one = Estimate(found.one_run, found.one_run_limits, None, self.n)
+        one = Estimate(found.one_run, found.one_run_limits, None, self.n, None if found.one_run else NONE_ON_SCALE)
         several = Estimate(found.all_runs, found.all_runs_limits, None, self.n)
+        shown = NONE_ON_SCALE if found.one_run is None else _with_limits(one)
         return [
-            Fact("detectable, 1 run", one, "detectable", f"{_with_limits(one)} by single runs, {power} power"),
+            Fact("detectable, 1 run", one, "detectable", f"{shown} by single runs, {power} power"),
             Fact(f"detectable, {runs}", several, "detectable", f"{_with_limits(several)} by means of {runs}"),
         ]
 
@@ -257,7 +260,14 @@ def _pairs_table(pairs: Sequence[ModelPair], level: str) -> ResultTable:
         Column("behind", [pair.behind for pair in pairs], may_shorten=True),
         Column("difference", [pair.difference for pair in pairs], _three),
         Column(f"order repeats [{level}]", [pair.repeats for pair in pairs], _probability, key="order_repeats"),
-        Column("detectable, new items", [pair.detectable for pair in pairs], _three, key="detectable"),
+        Column(
+            "detectable, new items",
+            [pair.detectable for pair in pairs],
+            key="detectable",
+            written=[
+                NONE_ON_SCALE if pair.detectable is None and pair.error else _three(pair.detectable) for pair in pairs
+            ],
+        ),
     )
     return ResultTable("pairs", "order repeats?", columns, "neighbours, the better one first")
 

@@ -11,10 +11,18 @@ def sentence_of(found: Reliability) -> str:
     parts = [_noise(found)]
     if found.across is not None:
         parts.append(_order(found.across))
-    elif found.detectable.one_run is not None:
-        least = words.number(found.detectable.one_run, 2)
-        parts.append(f"two single runs show a difference of {least} with {words.percent(found.goal.power)} power")
+    elif said := _shown_by_single_runs(found):
+        parts.append(said)
     return "; ".join(parts) + "."
+
+
+def _shown_by_single_runs(found: Reliability) -> str | None:
+    least, power = found.detectable, f"with {words.percent(found.goal.power)} power"
+    if least.one_run is not None:
+        return f"two single runs show a difference of {words.number(least.one_run, 2)} {power}"
+    if least.all_runs is not None:
+        return f"no difference from 0 to 1 shows in two single runs {power}"
+    return least.reason if found.run_sd.value else None
 
 
 def _noise(found: Reliability) -> str:

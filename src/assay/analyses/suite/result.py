@@ -1,16 +1,20 @@
 """The record that `compare_suite` returns: a row for each task, the total, and whether tasks differ."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from assay.analyses.compare.result import STATUS, Systems
 from assay.analyses.contrast import Verdict
+from assay.analyses.runs_like_these import RunsLikeThese
+from assay.analyses.suite.tasks import WEIGHING
 from assay.data import Dropped, Kind
+from assay.data.task_groups import TaskGroup, TaskTree
 from assay.design import Design
 from assay.results import words
-from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
-from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of
+from assay.results.figures import INSIDE, Forest, Gauge, Line, Mark, SecondMark
+from assay.results.parts import INDENT, Caution, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.stats.records import Estimate, Test
 from assay.stats.suites import Adjustment
@@ -19,8 +23,7 @@ from assay.stats.suites.heterogeneity import WhetherTasksDiffer
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What the weights of the total are called.
-WEIGHING = {"macro": "mean of the {by}s", "items": "mean of all {unit}s", "given": "mean of the {by}s as weighted"}
+
 _ADJUSTED = {
     "product": "for all {by}s at once",
     "holm": "for all {by}s at once, p by Holm",
@@ -42,18 +45,39 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     weight: float  # in the total
     detectable: float | None  # the true difference that so many units would have shown, 4 times in 5, adjusted alike
     shrunken: float | None = None  # the difference drawn towards the mean of all; no interval belongs to it
+    group: str | None = None  # the smallest one that it is in
+    measure: str | None = None  # its metric, where those of tasks differ
+
+
+class GroupRow(msgspec.Struct, frozen=True, kw_only=True):
+    """B against A on a group of tasks: the mean of its tasks, weighted as in the total."""
+
+    group: str
+    inside: str | None = None  # the smallest group around it
+    tasks: tuple[str, ...]
+    absent: int = 0  # further tasks of the group, of which there are no results
+    n: int  # units
+    a: float
+    b: float
+    difference: Estimate  # with an interval that holds for all groups at once
+    p_value: float  # adjusted for the number of groups: at most 1 − level exactly where the interval leaves out 0
+    p_alone: float  # of this group by itself
+    verdict: Verdict
+    weight: float  # of all its tasks in the total
+    detectable: float | None  # the true difference that so many units would have shown, 4 times in 5, adjusted alike
 
 
 class SuiteTotal(msgspec.Struct, frozen=True, kw_only=True):
     """The weighted mean of the tasks."""
 
-    weights: str  # "macro", "items" or "given"
+    weights: str  # "macro", "items", "groups" or "given"
     a: float
     b: float
     difference: Estimate  # for these tasks
     test: Test
     like_these: Estimate | None = None  # the same difference for tasks like these; None: fewer than five tasks
     like_these_p: float | None = None
+    runs_like_these: RunsLikeThese | None = None  # the same for runs like these; None: not several of both models
 
 
 class BetweenTasks(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +104,7 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
     verdict: Verdict  # of the total
     sentence: str
     tasks: tuple[TaskRow, ...]
+    groups: tuple[GroupRow, ...] = ()  # those around others first
     total: SuiteTotal
     between: BetweenTasks
     adjust: Adjustment
@@ -151,6 +176,8 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
         if like is not None and total.like_these_p is not None:
             shown = f"{words.with_interval(like, sign=True)}, {words.p_value(total.like_these_p)}"
             found.append(Fact(f"{self.by}s like these", like, "tasks like these", shown))
+        if total.runs_like_these is not None:
+            found.append(total.runs_like_these.fact)
         found.append(Fact(f"{self.by}s differ", self.between.test.p_value, "tasks differ", self._between()))
         return (*found, Fact("on", self.n, None, self.units), Fact("interval", self._how(), "suite rows"))
 
@@ -183,12 +210,27 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
         """A row for each task (pandas must be installed)."""
         return self._table().to_frame()
 
+    def _outline(self) -> list[tuple[int, TaskRow | GroupRow]]:
+        """Groups with what they hold below them, and how deep each row is."""
+        tree = TaskTree(
+            tuple(row.task for row in self.tasks),
+            tuple(TaskGroup(row.group, row.tasks, row.absent, row.inside) for row in self.groups),
+        )
+        tasks: dict[str, TaskRow | GroupRow] = {row.task: row for row in self.tasks}
+        groups: dict[str, TaskRow | GroupRow] = {row.group: row for row in self.groups}
+        return [(one.depth, (tasks if one.group is None else groups)[one.name]) for one in tree.outline()]
+
     def _table(self) -> ResultTable:
-        level, rows = words.percent(self.design.level), self.tasks
+        level, outline = words.percent(self.design.level), self._outline()
+        rows = [row for _, row in outline]
+        names, measures = [_name(row) for row in rows], [_measure(row) for row in rows]
         shared = words.shared_decimals([row.difference.interval for row in rows], 2)
         places = 3 if shared is None else min(max(shared, 2), 4)
         columns = (
-            Column(self.by, [row.task for row in rows], may_shorten=True, key="task"),
+            Column(self.by, names, may_shorten=True, key="task", written=_indented(outline)),
+            Column("kind", ["task" if isinstance(row, TaskRow) else "group" for row in rows], hidden=True),
+            Column("group", [row.group if isinstance(row, TaskRow) else row.inside for row in rows], hidden=True),
+            Column("metric", measures, hidden=not any(measures)),
             Column("n", [row.n for row in rows]),
             Column("A", [row.a for row in rows], words.fixed(places), key="a"),
             Column("B", [row.b for row in rows], words.fixed(places), key="b"),
@@ -198,17 +240,18 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
             Column("detectable", [row.detectable for row in rows], _two_digits),
             Column("p_alone", [row.p_alone for row in rows], hidden=True),
             Column("weight", [row.weight for row in rows], hidden=True),
-            Column("shrunken", [row.shrunken for row in rows], hidden=True),
+            Column("shrunken", [row.shrunken if isinstance(row, TaskRow) else None for row in rows], hidden=True),
         )
         about = f"intervals and p {_ADJUSTED[self.adjust].format(by=self.by)}"
+        about += f", of groups {_ADJUSTED[self.adjust].format(by='group')}" if self.groups else ""
         return ResultTable("tasks", f"{self.by}s", columns, about, explained="suite rows")
 
     def _forest(self) -> Forest:
-        lines = [_line(row.task, row.difference, f"each {self.by}", row.shrunken) for row in self.tasks]
+        lines = [self._row_line(depth, row) for depth, row in self._outline()]
         whole = _line(self.weighing, self.total.difference, "all")
         level, adjusted = words.percent(self.design.level), _ADJUSTED[self.adjust].format(by=self.by)
         about = (
-            f"Lines: {level} intervals, {adjusted}; the total's holds by itself.",
+            f"Lines: {level} CIs, {adjusted}; the total's holds by itself.",
             f"Diamonds: the differences drawn towards the mean of all {self.by}s, as far as chance explains them.",
         )
         drawn = any(row.shrunken is not None for row in self.tasks)
@@ -219,8 +262,27 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
             f"B − A, {self._measured}",
             (*lines, whole),
             (Mark(0.0, "no difference", dashed=False),),
-            groups=(f"each {self.by}", "all"),
+            groups=(f"each {self.by}", *(["groups"] if self.groups else []), "all"),
         )
+
+    def _row_line(self, depth: int, row: TaskRow | GroupRow) -> Line:
+        label = f"{INSIDE * depth}{_name(row)}"
+        if isinstance(row, GroupRow):
+            return _line(label, row.difference, "groups")
+        return _line(label, row.difference, f"each {self.by}", row.shrunken)
+
+
+def _name(row: TaskRow | GroupRow) -> str:
+    return row.task if isinstance(row, TaskRow) else row.group
+
+
+def _measure(row: TaskRow | GroupRow) -> str | None:
+    return row.measure if isinstance(row, TaskRow) else None
+
+
+def _indented(outline: Sequence[tuple[int, TaskRow | GroupRow]]) -> list[str]:
+    """Names as an outline; what is below a group stands to its right."""
+    return [f"{INDENT * depth}{_name(row)}" for depth, row in outline]
 
 
 def _signed(found: Estimate | None) -> str:

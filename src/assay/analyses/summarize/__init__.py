@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import fsum, sqrt
+from math import sqrt
+from os import PathLike
 from typing import Any, Unpack
 
 import msgspec
@@ -18,32 +19,38 @@ from assay.analyses.attempts import (
     numbers_of,
     passed,
 )
+from assay.analyses.contrast import check_clusters
+from assay.analyses.summarize.judges import EVEN, judges_of, judges_said
+from assay.analyses.summarize.metrics import by_metric, joined
 from assay.analyses.summarize.result import ModelSummary, PassRate, Summary
 from assay.analyses.summarize.sentences import noise_said, notes_of, sentence_of
-from assay.data import Panel, Selection
+from assay.analyses.summarize.tasks import TASK, TaskMeans
+from assay.data import Panel, Selection, Table
+from assay.data.conditions import EVERYTHING
 from assay.data.in_memory import is_array, run_columns
+from assay.data.judgments import WIN_RATE
 from assay.data.metrics import BITS_PER_BYTE, BITS_PER_CHARACTER
-from assay.data.sources import Source, panel_as_asked, read_sources, renamed
+from assay.data.readers.harness import Groups
+from assay.data.sources import Source, panel_as_asked, read_groups, read_sources, renamed
+from assay.data.task_groups import with_groups
 from assay.design import Design, DesignFields, Missing, as_given, signature
 from assay.errors import UsageError
-from assay.names import said_once
+from assay.names import listed, said_once
 from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
-from assay.stats.bounded_mean import bounded_error, bounded_interval, effective_items, mean_of_shares, nearly_binary
+from assay.stats.bounded_mean import bounded_error, bounded_interval, nearly_binary
 from assay.stats.planning import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Fallback, Interval
-from assay.stats.suites import TaskDifferences
-from assay.stats.suites.total import total
-from assay.stats.units import Units, standard_error
+from assay.stats.units import Floats, Units, grouped, standard_error
 from assay.stats.which_interval import UnitFacts, interval_for
 
-TASK = "task"  # the label of units by which models are summarized apart as well
 _TOO_LARGE = "the perplexity is too large for a number; is the loss a mean per token, in nats?"
 
 
 def summarize(
     *sources: Source | Panel,
     design: Design | None = None,
+    groups: Groups | str | PathLike[str] | None = None,
     at: int | Sequence[int] | None = None,
     names: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -59,7 +66,12 @@ def summarize(
     ``sources`` are files, logs of a harness, mappings of columns, data frames or tables, each of one model or, with a
     column ``model``, of several; or the scores themselves, as for `compare`: an array for each model, one array or
     frame with a column for each. ``selection`` says which results of a harness are meant. Runs of a model are averaged
-    item by item. The source may be one `Panel`; where its units have the label ``task``, every task is summarized too.
+    item by item. The source may be one `Panel`.
+
+    Where units have the label ``task``, every task is summarized too, with the mean of all tasks and of each group of
+    them: of a harness, of a column ``group``, or as ``groups`` tells, a mapping of group → tasks and groups in it or a
+    file with the columns task and group.
+
     Every model is summarized on the items it has answered; ``missing`` may take those that all have (``"complete"``),
     count answers that are not there as 0 (``"zero"``), or refuse them (``"refuse"``). The fields of a design
     (``level``, ``method``, …) may be given as keywords instead of a ``design``.
@@ -70,7 +82,7 @@ def summarize(
     of items × attempts, one for each model.
 
     >>> summarize([1] * 20).sentence
-    'The score of the model is 1.00 (95 % interval 0.81 to 1.00, 20 items).'
+    'The score of the model is 1.00 (95% CI 0.81 to 1.00, 20 items).'
 
     >>> found = summarize([[1, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 1, 1, 0]], at=2)
     >>> round(found.passes[0].one.value, 4), round(found.passes[0].every.value, 4)
@@ -84,7 +96,59 @@ def summarize(
     if not sources:
         raise UsageError("summarize needs at least one table of results.")
     how: dict[str, Any] = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
-    panel, runs = _panels(sources, at, columns, selection, missing, how)
+    if isinstance(sources[0], Panel) or (at is not None and all(map(is_array, sources))):
+        panel, runs = _in_memory(sources, at, columns, selection, missing, how)
+        return _summary(_grouped(panel, groups), runs, design, at, names, cluster)
+    asked = selection or Selection()
+    every = replace(asked, every_task=True, every_metric=True, attempts=at is not None, allow_different=(EVERYTHING,))
+    tables = read_sources(sources, columns=columns, cluster=cluster, selection=every)
+    parts = by_metric(tables)
+    if len(parts) < 2:
+        panel, runs = _of_tables(tables, at, missing, how)
+        return _judged(_summary(_grouped(panel, groups), runs, design, at, names, cluster), tables)
+    if groups is not None:
+        raise UsageError(
+            f"groups of tasks have a mean of one metric, and there are {len(parts)} ({listed(parts)}); choose with "
+            "`Selection(metric=...)`."
+        )
+    own = {metric: _of_tables(some, at, missing, how) for metric, some in parts.items()}
+    called = {metric: _names_in(parts, some, names) for metric, some in parts.items()}
+    found = {metric: _summary(*panels, design, at, called[metric], cluster) for metric, panels in own.items()}
+    return joined(found, [panel.digest for panel, _ in own.values()], design)
+
+
+def _grouped(panel: Panel, groups: Groups | str | PathLike[str] | None) -> Panel:
+    return panel if groups is None else with_groups(panel, TASK, read_groups(groups))
+
+
+def _judged(found: Summary, tables: Sequence[Table]) -> Summary:
+    """With what is to be known of the judges, where scores are verdicts on two answers."""
+    judges = judges_of(tables, found.design.level)
+    said = judges_said(judges, found.design.level)
+    return msgspec.structs.replace(found, judges=judges, judges_said=said) if judges else found
+
+
+def _names_in(
+    parts: Mapping[str, Sequence[Table]], tables: Sequence[Table], names: Sequence[str] | None
+) -> Sequence[str] | None:
+    """What the models of one metric are to be called, where all models have been given names."""
+    if names is None:
+        return None
+    every = list(dict.fromkeys(table.name for some in parts.values() for table in some))
+    if len(every) != len(names):
+        raise UsageError(f"names must be {len(every)} different ones, one for each model, but got {listed(names)}.")
+    return [names[every.index(table.name)] for table in tables]
+
+
+def _summary(
+    panel: Panel,
+    runs: Panel | None,
+    design: Design,
+    at: int | Sequence[int] | None,
+    names: Sequence[str] | None,
+    cluster: str | None,
+) -> Summary:
+    check_clusters(panel, cluster)
     named = renamed(panel, names)
     if runs is not None and names is not None:
         own = dict(zip(panel.systems, names, strict=True))
@@ -92,7 +156,7 @@ def summarize(
     return summarize_panel(named, design, runs, at)
 
 
-def _panels(
+def _in_memory(
     sources: Sequence[Source | Panel],
     at: int | Sequence[int] | None,
     columns: Mapping[str, str] | None,
@@ -101,15 +165,18 @@ def _panels(
     how: dict[str, Any],
 ) -> tuple[Panel, Panel | None]:
     """The panel with a column for each model, and the one with a column for each run of it, where there are runs."""
-    if isinstance(sources[0], Panel) or (at is not None and all(map(is_array, sources))):
-        if len(sources) > 1 and any(isinstance(source, Panel) for source in sources):
-            raise UsageError("summarize takes one panel, or files and tables, but not both.")
-        first = sources[0] if isinstance(sources[0], Panel) else run_columns(sources)
-        panel = panel_as_asked(first, columns=columns, selection=selection, **how)
-        averaged = panel.averaged().without(missing)
-        return averaged, attempts_left(panel, missing) if panel.models or at is not None else None
-    every = replace(selection or Selection(), every_task=True)
-    tables = read_sources(sources, columns=columns, cluster=how["cluster"], selection=every)
+    if len(sources) > 1 and any(isinstance(source, Panel) for source in sources):
+        raise UsageError("summarize takes one panel, or files and tables, but not both.")
+    first = sources[0] if isinstance(sources[0], Panel) else run_columns(sources)
+    panel = panel_as_asked(first, columns=columns, selection=selection, **how)
+    averaged = panel.averaged().without(missing)
+    return averaged, attempts_left(panel, missing) if panel.models or at is not None else None
+
+
+def _of_tables(
+    tables: Sequence[Table], at: int | Sequence[int] | None, missing: Missing, how: dict[str, Any]
+) -> tuple[Panel, Panel | None]:
+    """The same of tables."""
     panel = Panel.from_tables(tables, missing=missing, **how)
     if at is None and (panel.kind != "scores" or not any("run" in table.labels for table in tables)):
         return panel, None
@@ -131,6 +198,7 @@ def summarize_panel(
     panel = panel.averaged()
     rule = _Rule(panel, design, runs)
     by_task = TASK in panel.labels and panel.cluster != TASK
+    means = TaskMeans(panel, design.level, bounded=rule.bounded) if by_task else None
     every = _at(runs, at)
     found = Summary(
         kind=panel.kind,
@@ -140,7 +208,9 @@ def summarize_panel(
         sentence="",
         models=rule.models(panel),
         tasks={task: rule.models(part) for task, part in panel.by(TASK)} if by_task else {},
-        macro=rule.macro(panel) if by_task else {},
+        macro={} if means is None else means.of(list(means.parts)),
+        groups=() if means is None else means.groups(),
+        measures=dict(panel.measures) if by_task else {},
         passes=() if runs is None else tuple(one for k in every for one in rule.passes(runs, k)),
         n=panel.n,
         n_clusters=panel.n_clusters,
@@ -148,7 +218,7 @@ def summarize_panel(
         substance=panel.substance(),
         lost=panel.lost_answers,
         fallbacks=tuple(dict.fromkeys(rule.fallbacks)),
-        notes=said_once(panel.notes),
+        notes=(*said_once(panel.notes), *(() if means is None else means.notes)),
         design=design,
         signature=rule.signature(panel, every),
     )
@@ -175,6 +245,12 @@ def _at(runs: Panel | None, asked: int | Sequence[int] | None) -> list[int]:
 def _counted(runs: Panel, model: int) -> dict[str, int]:
     """How many runs of a model every unit has."""
     return dict(zip(runs.ids.tolist(), counts_of(runs, model)[1].astype(int).tolist(), strict=True))
+
+
+def _record(one: Panel) -> tuple[int, int, int]:
+    """On how many units the only system did better than even, even, and worse."""
+    values = one.values[:, 0]
+    return int((values > EVEN).sum()), int((values == EVEN).sum()), int((values < EVEN).sum())
 
 
 class _Rule:
@@ -216,31 +292,26 @@ class _Rule:
             missing=whole.n - one.n,
             runs=self.numbers(one),
             detectable=self.detectable(one, drawn),
+            record=_record(one) if one.metric.name == WIN_RATE else None,
+            costs={name: mean for name, cost in one.costs.items() if (mean := self.cost(one, cost[:, 0])) is not None},
         )
 
-    def macro(self, panel: Panel) -> dict[str, Estimate]:
-        """The mean of the tasks, of every model that has units of each, the best first; none of a single task."""
-        parts = [part for _, part in panel.by(TASK)]
-        whole = [i for i in range(panel.k) if all(part.answered[:, i].any() for part in parts)]
-        if len(parts) < 2:
-            return {}
-        found = {i: self.mean_of_tasks([part.of_systems([i]).complete() for part in parts]) for i in whole}
-        return {panel.systems[i]: found[i] for i in sorted(whole, key=lambda i: self.sign * (found[i].value or 0.0))}
-
-    def mean_of_tasks(self, parts: Sequence[Panel]) -> Estimate:
-        drawn, level = [one.units(one.metric.name, 0) for one in parts], self.design.level
-        n, means = sum(one.n for one in parts), [one.estimate(0) for one in parts]
-        found = total([TaskDifferences(one) for one in drawn], np.full(len(parts), 1 / len(parts)), level=level)
-        if not self.bounded:
-            limits = Interval(found.low, found.high, level, found.method)
-        else:
-            pairs = zip(drawn, parts, strict=True)
-            items = [effective_items(units, one.denominators, right_or_wrong=one.binary) for units, one in pairs]
-            limits = mean_of_shares(means, items, level)
-        value = fsum(means) / len(means)
-        if limits.method == "degenerate":
-            return Estimate(value, None, found.error, n, "no task has a spread")
-        return Estimate(value, limits.around(value), found.error, n)
+    def cost(self, one: Panel, values: Floats) -> Estimate | None:
+        """The mean of a cost over the units of which it is known; by t-hall, which skewed costs need."""
+        known = ~np.isnan(values)
+        if not known.any():
+            return None
+        tops, below = values[known], np.ones(int(known.sum()))
+        if one.clusters is not None:
+            codes = np.unique(one.clusters[known], return_inverse=True)[1]
+            tops, below = grouped(tops, codes), grouped(below, codes)
+        drawn = Units(tops, below)
+        found = Design(method="t-hall", level=self.design.level).interval(drawn)
+        value, error, n = drawn.estimate, standard_error(drawn), int(known.sum())
+        if found.degenerate:
+            return Estimate(value, None, error, n, found.fallbacks[0].why)
+        limits = found.interval.around(value)
+        return Estimate(value, replace(limits, low=max(limits.low, 0.0)), error, n)
 
     def numbers(self, one: Panel) -> tuple[int, int] | None:
         """The fewest and the most runs of an item, where runs are known."""
@@ -251,7 +322,7 @@ class _Rule:
         return min(found), max(found)
 
     def detectable(self, one: Panel, drawn: Units) -> float | None:
-        """The difference to a model as good as this one, and unrelated to it, that so many items show with 80 % power.
+        """The difference to a model as good as this one, and unrelated to it, that so many items show with 80% power.
 
         √2 standard errors are those of the difference; Student's t test needs so many of them.
         """

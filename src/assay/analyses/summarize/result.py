@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.analyses.attempts import AttemptNoise
+from assay.analyses.summarize.judges import EVEN, JudgeSummary, judge_table
 from assay.data import Kind
 from assay.data.panel_views import Substance
+from assay.data.task_groups import TaskGroup, TaskTree
 from assay.design import Design
 from assay.results import words
-from assay.results.figures import Forest, Line
-from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
+from assay.results.figures import Forest, Line, Mark
+from assay.results.parts import INDENT, Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
 from assay.stats.records import Estimate, Fallback
 
@@ -37,6 +39,9 @@ class ModelSummary(msgspec.Struct, frozen=True, kw_only=True):
     missing: int  # units that it did not answer
     runs: tuple[int, int] | None = None  # the fewest and the most of an item, averaged; None: not known
     detectable: float | None = None  # the least difference to a model like it that so many units show; see `Summary`
+    costs: dict[str, Estimate] = msgspec.field(default_factory=dict)  # the mean of each that is known, per unit
+    metric: str | None = None  # of which this is, where a summary has several
+    record: tuple[int, int, int] | None = None  # of win rates: units won, tied and lost
 
     @property
     def drawn(self) -> int:
@@ -54,13 +59,24 @@ class PassRate(msgspec.Struct, frozen=True, kw_only=True):
     n: int  # items with at least k attempts
     left_out: int  # items with fewer
     noise: AttemptNoise | None  # of pass@k; None where an item has fewer than 2k attempts
+    metric: str | None = None  # as of a model
+
+
+class GroupMeans(msgspec.Struct, frozen=True, kw_only=True):
+    """The mean of the tasks of a group."""
+
+    group: str
+    inside: str | None = None  # the smallest group around it
+    tasks: tuple[str, ...]
+    absent: int = 0  # further tasks of the group, of which there are no results
+    macro: dict[str, Estimate]  # of every model that has answered units of each of them, the best first
 
 
 class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     """One model or several, each with the interval of its mean.
 
     The ``detectable`` difference of a model is the true one to a second model, of the same spread and with answers that
-    are unrelated to its own, that a t test at 1 − level on as many units would show in 80 % of studies. Answers of
+    are unrelated to its own, that a t test at 1 − level on as many units would show in 80% of studies. Answers of
     correlation ρ bring it down by √(1 − ρ).
     """
 
@@ -72,12 +88,18 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     unit: str  # "item", "window"
     lower_is_better: bool
     sentence: str
-    models: tuple[ModelSummary, ...]  # the best first
+    models: tuple[ModelSummary, ...]  # the best first; of several metrics, metric by metric
+    #: Several metrics, where none was chosen, and whether lower is better; each has rows of its own.
+    metrics: dict[str, bool] = msgspec.field(default_factory=dict)
     tasks: dict[str, tuple[ModelSummary, ...]]  # the same of every task, where units have one
     #: The mean of the tasks, of every model that has answered units of each.
     macro: dict[str, Estimate] = msgspec.field(default_factory=dict)
+    groups: tuple[GroupMeans, ...] = ()  # of tasks, those around others first
+    measures: dict[str, str] = msgspec.field(default_factory=dict)  # the metric of each task, where they differ
     passes: tuple[PassRate, ...] = ()  # by k, then by model, where items have several attempts
     attempts_said: tuple[str, ...] = ()  # how much of the noise is of attempts
+    judges: tuple[JudgeSummary, ...] = ()  # of win rates: does the place of an answer decide, or its length?
+    judges_said: tuple[str, ...] = ()
     n: int  # units that any model answered
     n_clusters: int | None
     cluster_by: str | None
@@ -91,14 +113,20 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     @property
     def quantity(self) -> str:
         """What people quote, in one word: of losses the perplexity, unless one is too large for a number."""
-        if self.kind != "losses":
+        if self.kind != "losses" or self.metrics:
             return self.measure
         known = all(model.perplexity is not None and model.perplexity.value is not None for model in self.models)
         return "perplexity" if known else "loss"
 
     def quoted(self, model: ModelSummary) -> Estimate:
         """The number that people quote."""
-        return model.perplexity if self.quantity == "perplexity" and model.perplexity is not None else model.value
+        perplexity = self.quantity == "perplexity" or bool(self.metrics)
+        return model.perplexity if perplexity and model.perplexity is not None else model.value
+
+    @property
+    def names(self) -> list[str]:
+        """The models, each once."""
+        return list(dict.fromkeys(model.name for model in self.models))
 
     @property
     def units(self) -> str:
@@ -108,11 +136,11 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
 
     @property
     def subject(self) -> str:
-        return words.listed([model.name for model in self.models], MOST_NAMED)
+        return words.listed(self.names, MOST_NAMED)
 
     @property
     def compared(self) -> tuple[Fact, ...]:
-        return looked_at([model.name for model in self.models], self.n, self.units)
+        return looked_at(self.names, self.n, self.units)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -126,7 +154,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     def _detectable(self) -> str:
         """The least difference that so many units show, in words; "" where no model has one."""
         found = [model.detectable for model in self.models if model.detectable is not None]
-        if not found:
+        if not found or self.metrics:
             return ""
         most, losses = max(found), self.kind == "losses"
         first, second = (expm1(most * x) if losses else most * x for x in (1, 0.5**0.5))
@@ -134,7 +162,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
             by = f"perplexity by {words.share(first)} if unrelated, {words.share(second)} if correlated by 0.5"
         else:
             by = f"{_two_digits(first)} if answers are unrelated, {_two_digits(second)} if correlated by 0.5"
-        return f"{by}; 80 % power"
+        return f"{by}; 80% power"
 
     def _interval(self) -> str:
         made = words.methods(model.value.interval for model in self.models)
@@ -150,11 +178,16 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     def sections(self) -> tuple[Section, ...]:
         found = [Section("models", "Models", figures=(self._forest(),), tables=(self._model_table(),))]
         if self.tasks:
-            tables = (self._task_table(), *([self._macro_table()] if self.macro else []))
+            means = [self._macro_table()] if self.macro or any(one.macro for one in self.groups) else []
+            tables = (self._task_table(), *means)
             found.append(Section("tasks", "Tasks", figures=(self._task_forest(),), tables=tables))
         if self.passes:
             tables, figures = (self._pass_table(),), (self._pass_forest(),)
             found.append(Section("attempts", "Attempts", figures=figures, tables=tables, said=self.attempts_said))
+        if self.judges:
+            table = judge_table(self.judges, self.design.level)
+            tables = () if table is None else (table,)
+            found.append(Section("judges", "Judges", tables=tables, said=self.judges_said))
         return tuple(found)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -168,36 +201,70 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         rows = [(task, model) for task, models in self.tasks.items() for model in models]
         columns = self._columns([model for _, model in rows])
         tasks = Column("task", [task for task, _ in rows], may_shorten=True)
-        return ResultTable("tasks", "tasks", (tasks, *columns), explained="summarized models")
+        metric = Column("metric", [self.measures.get(task) for task, _ in rows], hidden=not self.measures)
+        return ResultTable("tasks", "tasks", (tasks, metric, *columns), explained="summarized models")
 
     def _macro_table(self) -> ResultTable:
-        level, found = words.percent(self.design.level), self.macro
+        level, whole = words.percent(self.design.level), f"mean of {len(self.tasks)} tasks"
+        rows = [(name, "", "all", found) for name, found in self.macro.items()]
+        for depth, group in self._outline():
+            shown = f"{INDENT * (depth + 1)}{group.group} ({len(group.tasks)} tasks)"
+            rows += [(name, group.group, shown, found) for name, found in group.macro.items()]
+        heading, written = "mean" if self.groups else whole, [one[2] for one in rows]
         columns = (
-            Column("model", list(found), may_shorten=True),
-            Column(f"mean of {len(self.tasks)} tasks [{level}]", list(found.values()), words.compact, key="macro"),
-            Column("standard_error", [one.standard_error for one in found.values()], hidden=True),
+            *([Column("tasks", [one[1] for one in rows], key="group", written=written)] if self.groups else []),
+            Column("model", [one[0] for one in rows], may_shorten=True),
+            Column(f"{heading} [{level}]", [one[-1] for one in rows], words.compact, key="macro"),
+            Column("standard_error", [one[-1].standard_error for one in rows], hidden=True),
         )
         about = "every task counts the same" + (", loss in nats per token" if self.kind == "losses" else "")
-        return ResultTable("macro", "mean of the tasks", columns, about, explained="mean of the tasks")
+        title = whole if self.groups else "mean of the tasks"
+        return ResultTable("macro", title, columns, about, explained="mean of the tasks")
+
+    def _outline(self) -> list[tuple[int, GroupMeans]]:
+        """Groups with those in them below them, and how many are around each."""
+        tree = TaskTree(
+            tuple(self.tasks), tuple(TaskGroup(one.group, one.tasks, one.absent, one.inside) for one in self.groups)
+        )
+        known = {one.group: one for one in self.groups}
+        return [(one.depth, known[one.name]) for one in tree.outline() if one.group is not None]
 
     def _columns(self, models: Sequence[ModelSummary]) -> list[Column]:
         plain = all(model.effective == model.drawn for model in models)
         seen = any(model.detectable is not None for model in models)
         return [
+            *([Column("metric", [m.metric for m in models], may_shorten=True)] if self.metrics else []),
             Column("model", [m.name for m in models], may_shorten=True),
             *self._values(models),
             Column("n", [m.n for m in models]),
             Column("clusters", [m.n_clusters for m in models], hidden=self.n_clusters is None),
             Column("effective", [m.effective for m in models], words.fixed(1), hidden=plain),
+            *self._records(models),
             Column("missing", [m.missing for m in models], hidden=not any(m.missing for m in models)),
             Column("runs", [_from_to(m.runs) for m in models], hidden=all(m.runs is None for m in models), right=True),
             Column("detectable", [m.detectable for m in models], _two_digits, hidden=self.kind == "losses" or not seen),
+            *self._costs(models),
             Column("standard_error", [m.value.standard_error for m in models], hidden=True),
+        ]
+
+    def _costs(self, models: Sequence[ModelSummary]) -> list[Column]:
+        """What an answer costs, where that is known; the intervals are in frames and downloads."""
+        names = dict.fromkeys(name for model in models for name in model.costs)
+        return [Column(name, [model.costs.get(name) for model in models], _mean, right=True) for name in names]
+
+    def _records(self, models: Sequence[ModelSummary]) -> list[Column]:
+        """Of win rates: units won, tied and lost."""
+        if not any(model.record for model in models):
+            return []
+        names = ("won", "tied", "lost")
+        return [
+            Column(name, [None if m.record is None else m.record[i] for m in models]) for i, name in enumerate(names)
         ]
 
     def _pass_table(self) -> ResultTable:
         level, rates = words.percent(self.design.level), self.passes
         columns = (
+            *([Column("metric", [one.metric for one in rates], may_shorten=True)] if self.metrics else []),
             Column("model", [one.name for one in rates], may_shorten=True),
             Column("k", [one.k for one in rates]),
             Column(f"pass@k [{level}]", [one.one for one in rates], words.compact, key="pass_at_k"),
@@ -214,13 +281,16 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         return ResultTable("attempts", "attempts", columns, explained="attempts")
 
     def _pass_forest(self) -> Forest:
-        lines = tuple(_line(f"pass@{one.k}", one.one, one.name) for one in self.passes)
+        labels = [f"pass@{one.k}" + (f", {one.metric}" if self.metrics else "") for one in self.passes]
+        lines = tuple(_line(label, one.one, one.name) for label, one in zip(labels, self.passes, strict=True))
         groups = tuple(dict.fromkeys(one.name for one in self.passes))
         return Forest("attempts", "One of k attempts", (self._about(),), "pass@k", lines, groups=groups)
 
     def _values(self, models: Sequence[ModelSummary]) -> list[Column]:
         """The columns of estimates; of losses, people read perplexity and bits per byte, frames have all."""
         level, losses = words.percent(self.design.level), self.kind == "losses"
+        if self.metrics:
+            return [Column(f"mean [{level}]", [self.quoted(m) for m in models], words.compact, key="mean")]
         columns: dict[str, tuple[list[Estimate | None], bool]] = {
             "loss" if losses else self.measure: ([m.value for m in models], self.quantity == "perplexity"),
             "perplexity": ([m.perplexity for m in models], False),
@@ -234,18 +304,24 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         ]
 
     def _forest(self) -> Forest:
+        if self.metrics:
+            lines = tuple(_line(str(model.metric), self.quoted(model), model.name) for model in self.models)
+            return Forest("models", self.question, (self._about(),), "mean", lines, groups=tuple(self.names))
         lines = tuple(_line(model.name, self.quoted(model)) for model in self.models)
-        return Forest("models", self.question, (self._about(),), self._axis(), lines)
+        marks = (Mark(EVEN, "even"),) if any(model.record for model in self.models) else ()
+        return Forest("models", self.question, (self._about(),), self._axis(), lines, marks=marks)
 
     def _task_forest(self) -> Forest:
         lines = tuple(
-            _line(task, self.quoted(model), model.name) for task, models in self.tasks.items() for model in models
+            _line(f"{task}, {model.metric}" if self.metrics else task, self.quoted(model), model.name)
+            for task, models in self.tasks.items()
+            for model in models
         )
-        groups = tuple(model.name for model in self.models)
+        groups = tuple(self.names)
         return Forest("tasks", "By task", (self._about(),), self._axis(), lines, groups=groups)
 
     def _about(self) -> str:
-        return f"Lines: {words.percent(self.design.level)} intervals of each model alone ({self.units})."
+        return f"Lines: {words.percent(self.design.level)} CIs of each model alone ({self.units})."
 
     def _axis(self) -> str:
         return f"{self.quantity}, lower is better" if self.lower_is_better else self.quantity
@@ -253,6 +329,10 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
 
 def _two_digits(value: float | None) -> str:
     return "–" if value is None else words.number(value, 2)
+
+
+def _mean(found: Estimate | None) -> str:
+    return "–" if found is None or found.value is None else words.number(found.value, 3)
 
 
 def _from_to(numbers: tuple[int, int] | None) -> int | str | None:

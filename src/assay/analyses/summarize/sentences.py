@@ -17,10 +17,51 @@ def sentence_of(found: Summary) -> str:
     if best is worst:
         value, limits = _value(found.quoted(best), found.design.level)
         inside = ", ".join([*limits, _units(found)])
-        return f"The {found.quantity} of {best.name} is {value} ({inside})."
+        return f"The {found.quantity} of {best.name} is {value} ({inside}){_of_tasks(found)}."
     plural = {"perplexity": "Perplexities", "loss": "Losses"}.get(found.quantity, found.quantity.capitalize() + "s")
     where = f"{plural} of {len(found.models)} models on {_units(found)}"
     return f"{where}: {_named(best, found)} at best, {_named(worst, found)} at worst."
+
+
+def _of_tasks(found: Summary) -> str:
+    """The mean of the tasks of the only model, where it has several."""
+    mean = next(iter(found.macro.values()), None)
+    if mean is None or found.kind == "losses":
+        return ""
+    value, limits = _value(mean, found.design.level)
+    return f"; the mean of its {words.count(len(found.tasks), 'task')} is {value} ({', '.join(limits)})"
+
+
+def sentence_of_metrics(found: Summary) -> str:
+    """The value of one model by each of a few metrics; of several models, the best and the worst by each."""
+    metrics, names = list(found.metrics), found.names
+    said = [_by_metric(found, metric) for metric in metrics[:MOST_SAID]]
+    more = f"; and by {len(metrics) - MOST_SAID} more" if len(metrics) > MOST_SAID else ""
+    whose = names[0] if len(names) == 1 else f"{len(names)} models"
+    return f"{len(metrics)} metrics of {whose} on {_units(found)}: {'; '.join(said)}{more}."
+
+
+def _by_metric(found: Summary, metric: str) -> str:
+    rows = [model for model in found.models if model.metric == metric]
+    if len(found.names) > 1:
+        best, worst = rows[0], rows[-1]
+        low = "" if best is worst else f" to {_plain(found, worst)} for {worst.name}"
+        return f"{metric} {_plain(found, best)} for {best.name}{low}"
+    value, limits = _value(found.quoted(rows[0]), found.design.level)
+    return f"{metric} {value} ({', '.join(limits)})"
+
+
+def _plain(found: Summary, model: ModelSummary) -> str:
+    return _value(found.quoted(model), found.design.level)[0]
+
+
+def notes_of_metrics(found: Summary) -> list[str]:
+    """Which way is better, and what is only of one metric."""
+    lower = [metric for metric, way in found.metrics.items() if way]
+    notes = [f"lower is better: {words.listed(lower, 6)}"] if lower else []
+    if found.tasks:
+        notes.append("the mean of the tasks is of one metric (`Selection(metric=...)` chooses one)")
+    return notes
 
 
 def _named(model: ModelSummary, found: Summary) -> str:
@@ -34,7 +75,7 @@ def _value(found: Estimate, level: float) -> tuple[str, list[str]]:
     value = words.placed(found.value or 0.0, places)
     if found.interval is None:
         return value, ["no interval"]
-    return value, [f"{words.percent(level)} interval {words.limits_at(found.interval, places)}"]
+    return value, [f"{words.percent(level)} CI {words.limits_at(found.interval, places)}"]
 
 
 def _units(found: Summary) -> str:

@@ -11,7 +11,7 @@ from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import Advice, Statement
 from assay.results import words
 from assay.results.figures import Forest, Line, SecondMark
-from assay.results.parts import Column, ResultTable
+from assay.results.parts import Column, Fact, ResultTable
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.survey.gaps import Expected
 
@@ -174,6 +174,17 @@ class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
     categories: tuple[CategoryGaps, ...]
     notes: tuple[str, ...]
     statements: tuple[Statement, ...] = ()
+
+    @property
+    def main_fact(self) -> Fact | None:
+        tested = [(one.name, gap) for one in self.categories for gap in one.gaps if gap.p_adjusted is not None]
+        if not tested:
+            return None
+        shown = [f"{gap.model}: {name}" for name, gap in tested if gap.shown_at(self.level)]
+        names = f" ({words.listed(shown, 3)})" if shown else ""
+        return Fact(
+            "unequal accuracy shown", len(shown), None, f"{len(shown)} of {words.count(len(tested), 'gap')}{names}"
+        )
 
     @property
     def tables(self) -> tuple[ResultTable, ...]:

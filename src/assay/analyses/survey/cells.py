@@ -132,7 +132,7 @@ class CellScores(SurveyAnalysis, frozen=True, tag="cells"):
             Column("may be perfect", [_share(m.within_noise) for m in models], _PERCENT, key="within_noise"),
             Column("percentile misses the score", [_share(m.missed) for m in models], _PERCENT, key="missed"),
         )
-        about = f"each with a {words.percent(self.level)} interval; the middle width"
+        about = f"each with a {words.percent(self.level)} CI; the middle width"
         return (ResultTable("cells", "cells", columns, about), *self._flagged_table())
 
     def _flagged_table(self) -> Iterator[ResultTable]:
@@ -156,7 +156,7 @@ class CellScores(SurveyAnalysis, frozen=True, tag="cells"):
         if given:
             who = "every model" if len(given) == len(self.models) else words.listed([m.model for m in given], 3)
             yield Statement(
-                f"The score of {who} has a {words.percent(self.level)} interval in each of "
+                f"The score of {who} has a {words.percent(self.level)} CI in each of "
                 f"{len(self.cells):,} questions × segments.",
                 holds=True,
             )

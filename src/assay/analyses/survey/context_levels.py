@@ -17,7 +17,7 @@ from assay.data.survey.predictions import UNKNOWN_CONTEXT
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Series
-from assay.results.parts import Column, ResultTable
+from assay.results.parts import Column, Fact, ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Interval
@@ -52,7 +52,7 @@ class ContextSlope(msgspec.Struct, frozen=True):
         value = self.slope.estimate.value
         if value is None or self.p_adjusted is None:
             return f"{self.model}: no slope"
-        return f"{self.model}: {value:+.4f}, {words.p_value(self.p_adjusted)}"
+        return f"{self.model}: {words.placed(value, 4, sign=True)}, {words.p_value(self.p_adjusted)}"
 
 
 class ContextSlopes(SurveyAnalysis, frozen=True, tag="context"):
@@ -80,6 +80,16 @@ class ContextSlopes(SurveyAnalysis, frozen=True, tag="context"):
         about = "Mean scores of questions × segments asked at several levels; slope per context question, p adjusted."
         axes = (Axes("score (1 − √JSD)", series),)
         return (Curve("context", "Does context help?", (about,), "context questions", axes),)
+
+    @property
+    def main_fact(self) -> Fact | None:
+        whole = [one for one in self.slopes if one.category is None and one.p_adjusted is not None]
+        if not whole:
+            return None
+        better = [
+            one for one in whole if (one.p_adjusted or 0) <= 1 - self.level and (one.slope.estimate.value or 0) > 0
+        ]
+        return Fact("context helps", len(better), None, f"{len(better)} of {words.count(len(whole), 'model')}")
 
     def sentences(self) -> Iterator[Statement]:
         if self.reason is not None:

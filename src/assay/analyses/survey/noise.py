@@ -17,7 +17,7 @@ from assay.analyses.survey.sentences import Advice, Statement
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import Mark
-from assay.results.parts import Column, ResultTable
+from assay.results.parts import Column, Fact, ResultTable
 from assay.stats.bootstrap import interval
 from assay.stats.records import Estimate
 from assay.stats.units import Floats, Units, standard_error
@@ -95,6 +95,14 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         return ResultTable("reachable range", "reachable range", columns, about)
 
     @property
+    def main_fact(self) -> Fact | None:
+        """How much of the reachable range the best model covers."""
+        best = next((one for one in self.models if one.fraction.value is not None), None)
+        if best is None:
+            return None
+        return Fact(f"{best.model}, of the range marginal to ceiling", best.fraction, None, _PERCENT(best.fraction))
+
+    @property
     def marks(self) -> tuple[Mark, ...]:
         return (Mark(self.overall.ceiling, "ceiling", dashed=False),)
 
@@ -114,7 +122,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
             yield Advice(
                 f"Raise the minimum number of respondents (`min_n={FEW_RESPONDENTS}`), or merge small segments "
                 "(`merge`).",
-                f"{100 * self.overall.above:.0f} % of the questions × segments can reach {self.threshold:g} at all; "
+                f"{100 * self.overall.above:.0f}% of the questions × segments can reach {self.threshold:g} at all; "
                 f"{few} of {len(self.segments)} segments have fewer than {FEW_RESPONDENTS} respondents"
                 + (f", and in {len(low)} even a perfect prediction stays below it on average." if low else "."),
             )
@@ -122,7 +130,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         if shares and max(shares) < CLOSE:
             yield Advice(
                 "Report how much of the reachable range a model covers beside its score.",
-                f"No model covers more than {100 * max(shares):.0f} % of the range between the population marginal and "
+                f"No model covers more than {100 * max(shares):.0f}% of the range between the population marginal and "
                 "a perfect prediction, whatever its score.",
             )
 
@@ -162,7 +170,7 @@ class NoiseCeiling(SurveyAnalysis, frozen=True, tag="noise"):
         if value is None or limits is None:
             yield Statement(f"No share of {between} is given for {best.model}: {best.fraction.reason}.", holds=False)
             return
-        inside = f"{words.percent(limits.level)} interval {_PERCENT(limits.low)} to {_PERCENT(limits.high)}"
+        inside = f"{words.percent(limits.level)} CI {_PERCENT(limits.low)} to {_PERCENT(limits.high)}"
         found, named = f"{_PERCENT(value)} of {between} ({inside})", f"{who}, {best.model},"
         if limits.low > 0:
             yield Statement(f"{named} covers {found}.", holds=True)

@@ -23,7 +23,7 @@ from assay.analyses.survey.sentences import Advice, Statement
 from assay.design import Design
 from assay.errors import InputError
 from assay.results import words
-from assay.results.parts import Column, ResultTable
+from assay.results.parts import Column, Fact, ResultTable
 from assay.stats.multiplicity import benjamini_hochberg
 from assay.stats.planning.plans import Goal
 from assay.stats.repeated_runs import rank_stability
@@ -59,6 +59,14 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
         )
         about = f"{board.pairs.told_apart} of {len(board.pairs)} pairs told apart (Holm, questions as clusters)"
         return (ResultTable("tiers", "tiers", columns, about),)
+
+    @property
+    def main_fact(self) -> Fact | None:
+        board = self.leaderboard
+        if board is None:
+            return None
+        shown = f"{board.pairs.told_apart} of {len(board.pairs)}, in {words.count(len(board.tiers), 'tier')}"
+        return Fact("pairs of models told apart", board.pairs.told_apart, None, shown)
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from assay.design import Design
 from assay.results import words
 from assay.results.figures import Figure, Gauge, Mark
 from assay.results.parts import ResultTable
-from assay.results.record import Caution, Fact, Result, Section, Status
+from assay.results.record import MAIN_FACTS, Caution, Fact, Result, Section, Status
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
@@ -80,6 +80,11 @@ class SurveyAnalysis(msgspec.Struct, frozen=True, tag_field="kind"):
     # What an analysis contributes to another one or to the whole report.
 
     @property
+    def main_fact(self) -> Fact | None:
+        """The one number of it that a busy reader looks for."""
+        return None
+
+    @property
     def marks(self) -> tuple[Mark, ...]:
         """Scores to compare those of models with."""
         return ()
@@ -116,6 +121,9 @@ def analysis_type(kind: str) -> type[SurveyAnalysis]:
     module, _, name = ANALYSES[kind].split(":")
     found: type[SurveyAnalysis] = getattr(import_module(module), name)
     return found
+
+
+FEW_ANALYSES = 3  # that a terminal shows whole
 
 
 class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
@@ -219,6 +227,27 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
         return (*sizes, Fact(f"{best.model} − {best.baseline}", found, "against the marginal", shown))
 
     @property
+    def main_sections(self) -> tuple[Section, ...]:
+        """What to do, the scores and their order; of a few analyses that were asked for, all."""
+        if len(self.analyses) <= FEW_ANALYSES:
+            return self.sections
+        return tuple(section for section in self.sections if section.key in ("what to do", "scores", "pairs"))
+
+    @property
+    def main_figures(self) -> tuple[Figure, ...]:
+        """Models between the marginal and the ceiling, and what context does; gaps are among the main facts."""
+        return tuple(figure for name in ("scores", "context") for figure in self.figures if figure.name == name)
+
+    @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        found = [analysis.main_fact for analysis in self.analyses.values()]
+        return (*self.facts[3:], *(fact for fact in found if fact is not None), *self.facts[2:3])[:MAIN_FACTS]
+
+    @property
+    def to_do(self) -> tuple[str, ...]:
+        return tuple(map(str, self.advice or ()))
+
+    @property
     def cautions(self) -> tuple[Caution, ...]:
         return tuple(Caution("note", note) for note in self.notes)
 
@@ -227,5 +256,5 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
         own = tuple(analysis.section(self.analyses) for analysis in self.analyses.values())
         if self.advice is None:
             return own
-        do = tuple(map(str, self.advice))
+        do = self.to_do
         return (Section("what to do", "What to do", "" if do else NO_WEAKNESS, said=do), *own)

@@ -121,8 +121,8 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
             worst = max(bad, key=lambda model: model.failed)
             yield Advice(
                 "Repair the answers that could not be read before models are compared, or report the honest score.",
-                f"{words.count(len(bad), 'model')} failed in 1 % of the answers or more, {worst.model} in "
-                f"{100 * worst.failed:.1f} %.",
+                f"{words.count(len(bad), 'model')} failed in 1% of the answers or more, {worst.model} in "
+                f"{100 * worst.failed:.1f}%.",
             )
 
     def sentences(self) -> Iterator[Statement]:
@@ -132,10 +132,10 @@ class Scores(SurveyAnalysis, frozen=True, tag="scores"):
     def _about_failures(self) -> list[Statement]:
         bad = [m for m in self.models if m.failed >= NOTABLE]
         if not bad:
-            return [Statement("At least 99 % of the answers of every model could be read.", holds=True)]
+            return [Statement("At least 99% of the answers of every model could be read.", holds=True)]
         return [
             Statement(
-                f"{100 * m.failed:.1f} % of the answers of {m.model} could not be compared (unparseable: "
+                f"{100 * m.failed:.1f}% of the answers of {m.model} could not be compared (unparseable: "
                 f"{m.unparseable:,}, wrong length: {m.wrong_length:,}); the benchmark scores them 0 and 0.1, which "
                 f"gives {FOUR(m.score)} instead of {FOUR(m.honest)}.",
                 holds=True,

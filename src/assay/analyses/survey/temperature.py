@@ -127,7 +127,7 @@ def _sentence(found: TemperatureEffect, level: float) -> str:
 
 
 def _limits(limits: Interval) -> str:
-    return f"{words.percent(limits.level)} interval {limits.low:.3g} to {limits.high:.3g}"
+    return f"{words.percent(limits.level)} CI {limits.low:.3g} to {limits.high:.3g}"
 
 
 def temperature(survey: Survey, design: Design) -> Temperatures:

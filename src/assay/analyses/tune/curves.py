@@ -45,7 +45,7 @@ class Plateau(msgspec.Struct, frozen=True):
     verdict: PlateauVerdict
     change: Estimate  # nats, over the steps below
     first_step: int
-    tolerance: float | None  # nats: 1 % of the whole improvement; a smaller change is flat
+    tolerance: float | None  # nats: 1% of the whole improvement; a smaller change is flat
 
 
 class Overfitting(msgspec.Struct, frozen=True):
@@ -90,8 +90,8 @@ class RunSummary(msgspec.Struct, frozen=True):
     window: int  # logged points in a smoothed loss
     final_loss: Estimate  # training loss, mean of the last window
     stability: float | None  # 1 / (1 + variance of the last window), which divides by n
-    steps_to_95: int | None  # the first step with 95 % of the final improvement
-    convergence_step: int | None  # from here on the smoothed loss stays within 1 % of its last value
+    steps_to_95: int | None  # the first step with 95% of the final improvement
+    convergence_step: int | None  # from here on the smoothed loss stays within 1% of its last value
     plateau: Plateau
     overfitting: Overfitting
     gradients: Gradients
@@ -168,7 +168,7 @@ def _settled(steps: Floats, calm: Floats) -> int | None:
 
 
 def plateau_of(loss: StepSeries, window: int, level: float, diverged: int | None = None) -> Plateau:
-    """The change of the loss over the last quarter (at least a window), against 1 % of the whole improvement."""
+    """The change of the loss over the last quarter (at least a window), against 1% of the whole improvement."""
     n = len(loss)
     size = max(window, n // 4)
     if n < 8 or diverged is not None:
@@ -195,7 +195,7 @@ def overfitting_of(loss: StepSeries, valid: StepSeries, level: float) -> Overfit
     """Validation up and training down, over the second half of the validation points or over all of them.
 
     Neither stretch is chosen by looking at the losses; each gets half of the error. Validation that rises at every
-    point from the first, by more than 5 % in all, is reported even if no interval shows it, as few points on a curve
+    point from the first, by more than 5% in all, is reported even if no interval shows it, as few points on a curve
     cannot. That is a description, not a test: three points of pure noise are in rising order in one log of six.
     """
     each = 1 - (1 - level) / 2
@@ -255,7 +255,7 @@ def gradients_of(norms: StepSeries) -> Gradients:
     if bad.any():
         faults.append(f"the norm at step {int(norms.steps[int(np.argmax(bad))]):,} is not finite")
     if len(spikes) > _MANY_SPIKES * n:
-        faults.append(f"{len(spikes)} spikes in {n:,} steps, more than {100 * _MANY_SPIKES:g} %")
+        faults.append(f"{len(spikes)} spikes in {n:,} steps, more than {100 * _MANY_SPIKES:g}%")
     if variation is not None and variation > _WILD:
         faults.append(f"the standard deviation is {variation:.2g} times the mean")
     why = "; ".join(faults) or f"{len(spikes)} spikes in {n:,} steps, variation {variation or 0:.2g}"

@@ -18,7 +18,7 @@ from assay.design import Design
 from assay.results import words
 from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, Value, cautions_of
-from assay.results.record import Result, Status
+from assay.results.record import MAIN_FACTS, Result, Status
 from assay.stats.records import Estimate
 
 if TYPE_CHECKING:
@@ -133,14 +133,27 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/2"):
         )
 
     @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        """What the first arm gains or loses against the baseline."""
+        if not self.contrasts:
+            return ()
+        one = self.contrasts[0]
+        return tuple(
+            Fact(f"{name.replace('_', ' ')}, {one.arm} / {one.baseline}", ratio)
+            for name, ratio in list(one.ratios.items())[:MAIN_FACTS]
+        )
+
+    @property
+    def to_do(self) -> tuple[str, ...]:
+        if self.compact:
+            return tables.grouped(self.recommendations, self.baseline or "")
+        return tuple(map(str, self.recommendations))
+
+    @property
     def sections(self) -> tuple[Section, ...]:
         """Under the headings of the report; a heading without anything under it is left out."""
         metrics, analysis, japanese, criteria = self._compact_tables() if self.compact else self._full_tables()
-        said = (
-            tables.grouped(self.recommendations, self.baseline or "")
-            if self.compact
-            else tuple(map(str, self.recommendations))
-        )
+        said = self.to_do
         of_japanese, other = self._written(metrics, japanese)
         found = (
             Section("summary", "Executive summary", tables=(self._executive(),)),
@@ -150,6 +163,13 @@ class TuningReport(Result, frozen=True, kw_only=True, tag="assay/tuning/2"):
             Section("advice", "Recommendations", tables=_filled(criteria), said=said),
         )
         return tuple(section for section in found if section.said or section.figures or section.tables)
+
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        """What a reader needs first; everything where every table was asked for."""
+        if self.full:
+            return self.sections
+        return tuple(section for section in self.sections if section.key in ("summary", "advice"))
 
     def _written(
         self, metrics: list[ResultTable], japanese: list[ResultTable]
@@ -219,7 +239,7 @@ def _measured(report: TuningReport) -> ResultTable:
 def _figures(report: TuningReport) -> Iterator[Figure]:
     """The charts that have data. Every figure names all arms, so that each keeps its colour."""
     level = words.percent(report.design.level)
-    about = (f"Bands and bars: {level} intervals over seeds; of a single run, of its smoothed loss.",)
+    about = (f"Bands and bars: {level} CIs over seeds; of a single run, of its smoothed loss.",)
     named = [Series(name, (), ()) for name in _arm_names(report)]
     losses = [(arm.name, arm.loss_curve) for arm in report.arms]
     points = [(arm.name, arm.valid_curve) for arm in report.arms]

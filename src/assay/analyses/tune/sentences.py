@@ -90,7 +90,7 @@ def _ratio_words(found: Estimate, *, language_model: bool) -> str:
     if found.interval is None:
         return f"{head}; no interval: one run, and no loss for each window of text"
     limits = words.interval(found.interval, sign=sign, null=null)
-    return f"{head}, {words.percent(found.interval.level)} interval {limits}"
+    return f"{head}, {words.percent(found.interval.level)} CI {limits}"
 
 
 def _of_what(found: Adaptation) -> Iterator[str]:
@@ -141,7 +141,7 @@ def size_of(contrast: Contrast) -> Iterator[str]:
     if found.value is None or found.interval is None:
         return
     sign, null, places = not ratio, 1.0 if ratio else 0.0, words.decimals(found.interval)
-    limits = f"{words.percent(found.interval.level)} interval {words.interval(found.interval, sign=sign, null=null)}"
+    limits = f"{words.percent(found.interval.level)} CI {words.interval(found.interval, sign=sign, null=null)}"
     value = words.placed(found.value, places, sign=sign, null=null)
     yield f"perplexity × {value}, {limits}" if ratio else f"validation loss {value}, {limits}"
 
@@ -168,7 +168,7 @@ def rates_sentence(found: Sensitivity) -> str:
     ours, by_n = (words.number(100 * (part or 0.0), 3) for part in (found.variation, found.variation_n))
     return (
         f"{found.arm}: across {len(points)} learning rates from {points[0].rate:g} to {points[-1].rate:g}, the "
-        f"held-out loss varies by {ours} % (standard deviation over mean, with the divisor n − 1; {by_n} % with n, as "
+        f"held-out loss varies by {ours}% (standard deviation over mean, with the divisor n − 1; {by_n}% with n, as "
         f"np.std); {found.best:g} is best{tail}."
     )
 

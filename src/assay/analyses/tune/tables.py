@@ -65,7 +65,7 @@ def _known(value: Value) -> bool:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.3g} %"
+    return "–" if share is None else f"{100 * share:.3g}%"
 
 
 def _saved(part: Estimate) -> str:
@@ -73,7 +73,7 @@ def _saved(part: Estimate) -> str:
     if part.value is None:
         return "–"
     limits = "" if part.interval is None else f" [{100 * part.interval.low:.0f} to {100 * part.interval.high:.0f}]"
-    return f"{100 * part.value:.0f} %{limits}"
+    return f"{100 * part.value:.0f}%{limits}"
 
 
 def criteria_by_arm(criteria: Sequence[Criterion]) -> ResultTable:
@@ -177,7 +177,7 @@ def _value(estimate: Estimate | None) -> str:
 def cost_tables(arms: Sequence[ArmSummary]) -> list[ResultTable]:
     counted = [arm for arm in arms if arm.total is not None or arm.trainable is not None]
     shares = [arm.share for arm in counted]
-    written = ["–" if share is None else f"{100 * share:.3g} %" for share in shares]
+    written = ["–" if share is None else f"{100 * share:.3g}%" for share in shares]
     columns = (
         Column("arm", [arm.name for arm in counted]),
         Column("parameters", [arm.total for arm in counted]),
@@ -210,7 +210,7 @@ def convergence_table(arms: Sequence[ArmSummary]) -> ResultTable:
     columns = (
         Column("run", names),
         Column("final loss", [run.final_loss for run in runs], _final),
-        Column("95 % at", [run.steps_to_95 for run in runs]),
+        Column("95% at", [run.steps_to_95 for run in runs]),
         Column("settled at", [run.convergence_step for run in runs]),
         Column("end", [run.plateau.verdict for run in runs]),
         Column("overfitting", [run.overfitting.verdict for run in runs]),

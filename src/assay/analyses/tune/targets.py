@@ -54,7 +54,7 @@ def _fault(name: str, value: object) -> str | None:
     if not _is_number(value):
         return f"{name!r} must be a number, but got {shown(str(value))}"
     if name in _SHARES and not 0 <= value <= 1:
-        return f"{name!r} must be from 0 to 1, but got {value:g} (40 % is 0.4)"
+        return f"{name!r} must be from 0 to 1, but got {value:g} (40% is 0.4)"
     return None if value > 0 or name in _SHARES else f"{name!r} must be above 0, but got {value:g}"
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from numpy.typing import NDArray
 
+from assay.data.readers.formats import check_format
 from assay.design import Errors, PairBy
 from assay.errors import UsageError
 from assay.names import argument
@@ -13,13 +14,12 @@ from assay.names import argument
 #: What messages call a table that came without a name.
 UNNAMED = "the table"
 
-#: How a column is read: a text is "" where there is none, a number NaN; a score may also be true or false.
-Reading = Literal["text", "number", "score"]
+#: How a column is read: a text is "" where there is none, a number NaN; a score may also be true or false; a length is
+#: that of a text in characters, NaN where there is none.
+Reading = Literal["text", "number", "score", "length"]
 
-Format = Literal["table", "lm-eval", "inspect", "lighteval", "helm", "responses"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 #: What a harness calls that which ``filter`` picks, if it is no filter.
-FILTER_WORDS: dict[str, str] = {"helm": "split"}
+FILTER_WORDS: dict[str, str] = {"helm": "split", "mt-bench": "judge", "mt-bench-pair": "judge"}
 
 
 class RowSource(Protocol):
@@ -64,26 +64,40 @@ def row_places(rows: Sequence[int]) -> list[str]:
 class Selection:
     """Which results to read, and how. ``None`` means the only one there is; if there are several, that is an error.
 
-    ``task`` is a task, a group of tasks or a pattern such as ``mmlu_*``, whose tasks are pooled. ``format`` overrides
-    what the content of the files suggests; ``"table"`` means a table of ours, whatever its columns are called.
-    ``newest`` takes the newest of several runs of a task. Answers that were lost (errors of the harness, nulls, empty
-    cells) are missing, or with ``errors="wrong"`` count as 0. ``pair_by="row"`` pairs rows by their place in the file.
-    ``every_task`` reads all tasks where none is chosen, with the label ``task``, instead of refusing several.
+    ``task`` is a task, a group of tasks or a pattern such as ``mmlu_*``, or several of these with commas between them,
+    whose tasks are pooled. ``metric``, ``filter`` and ``scorer`` are one name for all tasks, or tasks, groups and
+    patterns with names of their own: ``acc,gsm8k=exact_match``. ``format`` overrides what the content of the files
+    suggests; ``"table"`` means a table of ours, whatever its columns are called. ``newest`` takes the newest of several
+    runs of a task. Answers that were lost (errors of the harness, nulls, empty cells) are missing, or with
+    ``errors="wrong"`` count as 0. ``pair_by="row"`` pairs rows by their place in the file. ``every_task`` reads all
+    tasks where none is chosen, with the label ``task``, instead of refusing several; ``every_metric`` reads each metric
+    as a table of its own, where none is chosen. ``attempts`` takes rows of one item without a column ``run`` as
+    attempts at it, in their order. ``reference`` takes only verdicts against this model, where a judge compared the
+    answers of several. ``allow_different`` names conditions, such as ``judge``, that need not be the same in results
+    that are compared. ``tried`` is a file that says which instances were tried, where SWE-bench lists only what was
+    resolved.
     """
 
     task: str | None = None
     metric: str | None = None
     filter: str | None = None
     scorer: str | None = None
-    format: Format | None = None
+    format: str | None = None
     newest: bool = False
     errors: Errors = "missing"
     pair_by: PairBy = "id"
     every_task: bool = False
+    every_metric: bool = False
+    allow_different: Sequence[str] = ()
+    attempts: bool = False
+    reference: str | None = None
+    tried: str | None = None
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.format not in FORMATS:
-            raise UsageError(f"format must be one of {', '.join(FORMATS)}, but got {self.format!r}.")
+        check_format(self.format)
+        if isinstance(self.allow_different, str):
+            raise UsageError(f"allow_different must be a list of names, but got {self.allow_different!r}.")
+        object.__setattr__(self, "allow_different", tuple(self.allow_different))  # frozen, and a key in mappings
         for name, value, known in (
             ("errors", self.errors, get_args(Errors)),
             ("pair_by", self.pair_by, get_args(PairBy)),
@@ -94,6 +108,12 @@ class Selection:
     @property
     def picks(self) -> str:
         """The given options that apply to harness results only, as messages write them; "" for none."""
-        named = {"task": self.task, "metric": self.metric, "filter": self.filter, "scorer": self.scorer}
-        given = {name: value for name, value in (named | {"newest": self.newest or None}).items() if value is not None}
+        named: dict[str, object] = {
+            "task": self.task,
+            "metric": self.metric,
+            "filter": self.filter,
+            "scorer": self.scorer,
+        }
+        named |= {"newest": self.newest or None, "reference": self.reference, "tried": self.tried}
+        given = {name: value for name, value in named.items() if value is not None}
         return argument("Selection", **given) if given else ""

@@ -177,5 +177,7 @@ class DuckSource(ABC):
         # Nulls are filled in here: a masked array would cost more to make and to check.
         if how == "text":
             return f"coalesce({self.text(column)}, '')"
+        if how == "length":
+            return f"coalesce(nullif(length({self.text(column)}), 0)::DOUBLE, 'nan'::DOUBLE)"
         number = self.number(column) if how == "number" else self.score(column)
         return f"coalesce({number}, 'nan'::DOUBLE)"

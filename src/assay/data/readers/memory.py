@@ -75,7 +75,10 @@ def _as_array(values: Any) -> NDArray[Any]:
 
 def _converted(column: NDArray[Any], how: Reading) -> NDArray[Any]:
     if how == "text":
-        return _objects([_text(value) for value in column.tolist()])
+        values = column.tolist()
+        return _objects(values if set(map(type, values)) == {str} else [_text(value) for value in values])
+    if how == "length":
+        return np.array([len(_text(value)) or math.nan for value in column.tolist()], dtype=np.float64)
     if column.dtype.kind in "iuf":
         return column.astype(np.float64)
     return np.array([_number(value, how) for value in column.tolist()], dtype=np.float64)

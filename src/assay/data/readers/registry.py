@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike, fspath, sep
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import finalize
 
-from assay.data.readers import UNNAMED, Format, RowSource, Selection
+from assay.data.readers import UNNAMED, RowSource, Selection
 from assay.data.readers.containers import (
     GZIP,
     STDIN,
@@ -26,12 +27,16 @@ from assay.data.readers.containers import (
 )
 from assay.data.readers.csv_and_jsonl import Delimited, JsonLines
 from assay.data.readers.database import DuckSource
+from assay.data.readers.formats import TABLE as TABLE_FORMAT
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.runs import MANIFEST, RunSource
 from assay.errors import InputError, UsageError
 from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened, read_json
 from assay.names import listed, one_line
+
+if TYPE_CHECKING:
+    from assay.data.readers.harness.join_logs import NamedLog
 
 _HEAD = 1 << 16
 #: How one JSON document of many rows begins: an array of objects, or an object of columns and data.
@@ -51,6 +56,8 @@ _OTHER_FORMATS = {
 }
 #: How a file begins that a harness may have written: an archive, Parquet, JSON.
 _STARTS = (b"PK\x03\x04", b"PAR1", b"{", b"[")
+#: What the first line of a table has that a harness wrote.
+_COLUMNS = re.compile(rb"\b(user_input|contexts)\b|/v\d+/score\b")
 
 
 def open_source(source: object, *, name: str | None = None) -> RowSource:
@@ -84,6 +91,14 @@ def open_sources(
         found, sources = open_logs(logs, chosen, cluster, models)
         tables = [place for place in tables if place not in found]
     return [*(_table(*one) for place in tables for one in _of_folder(*place)), *sources]
+
+
+def logs_in(paths: Sequence[str | PathLike[str]], selection: Selection) -> "list[NamedLog]":
+    """The logs of harnesses at some paths, each with the name of its model; none of tables."""
+    from assay.data.readers.harness.join_logs import named_logs  # late, likewise
+
+    places = [one for path in paths for one in _expanded(*named(path))]
+    return named_logs([place for place in places if _may_hold_logs(place[1], selection.format)], selection)[1]
 
 
 def _expanded(name: str | None, path: Path) -> list[tuple[str | None, Path]]:
@@ -234,15 +249,16 @@ def _refuse_binary(head: bytes, label: str) -> None:
         raise InputError(f"{label}: a binary file, not a table; {_WRITE}.")
 
 
-def _may_hold_logs(path: Path, asked: Format | None) -> bool:
+def _may_hold_logs(path: Path, asked: str | None) -> bool:
     """Whether to look for logs: not in our own tables and runs, nor in what cannot be opened."""
-    if asked == "table" or not exists(path) or not (path.is_dir() or path.is_file()):
+    if asked == TABLE_FORMAT or not exists(path) or not (path.is_dir() or path.is_file()):
         return False
     if asked is not None:
         return True
     if path.is_dir():
         return not (path / MANIFEST).is_file()
-    return head_of(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_STARTS)
+    head = head_of(path, _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return head.startswith(_STARTS) or _COLUMNS.search(head.partition(b"\n")[0]) is not None
 
 
 def _table(name: str | None, path: Path) -> RowSource:

@@ -27,7 +27,7 @@ _MOST_SHARDS = 1_000_000
 _OLD_CUT = "fresh"  # how windows were cut before runs said so
 KINDS = ("windows", "tokens")  # of shards
 #: What only the files of a harness tell, and no manifest may.
-_OF_HARNESSES = frozenset({"measure", "files", "lower_is_better"})
+_OF_HARNESSES = frozenset({"measure", "files", "groups", "lower_is_better"})
 _SHARD = re.compile(rf"({'|'.join(KINDS)})-([0-9]{{5,9}})\.parquet")
 
 ShardColumns = Mapping[str, NDArray[np.object_] | NDArray[np.float64] | NDArray[np.int64]]

@@ -92,7 +92,7 @@ def _in_a_line(text: str) -> list[float] | None:
 
 
 def _labelled(text: str) -> list[float] | None:
-    """A. Option: 45 %"""
+    """A. Option: 45%"""
     numbers = []
     for label in _LETTER.split(text)[1:]:
         figure = _STARTS_WITH_FIGURE.match(label.partition(":")[2])

@@ -122,7 +122,7 @@ def check_counts(numbers: Sequence[float], shares: Sequence[float], n: int, wher
     for i, (count, share) in enumerate(zip(numbers, shares, strict=True)):
         if abs(count - n * share / total) > off:
             raise InputError(
-                f"{where}: counts[{i}] is {count:g}, but {100 * share / total:g} % of {n} respondents are "
+                f"{where}: counts[{i}] is {count:g}, but {100 * share / total:g}% of {n} respondents are "
                 f"{n * share / total:.1f}; {_HINT}."
             )
 

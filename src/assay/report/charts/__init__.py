@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 from assay.errors import UsageError
 from assay.files.writing import write_bytes
 from assay.names import visible_data
-from assay.results.figures import Curve, Distribution, Figure, Forest, Gauge, Points
+from assay.results.figures import Bars, Curve, Distribution, Figure, Forest, Gauge, Matrix, Points
 
 if TYPE_CHECKING:
     import altair as alt
 
-FORMATS = (".svg", ".png")
+FORMATS = (".svg", ".png", ".pdf")
 
 #: Okabe and Ito's colours, which those who do not see red or green can tell apart; the lightest are left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -42,6 +42,8 @@ _DRAWN_BY: dict[type, tuple[str, str]] = {
     Curve: ("assay.report.charts.curves", "draw_curve"),
     Points: ("assay.report.charts.curves", "draw_points"),
     Distribution: ("assay.report.charts.distributions", "draw_distribution"),
+    Bars: ("assay.report.charts.distributions", "draw_bars"),
+    Matrix: ("assay.report.charts.matrices", "draw_matrix"),
 }
 WIDTH = 520  # pixels of a chart that need not be wider
 
@@ -96,7 +98,7 @@ def finished(chart: Any, title: str, about: Sequence[str]) -> "alt.TopLevelMixin
 def check_chart(path: Path) -> None:
     """Refuse a chart that cannot be written, before anything is computed for it."""
     if path.suffix.lower() not in FORMATS:
-        raise UsageError(f"a chart is written as {' or '.join(FORMATS)}, but got {path.name!r}.")
+        raise UsageError(f"a chart is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {path.name!r}.")
 
 
 def write_chart(chart: Any, path: Path) -> None:
@@ -128,11 +130,13 @@ def _small(text: str) -> "alt.TitleParams":
 
 
 def picture_of(specification: Mapping[str, Any], suffix: str) -> bytes:
-    """Draw a chart as SVG or PNG."""
+    """Draw a chart as SVG, PNG or PDF."""
     import vl_convert  # late: it carries a drawing engine
 
     if suffix == ".svg":
         return _described(vl_convert.vegalite_to_svg(dict(specification)), specification).encode()
+    if suffix == ".pdf":
+        return vl_convert.vegalite_to_pdf(dict(specification))
     return vl_convert.vegalite_to_png(dict(specification), scale=2)
 
 

@@ -12,12 +12,12 @@ import altair as alt
 from assay.report.charts import COLOURS, INK, MUTED, TEXT, WIDTH, by_group, inline
 from assay.results.figures import Axes, Curve, Mark, Place, Points, Series
 
-_HEIGHT, _LOW_HEIGHT = 280, 150
+_HEIGHT, _LOW_HEIGHT = 230, 140
 _LETTERS = 6  # pixels of a letter of an axis title, roughly
 _LONG_LEGEND = 80  # letters: more do not fit above a chart
 _DASHES = ([1, 0], [5, 3], [2, 2])  # where there are more lines than colours
 _BESIDE = 0.008  # of the width: bars at the same place stand so far apart
-_DOTS_HEIGHT = 240
+_DOTS_HEIGHT = 200
 _SHAPES = {True: "circle", False: "cross"}
 _FEW = 120  # dots that can each be seen
 

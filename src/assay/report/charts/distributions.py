@@ -1,13 +1,16 @@
 """Histograms: the part between the limits in colour, and lines for what was found and what it is judged by."""
 
+from itertools import accumulate
 from typing import Any, cast
 
 import altair as alt
 
-from assay.report.charts import COLOURS, LINE, TEXT, WIDTH, inline
-from assay.results.figures import Distribution, Histogram
+from assay.report.charts import COLOURS, GRID, INK, LINE, TEXT, WIDTH, inline
+from assay.results.figures import Bars, Distribution, Histogram
 
-_HEIGHT = 220
+_HEIGHT = 190
+_BAR_HEIGHT = 64
+_BAR_MIDDLE = alt.value(_BAR_HEIGHT / 2 + 10)
 _SMALL_WIDTH, _SMALL_HEIGHT, _BESIDE = 180, 80, 3  # of several histograms, and how many stand in a row
 
 _Drawn = alt.LayerChart | alt.FacetChart
@@ -18,6 +21,26 @@ def draw_distribution(figure: Distribution) -> _Drawn | alt.ConcatChart:
     if len(figure.histograms) == 1 and not figure.histograms[0].label:
         return _one(figure, figure.histograms[0])
     return alt.concat(*map(_small, figure.histograms), columns=_BESIDE)
+
+
+def draw_bars(figure: Bars) -> _Drawn:
+    """One bar across, its parts with their counts; the parts that decide are in colour."""
+    colours = {"same": LINE, "first": COLOURS[1], "second": COLOURS[0], "none": GRID}
+    starts = accumulate((part.count for part in figure.parts), initial=0)
+    rows: list[dict[str, Any]] = [
+        {"label": part.label, "count": part.count, "start": start, "end": start + part.count}
+        for part, start in zip(figure.parts, starts, strict=False)
+    ]
+    names = [part.label for part in figure.parts]
+    scale = alt.Scale(domain=names, range=[colours[part.style] for part in figure.parts])
+    legend = alt.Legend(title=None, orient="top", labelLimit=300, columns=4, symbolType="square")
+    colour = alt.Color("label:N", scale=scale, legend=legend, sort=names)
+    x = alt.X("start:Q", title=figure.axis, axis=alt.Axis(grid=False), scale=alt.Scale(nice=False))
+    base = inline(rows, _BAR_HEIGHT)
+    shown = inline([row | {"middle": (row["start"] + row["end"]) / 2} for row in rows if row["count"]], _BAR_HEIGHT)
+    counts = shown.mark_text(fontSize=12, color=INK, baseline="bottom", dy=-2)
+    bar = base.mark_bar(height=_BAR_HEIGHT - 22, stroke="white").encode(x=x, x2="end:Q", y=_BAR_MIDDLE, color=colour)
+    return alt.layer(bar, counts.encode(x="middle:Q", y=alt.value(20), text=alt.Text("count:Q", format=",")))
 
 
 def _one(figure: Distribution, only: Histogram) -> _Drawn:

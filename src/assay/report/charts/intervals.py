@@ -6,11 +6,13 @@ from typing import Any
 import altair as alt
 
 from assay.report.charts import COLOURS, INK, MUTED, TEXT, by_group, inline
-from assay.results.figures import Forest, Gauge, Line, Mark, SecondMark
+from assay.results.figures import INSIDE, Forest, Gauge, Line, Mark, SecondMark
 
 _WIDTH = 460
 _ROW, _LOW_ROW, _BESIDE = 24, 13, 15  # pixels for a label, of few and of many; for each group that shares one
 _MANY = 60  # labels
+_LABELS = 320  # pixels that a label may take
+_LETTER = 0.6  # the width of a letter, of its height
 _STEP = 12  # pixels for the name of a line through all
 _SHAPES = {"diamond": "diamond", "triangle": "triangle-up"}
 
@@ -31,7 +33,9 @@ class _ForestDrawing:
         row = _ROW if few else _LOW_ROW
         self.row = max(row, _BESIDE * len(figure.groups) + 6) if self.beside else row
         self.height = self.row * (len(self.labels) + 1)
-        axis = alt.Axis(labelLimit=320, grid=False, ticks=False, domain=False, labelFontSize=11 if few else 9)
+        size = 11 if few else 9
+        placed = _from_the_left(self.labels, size)
+        axis = alt.Axis(labelLimit=_LABELS, grid=False, ticks=False, domain=False, labelFontSize=size, **placed)
         self.y = alt.Y("label:N", sort=self.labels, title=None, axis=axis, scale=alt.Scale(paddingOuter=0.6))
         legend = alt.Legend(title=None, orient="top", labelLimit=400, symbolOpacity=1)
         shown = figure.legend and len(figure.groups) > 1
@@ -112,6 +116,13 @@ class _ForestDrawing:
         name = base.mark_text(align="left", dx=3, dy=4, fontSize=10, color=TEXT)
         found: list[Any] = [rule.encode(x="place:Q", y=alt.value(top), y2=alt.value(self.height))]
         return [*found, name.encode(x="place:Q", y=alt.value(top), text="name:N")] if mark.label else found
+
+
+def _from_the_left(labels: list[str], size: int) -> dict[str, Any]:
+    """Names of an outline begin below each other, where their indentation is seen; others end beside the axis."""
+    if not any(label.startswith(INSIDE) for label in labels):
+        return {}
+    return {"labelAlign": "left", "labelPadding": min(max(map(len, labels)) * size * _LETTER, _LABELS)}
 
 
 def _row(line: Line, mark: Line | SecondMark) -> dict[str, Any]:

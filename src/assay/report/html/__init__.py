@@ -13,8 +13,9 @@ from typing import Any
 from assay.files.writing import write_bytes
 from assay.names import visible
 from assay.report.charts import DARK
-from assay.report.document import Part, ReportDocument, part_id
-from assay.report.html.parts import front_html, part_html, steps_html, title_id
+from assay.report.document import ReportDocument, part_id
+from assay.report.html.front import chapter_html, chapter_id, chapter_title, chapters, front_html, steps_html
+from assay.report.html.parts import title_id
 from assay.version import VERSION
 
 _MOST_DATA = 600_000  # characters that the page carries for downloads
@@ -28,7 +29,7 @@ def write_page(document: ReportDocument, path: Path) -> None:
 
 def page_html(document: ReportDocument) -> str:
     """The document as one HTML file: styles, scripts and data inside, no request to anywhere."""
-    charts = {name: chart.specification for name, _, chart in document.charts()}
+    charts = {name: chart.specification for name, _, chart in document.charts() if not chart.repeats_gauge}
     scripts = [asset("page.js"), *([chart_library(), asset("charts.js")] if charts else [])]
     style = asset("page.css")
     body = "".join(
@@ -37,7 +38,7 @@ def page_html(document: ReportDocument) -> str:
             _contents(document),
             "<main>",
             front_html(document) if len(document.parts) > 1 else "",
-            *(part_html(i, part) for i, part in enumerate(document.parts)),
+            *(chapter_html(kind, parts) for kind, parts in chapters(document).items()),
             steps_html(document.steps),
             "</main>",
             f"<footer>Made by Assay {VERSION}. This file loads nothing; it can be sent as it is.</footer>",
@@ -111,18 +112,18 @@ def _downloads(document: ReportDocument) -> dict[str, Any]:
 
 
 def _contents(document: ReportDocument) -> str:
-    entries = []
-    for i, part in enumerate(document.parts):
+    """A list of the chapters: beside the page where there is room, folded above it on a phone."""
+    entries = ["<li><a href='#verdicts'>Verdicts</a></li>"] if len(document.parts) > 1 else []
+    for kind, parts in chapters(document).items():
         inner = "".join(
-            f"<li><a href='#{title_id(i, g)}'>{escape(group.title)}</a></li>" for g, group in enumerate(part.groups)
+            f"<li><a href='#{part_id(place)}'>{escape(part.name)}</a></li>" for place, part in parts if len(parts) > 1
         )
         inner = f"<ul>{inner}</ul>" if inner else ""
-        entries.append(f"<li><a href='#{part_id(i)}'>{escape(_entry(document, part))}</a>{inner}</li>")
+        entries.append(f"<li><a href='#{chapter_id(kind)}'>{escape(chapter_title(kind, parts))}</a>{inner}</li>")
     if document.steps:
         entries.append("<li><a href='#steps'>How this was made</a></li>")
-    listed = f"<summary>Contents</summary><ul>{''.join(entries)}</ul>"
-    return f"<nav aria-label='Contents'><details>{listed}</details></nav>"
-
-
-def _entry(document: ReportDocument, part: Part) -> str:
-    return part.title if len(document.parts) == 1 else f"{part.kind.capitalize()}: {part.name}"
+    listed = f"<ul>{''.join(entries)}</ul>"
+    return (
+        f"<nav class='side' aria-label='Contents'>{listed}</nav>"
+        f"<nav class='above' aria-label='Contents'><details><summary>Contents</summary>{listed}</details></nav>"
+    )

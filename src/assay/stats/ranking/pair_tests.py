@@ -15,7 +15,8 @@ are computed exactly.
 `assay.stats.proportions.effective_counts` gives them for one pair. The tests and intervals of counts are there.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 
 import numpy as np
@@ -24,7 +25,7 @@ from assay.stats.bootstrap.resampling import Engine
 from assay.stats.numerics import SMALLEST_P, critical_values, normal_cdf
 from assay.stats.paired_tests import sign_flip, wilcoxon
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
-from assay.stats.ranking import Pairs
+from assay.stats.ranking.pairs import Pairs, added_up
 from assay.stats.ranking.shared_signs import Flips, count_reached, share_reached
 from assay.stats.records import Fallback
 from assay.stats.units import Floats, Grid, Integers, Truths
@@ -48,6 +49,15 @@ class PairTests:
     resamples: int | None = None
     fallbacks: tuple[Fallback, ...] = ()
     names: tuple[str, ...] | None = None  # (P,) of each pair, where not all have the same test
+    sampled: Truths | None = None  # (P,) whether p is a share of random sign flips; None: none is
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FixedWays:
+    """How some pairs are tested, whatever the number of pairs and the time that it takes."""
+
+    fixed: Truths  # (P,) which pairs
+    sampled: Truths  # (P,) by random sign flips; otherwise exactly
 
 
 def sign_flips(
@@ -57,24 +67,53 @@ def sign_flips(
     seed: int = 0,
     engine: Engine = "auto",
     chosen: Truths | None = None,
+    ways: FixedWays | None = None,
 ) -> PairTests:
     """Sign-flip tests of all pairs, or the chosen ones; ``resamples=None`` is exact wherever that is quick.
 
+    ``ways`` says of some pairs whether they are tested exactly; where none of them is sampled, no other is.
+
     >>> import numpy as np
     >>> scores = np.array([[1.0, 2, 4], [2, 4, 6], [3, 6, 9], [4, 8, 8], [5, 10, 9]])
-    >>> from assay.stats.ranking import pairs_of
+    >>> from assay.stats.ranking.pairs import pairs_of
     >>> sign_flips(pairs_of(Grid(scores, np.ones(5)))).p_values  # 2 of 32 sign vectors reach |15| and |16|
     array([0.0625, 0.0625, 0.25  ])
     """
-    if resamples is None and pairs.grid.binary:
-        return _mcnemar(pairs)
-    chosen = np.ones(len(pairs.units), dtype=bool) if chosen is None else chosen
+    grid, chosen = pairs.grid, np.ones(len(pairs.units), dtype=bool) if chosen is None else chosen
+    if resamples is None and grid.clusters is None and grid.equal_weights:
+        binary = right_or_wrong(pairs) & chosen
+        if binary.all():
+            return _mcnemar(pairs, binary)
+        if binary.any():
+            others = _flipped(pairs, resamples, seed, engine, chosen & ~binary, ways)
+            return _mixed(binary, _mcnemar(pairs, binary), others)
+    return _flipped(pairs, resamples, seed, engine, chosen, ways)
+
+
+def _mixed(binary: Truths, right: PairTests, others: PairTests) -> PairTests:
+    """Each pair with the test that it would have by itself."""
+    return replace(
+        others,
+        name=f"{right.name} and {others.name}",
+        p_values=np.where(binary, right.p_values, others.p_values),
+        names=tuple(np.where(binary, right.name, others.name).tolist()),
+        sampled=None if others.sampled is None else others.sampled & ~binary,
+    )
+
+
+def _flipped(
+    pairs: Pairs, resamples: int | None, seed: int, engine: Engine, chosen: Truths, ways: FixedWays | None
+) -> PairTests:
     wanted = np.flatnonzero(chosen)
-    if resamples is None and _seconds(pairs, wanted) <= EXACT_SECONDS:
+    told = ways is not None and bool((ways.fixed & chosen).any())
+    quick = _seconds(pairs, wanted) <= EXACT_SECONDS
+    if told and ways is not None:
+        quick = not (ways.sampled & chosen).any()
+    if resamples is None and quick:
         p = np.full(len(pairs.units), np.nan)
         p[wanted], fallbacks = _exact(pairs, wanted, seed)
         return PairTests("sign-flip", p, _signed(pairs), "exact", None, fallbacks)
-    return _shared(pairs, resamples, seed, engine, chosen)
+    return _shared(pairs, resamples, seed, engine, chosen, ways)
 
 
 def _signed(pairs: Pairs) -> Floats:
@@ -96,17 +135,16 @@ def _exact(pairs: Pairs, chosen: Integers, seed: int) -> tuple[Floats, tuple[Fal
     return p, tuple(fallbacks)
 
 
-def _mcnemar(pairs: Pairs) -> PairTests:
-    """McNemar's exact test of all pairs: where exactly one is right, either is with probability ½."""
-    present = pairs.grid.present.astype(np.float64)
-    right = np.where(pairs.grid.present, pairs.grid.values, 0.0)
-    alone = right.T @ (present - right)  # counts, so sums are exact
-    i, j = pairs.index
-    p = np.where(pairs.units > 0, mcnemar_p(alone[i, j], alone[j, i], exact=True), np.nan)
+def _mcnemar(pairs: Pairs, binary: Truths) -> PairTests:
+    """McNemar's exact test of pairs of 0/1 scores: where exactly one is right, either is with probability ½."""
+    b, c = (np.where(binary, part, 0.0) for part in _alone(pairs))
+    p = np.where(pairs.units > 0, mcnemar_p(b, c, exact=True), np.nan)
     return PairTests("mcnemar", p, _signed(pairs), "exact")
 
 
-def _shared(pairs: Pairs, resamples: int | None, seed: int, engine: Engine, chosen: Truths) -> PairTests:
+def _shared(
+    pairs: Pairs, resamples: int | None, seed: int, engine: Engine, chosen: Truths, ways: FixedWays | None
+) -> PairTests:
     flips = Flips.of(pairs.grid, seed=seed, engine=engine)
     count = flips.count(resamples or STAND_IN_FLIPS)
     reached = count_reached(flips, pairs.total, pairs.norm, count)
@@ -115,14 +153,21 @@ def _shared(pairs: Pairs, resamples: int | None, seed: int, engine: Engine, chos
         return PairTests("sign-flip", np.where(pairs.units > 0, p, np.nan), _signed(pairs), "exact")
     bound = np.array([2 * _HEAVIEST * normal_cdf(-z) for z in pairs.evidence.tolist()])
     fallbacks: tuple[Fallback, ...] = ()
+    sampled = chosen.copy()
     if resamples is None:
-        doubtful = np.flatnonzero(chosen & (reached < _FEW_REACHED) & (bound * len(p) > _CLEAR))
-        if _seconds(pairs, doubtful) <= EXACT_SECONDS:
-            p[doubtful], fallbacks = _exact(pairs, doubtful, seed)
-            bound[doubtful] = np.inf
+        exactly = _doubtful(pairs, chosen & (reached < _FEW_REACHED) & (bound * len(p) > _CLEAR), ways)
+        p[exactly], fallbacks = _exact(pairs, exactly, seed)
+        bound[exactly], sampled[exactly] = np.inf, False
     least = np.maximum(2.0 ** (1 - pairs.groups), SMALLEST_P)  # no sign vector is rarer than 2 of all
     p = np.where(pairs.units > 0, np.clip(np.minimum(p, bound), least, 1.0), np.nan)
-    return PairTests("sign-flip", p, _signed(pairs), "shared signs", count, fallbacks)
+    return PairTests("sign-flip", p, _signed(pairs), "shared signs", count, fallbacks, sampled=sampled)
+
+
+def _doubtful(pairs: Pairs, unclear: Truths, ways: FixedWays | None) -> Integers:
+    """Which pairs are tested exactly after all: those that flips do not settle, if they are few; and as was fixed."""
+    free = np.flatnonzero(unclear if ways is None else unclear & ~ways.fixed)
+    some = free if _seconds(pairs, free) <= EXACT_SECONDS else free[:0]
+    return some if ways is None else np.union1d(some, np.flatnonzero(ways.fixed & ~ways.sampled))
 
 
 def t_tests(pairs: Pairs) -> PairTests:
@@ -183,23 +228,26 @@ class PairCounts:
 
 def counts_of(pairs: Pairs) -> PairCounts:
     """The counts of all pairs; those that share no unit have 0 of 1."""
-    grid, units = pairs.grid, np.maximum(pairs.units, 1).astype(np.float64)
-    i, j = pairs.index
-    present = grid.present.astype(np.float64)
-    binary = right_or_wrong(pairs)
-    right = np.where(grid.present, grid.values, 0.0)
-    mass = (present * grid.weights[:, None]).T @ present
-    alone = (right * grid.weights[:, None]).T @ (present - right)  # [i, j]: the weight of what i alone has right
-    shared = np.where(mass[i, j] > 0, mass[i, j], 1.0)
-    b, c = (np.where(binary, units * alone[pair] / shared, 0.0) for pair in ((i, j), (j, i)))
+    grid, units, binary = pairs.grid, np.maximum(pairs.units, 1).astype(np.float64), right_or_wrong(pairs)
     if grid.equal_weights and grid.clusters is None:
-        b, c = np.rint(b), np.rint(c)
-        return PairCounts(b, c, units, np.ones(len(i)), np.full(len(i), inf), plain=True, binary=binary)
-    kish, df = _drawn(grid, pairs)
+        b, c = (np.where(binary, part, 0.0) for part in _alone(pairs))
+        return PairCounts(b, c, units, np.ones(len(b)), np.full(len(b), inf), plain=True, binary=binary)
+    found = _Drawn.joined([_drawn_against_later(grid, i) for i in range(grid.k - 1)])
+    shared, kish = np.where(found.mass > 0, found.mass, 1.0), np.maximum(found.kish, 1.0)
+    b, c = (np.where(binary, units * part / shared, 0.0) for part in (found.b, found.c))
     variance = np.nan_to_num(pairs.standard_error) ** 2
-    effects = design_effects(variance, b, c, units, kish, _of_weights(grid, pairs))
+    effects = design_effects(variance, b, c, units, kish, found.of_weights)
     deff = np.where(np.isfinite(pairs.standard_error), effects, units / kish)
+    df = np.where(pairs.groups > 1, found.df, pairs.groups - 1.0)
     return PairCounts(b, c, units, deff, np.maximum(df, FEWEST_DF), plain=False, binary=binary)
+
+
+def _alone(pairs: Pairs) -> tuple[Floats, Floats]:
+    """(P,) How many items one of the two alone has right: counts, so sums are exact."""
+    grid, (i, j) = pairs.grid, pairs.index
+    right = np.where(grid.present, grid.values, 0.0)
+    alone = right.T @ (grid.present.astype(np.float64) - right)
+    return np.asarray(alone[i, j]), np.asarray(alone[j, i])
 
 
 def right_or_wrong(pairs: Pairs) -> Truths:
@@ -212,36 +260,47 @@ def right_or_wrong(pairs: Pairs) -> Truths:
     return np.asarray((shared[i, j] == 0) & (shared[j, i] == 0))
 
 
-def _of_weights(grid: Grid, pairs: Pairs) -> Floats:
-    """(P,) Kish's design effect of the weights of the items that a pair shares."""
-    if grid.equal_weights:
-        return np.ones(len(pairs.units))
-    present, share = grid.present.astype(np.float64), (grid.weights / grid.weights.max())[:, None]
-    (n, mass, squares), (i, j) = ((present * part).T @ present for part in (1.0, share, share * share)), pairs.index
-    return np.asarray(np.maximum(n * squares / np.where(mass > 0, mass, 1.0) ** 2, 1.0)[i, j])
+@dataclass(frozen=True, eq=False, slots=True)
+class _Drawn:
+    """(P,) Of units in clusters or with weights, as `assay.stats.proportions.effective_counts` has them of one pair."""
+
+    b: Floats  # the weight of what i alone has right
+    c: Floats
+    mass: Floats  # of what both have
+    of_weights: Floats  # Kish's design effect of those weights
+    kish: Floats  # his number of what is drawn
+    df: Floats  # Satterthwaite's degrees of freedom
+
+    @classmethod
+    def joined(cls, parts: "Sequence[_Drawn]") -> "_Drawn":
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
 
 
-def _drawn(grid: Grid, pairs: Pairs) -> tuple[Floats, Floats]:
-    """(P,) Kish's number of units drawn, and Satterthwaite's degrees of freedom of each difference."""
-    parts = [_drawn_against_later(grid, i) for i in range(grid.k - 1)]
-    kish, df = (np.concatenate([part[field] for part in parts]) for field in range(2))
-    return np.maximum(kish, 1.0), np.where(pairs.groups > 1, df, pairs.groups - 1.0)
-
-
-def _drawn_against_later(grid: Grid, i: int) -> tuple[Floats, Floats]:
+def _drawn_against_later(grid: Grid, i: int) -> _Drawn:
     """From the jackknife deviations of the ratios, as `units.shape` has them for one."""
     both = grid.present[:, [i]] & grid.present[:, i + 1 :]  # (n, m)
     weights = np.where(both, grid.weights[:, None], 0.0)
     gaps = np.where(both, grid.values[:, [i]] - grid.values[:, i + 1 :], 0.0)
+    b, c = (added_up(np.where(ahead, weights, 0.0)) for ahead in (gaps > 0, gaps < 0))
     num, den = grid.grouped(gaps * weights), grid.grouped(weights)  # (G, m)
     drawn = den > 0
-    n, total = drawn.sum(axis=0), den.sum(axis=0)
+    n, total = drawn.sum(axis=0), added_up(den)
     rest = total - den
-    left_out = np.divide(num.sum(axis=0) - num, rest, out=np.zeros_like(num), where=drawn & (rest > 0))
-    mean = left_out.sum(axis=0) / np.maximum(n, 1)
+    left_out = np.divide(added_up(num) - num, rest, out=np.zeros_like(num), where=drawn & (rest > 0))
+    mean = added_up(left_out) / np.maximum(n, 1)
     square = np.where(drawn, left_out - mean, 0.0) ** 2
-    second = square.sum(axis=0)
-    kurtosis = np.divide(n * (square * square).sum(axis=0), second**2, out=np.zeros(len(n)), where=second > 0)
+    second = added_up(square)
+    kurtosis = np.divide(n * added_up(square * square), second**2, out=np.zeros(len(n)), where=second > 0)
     some = np.maximum(2 * n / np.where(kurtosis > 1, kurtosis - 1, 1.0), 1.0)
     df = np.where(kurtosis > 1, np.minimum(n - 1.0, some), n - 1.0)
-    return total**2 / np.maximum((den * den).sum(axis=0), 1e-300), df
+    kish = total**2 / np.maximum(added_up(den * den), 1e-300)
+    return _Drawn(b, c, total, _of_weights(grid, weights), kish, df)
+
+
+def _of_weights(grid: Grid, weights: Floats) -> Floats:
+    """(m,) Kish's design effect of the weights of the items that a pair shares."""
+    if grid.equal_weights:
+        return np.ones(weights.shape[1])
+    share = weights / grid.weights.max()
+    mass, n = added_up(share), np.count_nonzero(weights, axis=0)
+    return np.asarray(np.maximum(n * added_up(share * share) / np.where(mass > 0, mass, 1.0) ** 2, 1.0))

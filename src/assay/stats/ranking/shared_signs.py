@@ -12,9 +12,9 @@ Few groups have few sign vectors, and then all of them are taken: 2^(G − 1), f
 |Σ ±d|. The observed signs are among them, so that p is a share and at least 2 / 2^G.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import sqrt
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from assay.stats.bootstrap.resampling import Engine
 from assay.stats.bootstrap.simultaneous import FEWEST
+from assay.stats.ranking.pairs import flipped
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Floats, Grid, Integers
 
@@ -41,15 +42,22 @@ class Flips:
     seed: int = 0
     purpose: str = "all pairs"
     engine: Engine = "auto"
+    own: Callable[[int], Floats] | None = None  # (G, m) of a system and all later ones, where pairs weigh units apart
 
     @classmethod
     def of(cls, grid: Grid, *, seed: int = 0, engine: Engine = "auto") -> "Flips":
-        """The differences of a grid. Units are centred, which changes no difference and keeps the sums small."""
+        """The differences of a grid. Units are centred, which changes no difference and keeps the sums small.
+
+        A stratum weighs the same in every pair, so that where answers are missing its units weigh more in some pairs.
+        """
         answers = np.maximum(grid.present.sum(axis=1), 1)
         centre = np.where(grid.present, grid.values, 0.0).sum(axis=1) / answers
         centred = np.where(grid.present, grid.values - centre[:, None], 0.0) * grid.weights[:, None]
+        columns = np.ascontiguousarray(grid.grouped(centred))
+        if grid.strata is not None and not grid.whole:
+            return cls(columns, seed=seed, engine=engine, own=partial(flipped, grid))
         holes = () if grid.whole else tuple(_hole(grid, centred, j) for j in range(grid.k))
-        return cls(np.ascontiguousarray(grid.grouped(centred)), holes, seed, engine=engine)
+        return cls(columns, holes, seed, engine=engine)
 
     @property
     def k(self) -> int:
@@ -69,9 +77,14 @@ class Flips:
         """(2, P) The pairs i < j."""
         return np.stack(np.triu_indices(self.k, 1))
 
+    @property
+    def by_column(self) -> bool:
+        """Whether a pair's null differences are those of two columns."""
+        return not self.holes and self.own is None
+
     def compiled(self, resamples: int) -> bool:
         """Whether the compiled loops are worth loading."""
-        if self.holes or self.engine == "numpy":
+        if not self.by_column or self.engine == "numpy":
             return False
         work = self.count(resamples) * (self.columns.size / 8 + self.k * self.k / 2)
         return self.engine == "compiled" or work > _COMPILE_ABOVE
@@ -93,6 +106,9 @@ class Flips:
 
     def differences(self, first: int, sums: Floats) -> Floats:
         """(rows, P) Null differences of all pairs, from the sums of their systems."""
+        if self.own is not None:
+            signs = _signs(self._codes(first, len(sums)), len(self.columns))
+            return np.concatenate([signs @ self.own(system) for system in range(self.k - 1)], axis=1)
         i, j = self.pairs
         found: Floats = sums[:, i] - sums[:, j]
         if not self.holes:
@@ -200,7 +216,7 @@ def ordered_maxima(flips: Flips, order: Integers, norms: Floats, observed: Float
     compiled = flips.compiled(resamples)
     pairs = np.ascontiguousarray(flips.pairs[:, order])
     for first, sums in flips.blocks(resamples, compiled=compiled):
-        if flips.holes:
+        if not flips.by_column:
             found = _running(flips.differences(first, sums)[:, order], scale, least)
         else:
             found = running_maxima(sums, pairs, scale, least, engine="compiled" if compiled else "numpy")

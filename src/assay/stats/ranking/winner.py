@@ -32,7 +32,8 @@ import numpy as np
 
 from assay.stats.bounded_mean import jeffreys_quantile, share_limits
 from assay.stats.numerics import normal_quantile, t_quantile
-from assay.stats.ranking import Fitted, Pairs
+from assay.stats.ranking import Fitted
+from assay.stats.ranking.pairs import Pairs
 from assay.stats.ranking.shared_signs import Flips, ordered_maxima, share_reached
 from assay.stats.units import Floats, Grid
 

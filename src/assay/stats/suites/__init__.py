@@ -191,7 +191,7 @@ def detectable(task: TaskDifferences, level: float, power: float = 0.8) -> float
     """
     if task.plain and task.counts is not None:
         return _detectable_share(int(task.counts.n), (task.counts.b + task.counts.c) / task.counts.n, level, power)
-    error = sqrt(task.variance)
+    error = standard_error(task.units) if task.counts is None else sqrt(task.variance)  # whose square may overflow
     if not error or task.units.n < 2:
         return None
     df = task.units.n - 1.0 if task.counts is None else task.counts.df

@@ -15,6 +15,7 @@ alone keeps its own interval and test.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, sqrt
 
 import numpy as np
@@ -31,12 +32,12 @@ from assay.stats.numerics import (
     two_sided,
 )
 from assay.stats.proportions import FEWEST_DF, score_p, tango_limits
-from assay.stats.suites import TaskDifferences, p_values, rows, task_limits
+from assay.stats.suites import TaskDifferences, p_values, task_limits
 from assay.stats.units import Floats, Units, effective_number, grouped, influence, shape, standard_error
 
 ENOUGH_TASKS = 5  # from here on, what tasks like these would say
 LARGEST_SHARE = 0.5  # of one task in Σ w²/n: beyond, its own skewness is that of the total
-_LEAST_P, _MOST_P = 1e-12, 0.999  # that a limit is followed to
+LEAST_P, MOST_P = 1e-12, 0.999  # that a limit is followed to
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +53,46 @@ class Total:
     share: float  # of the task that adds most to Σ w²/n
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Summed:
+    """The weighted mean of the tasks' differences, its p-value, and its limits at any level, before they agree."""
+
+    value: float
+    error: float  # standard error
+    p: float
+    method: str
+    limits: Callable[[float], tuple[float, float]]  # of a level
+
+
 def total(tasks: Sequence[TaskDifferences], weights: Floats, *, level: float) -> Total:
     """The total of these tasks; the weights sum to 1."""
-    value, share = float(sum(w * task.value for w, task in zip(weights, tasks, strict=True))), _largest(tasks, weights)
+    found, share = summed(tasks, weights), _largest(tasks, weights)
+    low, high = agreeing(*found.limits(level), found.p, 1 - level, found.value)
+    return Total(found.value, float(low), float(high), max(found.p, SMALLEST_P), found.error, found.method, share)
+
+
+def summed(tasks: Sequence[TaskDifferences], weights: Floats) -> Summed:
+    """The same at no particular level."""
     if len(tasks) == 1:
-        found = rows(tasks, level=level)
-        method = "degenerate" if tasks[0].moments is None else "t-hall"
-        own = method if tasks[0].counts is None else "tango"
-        error = sqrt(tasks[0].variance)
-        return Total(value, float(found.low[0]), float(found.high[0]), float(found.p[0]), error, own, share)
-    pulls = _Pulls.of(tasks, weights)
+        return _single(tasks)
+    value, pulls = float(sum(w * task.value for w, task in zip(weights, tasks, strict=True))), _Pulls.of(tasks, weights)
     if any(task.counts is None for task in tasks):
-        low, high, p, error, method = _hull(tasks, weights, value, pulls, level)
-    elif share > LARGEST_SHARE:
-        low, high, p, error, method = _mover(tasks, weights, value, pulls, level)
-    else:
-        low, high, p, error, method = _effective_tango(tasks, weights, value, pulls, level)
-    lowest, highest = agreeing(low, high, p, 1 - level, value)
-    return Total(value, float(lowest), float(highest), max(p, SMALLEST_P), error, method, share)
+        return _hull(tasks, weights, value, pulls)
+    if _largest(tasks, weights) > LARGEST_SHARE:
+        return _mover(tasks, weights, value, pulls)
+    return _effective_tango(tasks, weights, value, pulls)
 
 
-_Found = tuple[float, float, float, float, str]  # low, high, p, standard error, method
+def _single(tasks: Sequence[TaskDifferences]) -> Summed:
+    """One task keeps its own interval and test."""
+    only = tasks[0]
+    method = "tango" if only.counts is not None else "degenerate" if only.moments is None else "t-hall"
+
+    def around(level: float) -> tuple[float, float]:
+        low, high = task_limits(tasks, level)
+        return float(low[0]), float(high[0])
+
+    return Summed(only.value, sqrt(only.variance), float(p_values(tasks)[0]), method, around)
 
 
 def _largest(tasks: Sequence[TaskDifferences], weights: Floats) -> float:
@@ -113,6 +133,11 @@ class _Pulls:
         return cls(ratio, float((pull**3).sum()) / square**1.5, df)
 
 
+def sharing(tasks: Sequence[TaskDifferences], weights: Floats) -> float:
+    """By how much the variance of a weighted mean is multiplied because tasks have items or clusters in common."""
+    return _Pulls.of(tasks, weights).sharing
+
+
 def _joined(tasks: Sequence[TaskDifferences], parts: Floats) -> Floats:
     """The parts summed by owner; the same array where nobody owns two."""
     if any(task.owners is None for task in tasks):
@@ -130,9 +155,7 @@ def _freedom(variances: Floats, df: Floats) -> float:
 # ----------------------------------------------------------------------------------------------------------- 0/1 scores
 
 
-def _effective_tango(
-    tasks: Sequence[TaskDifferences], weights: Floats, value: float, pulls: _Pulls, level: float
-) -> _Found:
+def _effective_tango(tasks: Sequence[TaskDifferences], weights: Floats, value: float, pulls: _Pulls) -> Summed:
     counts = [task.counts for task in tasks if task.counts is not None]
     only_b = float(sum(w * one.b / one.n for w, one in zip(weights, counts, strict=True)))
     only_a = float(sum(w * one.c / one.n for w, one in zip(weights, counts, strict=True)))
@@ -144,9 +167,13 @@ def _effective_tango(
         sizes = weights**2 / _sizes(tasks)
         n, df = 1 / (float(sizes.sum()) * pulls.sharing), _freedom(sizes, np.array([_most_df(task) for task in tasks]))
     df = max(min(df, pulls.df), FEWEST_DF)
-    low, high = tango_limits(n * only_b, n * only_a, n, critical_values(level, df))
+
+    def around(level: float) -> tuple[float, float]:
+        low, high = tango_limits(n * only_b, n * only_a, n, critical_values(level, df))
+        return float(low[0]), float(high[0])
+
     p = float(np.ravel(score_p(n * only_b, n * only_a, 1.0, df))[0])
-    return float(low[0]), float(high[0]), p, sqrt(variance), "tango"
+    return Summed(value, sqrt(variance), p, "tango", around)
 
 
 def _task_df(task: TaskDifferences) -> float:
@@ -161,7 +188,7 @@ def _most_df(task: TaskDifferences) -> float:
     return max(task.units.n - 1.0, FEWEST_DF)
 
 
-def _mover(tasks: Sequence[TaskDifferences], weights: Floats, value: float, pulls: _Pulls, level: float) -> _Found:
+def _mover(tasks: Sequence[TaskDifferences], weights: Floats, value: float, pulls: _Pulls) -> Summed:
     each = np.array([task.value for task in tasks])
 
     def around(at: float) -> tuple[float, float]:
@@ -175,35 +202,35 @@ def _mover(tasks: Sequence[TaskDifferences], weights: Floats, value: float, pull
 
     variance = float((weights**2 * np.array([task.variance for task in tasks])).sum()) * pulls.sharing
     p = 1.0 if value == 0 else _where_zero_is_reached(beyond_zero)
-    return *around(level), p, sqrt(variance), "mover"
+    return Summed(value, sqrt(variance), p, "mover", around)
 
 
 def _where_zero_is_reached(beyond: Callable[[float], float]) -> float:
     """The α at which an interval of the level 1 − α just has 0 in it; ``beyond`` 0 it reaches the more, the higher."""
-    least, most = (-normal_quantile(alpha / 2) for alpha in (_MOST_P, _LEAST_P))  # nearly straight in these
+    least, most = (-normal_quantile(alpha / 2) for alpha in (MOST_P, LEAST_P))  # nearly straight in these
 
     def at(z: float) -> float:
         return beyond(1 - 2 * normal_cdf(-min(max(z, least), most)))
 
     if at(least) >= 0:
         return 1.0
-    return _LEAST_P if at(most) <= 0 else 2 * normal_cdf(-increasing_root(at, 2.0, 1.0, tolerance=1e-9))
+    return LEAST_P if at(most) <= 0 else 2 * normal_cdf(-increasing_root(at, 2.0, 1.0, tolerance=1e-9))
 
 
 # --------------------------------------------------------------------------------------------------------- other scores
 
 
-def _hull(tasks: Sequence[TaskDifferences], weights: Floats, value: float, pulls: _Pulls, level: float) -> _Found:
+def _hull(tasks: Sequence[TaskDifferences], weights: Floats, value: float, pulls: _Pulls) -> Summed:
     found = [task.moments for task in tasks]
     variances = weights**2 * np.array([0.0 if one is None else one.error**2 for one in found])
     variance = float(variances.sum()) * pulls.sharing
     if not variance > 0:
         p = max((float(q) for q, task in zip(p_values(tasks), tasks, strict=True) if task.value), default=1.0)
-        return value, value, p if value else 1.0, 0.0, "degenerate"
+        return Summed(value, 0.0, p if value else 1.0, "degenerate", lambda _: (value, value))
     satterthwaite = _freedom(variances, np.array([1.0 if one is None else one.df for one in found]))
     most = min(_freedom(variances, np.array([max(task.units.n - 1.0, 1.0) for task in tasks])), _drawn(tasks) - 1.0)
     made = Moments(value, sqrt(variance), pulls.skewness, max(min(satterthwaite, pulls.df, most), 1.0), most + 1)
-    return *limits(made, level), own_p(made), made.error, "t-hall"
+    return Summed(value, made.error, own_p(made), "t-hall", partial(limits, made))
 
 
 def _drawn(tasks: Sequence[TaskDifferences]) -> float:

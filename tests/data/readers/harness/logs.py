@@ -16,6 +16,9 @@ FOLDER = Path(__file__).parents[2] / "harness"
 LM_EVAL, INSPECT, LIGHTEVAL, HELM, RESPONSES = (
     FOLDER / name for name in ("lm_eval", "inspect", "lighteval", "helm", "responses")
 )
+ALPACA_EVAL, ARENA_HARD, MT_BENCH, VERDICTS = (
+    FOLDER / name for name in ("alpaca_eval", "arena_hard", "mt_bench", "verdicts")
+)
 SMALL, LARGE = "stories260K-hf", "stories15M-hf"
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.data import Selection, read_tables
-from assay.data.readers.harness.detect import files_in, first_keys, kind_of
+from assay.data.readers.harness.detect import files_in, kind_of
+from assay.data.readers.harness.first_look import first_keys, json_start
 from assay.errors import AssayError
 from tests.data.files import write_rows
 from tests.data.readers.harness.logs import (
@@ -47,6 +48,13 @@ def test_the_keys_of_the_first_object_against_the_parser(found: dict[str, Any], 
         assert first_keys(text[:cut])[0] <= set(found)
 
 
+@given(found=JSON)
+def test_the_start_of_a_value_against_the_parser(found: Any) -> None:
+    text = json.dumps([found])
+    assert json_start(text) == [found] == json_start(text + "\n[1]")
+    assert all(isinstance(json_start(text[:cut]), list) for cut in range(1, len(text)))
+
+
 SAMPLES = {
     "lm-eval": only(LM_EVAL / SMALL, "samples_tiny_sky*"),
     "lm-eval results": only(LM_EVAL / SMALL, "results_*"),
@@ -64,7 +72,7 @@ SAMPLES = {
 def test_a_file_is_recognised_whatever_it_is_called(tmp_path: Path, case: str, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(SAMPLES[case].read_bytes())
-    assert kind_of(path) == case.removesuffix(" json").removesuffix(" batch")
+    assert kind_of(path) == case.split(maxsplit=1)[0]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +120,7 @@ def test_a_folder_of_two_harnesses_is_refused_and_format_picks_one(tmp_path: Pat
 
 
 def test_everything_at_once_is_refused() -> None:
-    assert_refused(FOLDER, "files of helm, inspect, lighteval, lm-eval, responses", "`Selection(format=...)`")
+    assert_refused(FOLDER, "files of alpaca-eval, arena-hard, ", "`Selection(format=...)`")
 
 
 def test_an_empty_folder_and_one_without_logs_are_refused(tmp_path: Path) -> None:

@@ -130,11 +130,29 @@ def test_splits_are_chosen(choices: Path) -> None:
     assert list(scores(one(choices, metric="exact_match", filter="test"))) == ["id1"]
 
 
+def test_what_describes_a_request_is_no_metric_unless_it_is_asked_for(choices: Path) -> None:
+    found = one(choices)
+    assert found.about["measure"]["metric"] == "exact_match"
+    assert found.numbers["tokens_in"].min() > 0
+    assert found.numbers["seconds"].min() > 0
+    assert one(choices, metric="max_prob").about["measure"]["metric"] == "max_prob"
+
+
 def test_many_metrics_are_refused_with_the_choices(choices: Path) -> None:
-    assert_refused(choices, "metrics (", "exact_match", "max_prob", "`Selection(metric=...)`")
+    def doubled(entries: list[dict[str, Any]]) -> None:
+        for entry in entries:
+            same = [dict(stat, name=stat["name"] | {"name": "f1"}) for stat in entry["stats"] if _exact(stat)]
+            entry["stats"] += same
+
+    edit_json(choices / "per_instance_stats.json", doubled)
+    assert_refused(choices, "2 metrics (exact_match, f1)", "`Selection(metric=...)`")
     assert_refused(HELM, "2 tasks (tiny_choices, tiny_stories)", "`Selection(task=...)`")
     assert_refused(choices, "only task", metric="exact_match", cluster="topic")
     assert one(choices, metric="exact_match", cluster="task").labels["task"].names == ("tiny_choices",)
+
+
+def _exact(stat: dict[str, Any]) -> bool:
+    return bool(stat["name"]["name"] == "exact_match")
 
 
 def entry_of(**changes: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.data import read_tables
-from assay.data.readers.harness.inspect_ai import open_archive
+from assay.data.readers.harness.inspect_archive import open_archive
 from tests.data.files import panel_of
 from tests.data.readers.harness.logs import INSPECT, assert_refused, copy, edit_json, one, read_json, scores
 

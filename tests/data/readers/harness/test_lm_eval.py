@@ -132,6 +132,22 @@ def test_rows_of_before_filters_and_lists_of_metrics_are_read(tmp_path: Path) ->
     assert table.notes[0].endswith("paired on doc_id")
 
 
+def test_rows_of_several_shapes_give_what_rows_of_one_shape_do(tmp_path: Path) -> None:
+    path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
+    want = scores(one(path, metric="acc"))
+
+    def varied(i: int, row: dict[str, Any]) -> dict[str, Any]:
+        if i % 3 == 1:
+            return dict(reversed(row.items()))
+        return row if i % 3 else row | {"note": "x", "f1": 0.5, "metrics": ["acc", "acc_norm", "f1"]}
+
+    edit_lines(path, varied)
+    assert scores(one(path, metric="acc")) == want
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([lines[0].replace(b": ", b" :"), lines[1].replace(b", ", b","), *lines[2:]]))
+    assert scores(one(path, metric="acc")) == want
+
+
 def test_true_and_false_are_scores(tmp_path: Path) -> None:
     path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
     want = scores(one(path, metric="acc"))
@@ -161,6 +177,14 @@ def test_what_is_ambiguous_is_refused_with_the_choices_and_the_option() -> None:
         "`Selection(newest=True)`",
         task="tiny_words",
     )
+
+
+def test_a_task_that_several_begin_with_is_refused_with_the_pattern() -> None:
+    assert_refused(
+        LM_EVAL / SMALL, "no task 'tiny'", "did you mean `Selection(task='tiny*')`?", task="tiny", metric="acc"
+    )
+    assert_refused(LM_EVAL / SMALL, "did you mean `Selection(task='*_s*')`?", task="_s", metric="acc")
+    assert_refused(LM_EVAL / SMALL, "the groups tiny_choices", "task='tiny_choices'", task="tiny_choice", metric="acc")
 
 
 def test_what_is_not_there_is_refused_with_a_guess() -> None:
@@ -237,6 +261,14 @@ def test_damaged_results_are_refused_rather_than_the_model_guessed(tmp_path: Pat
     results = only(folder, "results_*")
     results.write_bytes(results.read_bytes()[:400])
     assert_refused(only(folder, "samples_tiny_sky*"), str(results), "not JSON", metric="acc")
+
+
+def test_a_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = copy(only(LM_EVAL / SMALL, "samples_tiny_sky*"), tmp_path)
+    lines = path.read_bytes().splitlines()
+    lines[2] = lines[2][:-1] + b', "acc": 0.0}'
+    path.write_bytes(b"\n".join(lines))
+    assert_refused(path, f"{path}, line 3", "'acc' appears twice", metric="acc")
 
 
 def test_a_line_that_is_no_object_is_refused(tmp_path: Path) -> None:

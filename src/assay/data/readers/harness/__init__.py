@@ -2,31 +2,35 @@
 
 import hashlib
 import json
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from pathlib import Path
 from sys import intern
 from typing import Any
 
+from assay.data.judgments import Games
 from assay.data.metrics import Kind
-from assay.data.readers import FILTER_WORDS, Format, Selection
-from assay.errors import InputError
+from assay.data.readers import FILTER_WORDS, Selection
+from assay.errors import InputError, UsageError
 from assay.files.reading import DOCUMENT, LINES, cannot_open, megabytes, opened, parse_json
 from assay.names import argument, listed, nearest, one_line, shown
+
+Groups = Mapping[str, Collection[str]]  # group → tasks and groups in it
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """What the scores of a log are."""
 
-    format: Format
+    format: str
     metric: str
     filter: str | None = None  # lm-evaluation-harness
     scorer: str | None = None  # inspect_ai
     paired_on: str = "id"
     compared: str = "contents"  # what two files must agree on for the same id, where they tell
+    called: str | None = None  # what people call its mean: "win rate"; None: a score
 
     def __str__(self) -> str:
         parts = (
@@ -44,12 +48,25 @@ class Rows:
     kind: Kind
     measure: Measure
     columns: dict[str, list[Any]]
-    places: list[str]  # where each row stands in its file, for messages
+    places: Sequence[str]  # where each row stands in its file, for messages
     lower_is_better: bool | None = None  # what the harness says of the metric
     notes: list[str] = field(default_factory=list)
+    games: tuple[Games, ...] = ()  # the verdicts that scores come from, where a judge compared answers
 
     def __len__(self) -> int:
         return len(self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleText:
+    """What a model was asked in one attempt at an item, what it answered, and what it should have answered."""
+
+    item: str
+    run: str  # "" where there is one attempt
+    question: str
+    references: tuple[str, ...]
+    answers: tuple[str, ...]
+    choices: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -63,10 +80,87 @@ class Log(ABC):
     written: str  # when, in a form that sorts; "" where nothing says so
     groups: frozenset[str] = frozenset()  # the groups of tasks it belongs to
     guessed: str = ""  # how the model came by its name, where no file tells it
+    #: The path the model is named after where no file tells its name: without what the program appends to names.
+    named_by: Path | None = None
+    #: The benchmark that the task is a part of: its items count the same, unless the tasks are asked for.
+    part_of: str = ""
+    #: What two sides must have in common to be comparable, where the file says it: split, reference, judge.
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    #: What people compare on purpose: shots, prompt, temperature. A difference is noted.
+    settings: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""  # of the program that wrote it, where the file tells
+
+    def tasks_of_groups(self) -> Mapping[str, tuple[str, ...]]:
+        """All tasks of every group that it belongs to, as far as the harness tells them."""
+        return dict.fromkeys(self.groups, (self.task,))
+
+    def against(self, reference: str) -> "Log | None":
+        """The same with the verdicts against one model only; ``None`` where there are none, or no opponents at all."""
+        return self if self.conditions.get("reference") == reference else None
+
+    def prepared(self, selection: Selection) -> "list[Log]":
+        """The logs to read instead of this one, where only the selection says what they are."""
+        if selection.tried is not None:
+            raise UsageError(
+                f"{self.label}: {argument('Selection', tried=selection.tried)} is for SWE-bench; leave it out."
+            )
+        return [self]
 
     @abstractmethod
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
         """The items, with the metric that was chosen."""
+
+    def texts(self) -> "Iterator[SampleText]":
+        """What was asked and answered, read again where somebody needs it; nothing where the files do not hold it."""
+        return iter(())
+
+    def measures(self, selection: Selection) -> list[Selection]:
+        """A selection for each of the measures (metric, filter, scorer) among which ``selection`` does not choose."""
+        return [selection]
+
+
+def told(values: Mapping[str, object]) -> dict[str, str]:
+    """Conditions or settings as texts, without those that a file does not tell.
+
+    >>> told({"shots": 5, "prompt": None, "temperature": 0.0, "chat template": True})
+    {'shots': '5', 'temperature': '0', 'chat template': 'yes'}
+    """
+    words = {True: "yes", False: "no"}
+    return {
+        name: words[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in values.items()
+        if isinstance(value, bool | int | float | str) and value != ""
+    }
+
+
+def below(groups: Groups, name: str) -> set[str]:
+    """Everything in a group, the groups in it too."""
+    found: set[str] = set()
+    left = list(groups[name])
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += groups.get(one, ())
+    return found
+
+
+def all_tasks(groups: Groups) -> dict[str, tuple[str, ...]]:
+    """Every group with all of its tasks, directly or through other groups; a group that holds nothing is a task.
+
+    >>> all_tasks({"mmlu": ["stem", "law"], "stem": ["algebra", "physics"], "law": []})
+    {'mmlu': ('algebra', 'law', 'physics'), 'stem': ('algebra', 'physics')}
+    """
+    found = {name: tuple(sorted(one for one in below(groups, name) if not groups.get(one))) for name in groups}
+    return {name: tasks for name, tasks in found.items() if tasks}
+
+
+class SeveralChoicesError(InputError):
+    """Several metrics, filters or scorers, and none was chosen."""
+
+    def __init__(self, message: str, what: str, word: str, names: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.what, self.word, self.names = what, word, names
 
 
 def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, word: str = "") -> str:
@@ -86,21 +180,38 @@ def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, wo
     if not found:
         raise InputError(f"{where}: no {word} at all; check what should have written the file.")
     example = f", such as {argument('Selection', **{what: found[0]})}" if word != what else ""
-    raise InputError(f"{where}: {len(found)} {word}s ({listed(found, 40)}); choose one with {pick}{example}.")
+    message = f"{where}: {len(found)} {word}s ({listed(found, 40)}); choose one with {pick}{example}."
+    raise SeveralChoicesError(message, what, word, tuple(found))
 
 
-def scored(
-    where: str, records: Sequence[Mapping[str, Any]], places: Sequence[str], asked: str | None
-) -> tuple[str, list[float]]:
-    """Choose a metric, and return it with its value for each item.
+#: In a column of a metric, where a record has no such field.
+ABSENT = object()
+
+MetricColumns = Mapping[str, Sequence[Any]]  # by metric: what each record has of it, or ABSENT
+
+
+def metric_columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The metrics of records that need not all have the same."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name, ABSENT) for record in records] for name in names}
+
+
+def single_metrics(columns: MetricColumns) -> list[str]:
+    """The metrics that score single items.
 
     Corpus-level metrics store a list or a text for each item, which is not a score of that item.
     """
-    names = dict.fromkeys(name for record in records for name in record)
-    whole = {name for record in records for name, value in record.items() if isinstance(value, list | dict | str)}
-    single = [name for name in names if name not in whole]
-    if asked in whole:
-        example = next(record[asked] for record in records if isinstance(record.get(asked), list | dict | str))
+    return [name for name, values in columns.items() if not any(isinstance(one, _WHOLE) for one in values)]
+
+
+_WHOLE = (list, dict, str)
+
+
+def scored(where: str, columns: MetricColumns, places: Sequence[str], asked: str | None) -> tuple[str, list[float]]:
+    """Choose a metric, and return it with its value for each item."""
+    single = single_metrics(columns)
+    if asked is not None and asked in columns and asked not in single:
+        example = next(value for value in columns[asked] if isinstance(value, _WHOLE))
         others = f" among {listed(single, 40)}" if single else ""
         raise InputError(
             f"{where}: {asked} is made from all items at once (an item has {shown_value(example)}); choose another "
@@ -108,11 +219,20 @@ def scored(
         )
     if asked is None and not single:
         raise InputError(
-            f"{where}: no metric with a number for each item, only {listed(names) or 'none'}; name another file."
+            f"{where}: no metric with a number for each item, only {listed(columns) or 'none'}; name another file."
         )
-    metric = chosen(where, "metric", single if asked in single or asked is None else names, asked)
-    pairs = zip(records, places, strict=True)
-    return metric, [number(field_of(record, metric, place), place, metric) for record, place in pairs]
+    metric = chosen(where, "metric", single if asked in single or asked is None else columns, asked)
+    return metric, [_score(columns, metric, at, places) for at in range(len(places))]
+
+
+def _score(columns: MetricColumns, metric: str, at: int, places: Sequence[str]) -> float:
+    value = columns[metric][at]
+    if type(value) is float and isfinite(value):
+        return value
+    if value is ABSENT:
+        have = {name: values[at] for name, values in columns.items() if values[at] is not ABSENT}
+        field_of(have, metric, places[at])  # refused
+    return number(value, places[at], metric)
 
 
 def number(value: object, place: str, name: str) -> float:
@@ -121,8 +241,8 @@ def number(value: object, place: str, name: str) -> float:
         try:
             score = float(value)
         except OverflowError:
-            score = math.inf
-        if math.isfinite(score):
+            score = inf
+        if isfinite(score):
             return score
     raise InputError(f"{place}: {name} must be a finite number, but got {shown_value(value)}; {_REPAIR}.")
 
@@ -180,14 +300,15 @@ def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             for number, line in enumerate(iter(lambda: file.readline(DOCUMENT.bytes + 1), b""), start=1):
                 if line.removeprefix(b"\xef\xbb\xbf").strip():
                     empty = False
-                    yield f"{label}, line {number}", _record(line, f"{label}, line {number}")
+                    yield f"{label}, line {number}", record_in(line, f"{label}, line {number}")
         except OSError as error:
             raise cannot_open(path, error) from error
     if empty:
         raise InputError(f"{label}: the file is empty; check what should have written it.")
 
 
-def _record(line: bytes, place: str) -> dict[str, Any]:
+def record_in(line: bytes, place: str) -> dict[str, Any]:
+    """The object of a line."""
     if len(line) > DOCUMENT.bytes:
         raise InputError(f"{place}: a line may have at most {megabytes(DOCUMENT.bytes)}; write one object per line.")
     found = parse_json(line, place)

@@ -1,13 +1,28 @@
 """HELM: a folder per run with ``run_spec.json`` and ``per_instance_stats.json``."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
 from assay.data.readers import FILTER_WORDS, Selection
-from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, number, scored
+from assay.data.readers.harness import (
+    Log,
+    Measure,
+    Rows,
+    chosen,
+    digest,
+    field_of,
+    metric_columns,
+    number,
+    scored,
+    single_metrics,
+    told,
+)
+from assay.data.readers.harness.first_look import FirstLook
 from assay.errors import InputError
 from assay.files.reading import read_json
 
@@ -18,11 +33,27 @@ _MODEL = re.compile(r"[:,](?:model|model_deployment)=[^,]*")
 _LOSS = ("logprob", "num_perplexity_tokens", "num_bytes")
 _LOSS_METRICS = ("perplexity", "bits_per_byte")  # per token, which needs the same tokenizer, or per byte
 
+#: What HELM keeps of a request beside the scores of its answer, and what of that are costs.
+_DESCRIBES = re.compile(
+    r"num_.*|training_.*|inference_.*|batch_size|finish_reason_.*|.*_truncated|max_prob|logprob.*|predicted_index"
+)
+_COSTS = {"tokens_in": "num_prompt_tokens", "tokens_out": "num_output_tokens", "seconds": "inference_runtime"}
+
+_SETTINGS = {"shots": "max_train_instances", "prompt": "instructions", "temperature": "temperature"}
+
 Key = tuple[str, int, str]  # instance, trial and split
 
 
 def is_run(folder: Path) -> bool:
     return (folder / SPEC).is_file() and (folder / STATS).is_file()
+
+
+def recognises(look: FirstLook) -> bool:
+    return look.keys >= KEYS
+
+
+def logs_of(files: Sequence[Path]) -> list[Log]:
+    return [log_of(path) for path in files]
 
 
 def log_of(path: Path) -> "HelmLog":
@@ -37,7 +68,18 @@ def log_of(path: Path) -> "HelmLog":
     task = _MODEL.sub("", str(field_of(spec, "name", place, str)))
     scenario = digest(field_of(spec, "scenario_spec", place, dict))
     losses = adapter.get("method") == "language_modeling"
-    return HelmLog(str(folder), (folder / SPEC, folder / STATS), model, task, "", scenario=scenario, losses=losses)
+    groups = spec.get("groups")
+    return HelmLog(
+        str(folder),
+        (folder / SPEC, folder / STATS),
+        model,
+        task,
+        "",
+        frozenset(str(name) for name in groups if name != task) if isinstance(groups, list) else frozenset(),
+        settings=told({ours: adapter.get(theirs) for ours, theirs in _SETTINGS.items()}),
+        scenario=scenario,
+        losses=losses,
+    )
 
 
 @dataclass(slots=True)
@@ -58,8 +100,19 @@ class HelmLog(Log):
     scenario: str = ""
     losses: bool = False
 
+    def measures(self, selection: Selection) -> list[Selection]:
+        """Every split with every metric that scores answers; of a run of language modelling the default one."""
+        every, found = self._units[0], []
+        splits = dict.fromkeys(split for _, _, split in every)
+        for split in splits if selection.filter is None else [selection.filter]:
+            means = [unit.means() for key, unit in every.items() if key[2] == split]
+            names = [None] if self.losses else _scores_of_answers(single_metrics(metric_columns(means)))
+            metrics = names if selection.metric is None else [selection.metric]
+            found += [replace(selection, filter=split, metric=metric) for metric in metrics]
+        return found
+
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
-        every, perturbed = self._units()
+        every, perturbed = self._units
         split = chosen(
             self.label, "filter", (split for _, _, split in every), selection.filter, word=FILTER_WORDS["helm"]
         )
@@ -78,6 +131,7 @@ class HelmLog(Log):
             rows.columns[cluster] = [self.task] * len(rows)
         return rows
 
+    @cached_property
     def _units(self) -> tuple[dict[Key, _Unit], int]:
         """The unperturbed instances, and the number of perturbed ones.
 
@@ -108,8 +162,12 @@ class HelmLog(Log):
 
     def _scores(self, units: dict[Key, _Unit], asked: str | None, split: str) -> Rows:
         places = [unit.place for unit in units.values()]
-        metric, scores = scored(self.label, [unit.means() for unit in units.values()], places, asked)
-        return Rows("scores", _measure(metric, split), self._columns("item", units) | {"score": scores}, places)
+        means = [unit.means() for unit in units.values()]
+        every = metric_columns(means)
+        names = every if asked is not None else _scores_of_answers(list(every))
+        metric, scores = scored(self.label, {name: every[name] for name in names}, places, asked)
+        columns = self._columns("item", units) | {"score": scores} | _costs(means)
+        return Rows("scores", _measure(metric, split), columns, places)
 
     def _losses(self, units: dict[Key, _Unit], split: str, metric: str) -> Rows:
         """Nats per token or per byte, from HELM's own sums."""
@@ -129,7 +187,18 @@ class HelmLog(Log):
         return Rows("losses", _measure(metric, split), columns, [unit.place for unit in units.values()])
 
     def _columns(self, unit: str, units: dict[Key, _Unit]) -> dict[str, list[Any]]:
-        return {unit: [instance for instance, _, _ in units], "doc_hash": [self.scenario] * len(units)}
+        names = [instance for instance, _, _ in units]
+        return {unit: names, "doc_hash": [digest(self.scenario, name) for name in names]}
+
+
+def _scores_of_answers(names: Sequence[str]) -> list[str]:
+    """The metrics without those that only describe a request; all, where there are no others."""
+    return [name for name in names if not _DESCRIBES.fullmatch(name)] or list(names)
+
+
+def _costs(means: Sequence[dict[str, float]]) -> dict[str, list[float]]:
+    found = {ours: [one.get(theirs, nan) for one in means] for ours, theirs in _COSTS.items()}
+    return {name: values for name, values in found.items() if not all(map(isnan, values))}
 
 
 def _stats(entry: dict[str, Any], place: str) -> Iterator[tuple[str, str, float, float]]:

@@ -1,23 +1,31 @@
-"""inspect_ai: ``.eval`` archives and ``.json`` logs of one task and one model; epochs are runs of an item.
+"""inspect_ai: ``.eval`` archives and ``.json`` logs of one task and one model; epochs are runs of an item."""
 
-Members of an archive are deflated or compressed with zstandard. Python's own ``zipfile`` knows zstandard (method 93)
-from 3.14 on; before that the member is found by its header.
-"""
-
-import struct
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from math import isnan, nan
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf, isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.data.readers import Selection
-from assay.data.readers.harness import Log, Measure, Rows, chosen, digest, field_of, label_of, number, shown_value
+from assay.data.readers.harness import (
+    Log,
+    Measure,
+    Rows,
+    SampleText,
+    chosen,
+    digest,
+    field_of,
+    label_of,
+    number,
+    shown_value,
+    told,
+)
+from assay.data.readers.harness.first_look import FirstLook
+from assay.data.readers.harness.inspect_archive import Archive, first_name, open_archive
 from assay.errors import InputError
-from assay.files.reading import ARCHIVE, DOCUMENT, cannot_open, check_file, megabytes, opened, parse_json, read_json
-from assay.names import listed
+from assay.files.reading import ARCHIVE, opened, parse_json, read_json
+from assay.names import listed, one_line
 
 #: The keys of a .json log, and of its header or the first entry of its journal saved by themselves.
 KEYS = (frozenset({"status", "eval"}), frozenset({"plan", "eval"}))
@@ -25,11 +33,22 @@ _HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"
 #: What inspect itself makes of these: correct, partially correct, incorrect, no answer.
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _ATTACHMENT = "attachment://"
+_TOKENS = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens_total": "total_tokens"}
 
 Sample = tuple[str, dict[str, Any]]  # where it is, and what it is
 
 
-def is_archive(path: Path, head: bytes) -> bool:
+def recognises(look: FirstLook) -> bool:
+    if look.head.startswith(b"PK\x03\x04"):
+        return _is_archive(look.path, look.head)
+    return any(look.keys >= some for some in KEYS)
+
+
+def logs_of(files: Sequence[Path]) -> list[Log]:
+    return [log_of(path) for path in files]
+
+
+def _is_archive(path: Path, head: bytes) -> bool:
     """Whether a ZIP archive is a log, even if truncated."""
     first = first_name(head)
     if first in (_HEADER, _START) or (first.startswith(_SAMPLES) and first.endswith(".json")):
@@ -46,7 +65,47 @@ def log_of(path: Path) -> "InspectLog":
     header = _header(path)
     spec = field_of(header, "eval", str(path), dict)
     model, task = (str(field_of(spec, name, str(path), str)) for name in ("model", "task"))
-    return InspectLog(str(path), (path,), model, task, str(spec.get("created", "")), remarks=_remarks(header, spec))
+    return InspectLog(
+        str(path),
+        (path,),
+        model,
+        task,
+        str(spec.get("created", "")),
+        conditions=told({"judge": _judges(spec)}),
+        settings=_settings(header, spec),
+        version=_version(spec),
+        remarks=_remarks(header, spec),
+    )
+
+
+def _judges(spec: dict[str, Any]) -> str | None:
+    """The models that grade answers, where the log names them."""
+    roles, scorers = spec.get("model_roles"), spec.get("scorers")
+    grader = roles.get("grader") if isinstance(roles, dict) else None
+    found = [grader.get("model") if isinstance(grader, dict) else grader]
+    for scorer in scorers if isinstance(scorers, list) else []:
+        options = scorer.get("options") if isinstance(scorer, dict) else None
+        found.append(options.get("model") if isinstance(options, dict) else None)
+    return ", ".join(sorted({name for name in found if isinstance(name, str)})) or None
+
+
+def _version(spec: dict[str, Any]) -> str:
+    packages = spec.get("packages")
+    return str(packages.get("inspect_ai", "")) if isinstance(packages, dict) else ""
+
+
+def _settings(header: dict[str, Any], spec: dict[str, Any]) -> dict[str, str]:
+    """How the model was asked: the arguments of the task, and of generation."""
+    plan = header.get("plan")
+    asked = (
+        spec.get("task_args"),
+        spec.get("model_generate_config"),
+        plan.get("config") if isinstance(plan, dict) else {},
+    )
+    found: dict[str, str] = {}
+    for some in asked:
+        found |= told({str(name): value for name, value in some.items()}) if isinstance(some, dict) else {}
+    return found
 
 
 def _remarks(header: dict[str, Any], spec: dict[str, Any]) -> tuple[str, ...]:
@@ -92,20 +151,47 @@ class InspectLog(Log):
     remarks: tuple[str, ...] = ()
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
-        samples = [_sample(place, sample, cluster, self.task) for place, sample in _samples(self.files[0])]
-        if not samples:
-            raise self._empty()
+        samples = self._samples(cluster)
         scorer = self._scorer(samples, selection.scorer)
         metric = self._metric(samples, scorer, selection)
         measure = Measure("inspect", metric, scorer=scorer, paired_on="sample id", compared="input")
         names = ("item", "run", "doc_hash", "score", *([cluster] if cluster else []))
-        rows = Rows("scores", measure, {name: [] for name in names}, [])
+        places = [sample.place for sample in samples]
+        rows = Rows("scores", measure, {name: [] for name in names}, places)
         for sample in samples:
             _add(rows, sample, scorer, metric)
+        known = dict.fromkeys(name for sample in samples for name in sample.costs)
+        rows.columns |= {name: [sample.costs.get(name, nan) for sample in samples] for name in known}
+        if any(sample.error for sample in samples):
+            rows.columns["error"] = [sample.error for sample in samples]
         rows.notes.extend(f"{self.label}: {remark}" for remark in self.remarks)
         if len(set(rows.columns["run"])) == 1:
             del rows.columns["run"]
         return rows
+
+    def measures(self, selection: Selection) -> list[Selection]:
+        samples, found = self._samples(None), []
+        for scorer in [selection.scorer] if selection.scorer is not None else _scorers(samples):
+            parts: list[str] | list[None] = _parts(samples, scorer) or [None]
+            parts = parts if selection.metric is None else [selection.metric]
+            found += [replace(selection, scorer=scorer, metric=part) for part in parts]
+        return found
+
+    def texts(self) -> Iterator[SampleText]:
+        return (_text(sample) for _, sample in _samples(self.files[0]))
+
+    def _samples(self, cluster: str | None) -> "list[InspectSample]":
+        known = self._read_before
+        if cluster not in known:
+            known[cluster] = [_sample(place, one, cluster, self.task) for place, one in _samples(self.files[0])]
+        if not known[cluster]:
+            raise self._empty()
+        return known[cluster]
+
+    @cached_property
+    def _read_before(self) -> "dict[str | None, list[InspectSample]]":
+        """The samples, by what they are clustered by."""
+        return {}
 
     def _empty(self) -> InputError:
         if self.remarks:
@@ -115,16 +201,14 @@ class InspectLog(Log):
         )
 
     def _scorer(self, samples: "list[InspectSample]", asked: str | None) -> str:
-        names = dict.fromkeys(name for sample in samples for name in sample.scores)
+        names = _scorers(samples)
         if not names:
             raise InputError(f"{self.label}: no sample has been scored; run `inspect score` on the log first.")
         return chosen(self.label, "scorer", names, asked)
 
     def _metric(self, samples: "list[InspectSample]", scorer: str, selection: Selection) -> str:
         """The chosen part of scores that have several; else ``value``."""
-        parts = dict.fromkeys(
-            str(name) for sample in samples if isinstance(value := sample.scores.get(scorer), dict) for name in value
-        )
+        parts = _parts(samples, scorer)
         if parts:
             return chosen(f"{self.label}, scorer {scorer}", "metric", parts, selection.metric)
         if selection.metric not in (None, "value"):
@@ -145,7 +229,18 @@ class InspectSample:
     digest: str
     scores: dict[str, Any]
     cluster: str
-    failed: bool  # with an error
+    error: str  # "" where there was none
+    costs: dict[str, float]
+
+
+def _scorers(samples: Sequence[InspectSample]) -> list[str]:
+    return list(dict.fromkeys(name for sample in samples for name in sample.scores))
+
+
+def _parts(samples: Sequence[InspectSample], scorer: str) -> list[str]:
+    """The parts of the scores of a scorer, where they have several."""
+    values = (sample.scores.get(scorer) for sample in samples)
+    return list(dict.fromkeys(str(name) for value in values if isinstance(value, dict) for name in value))
 
 
 def _samples(path: Path) -> Iterator[Sample]:
@@ -159,7 +254,7 @@ def _samples(path: Path) -> Iterator[Sample]:
         yield place, _object(sample, place)
 
 
-def _members(archive: "Archive") -> Iterator[Sample]:
+def _members(archive: Archive) -> Iterator[Sample]:
     for name in archive.names():
         if name.startswith(_SAMPLES) and name.endswith(".json"):
             place = f"{archive.path}, member {name!r}"
@@ -180,8 +275,29 @@ def _sample(place: str, sample: dict[str, Any], cluster: str | None, task: str) 
         digest(_asked(field_of(sample, "input", place, str, list), sample.get("attachments"))),
         {str(name): field_of(score, "value", f"{place}, score {name!r}") for name, score in scores.items()},
         group,
-        bool(sample.get("error")),
+        _error(sample.get("error")),
+        _costs(sample),
     )
+
+
+def _error(found: object) -> str:
+    if not found:
+        return ""
+    message = found.get("message") if isinstance(found, dict) else found
+    return one_line(str(message)) or "an error"
+
+
+def _costs(sample: dict[str, Any]) -> dict[str, float]:
+    """Tokens of the model itself and not of a grader, and seconds, where they are told."""
+    output = sample.get("output")
+    every = sample.get("model_usage")
+    own = output.get("model") if isinstance(output, dict) else None
+    usage = every.get(own) if isinstance(every, dict) else None
+    usage = usage or (output.get("usage") if isinstance(output, dict) else None)
+    told = {ours: usage.get(theirs) for ours, theirs in _TOKENS.items()} if isinstance(usage, dict) else {}
+    known = {**told, "seconds": sample.get("total_time")}
+    numbers = {name: value for name, value in known.items() if isinstance(value, int | float)}
+    return {name: float(value) for name, value in numbers.items() if 0 <= value < inf}
 
 
 def _asked(found: object, attachments: object) -> object:
@@ -199,9 +315,31 @@ def _asked(found: object, attachments: object) -> object:
     return found
 
 
+def _text(sample: dict[str, Any]) -> SampleText:
+    asked = _asked(sample.get("input"), sample.get("attachments"))
+    target, choices, output = (sample.get(name) for name in ("target", "choices", "output"))
+    return SampleText(
+        str(sample.get("id")),
+        str(sample.get("epoch")),
+        _plain(asked),
+        tuple(map(str, target)) if isinstance(target, list) else (str(target),),
+        (_plain(output.get("completion")),) if isinstance(output, dict) and "completion" in output else (),
+        tuple(map(str, choices)) if isinstance(choices, list) else None,
+    )
+
+
+def _plain(found: object) -> str:
+    """Messages as one text."""
+    if isinstance(found, list):
+        return "\n\n".join(filter(None, map(_plain, found)))
+    if isinstance(found, dict):
+        return _plain(found.get("content", found.get("text", "")))
+    return "" if found is None else str(found)
+
+
 def _add(rows: Rows, sample: InspectSample, scorer: str, metric: str) -> None:
     """Add a row; its score is NaN where inspect treats the sample as unscored: no score, an error, or NaN."""
-    value = None if sample.failed else sample.scores.get(scorer)
+    value = None if sample.error else sample.scores.get(scorer)
     if isinstance(value, dict):
         value = field_of(value, metric, f"{sample.place}, scorer {scorer}")
     unscored = value is None or (isinstance(value, float) and isnan(value))
@@ -210,7 +348,6 @@ def _add(rows: Rows, sample: InspectSample, scorer: str, metric: str) -> None:
         rows.columns.values(), (sample.item, sample.epoch, sample.digest, score, sample.cluster), strict=False
     ):
         column.append(cell)
-    rows.places.append(sample.place)
 
 
 def _graded(value: object, place: str) -> float:
@@ -225,90 +362,3 @@ def _graded(value: object, place: str) -> float:
         raise InputError(
             f"{place}: the score {shown_value(value)} is neither a number nor one of {listed(_GRADES)}; map it first."
         ) from None
-
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile, ZipInfo
-
-_ZSTANDARD = 93
-_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
-
-#: Unpacked bytes of a member, and of all that is read of an archive for each byte of the file: more is no log.
-LARGEST_MEMBER = DOCUMENT.bytes
-LARGEST_RATIO = 1000
-
-
-class Archive:
-    """The members of a ZIP archive by name; of duplicates the last counts, as in ``zipfile``."""
-
-    def __init__(self, path: Path, archive: "ZipFile") -> None:
-        self.path = path
-        self._archive = archive
-        self._left = LARGEST_MEMBER + LARGEST_RATIO * path.stat().st_size
-
-    def names(self) -> list[str]:
-        return list(dict.fromkeys(self._archive.namelist()))
-
-    def read(self, name: str) -> bytes:
-        """A member, unpacked and checked."""
-        info = self._archive.getinfo(name)
-        place = f"{self.path}, member {name!r}"
-        self._left -= info.file_size
-        if info.file_size > LARGEST_MEMBER or self._left < 0:
-            raise InputError(
-                f"{place}: {megabytes(info.file_size)} when unpacked, too much for a log (at most "
-                f"{megabytes(LARGEST_MEMBER)} a member and {LARGEST_RATIO:,} times the archive); check the file."
-            )
-        try:
-            data = self._zstandard(info, place) if info.compress_type == _ZSTANDARD else self._archive.read(info)
-        except _REFUSALS as error:
-            raise InputError(f"{place}: cannot be unpacked ({error}); write or copy the archive again.") from error
-        if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
-            raise InputError(f"{place}: not what was packed; write or copy the archive again.")
-        return data
-
-    def _zstandard(self, info: "ZipInfo", place: str) -> bytes:
-        import zstandard  # late: only such members need it
-
-        with self.path.open("rb") as file:
-            file.seek(info.header_offset)
-            fields = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-            if fields[0] != b"PK\x03\x04":
-                raise InputError(f"{place}: no member where the index says; write or copy the archive again.")
-            file.seek(fields[9] + fields[10], 1)  # the name, and what follows it
-            packed = file.read(info.compress_size)
-        try:
-            with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
-                return bytes(reader.read(info.file_size + 1))
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from error
-
-
-_REFUSALS = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, struct.error, zlib.error)
-
-
-@contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
-    """Open an archive; errors say what is wrong with it."""
-    from zipfile import BadZipFile, ZipFile
-
-    check_file(path, ARCHIVE)
-    try:
-        archive = ZipFile(path)
-    except OSError as error:
-        raise cannot_open(path, error) from error
-    except (BadZipFile, *_REFUSALS) as error:
-        raise InputError(f"{path}: the archive is truncated or damaged ({error}); write or copy it again.") from error
-    with archive:
-        try:
-            yield Archive(path, archive)
-        except BadZipFile as error:
-            raise InputError(f"{path}: the archive is damaged ({error}); write or copy it again.") from error
-
-
-def first_name(head: bytes) -> str:
-    """The name of the first member, read from the first bytes, so it works for truncated archives."""
-    if len(head) < _LOCAL_HEADER.size:
-        return ""
-    length = _LOCAL_HEADER.unpack_from(head)[9]
-    return head[_LOCAL_HEADER.size : _LOCAL_HEADER.size + length].decode("utf-8", errors="replace")

@@ -1,13 +1,29 @@
 """lighteval: ``details/<model>/<date>/details_<task>_<date>.parquet``, a row per document."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from sys import intern
 from typing import Any
 
+from assay.data.columns import REQUIRED
 from assay.data.readers import Selection
-from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, label_of, scored
+from assay.data.readers.harness import (
+    Log,
+    Measure,
+    Rows,
+    SampleText,
+    digest,
+    field_of,
+    label_of,
+    metric_columns,
+    scored,
+    single_metrics,
+    told,
+)
+from assay.data.readers.harness.first_look import FirstLook
 from assay.data.readers.parquet import Parquet
 from assay.errors import InputError
 from assay.files.reading import read_json
@@ -16,9 +32,16 @@ COLUMNS = frozenset({"doc", "metric", "model_response"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d+)?")
 
 
-def columns_of(path: Path) -> set[str]:
-    """The columns of a Parquet file."""
-    return set(Parquet(path, str(path)).columns)
+def recognises(look: FirstLook) -> bool:
+    """Whether it is Parquet with these columns, and not a table of ours that has them too."""
+    if not look.head.startswith(b"PAR1"):
+        return False
+    columns = set(Parquet(look.path, str(look.path)).columns)
+    return columns >= COLUMNS and not any(columns >= set(required) for required in REQUIRED.values())
+
+
+def logs_of(files: Sequence[Path]) -> list[Log]:
+    return [log_of(path) for path in files]
 
 
 def log_of(path: Path) -> "LightevalLog":
@@ -34,7 +57,9 @@ def log_of(path: Path) -> "LightevalLog":
     task = str(field_of(first[0], "task_name", f"{path}, row 1", str))
     date = _DATE.search(path.parent.name) or _DATE.search(path.stem)
     model, root = _model(path)
-    return LightevalLog(str(path), (path,), model, task, date[0] if date else "", root=root)
+    shots = re.search(r"\|(\d+)$", task)
+    settings = told({"shots": shots[1] if shots else None})
+    return LightevalLog(str(path), (path,), model, task, date[0] if date else "", settings=settings, root=root)
 
 
 def _model(path: Path) -> tuple[str, Path | None]:
@@ -54,12 +79,11 @@ class LightevalLog(Log):
     root: Path | None = None
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
-        source = Parquet(self.files[0], self.label)
-        found = source.run("SELECT doc, metric", ["doc", "metric"]).fetchall()
+        found = self._found
         places = [f"{self.label}, row {row}" for row in range(1, len(found) + 1)]
         docs = [_document(doc, place) for (doc, _), place in zip(found, places, strict=True)]
         metrics = [_present(metric) for _, metric in found]
-        metric, scores = scored(self.label, metrics, places, selection.metric)
+        metric, scores = scored(self.label, metric_columns(metrics), places, selection.metric)
         columns: dict[str, list[Any]] = {
             "item": [
                 intern(str(field_of(doc, "id", place, str, int))) for doc, place in zip(docs, places, strict=True)
@@ -71,6 +95,22 @@ class LightevalLog(Log):
             columns[cluster] = [self._cluster(doc, cluster, place) for doc, place in zip(docs, places, strict=True)]
         measure = Measure("lighteval", metric, paired_on="doc.id", compared="query and choices")
         return Rows("scores", measure, columns, places, lower_is_better=self._lower_is_better(metric))
+
+    def measures(self, selection: Selection) -> list[Selection]:
+        columns = metric_columns([_present(metric) for _, metric in self._found])
+        names = single_metrics(columns) if selection.metric is None else [selection.metric]
+        return [replace(selection, metric=name) for name in names]
+
+    def texts(self) -> Iterator[SampleText]:
+        source = Parquet(self.files[0], self.label)
+        rows = source.run("SELECT doc, model_response", ["doc", "model_response"]).fetchall()
+        return (_text(doc, response) for doc, response in rows if isinstance(doc, dict) and isinstance(response, dict))
+
+    @cached_property
+    def _found(self) -> list[Any]:
+        """The documents and their metrics, read once."""
+        source = Parquet(self.files[0], self.label)
+        return source.run("SELECT doc, metric", ["doc", "metric"]).fetchall()
 
     def _cluster(self, doc: dict[str, Any], name: str, place: str) -> str:
         return self.task if name == "task" else label_of([("doc", doc), ("specific", doc.get("specific"))], name, place)
@@ -86,6 +126,25 @@ class LightevalLog(Log):
         told = [entry for entry in tasks or [] if isinstance(entry, dict) and entry.get("metric_name") == metric]
         higher = told[0].get("higher_is_better") if told else None
         return not higher if isinstance(higher, bool) else None
+
+
+def _text(doc: dict[str, Any], response: dict[str, Any]) -> SampleText:
+    choices, gold = doc.get("choices"), doc.get("gold_index")
+    places = gold if isinstance(gold, list) else [gold]
+    named = [str(one) for one in choices] if isinstance(choices, list) else []
+    right = tuple(named[place] for place in places if isinstance(place, int) and 0 <= place < len(named))
+    return SampleText(
+        str(doc.get("id")), "", str(doc.get("query", "")), right, _answers(response, named), tuple(named) or None
+    )
+
+
+def _answers(response: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...]:
+    """The texts of a response; of choices the likeliest."""
+    chances = response.get("logprobs")
+    if isinstance(chances, list) and 1 < len(chances) == len(choices):
+        return (choices[chances.index(max(chances))],)
+    texts = response.get("text")
+    return tuple(map(str, texts)) if isinstance(texts, list) else ()
 
 
 def _document(found: object, place: str) -> dict[str, Any]:

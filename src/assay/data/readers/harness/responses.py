@@ -3,13 +3,14 @@
 A loss needs a text that every model was given, so only the prompt counts: ``echo`` or vLLM's ``prompt_logprobs``.
 """
 
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.data.readers import Selection
 from assay.data.readers.harness import Log, Measure, Rows, digest, field_of, number, read_lines, shown_value
+from assay.data.readers.harness.first_look import FirstLook
 from assay.errors import InputError, UsageError
 from assay.names import argument
 
@@ -19,8 +20,9 @@ _SLACK = 1e-3  # how far above 0 rounding may lift a log-probability
 _ASK = "ask for the prompt with echo, or with prompt_logprobs from vLLM"
 
 
-def has_keys(keys: AbstractSet[str]) -> bool:
-    """Whether an object with these keys is a response, or holds one."""
+def recognises(look: FirstLook) -> bool:
+    """Whether the first object is a response, or holds one."""
+    keys = look.keys
     bare = "choices" in keys and bool({"object", "usage", "created"} & keys)
     return bare or ("response" in keys and bool({"custom_id", "window", "item"} & keys))
 
@@ -71,7 +73,11 @@ class ResponsesLog(Log):
         return Rows("losses", measure, columns, [window.place for window in self.windows], notes=notes)
 
 
-def logs_of(path: Path) -> list[ResponsesLog]:
+def logs_of(files: Sequence[Path]) -> list[Log]:
+    return [log for path in files for log in _logs(path)]
+
+
+def _logs(path: Path) -> list[ResponsesLog]:
     """A log for each model in a file."""
     models: dict[str, list[_Window]] = {}
     failed, named = 0, True

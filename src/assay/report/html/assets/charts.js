@@ -57,6 +57,19 @@ function narrowed(spec, excess, room) {
   });
 }
 
+// For a wide screen: plots as wide as the column, unless several stand beside each other.
+const WIDEST = 1000;
+function widened(spec, width, room) {
+  if (spec.concat || spec.hconcat || spec.facet) return null;
+  const more = Math.min(room, WIDEST) - width;
+  if (more < 40) return null;
+  return mapped(spec, (part) => {
+    if (typeof part.width === "number") part.width += more;
+    if (part.x?.value > 100) part.x.value += more; // what is written beside the plot
+    return part;
+  });
+}
+
 function number(value) {
   if (typeof value !== "number") return String(value);
   return Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(5)));
@@ -100,8 +113,10 @@ async function embed(place, spec, dark) {
 async function draw(name, dark) {
   const place = document.getElementById(name);
   try {
-    const room = place.clientWidth;
+    const room = place.clientWidth || document.querySelector("main").clientWidth; // 0 while it is folded
     let [width, excess] = [await embed(place, page.charts[name], dark), 0];
+    const wide = widened(page.charts[name], width, room);
+    if (wide) width = await embed(place, wide, dark);
     for (let tries = 0; tries < 3 && room && width > room; tries++) {
       width = await embed(place, narrowed(page.charts[name], excess, room), dark);
       excess += Math.max(0, width - room);

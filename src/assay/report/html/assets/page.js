@@ -92,6 +92,16 @@ document.addEventListener("click", (event) => {
   else if ("save" in button.dataset) save(button.dataset.save + ".json", "application/json", carried(button.dataset.save) + "\n");
 });
 
+// A link leads to what it names, unfolded.
+function reveal() {
+  const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!place) return;
+  for (let one = place; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+  place.scrollIntoView();
+}
+addEventListener("hashchange", reveal);
+reveal();
+
 // On paper everything is unfolded.
 const folded = () => document.querySelectorAll("details:not([open])");
 addEventListener("beforeprint", () => folded().forEach((one) => { one.open = true; one.dataset.folded = ""; }));

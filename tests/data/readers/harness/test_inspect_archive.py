@@ -8,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import pytest
 import zstandard
 
-from assay.data.readers.harness import inspect_ai
+from assay.data.readers.harness import inspect_archive
 from assay.errors import InputError
 from tests.data.readers.harness.logs import INSPECT, assert_refused, copy, one
 
@@ -27,7 +27,7 @@ def packed(path: Path, name: str, data: bytes, *, content: bytes, size: int | No
 
 
 def read(path: Path, name: str) -> bytes:
-    with inspect_ai.open_archive(path) as found:
+    with inspect_archive.open_archive(path) as found:
         return found.read(name)
 
 
@@ -57,7 +57,7 @@ def test_the_last_of_several_members_with_one_name_counts_as_in_zipfile(tmp_path
         made.writestr("x", "old")
         with pytest.warns(UserWarning, match="Duplicate name"):
             made.writestr("x", "new")
-    with inspect_ai.open_archive(path) as found:
+    with inspect_archive.open_archive(path) as found:
         assert (found.names(), found.read("x")) == (["x"], b"new")
 
 
@@ -82,12 +82,12 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: py
     with ZipFile(path, "w", compression=ZIP_DEFLATED) as made:
         for i in range(5):
             made.writestr(f"x{i}", b"\0" * 1000)
-    monkeypatch.setattr(inspect_ai, "LARGEST_MEMBER", 999)
+    monkeypatch.setattr(inspect_archive, "LARGEST_MEMBER", 999)
     with pytest.raises(InputError, match=r"0\.001 MB when unpacked, too much"):
         read(path, "x0")
-    monkeypatch.setattr(inspect_ai, "LARGEST_MEMBER", 1000)
-    monkeypatch.setattr(inspect_ai, "LARGEST_RATIO", 1)
-    with inspect_ai.open_archive(path) as found, pytest.raises(InputError, match="too much"):
+    monkeypatch.setattr(inspect_archive, "LARGEST_MEMBER", 1000)
+    monkeypatch.setattr(inspect_archive, "LARGEST_RATIO", 1)
+    with inspect_archive.open_archive(path) as found, pytest.raises(InputError, match="too much"):
         [found.read(name) for name in found.names()]  # each is allowed, all of them are not
 
 
@@ -134,11 +134,11 @@ def test_another_archive_is_no_log(tmp_path: Path) -> None:
 
 def test_a_log_that_is_still_written_has_a_journal_and_no_header(tmp_path: Path) -> None:
     path = tmp_path / "running.eval"
-    with inspect_ai.open_archive(INSPECT / "small-deflate.eval") as whole, ZipFile(path, "w") as made:
+    with inspect_archive.open_archive(INSPECT / "small-deflate.eval") as whole, ZipFile(path, "w") as made:
         for name in whole.names():
             if name != "header.json":
                 made.writestr(name, whole.read(name))
-    with inspect_ai.open_archive(path) as found:
+    with inspect_archive.open_archive(path) as found:
         assert "_journal/start.json" in found.names()
     table = one(path)
     assert table.name == "mockllm/small"

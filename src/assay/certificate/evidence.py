@@ -1,0 +1,80 @@
+"""The evidence of a certificate: the rows of both systems, in a file beside it."""
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.certificate.signing import envelope_path
+from assay.data import Table
+from assay.data.costs import COSTS
+from assay.data.metrics import UNITS
+from assay.data.readers.database import copy_columns
+from assay.files.writing import write_whole
+
+
+def written_files(certificate: Path) -> tuple[Path, ...]:
+    """Everything that `certify` writes: the certificate, its evidence and, if it is signed, the envelope."""
+    return certificate, evidence_path(certificate), envelope_path(certificate)
+
+
+def evidence_path(certificate: Path) -> Path:
+    """CERT.json → CERT.evidence.parquet."""
+    return certificate.with_name(certificate.stem + ".evidence.parquet")
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def with_costs(table: Table, wanted: Collection[str]) -> Table:
+    """The table with these costs only: what decides nothing is not kept, and cells of costs may be empty."""
+    kept = {name: values for name, values in table.numbers.items() if name not in COSTS or name in wanted}
+    return replace(table, numbers=kept)
+
+
+def write_tables(path: Path, tables: Mapping[str, Table]) -> int:
+    """Write tables of one kind as one sorted Parquet file with a ``model`` column: equal rows give equal bytes.
+
+    `read_table` reads it back, exact to the last bit. Returns the number of rows.
+    """
+    columns = _columns(tables)
+    write_whole(path, lambda part: copy_columns(columns, part))
+    return len(columns["model"])
+
+
+def _columns(tables: Mapping[str, Table]) -> dict[str, NDArray[np.object_] | NDArray[np.float64]]:
+    parts = [(name, table, _order(table)) for name, table in tables.items()]
+    first = next(iter(tables.values()))
+    numbers = [name for name in first.numbers if all(name in table.numbers for table in tables.values())]
+    names = dict.fromkeys(name for table in tables.values() for name in table.labels if name != "model")
+    labels = [n for n in names if n == "run" or all(n in table.labels for table in tables.values())]
+    columns: dict[str, NDArray[np.object_] | NDArray[np.float64]] = {
+        "model": np.concatenate([np.full(len(table), name, dtype=object) for name, table, _ in parts]),
+        UNITS[first.kind]: np.concatenate([table.ids[order] for _, table, order in parts]),
+    }
+    for name in labels:
+        texts = [_texts(table, name) for _, table, _ in parts]
+        columns[name] = np.concatenate([text[order] for text, (_, _, order) in zip(texts, parts, strict=True)])
+    for name in numbers:
+        columns[name] = np.concatenate([table.numbers[name][order] for _, table, order in parts])
+    return columns
+
+
+def _texts(table: Table, name: str) -> NDArray[np.object_]:
+    if name not in table.labels:
+        return np.full(len(table), "1", dtype=object)  # a table without runs, beside one with several, has one
+    return table.labels[name].texts
+
+
+def _order(table: Table) -> NDArray[np.int64]:
+    """Row order by split, id and run."""
+    keys = [table.labels[name].codes for name in ("run",) if name in table.labels]
+    _, ids = np.unique(table.ids.astype(str), return_inverse=True)
+    keys.append(ids)
+    keys += [table.labels[name].codes for name in ("split",) if name in table.labels]
+    return np.lexsort(keys)

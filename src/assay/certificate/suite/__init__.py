@@ -1,0 +1,1 @@
+"""Gates over several tasks: one certificate with a row for each task, each group of tasks and the total."""

@@ -1,0 +1,221 @@
+"""What becomes of a result: printed, saved, drawn, as a table. Options of every verb that has a result."""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args
+
+import typer
+
+from assay.cli import options
+from assay.cli.arguments import as_options
+from assay.cli.output import as_text, say, terminal_width
+from assay.errors import UsageError
+from assay.files.places import check_outputs
+from assay.files.writing import make_folder, together, write_bytes
+from assay.names import listed, nearest, visible
+from assay.results.figures import Figure
+from assay.results.parts import ResultTable
+from assay.results.record import Result, Status
+from assay.results.table_formats import TableFormat, table_as
+
+_COLOURS: dict[Status, str] = {"good": "green", "bad": "red", "unsure": "yellow", "plain": "cyan"}
+
+Charts = Annotated[
+    list[str] | None,
+    options.option(
+        "Also draw it, to a .svg, .png or .pdf file; NAME=FILE draws another figure. May be given several times.",
+        "--chart",
+        panel=options.OUTPUT,
+        value="[NAME=]FILE",
+    ),
+]
+Tables = Annotated[
+    list[str] | None,
+    options.option(
+        "Print its main table as latex, markdown, csv or html instead; csv:NAME another one; csv=FILE to a file.",
+        "--table",
+        panel=options.OUTPUT,
+        value="FORMAT[:NAME][=FILE]",
+    ),
+]
+SentenceOnly = Annotated[bool, options.option("Print the sentence only.", "--sentence", panel=options.OUTPUT)]
+Verbose = Annotated[
+    bool,
+    options.option(
+        "Print every number, how it was computed, and the signature.", "--verbose", "-v", panel=options.OUTPUT
+    ),
+]
+Full = Annotated[bool, options.option("Print every row of long tables.", "--full", panel=options.OUTPUT)]
+
+
+@dataclass(frozen=True, slots=True)
+class TableTarget:
+    """A table to write: its format, its name (``None``: the main one), where to (``None``: print it)."""
+
+    form: TableFormat
+    name: str | None
+    path: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where a result goes, as the command line says."""
+
+    chart: Charts = None
+    table: Tables = None
+    markdown: options.Markdown = None
+    save: options.Save = None
+    sentence: SentenceOnly = False
+    verbose: Verbose = False
+    full: Full = False
+    as_json: options.Json = False
+
+    def check(self, inputs: Iterable[Path | None], *others: Path | None) -> None:
+        """Refuse what cannot be written, before anything is read."""
+        given = [path for _, path in self.charts] + [target.path for target in self.tables]
+        check_outputs([*given, self.markdown, self.save, *others], list(inputs))
+
+    @property
+    def charts(self) -> list[tuple[str | None, Path]]:
+        return [_chart_target(text) for text in self.chart or ()]
+
+    @property
+    def tables(self) -> list[TableTarget]:
+        return [_table_target(text) for text in self.table or ()]
+
+    def show(
+        self, result: Result, *, draw: Callable[[Path], None] | None = None, text: str | None = None, **how: Any
+    ) -> None:
+        """Write the result wherever that was asked for, all files or none; then print it.
+
+        ``draw`` draws a chart without a name instead of the main figure; ``text`` is printed instead of its own.
+        """
+        tables = [(target, _table(result, target.name)) for target in self.tables]
+        figures = [(None if name is None and draw else _figure(result, name), path) for name, path in self.charts]
+        with together():
+            for figure, path in figures:
+                _draw(figure, path, draw)
+            for target, table in tables:
+                if target.path is not None:
+                    write_bytes(target.path, table_as(table, target.form).encode())
+            if self.markdown is not None:
+                from assay.report.files import write_markdown  # late: reports load what draws charts
+
+                write_markdown(result, self.markdown)
+            if self.save is not None:
+                make_folder(self.save.parent)
+                write_bytes(self.save, (as_text(result) + "\n").encode())
+        self._say_files([path for _, path in figures], [target.path for target, _ in tables])
+        self._print(result, [(target, table) for target, table in tables if target.path is None], text, how)
+
+    def _say_files(self, charts: Sequence[Path], tables: Sequence[Path | None]) -> None:
+        said = [("Chart", path) for path in charts] + [("Table", path) for path in tables]
+        for what, path in [*said, ("Markdown", self.markdown), ("Saved", self.save)]:
+            if path is not None:
+                say(f"{what}: {path}", err=True)
+
+    def _print(
+        self, result: Result, tables: Sequence[tuple[TableTarget, ResultTable]], text: str | None, how: dict[str, Any]
+    ) -> None:
+        if self.as_json:
+            typer.echo(as_text(result))
+        elif self.sentence:
+            say(result.sentence)
+        elif tables:
+            typer.echo("\n".join(table_as(table, target.form) for target, table in tables), nl=False)
+        else:
+            wide = terminal_width() if sys.stdout.isatty() else None
+            made = result.to_text(wide, verbose=self.verbose, full=self.full, **how) if text is None else text
+            typer.echo(_coloured(visible(as_options(made)), result.status))
+
+
+def _coloured(text: str, status: Status) -> str:
+    """The verdict in the colour of its answer, where a terminal shows colours."""
+    if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+        return text
+    verdict, blank, rest = text.partition("\n\n")
+    return typer.style(verdict, fg=_COLOURS[status], bold=True) + blank + rest
+
+
+# ------------------------------------------------------------------------------------------------------------- targets
+
+
+def _chart_target(text: str) -> tuple[str | None, Path]:
+    """FILE, or NAME=FILE; refused where its ending is no picture's."""
+    from assay.report.charts import check_chart  # late: only if a chart is asked for
+
+    name, equals, rest = text.partition("=")
+    path = Path(rest if equals and "/" not in name else text)
+    try:
+        check_chart(path)
+    except UsageError as error:
+        raise options.OptionError(str(error)) from None
+    return (name if equals and "/" not in name else None), path
+
+
+def _table_target(text: str) -> TableTarget:
+    """FORMAT, FORMAT:NAME, either with =FILE."""
+    what, equals, file = text.partition("=")
+    form, _, name = what.partition(":")
+    known = get_args(TableFormat)
+    if form not in known or (equals and not file):
+        raise options.OptionError(f"--table must look like {known[0]}, csv:NAME or csv=FILE, but got {text!r}.")
+    return TableTarget(cast(TableFormat, form), name or None, Path(file) if file else None)
+
+
+def _table(result: Result, name: str | None) -> ResultTable:
+    return result.main_table if name is None else result.table(name)
+
+
+def _figure(result: Result, name: str | None) -> Figure:
+    figures = {figure.name: figure for figure in result.figures}
+    if name is None:
+        first = next(iter((*result.main_figures, *result.figures)), result.gauge)
+        if first is None:
+            raise UsageError(f"this {result.kind_name} has nothing to draw; leave `chart` out.")
+        return first
+    if name not in figures:
+        close = nearest(name, list(figures))
+        hint = f"did you mean {close!r}?" if close else f"there are {listed(figures) or 'none'}."
+        raise UsageError(f"no figure {name!r} in this result; {hint}")
+    return figures[name]
+
+
+def _draw(figure: Figure | None, path: Path, draw: Callable[[Path], None] | None) -> None:
+    if figure is None:
+        assert draw is not None
+        draw(path)
+        return
+    from assay.report.charts import write_figure  # late: only if a chart is asked for
+
+    write_figure(figure, path)
+
+
+# ----------------------------------------------------------------------------------------------------------- decorator
+
+
+def shows(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb that takes ``out``: on the command line it has the options of `Outputs` instead."""
+    own = inspect.signature(verb)
+    names = [one.name for one in fields(Outputs)]
+    added = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+        for one in fields(Outputs)
+    ]
+    kept = [parameter for name, parameter in own.parameters.items() if name != "out"]
+
+    @wraps(verb)
+    def run(*args: Any, **given: Any) -> None:
+        out = Outputs(**{name: given.pop(name) for name in names})
+        verb(*args, **given, out=out)
+
+    parameters = [*kept, *added]
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # what typer reads
+    run.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": None}
+    del run.__dict__["__wrapped__"]  # or typer would read the verb's own
+    return run

@@ -1,0 +1,252 @@
+"""The differences of all pairs of systems, with their errors.
+
+What is found of a pair depends on nothing but the two systems and the units: not on the other systems, nor on how many
+there are, nor on where the two stand among them, to the last bit. So a system that joins a leaderboard moves no number
+of the pairs that were there. For this sums are added one unit after the other, whatever the shape of the array; and
+columns are not centred at what all systems have in common.
+
+Strata (tasks) are drawn apart, and a system's estimate is the mean of its strata with the weight that the units of each
+have together. A pair has the mean of its differences in every stratum, on the units that both have there; its variance
+is the sum of those of the strata, and what a cluster adds to several of them is summed before it is squared.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from assay.stats.bootstrap.resampling import Engine
+from assay.stats.rounding import NOISE, TOLERANCE, without_residue
+from assay.stats.units import Floats, Grid, Integers, Truths, grouped
+
+_COMPILE_SQUARES_ABOVE = 2e8
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Every pair i < j on the units that both have: system i less system j. NaN where they share none."""
+
+    grid: Grid
+    units: Integers  # (P,) how many both have; 0 also where they share none of a stratum
+    groups: Integers  # (P,) clusters of them
+    difference: Floats  # (P,)
+    standard_error: Floats  # (P,) linearised; NaN for a single group
+    total: Floats  # (P,) Σd, d the weighted differences summed by group
+    norm: Floats  # (P,) √Σd²
+    spread: Floats  # (P,) standard deviation of the units' differences
+
+    @cached_property
+    def index(self) -> Integers:
+        """(2, P) i and j."""
+        return np.stack(np.triu_indices(self.grid.k, 1))
+
+    @cached_property
+    def evidence(self) -> Floats:
+        """(P,) |Σd| / √Σd², the statistic of a sign-flip test; 0 where all differences are."""
+        return np.divide(np.abs(self.total), self.norm, out=np.zeros(len(self.norm)), where=self.norm > 0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Sums:
+    """What the pairs' numbers are made of, (P,) each."""
+
+    units: Floats
+    groups: Floats
+    mass: Floats
+    total: Floats  # Σd
+    norm: Floats  # Σd²
+    squares: Floats  # of the residuals, with n/(n − 1)
+    apart: Floats  # of those of single units
+
+    @classmethod
+    def joined(cls, parts: "Sequence[_Sums]") -> "_Sums":
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
+
+
+def pairs_of(grid: Grid, *, engine: Engine = "auto") -> Pairs:
+    """Differences and errors of all pairs."""
+    if grid.strata is not None:
+        return _pairs(grid, _Sums.joined([_by_stratum(grid, i) for i in range(grid.k - 1)]))
+    return _pairs(grid, _whole_sums(grid, engine) if grid.whole else _sums_with_holes(grid, engine))
+
+
+def added_up(values: Floats) -> Floats:
+    """(m,) Sums of the columns of (n, m), one row after the other, however many columns there are.
+
+    >>> import numpy as np
+    >>> rows = np.array([[1e16], [1.0], [1.0]])
+    >>> float(added_up(rows)[0]) == float(added_up(np.tile(rows, (1, 3)))[2]) == (1e16 + 1.0) + 1.0
+    True
+    """
+    m = values.shape[1]
+    rows = np.ascontiguousarray(values if m > 1 else np.repeat(values, 2, axis=1))  # one column is summed pairwise
+    return np.asarray(np.add.reduce(rows, axis=0)[:m])
+
+
+def _whole_sums(grid: Grid, engine: Engine) -> _Sums:
+    """The residuals of a difference are differences of the systems' own residuals, so that all come from columns."""
+    i, j = np.triu_indices(grid.k, 1)
+    columns, mass = np.ascontiguousarray(grid.sums), float(grid.mass.sum())
+    totals = added_up(columns)
+    residuals = columns - totals / mass * grid.mass[:, None]
+    squares = squared_gaps(residuals, engine)[i, j]
+    if grid.clusters is None and bool((grid.weights == 1).all()):
+        apart = squares
+    else:
+        apart = squared_gaps((grid.values - totals / mass) * np.sqrt(grid.weights)[:, None], engine)[i, j]
+    total, norm = (part[i, j] for part in gap_sums(columns, engine))
+    if grid.clusters is not None:  # sums of a cluster that differ by their rounding only do not differ
+        size = np.sqrt(added_up(grid.grouped(np.abs(grid.products)) ** 2))
+        nothing = norm <= (TOLERANCE * (size[i] + size[j])) ** 2
+        total, norm, squares = (np.where(nothing, 0.0, part) for part in (total, norm, squares))
+    units, groups = (np.full(len(i), float(count)) for count in (grid.n, grid.groups))
+    return _Sums(units, groups, np.full(len(i), mass), total, norm, _corrected(squares, groups), apart)
+
+
+def _sums_with_holes(grid: Grid, engine: Engine) -> _Sums:
+    """System by system against all later ones; two that have every unit are summed as if nobody had holes."""
+    found = _Sums.joined([_against_later(grid, i) for i in range(grid.k - 1)])
+    whole = np.flatnonzero(grid.present.all(axis=0))
+    if len(whole) < 2:
+        return found
+    own, (i, j) = _whole_sums(grid.of_systems(whole), engine), np.triu_indices(grid.k, 1)
+    place = np.isin(i, whole) & np.isin(j, whole)
+    for name in _Sums.__slots__:
+        getattr(found, name)[place] = getattr(own, name)
+    return found
+
+
+def _against_later(grid: Grid, i: int) -> _Sums:
+    both, gaps, weights = _shared(grid, i)
+    sums = without_residue(grid.grouped(gaps * weights), grid.grouped(np.abs(gaps) * weights))  # (G, m)
+    mass = grid.grouped(weights)
+    total, whole = added_up(sums), added_up(mass)
+    mean = np.divide(total, whole, out=np.zeros(len(total)), where=whole > 0)
+    squares, apart = added_up((sums - mean * mass) ** 2), added_up(weights * (gaps - mean) ** 2)
+    units, groups = (np.count_nonzero(part, axis=0).astype(np.float64) for part in (both, mass))
+    return _Sums(units, groups, whole, total, added_up(sums * sums), _corrected(squares, groups), apart)
+
+
+def _shared(grid: Grid, i: int) -> tuple[Truths, Floats, Floats]:
+    """(n, m) each: which units system i and a later one both have, their differences there, and their weights."""
+    both = grid.present[:, [i]] & grid.present[:, i + 1 :]
+    gaps = np.where(both, grid.values[:, [i]] - grid.values[:, i + 1 :], 0.0)
+    return both, gaps, np.where(both, grid.weights[:, None], 0.0)
+
+
+def _corrected(squares: Floats, groups: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return squares * groups / (groups - 1)
+
+
+def _pairs(grid: Grid, found: _Sums) -> Pairs:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = found.total / found.mass
+        error = np.sqrt(found.squares) / found.mass
+        spread = np.sqrt(found.apart / found.mass * found.units / (found.units - 1))
+    largest = np.abs(np.where(grid.present, grid.values, 0.0)).max(axis=0)
+    i, j = np.triu_indices(grid.k, 1)
+    subtracted = NOISE * (largest[i] + largest[j])
+    rounding = np.maximum(1e-12 * np.abs(difference), subtracted)  # less is what rounding leaves of equal differences
+    error, spread = (np.where(values <= rounding, 0.0, values) for values in (error, spread))
+    units, groups = found.units.astype(np.int64), found.groups.astype(np.int64)
+    return Pairs(grid, units, groups, difference, error, found.total, np.sqrt(found.norm), spread)
+
+
+def squared_gaps(columns: Floats, engine: Engine = "auto") -> Floats:
+    """(k, k) Σ (column i − column j)² for i < j; not from products of columns, whose digits would cancel."""
+    k, out = columns.shape[1], np.zeros((columns.shape[1], columns.shape[1]))
+    if engine == "compiled" or (engine == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
+        from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
+
+        kernels_rank.squared_gaps(np.ascontiguousarray(columns), out)
+        return out
+    for i in range(k - 1):
+        gap = columns[:, i, None] - columns[:, i + 1 :]
+        out[i, i + 1 :] = added_up(gap * gap)
+    return out
+
+
+def gap_sums(columns: Floats, engine: Engine = "auto") -> tuple[Floats, Floats]:
+    """(k, k) Σ (column i − column j) for i < j, and of its squares; not from sums of columns, which are large."""
+    k = columns.shape[1]
+    sums, squares = np.zeros((2, k, k))
+    if engine == "compiled" or (engine == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
+        from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
+
+        kernels_rank.gap_sums(np.ascontiguousarray(columns), sums, squares)
+        return sums, squares
+    for i in range(k - 1):
+        gap = columns[:, i, None] - columns[:, i + 1 :]
+        sums[i, i + 1 :], squares[i, i + 1 :] = added_up(gap), added_up(gap * gap)
+    return sums, squares
+
+
+# --------------------------------------------------------------------------------------------------------------- strata
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StratumPairs:
+    """System i less each of the m later ones, stratum by stratum, on the units that both have."""
+
+    both: Truths  # (n, m)
+    gaps: Floats  # (n, m) 0 where not both have a unit
+    weights: Floats  # (n, m) of the units, such that every stratum weighs what it does in the grid
+    value: Floats  # (T, m) the mean difference; NaN where the two share no unit
+
+    @classmethod
+    def of(cls, grid: Grid, i: int) -> "StratumPairs":
+        assert grid.strata is not None
+        both, gaps, weights = _shared(grid, i)
+        mass = grouped(weights, grid.strata)  # (T, m)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = weights * (grid.stratum_mass[:, None] / mass)[grid.strata]
+            value = grouped(gaps * weights, grid.strata) / grid.stratum_mass[:, None]
+        weights = np.where(both, weights, 0.0)  # 0 · ∞ where a stratum is not shared
+        return cls(both, gaps, weights, np.where(mass > 0, value, np.nan))
+
+    @property
+    def compared(self) -> Truths:
+        """(m,) Whether the two share a unit of every stratum."""
+        return np.asarray(~np.isnan(self.value).any(axis=0))
+
+
+def _by_stratum(grid: Grid, i: int) -> _Sums:
+    assert grid.strata is not None
+    found = StratumPairs.of(grid, i)
+    sums = flipped(grid, i, found)
+    value = np.nan_to_num(found.value)
+    total = added_up(grid.stratum_mass[:, None] * value)
+    drawn = np.where(found.compared, 1.0, np.nan)
+    residuals = grid.grouped(found.weights * (found.gaps - value[grid.strata]) * _factors(grid, found)[grid.strata])
+    whole = np.full(len(total), float(grid.stratum_mass.sum()))
+    apart = added_up(found.weights * (found.gaps - total / whole) ** 2)
+    units = np.where(found.compared, np.count_nonzero(found.both, axis=0), 0.0)
+    groups = np.where(found.compared, np.count_nonzero(grid.grouped(found.weights), axis=0), 0.0)
+    square, norm = added_up(residuals * residuals), added_up(sums * sums)
+    return _Sums(units, groups, whole, total * drawn, norm, square * np.where(groups > 1, drawn, np.nan), apart)
+
+
+def flipped(grid: Grid, i: int, found: StratumPairs | None = None) -> Floats:
+    """(G, m) The weighted differences of system i and each later one, summed by group."""
+    found = StratumPairs.of(grid, i) if found is None else found
+    weighted = found.gaps * found.weights
+    return without_residue(grid.grouped(weighted), grid.grouped(np.abs(weighted)))
+
+
+def _factors(grid: Grid, found: StratumPairs) -> Floats:
+    """(T, m) √(n/(n − 1)), n the units or clusters of a stratum that both have; 1 for a single one."""
+    n = drawn_by_stratum(grid, found.both)
+    return np.sqrt(np.where(n > 1, n / np.where(n > 1, n - 1, 1.0), 1.0))
+
+
+def drawn_by_stratum(grid: Grid, there: Truths) -> Floats:
+    """(T, m) How many units of a stratum, or clusters of it, are there."""
+    assert grid.strata is not None
+    if grid.clusters is None:
+        return grouped(there.astype(np.float64), grid.strata)
+    count = int(grid.clusters.max()) + 1
+    codes, cell = np.unique(grid.strata * count + grid.clusters, return_inverse=True)
+    some = grouped(there.astype(np.float64), cell.astype(np.int64, copy=False)) > 0  # (cells, m)
+    return grouped(some.astype(np.float64), codes // count)
