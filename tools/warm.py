@@ -30,7 +30,7 @@ from assay.errors import WriteError
 #: Not what runs models: few commands need it, and it takes longer to import than all the rest.
 LEFT_OUT = re.compile(r"assay\.(scoring|training|models)\b|.*\.__main__")
 BESIDE = [
-    *("altair", "cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "msgspec", "rich.markdown"),
+    *("cryptography.hazmat.primitives.asymmetric.ed25519", "duckdb", "msgspec", "rich.markdown"),
     *("scipy.stats", "typer.rich_utils", "vl_convert"),
     "typer._adapters",  # not in every version; brings pydantic, when the first option is parsed
 ]
@@ -72,33 +72,14 @@ def possible() -> bool:
     return hasattr(os, "fork") and hasattr(socket, "AF_UNIX") and shutil.which("sh") is not None
 
 
-def prepare(*, left_out: re.Pattern[str] = LEFT_OUT, beside: Sequence[str] = (), pages: bool = True) -> None:
-    """Import what verbs need and, if they make pages, the script that pages carry: a fork then need not."""
+def prepare(*, left_out: re.Pattern[str] = LEFT_OUT, beside: Sequence[str] = ()) -> None:
+    """Import what verbs need: a fork then need not."""
     names = [module.name for module in walk_packages(assay.__path__, "assay.")]
     for name in (*BESIDE, *beside, *(name for name in names if not left_out.match(name))):
         if find_spec(name):
             import_module(name)
-    if pages:
-        keep_script()
     gc.collect()
     gc.freeze()  # or each fork would copy what it looks at in search of garbage
-
-
-def keep_script() -> None:
-    """Bundle the script of pages once. A fork does it: the engine starts threads, which no later fork would have."""
-    import vl_convert
-
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        with os.fdopen(writer, "wb") as pipe:
-            pipe.write(vl_convert.javascript_bundle(None).encode())  # type: ignore[arg-type]  # as in report.html
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        bundle = pipe.read().decode()
-    assert os.waitpid(child, 0)[1] == 0
-    vars(vl_convert)["javascript_bundle"] = lambda _: bundle
 
 
 def serve(address: str) -> None:

@@ -23,7 +23,6 @@ RUNS_ON = (
     "rich",
     "httpx",
     "zstandard",
-    "altair",
     "vl-convert-python",
 )
 #: What each extra adds, and the packages that it brings.

@@ -234,7 +234,7 @@ def warm() -> None:
     """Import what verbs need, so that forks need not."""
     for target in TARGETS:
         target.files()
-    prepare(pages=False)
+    prepare()
 
 
 def outcomes(numbers: Iterable[int], of: Callable[[int, Path], Outcome] = run) -> Iterator[Outcome]:

@@ -74,8 +74,8 @@ def test_a_certificate_and_its_check_are_shown_too(tmp_path: Path) -> None:
     assert "recomputed" in checked._repr_html_()
 
 
-def test_without_altair_the_rows_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "altair", None)
+def test_without_what_draws_pictures_the_rows_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
     found = result("power")
     assert section_html(found) == plain_html(found)
 

@@ -20,7 +20,7 @@ def section_html(result: Result) -> str:
         return plain_html(result)
     try:
         return _section(part_of(result))
-    except ImportError:  # altair is missing
+    except ImportError:  # what draws pictures is missing
         return plain_html(result)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from assay.design import Policy
 from assay.errors import InputError, UsageError, WriteError
 from assay.files.reading import read_json
-from assay.report.document import Group, Part, part_of_result
+from assay.report.document import Chart, Group, Part, part_of_result
 from assay.results.record import SCHEMAS, Result, known_schema, record_type
 
 #: Of every format, of one task or several.
@@ -41,7 +41,7 @@ def read_part(path: Path, *, draw: bool = True, policy: Policy | None = None) ->
         )
     except (InputError, WriteError):
         raise
-    except (UsageError, *_DAMAGE, _refusal()) as error:  # a setting that no command would have taken is damage too
+    except (UsageError, *_DAMAGE) as error:  # a setting that no command would have taken is damage too
         what = f"no field {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise InputError(
             f"{path}: a damaged result of schema {data['schema']!r}, or one of another version of Assay "
@@ -70,13 +70,6 @@ def _checked(path: Path, policy: Policy | None) -> Part:
     return part_of_result(verify(path, policy=policy))
 
 
-def _refusal() -> type[Exception]:
-    """The exception that altair raises, for instance for a name that is a list."""
-    from altair.utils.schemapi import SchemaValidationError  # late: half a second
-
-    return SchemaValidationError
-
-
 def check_part(part: Part, *, draw: bool = True) -> Part:
     """Validate a part: every text is a string, every number finite. A record accepts whatever a file holds."""
     for text in (*_own_texts(part), *(text for group in part.groups for text in _texts(group, draw=draw))):
@@ -98,9 +91,18 @@ def _own_texts(part: Part) -> Iterator[Any]:
         yield from (part.gauge.label, part.gauge.text, *(mark.label for mark in part.gauge.marks))
 
 
+def _check_rows(chart: Chart) -> None:
+    """Refuse rows that hold anything but names and finite numbers, for instance a name that is a list."""
+    for rows in chart.specification["datasets"].values():
+        for value in (value for row in rows for value in row.values()):
+            if value is not None and not isinstance(value, str) and not isfinite(value):
+                raise ValueError(f"a number was expected, but got {value}")
+
+
 def _texts(group: Group, *, draw: bool) -> Iterator[Any]:
     yield from (group.title, group.about, *group.said)
     for chart in group.charts if draw else ():
+        _check_rows(chart)
         yield chart.text
     for table in group.tables:
         yield from (table.title, *table.header, *(cell for row in table.rows for cell in row))

@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from assay.errors import UsageError
 from assay.files.writing import write_bytes
 from assay.names import visible_data
+from assay.report.charts.vega import Spec, below, name, small_title, with_datasets
 from assay.results.figures import Bars, Curve, Distribution, Figure, Forest, Gauge, Matrix, Points
-
-if TYPE_CHECKING:
-    import altair as alt
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -35,64 +33,54 @@ DARK = {
     "#0072B2": "#4fa8dc",
 }
 
-#: The module and the function that draw a kind of figure: altair takes half a second to import.
+#: The module and the function that draw a kind of figure.
 _DRAWN_BY: dict[type, tuple[str, str]] = {
     Gauge: ("assay.report.charts.intervals", "draw_gauge"),
     Forest: ("assay.report.charts.intervals", "draw_forest"),
     Curve: ("assay.report.charts.curves", "draw_curve"),
-    Points: ("assay.report.charts.curves", "draw_points"),
+    Points: ("assay.report.charts.dots", "draw_points"),
     Distribution: ("assay.report.charts.distributions", "draw_distribution"),
     Bars: ("assay.report.charts.distributions", "draw_bars"),
     Matrix: ("assay.report.charts.matrices", "draw_matrix"),
 }
 WIDTH = 520  # pixels of a chart that need not be wider
 
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_CONFIG: Spec = {
+    "view": {"stroke": None},
+    "axis": {
+        "gridColor": GRID, "domainColor": LINE, "tickColor": LINE, "titleFontWeight": "normal", "labelSeparation": 6
+    },
+}  # fmt: skip
+
 
 def draw(figure: Figure) -> Mapping[str, Any]:
     """The Vega-Lite specification of a figure."""
-    found: Mapping[str, Any] = finished(_drawn(figure), figure.title, figure.about).to_dict()
+    return finished(_drawn(figure), figure.title, figure.about)
+
+
+def _drawn(figure: Figure) -> Spec:
+    module, function = _DRAWN_BY[type(figure)]
+    found: Spec = getattr(import_module(module), function)(figure)
     return found
 
 
-def _drawn(figure: Figure) -> Any:
-    module, function = _DRAWN_BY[type(figure)]
-    return getattr(import_module(module), function)(figure)
-
-
-def inline(rows: Sequence[Mapping[str, Any]], height: int, width: int = WIDTH) -> "alt.Chart":
-    """A chart of these rows, to be given marks."""
-    import altair as alt
-
-    return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]), width=width, height=height)
-
-
-def by_group(names: Sequence[str], legend: "alt.Legend | None") -> tuple["alt.Color", "alt.Shape"]:
+def by_group(names: Sequence[str], legend: Spec | None) -> tuple[Spec, Spec]:
     """The colour and the shape of each of these, for rows that have one as ``group``."""
-    import altair as alt
 
-    def scale(kinds: Sequence[str]) -> "alt.Scale":
-        return alt.Scale(domain=list(names), range=[kinds[i % len(kinds)] for i in range(len(names))])
+    def scale(kinds: Sequence[str]) -> Spec:
+        return {"domain": list(names), "range": [kinds[i % len(kinds)] for i in range(len(names))]}
 
-    colour = alt.Color("group:N", scale=scale(COLOURS), legend=legend)
-    return colour, alt.Shape("group:N", scale=scale(SHAPES), legend=legend)
+    return name("group", scale=scale(COLOURS), legend=legend), name("group", scale=scale(SHAPES), legend=legend)
 
 
-def finished(chart: Any, title: str, about: Sequence[str]) -> "alt.TopLevelMixin":
+def finished(chart: Spec, title: str, about: Sequence[str]) -> Spec:
     """A chart with a title and a legend in words, which is also what a screen reader is given."""
-    import altair as alt  # late: half a second
-
-    words = alt.TitleParams(
-        title, subtitle=list(about), anchor="start", frame="group", subtitleColor=MUTED, subtitlePadding=6, offset=10
-    )
-    config = alt.Config(
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(
-            gridColor=GRID, domainColor=LINE, tickColor=LINE, titleFontWeight="normal", labelSeparation=6
-        ),
-    )
+    words = {"text": title, "subtitle": list(about), "anchor": "start", "frame": "group", "offset": 10}
+    words |= {"subtitleColor": MUTED, "subtitlePadding": 6}
     text = " ".join([title if title.endswith(("?", ".")) else f"{title}.", *about])
-    done = chart.properties(title=words, background=PAPER, padding=12, description=text, config=config)
-    return cast("alt.TopLevelMixin", done)
+    around = {"title": words, "background": PAPER, "padding": 12, "description": text, "config": _CONFIG}
+    return with_datasets({"$schema": SCHEMA, **chart, **around})
 
 
 def check_chart(path: Path) -> None:
@@ -101,10 +89,9 @@ def check_chart(path: Path) -> None:
         raise UsageError(f"a chart is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {path.name!r}.")
 
 
-def write_chart(chart: Any, path: Path) -> None:
-    """Write an altair chart, or its specification, in the format of the file's name."""
+def write_chart(specification: Mapping[str, Any], path: Path) -> None:
+    """Write a chart in the format of the file's name."""
     check_chart(path)
-    specification = chart if isinstance(chart, Mapping) else chart.to_dict()
     write_bytes(path, picture_of(specification, path.suffix.lower()))
 
 
@@ -115,18 +102,9 @@ def write_figure(figure: Figure, path: Path) -> None:
 
 def write_figures(figures: Sequence[Figure], path: Path, title: str) -> None:
     """Write figures below each other, each under its own title, in the format of the file's name."""
-    import altair as alt
-
-    parts = [_drawn(figure).properties(title=_small(figure.title)) for figure in figures]
-    chart = alt.vconcat(*parts, spacing=16).resolve_scale(color="shared")
+    parts = [_drawn(figure) | {"title": small_title(figure.title)} for figure in figures]
     said = dict.fromkeys(text for figure in figures for text in figure.about)
-    write_chart(visible_data(finished(chart, title, list(said)).to_dict()), path)
-
-
-def _small(text: str) -> "alt.TitleParams":
-    import altair as alt
-
-    return alt.TitleParams(text, anchor="start", fontWeight="normal", fontSize=11)
+    write_chart(visible_data(finished(below(parts, color="shared"), title, list(said))), path)
 
 
 def picture_of(specification: Mapping[str, Any], suffix: str) -> bytes:

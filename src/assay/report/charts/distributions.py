@@ -1,83 +1,77 @@
 """Histograms: the part between the limits in colour, and lines for what was found and what it is judged by."""
 
 from itertools import accumulate
-from typing import Any, cast
 
-import altair as alt
-
-from assay.report.charts import COLOURS, GRID, INK, LINE, TEXT, WIDTH, inline
+from assay.report.charts import COLOURS, GRID, INK, LINE, TEXT, WIDTH
+from assay.report.charts.vega import Spec, end, layer, layers, name, number, pixel, small_title
 from assay.results.figures import Bars, Distribution, Histogram
 
 _HEIGHT = 190
 _BAR_HEIGHT = 64
-_BAR_MIDDLE = alt.value(_BAR_HEIGHT / 2 + 10)
 _SMALL_WIDTH, _SMALL_HEIGHT, _BESIDE = 180, 80, 3  # of several histograms, and how many stand in a row
 
-_Drawn = alt.LayerChart | alt.FacetChart
 
-
-def draw_distribution(figure: Distribution) -> _Drawn | alt.ConcatChart:
+def draw_distribution(figure: Distribution) -> Spec:
     """One histogram with axes, or several small ones, each with its label and an axis of its own."""
     if len(figure.histograms) == 1 and not figure.histograms[0].label:
         return _one(figure, figure.histograms[0])
-    return alt.concat(*map(_small, figure.histograms), columns=_BESIDE)
+    return {"concat": [_small(one) for one in figure.histograms], "columns": _BESIDE}
 
 
-def draw_bars(figure: Bars) -> _Drawn:
+def draw_bars(figure: Bars) -> Spec:
     """One bar across, its parts with their counts; the parts that decide are in colour."""
     colours = {"same": LINE, "first": COLOURS[1], "second": COLOURS[0], "none": GRID}
     starts = accumulate((part.count for part in figure.parts), initial=0)
-    rows: list[dict[str, Any]] = [
+    rows: list[Spec] = [
         {"label": part.label, "count": part.count, "start": start, "end": start + part.count}
         for part, start in zip(figure.parts, starts, strict=False)
     ]
     names = [part.label for part in figure.parts]
-    scale = alt.Scale(domain=names, range=[colours[part.style] for part in figure.parts])
-    legend = alt.Legend(title=None, orient="top", labelLimit=300, columns=4, symbolType="square")
-    colour = alt.Color("label:N", scale=scale, legend=legend, sort=names)
-    x = alt.X("start:Q", title=figure.axis, axis=alt.Axis(grid=False), scale=alt.Scale(nice=False))
-    base = inline(rows, _BAR_HEIGHT)
-    shown = inline([row | {"middle": (row["start"] + row["end"]) / 2} for row in rows if row["count"]], _BAR_HEIGHT)
-    counts = shown.mark_text(fontSize=12, color=INK, baseline="bottom", dy=-2)
-    bar = base.mark_bar(height=_BAR_HEIGHT - 22, stroke="white").encode(x=x, x2="end:Q", y=_BAR_MIDDLE, color=colour)
-    return alt.layer(bar, counts.encode(x="middle:Q", y=alt.value(20), text=alt.Text("count:Q", format=",")))
+    scale = {"domain": names, "range": [colours[part.style] for part in figure.parts]}
+    legend = {"title": None, "orient": "top", "labelLimit": 300, "columns": 4, "symbolType": "square"}
+    x = number("start", title=figure.axis, axis={"grid": False}, scale={"nice": False})
+    colour = name("label", scale=scale, legend=legend, sort=names)
+    shown = [row | {"middle": (row["start"] + row["end"]) / 2} for row in rows if row["count"]]
+    across = {"x": x, "x2": end("end"), "y": pixel(_BAR_HEIGHT / 2 + 10), "color": colour}
+    written = {"x": number("middle"), "y": pixel(20), "text": number("count", format=",")}
+    bar = layer(rows, "bar", across, height=_BAR_HEIGHT - 22, stroke="white")
+    counts = layer(shown, "text", written, fontSize=12, color=INK, baseline="bottom", dy=-2)
+    return layers([bar, counts], WIDTH, _BAR_HEIGHT)
 
 
-def _one(figure: Distribution, only: Histogram) -> _Drawn:
-    x = alt.X("low:Q", title=figure.axis, scale=alt.Scale(zero=False), axis=alt.Axis(grid=False))
-    y = alt.Y("height:Q", title=figure.heights, axis=alt.Axis(format=".1%"))
-    return _layers(only, x, y, (WIDTH, _HEIGHT))
+def _one(figure: Distribution, only: Histogram) -> Spec:
+    x = number("low", title=figure.axis, scale={"zero": False}, axis={"grid": False})
+    y = number("height", title=figure.heights, axis={"format": ".1%"})
+    return layers(_parts(only, x, y), WIDTH, _HEIGHT)
 
 
-def _small(one: Histogram) -> _Drawn:
-    x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=False, padding=8), axis=alt.Axis(tickCount=4))
-    title = alt.TitleParams(one.label, fontSize=10, fontWeight="normal", anchor="start", limit=_SMALL_WIDTH)
-    chart = _layers(one, x, alt.Y("height:Q", title=None, axis=None), (_SMALL_WIDTH, _SMALL_HEIGHT))
-    return chart.properties(title=title)
+def _small(one: Histogram) -> Spec:
+    x = number("low", title=None, scale={"zero": False, "nice": False, "padding": 8}, axis={"tickCount": 4})
+    title = small_title(one.label, limit=_SMALL_WIDTH) | {"fontSize": 10}
+    parts = _parts(one, x, number("height", title=None, axis=None))
+    return layers(parts, _SMALL_WIDTH, _SMALL_HEIGHT, title=title)
 
 
-def _layers(one: Histogram, x: alt.X, y: alt.Y, size: tuple[int, int]) -> _Drawn:
+def _parts(one: Histogram, x: Spec, y: Spec) -> list[Spec]:
     """Without limits all bars are grey, and the line of what was found has the colour that limits would have."""
     found = TEXT if one.inside else COLOURS[1]
-    layers: list[Any] = [
-        _bars(one, x, y, size),
-        *(_rule(limit, size, COLOURS[1]) for limit in one.inside or ()),
-        *(_rule(mark.place, size, TEXT if mark.dashed else found, dashed=mark.dashed) for mark in one.marks),
+    return [
+        _bars(one, x, y),
+        *(_rule(limit, COLOURS[1]) for limit in one.inside or ()),
+        *(_rule(mark.place, TEXT if mark.dashed else found, dashed=mark.dashed) for mark in one.marks),
     ]
-    return alt.layer(*layers)
 
 
-def _bars(one: Histogram, x: alt.X, y: alt.Y, size: tuple[int, int]) -> alt.Chart:
+def _bars(one: Histogram, x: Spec, y: Spec) -> Spec:
     if one.edges[0] == one.edges[-1]:  # all values are the same
-        only = inline([{"low": one.edges[0]}], size[1], size[0]).mark_rule(color=LINE, strokeWidth=8)
-        return cast("alt.Chart", only.encode(x=x))
-    scale = alt.Scale(domain=["inside", "outside"], range=[COLOURS[0], LINE])
-    bars = inline(_rows(one), size[1], size[0]).mark_bar(binSpacing=0, opacity=0.85)
-    colour = alt.Color("part:N", scale=scale, legend=None)
-    return cast("alt.Chart", bars.encode(x=x, x2="high:Q", y=y, y2="zero:Q", color=colour))
+        return layer([{"low": one.edges[0]}], "rule", {"x": x}, color=LINE, strokeWidth=8)
+    scale = {"domain": ["inside", "outside"], "range": [COLOURS[0], LINE]}
+    colour = name("part", scale=scale, legend=None)
+    limits = {"x": x, "x2": end("high"), "y": y, "y2": end("zero"), "color": colour}
+    return layer(_rows(one), "bar", limits, binSpacing=0, opacity=0.85)
 
 
-def _rows(one: Histogram) -> list[dict[str, Any]]:
+def _rows(one: Histogram) -> list[Spec]:
     return [
         {"low": low, "high": high, "height": height, "zero": 0, "part": _part(one, (low + high) / 2)}
         for low, high, height in zip(one.edges, one.edges[1:], one.heights, strict=False)
@@ -88,8 +82,6 @@ def _part(one: Histogram, middle: float) -> str:
     return "inside" if one.inside is not None and one.inside[0] <= middle <= one.inside[1] else "outside"
 
 
-def _rule(place: float, size: tuple[int, int], colour: str, *, dashed: bool = False) -> alt.Chart:
-    mark = inline([{"place": place}], size[1], size[0]).mark_rule(
-        color=colour, strokeWidth=1 if dashed else 2, strokeDash=[4, 3] if dashed else [1, 0]
-    )
-    return cast("alt.Chart", mark.encode(x="place:Q"))
+def _rule(place: float, colour: str, *, dashed: bool = False) -> Spec:
+    look = {"strokeWidth": 1, "strokeDash": [4, 3]} if dashed else {"strokeWidth": 2, "strokeDash": [1, 0]}
+    return layer([{"place": place}], "rule", {"x": number("place")}, color=colour, **look)

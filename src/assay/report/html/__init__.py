@@ -30,7 +30,7 @@ def write_page(document: ReportDocument, path: Path) -> None:
 def page_html(document: ReportDocument) -> str:
     """The document as one HTML file: styles, scripts and data inside, no request to anywhere."""
     charts = {name: chart.specification for name, _, chart in document.charts() if not chart.repeats_gauge}
-    scripts = [asset("page.js"), *([chart_library(), asset("charts.js")] if charts else [])]
+    scripts = [asset("page.js"), *([asset("vega.js"), asset("charts.js")] if charts else [])]
     style = asset("page.css")
     body = "".join(
         [
@@ -83,16 +83,6 @@ def script_safe(data: Any) -> str:
 @cache
 def asset(name: str) -> str:
     return files("assay.report.html").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-@cache
-def chart_library() -> str:
-    """Vega, Vega-Lite and their embedding as one script, from the package that draws charts without a browser."""
-    import vl_convert  # late: it carries a drawing engine
-
-    bundle = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # its stub forgets that None is the default
-    # A function of its own: the names of the bundle stay inside; it hangs what is needed on the window.
-    return "(function(){" + bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "})();"
 
 
 def _downloads(document: ReportDocument) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from assay.report.document import SYMBOLS, WORDS, ReportDocument
-from assay.report.html import asset, chart_library, page_html, policy
+from assay.report.html import asset, page_html, policy
 from assay.report.serve.folder import (
     LARGEST,
     PAGES,
@@ -299,7 +299,7 @@ def page_policy(page: bytes) -> str:
 @cache
 def _own_policies() -> tuple[str, str]:
     """What pages of this version state: without charts, and with them."""
-    style, first, rest = asset("page.css"), asset("page.js"), [chart_library(), asset("charts.js")]
+    style, first, rest = asset("page.css"), asset("page.js"), [asset("vega.js"), asset("charts.js")]
     return policy([style], [first]), policy([style], [first, *rest])
 
 
