@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 from scipy import stats
 
-from assay.stats.bootstrap.resampling import Engine
+from assay.stats.bootstrap.resampling import Backend
 from assay.stats.ranking.pair_tests import sign_flips
 from assay.stats.ranking.pairs import pairs_of
 from assay.stats.ranking.shared_signs import Flips, maxima
@@ -109,8 +109,8 @@ def _ours() -> list[Contender]:
     scores = _scores()
     right = (scores > 0.5).astype(np.float64)
 
-    def flipped(engine: Engine) -> object:
-        return sign_flips(pairs_of(Grid(scores, np.ones(ITEMS))), resamples=FLIPS, engine=engine)
+    def flipped(backend: Backend) -> object:
+        return sign_flips(pairs_of(Grid(scores, np.ones(ITEMS))), resamples=FLIPS, backend=backend)
 
     def stepped() -> object:
         grid = Grid(scores, np.ones(ITEMS))

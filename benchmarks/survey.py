@@ -69,7 +69,7 @@ def _report(turns: int) -> str:
     people, predicted = round_of_survey()
     contenders = [
         Contender(SCIPY, lambda: with_scipy(people, predicted, FEW)),
-        Contender(COMPILED, lambda: resampled_scores(people, predicted, RESAMPLES, 0, engine="compiled")),
+        Contender(COMPILED, lambda: resampled_scores(people, predicted, RESAMPLES, 0, backend="compiled")),
     ]
     times = interleaved(contenders, turns)
     times[SCIPY] = Times(*([t * RESAMPLES / FEW for t in part] for part in (times[SCIPY].cpu, times[SCIPY].wall)))

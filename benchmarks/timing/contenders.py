@@ -14,7 +14,7 @@ from arch.bootstrap import IIDBootstrap
 from scipy import stats
 
 from assay.stats.bootstrap import interval
-from assay.stats.bootstrap.resampling import Engine
+from assay.stats.bootstrap.resampling import Backend
 from assay.stats.records import IntervalName
 from assay.stats.units import Floats, Units
 from benchmarks.timing.clock import Contender, quickest
@@ -65,16 +65,16 @@ def _ours(size: Size) -> list[Contender]:
     return [
         Contender(LIKE, _own(size, None, "numpy")),
         Contender(FUSED, _own(size, None, "compiled")),
-        Contender(DEFAULT, _of_mean(size, lambda x: interval(_equal(x), engine="numpy"))),
+        Contender(DEFAULT, _of_mean(size, lambda x: interval(_equal(x), backend="numpy"))),
         Contender(RATIO, _of_ratio(size)),
         Contender(NUMPY, _own(size, size.resamples, "numpy")),
         Contender(COMPILED, _own(size, size.resamples, "compiled")),
     ]
 
 
-def _own(size: Size, resamples: int | None, engine: Engine) -> Callable[[], object]:
+def _own(size: Size, resamples: int | None, backend: Backend) -> Callable[[], object]:
     """What scipy computes, by us."""
-    return _of_mean(size, lambda x: interval(_equal(x), method=size.ours, resamples=resamples, engine=engine))
+    return _of_mean(size, lambda x: interval(_equal(x), method=size.ours, resamples=resamples, backend=backend))
 
 
 def _scipy(size: Size, batch: int | None) -> Callable[[], object]:
@@ -105,7 +105,7 @@ def _of_ratio(size: Size) -> Callable[[], object]:
     """Our default on the samples weighted by log-normal(0.5) token counts."""
     tokens = np.random.default_rng(2).lognormal(6.0, 0.5, size.n)
     sums = cycle([sample * tokens for sample in _samples(size.n)])
-    return lambda: interval(Units(next(sums), tokens), engine="numpy")
+    return lambda: interval(Units(next(sums), tokens), backend="numpy")
 
 
 @cache

@@ -90,7 +90,7 @@ def test_sums_against_the_literal_draws(n: int) -> None:
     index = drawn_units(n, None, KEY, 5, 8)
     expected = columns[index].sum(axis=0)
     np.testing.assert_allclose(counted_sums(columns, KEY, 5, 8), expected, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(resampled_sums(columns, None, 8, 7, first=5, engine="compiled"), expected, atol=1e-11)
+    np.testing.assert_allclose(resampled_sums(columns, None, 8, 7, first=5, backend="compiled"), expected, atol=1e-11)
 
 
 @given(st.integers(400, 700), st.integers(1, 5), st.integers(0, 5), st.integers(0, 1000))
@@ -112,14 +112,14 @@ def many_left_over(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("n", [400, 1025, 5000])
 def test_many_left_over_cells_change_no_bit(n: int, many_left_over: None) -> None:
     columns = np.random.default_rng(n).standard_cauchy(size=(n, 2))
-    by_numpy = resampled_sums(columns, None, 20, 1, first=2, engine="numpy")
-    assert by_numpy.tobytes() == resampled_sums(columns, None, 20, 1, first=2, engine="compiled").tobytes()
+    by_numpy = resampled_sums(columns, None, 20, 1, first=2, backend="numpy")
+    assert by_numpy.tobytes() == resampled_sums(columns, None, 20, 1, first=2, backend="compiled").tobytes()
 
 
 def test_zeros_have_no_sign() -> None:
     columns = np.full((400, 1), -0.0)
-    for engine in ("numpy", "compiled"):
-        assert not np.signbit(resampled_sums(columns, None, 5, 0, engine=engine)).any()
+    for backend in ("numpy", "compiled"):
+        assert not np.signbit(resampled_sums(columns, None, 5, 0, backend=backend)).any()
 
 
 def test_columns_are_filled_up_with_zeros() -> None:

@@ -324,13 +324,13 @@ def clumped(n: int, many: int, far: float, spread: float) -> NDArray[np.float64]
 @pytest.mark.parametrize("method", ["bca", "bca-plain", "percentile"])
 @pytest.mark.parametrize("n", [12, 30, 180, 1000])
 def test_compiled_series_against_the_one_in_numpy(n: int, method: IntervalName) -> None:
-    """The engine changes no number that anyone could see: 1e-6 standard errors."""
+    """The backend changes no number that anyone could see: 1e-6 standard errors."""
     several = [sample(kind, n) for kind in KINDS] + [clumped(n, n // 3, 20.0, 2.0), clumped(n, n // 50, 300.0, 30.0)]
     for found in several:
         units = Units(2 * found, np.full(n, 2.0))
         if units.degenerate:
             continue
-        ours = interval(units, method=method, engine="compiled").interval
+        ours = interval(units, method=method, backend="compiled").interval
         theirs = interval(units, method=method).interval
         assert [ours.low, ours.high] == pytest.approx([theirs.low, theirs.high], abs=1e-6 * found.std() / sqrt(n))
         assert ours.method == theirs.method
@@ -339,11 +339,11 @@ def test_compiled_series_against_the_one_in_numpy(n: int, method: IntervalName) 
 @pytest.mark.parametrize("scheme", ["ratio", "tokens"])
 def test_what_is_not_compiled_takes_the_other_path(scheme: str) -> None:
     units = data("normal", 40, scheme)
-    assert interval(units, engine="compiled") == interval(units)
+    assert interval(units, backend="compiled") == interval(units)
 
 
 @pytest.mark.untraced
 def test_levels_beyond_the_compiled_series_take_the_other_path() -> None:
     units = data("normal", 400, "mean")
-    far = interval(units, method="percentile", confidence_level=1 - 1e-12, engine="compiled")
+    far = interval(units, method="percentile", confidence_level=1 - 1e-12, backend="compiled")
     assert far == interval(units, method="percentile", confidence_level=1 - 1e-12)

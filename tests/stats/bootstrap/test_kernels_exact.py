@@ -25,7 +25,7 @@ SAMPLES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 def test_limits_against_the_numpy_path(name: str, n: int, method: IntervalName) -> None:
     units = Units(SAMPLES[name](np.random.default_rng(n), n), np.full(n, 3.0))
     slow = interval(units, method=method).interval
-    fast = interval(units, method=method, engine="compiled").interval
+    fast = interval(units, method=method, backend="compiled").interval
     error = standard_error(units)
     assert error is not None
     assert fast.low == pytest.approx(slow.low, abs=1e-7 * error)
@@ -57,7 +57,7 @@ def test_the_compiled_path_is_really_taken_where_it_applies() -> None:
 )
 def test_what_it_does_not_cover_is_left_to_the_numpy_path(units: Units) -> None:
     assert compiled_series(units) is None
-    assert interval(units, engine="compiled") == interval(units)
+    assert interval(units, backend="compiled") == interval(units)
 
 
 def test_the_kernels_as_plain_python_agree_with_their_machine_code() -> None:

@@ -1,4 +1,4 @@
-"""Random resampling: the same bits for any batch, thread or engine; and the right distribution."""
+"""Random resampling: the same bits for any batch, thread or backend; and the right distribution."""
 
 from collections.abc import Iterator
 from math import sqrt
@@ -56,8 +56,8 @@ def all_threads() -> Iterator[None]:
 )
 def test_batches_change_no_bit(n: int, width: int, rows: int, cut: int, first: int, weighted: bool) -> None:
     columns, p = columns_of(n, width), probabilities_of(n) if weighted else None
-    whole = resampled_sums(columns, p, rows + cut, 5, first=first, engine="numpy")
-    rest = resampled_sums(columns, p, rows, 5, first=first + cut, engine="numpy")
+    whole = resampled_sums(columns, p, rows + cut, 5, first=first, backend="numpy")
+    rest = resampled_sums(columns, p, rows, 5, first=first + cut, backend="numpy")
     assert whole[cut:].tobytes() == rest.tobytes()
 
 
@@ -68,9 +68,9 @@ def test_the_batch_size_of_the_numpy_engine_changes_no_bit(
     batch: int, width: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     columns, p = columns_of(61, width), probabilities_of(61) if weighted else None
-    expected = resampled_sums(columns, p, 301, 1, engine="numpy")
+    expected = resampled_sums(columns, p, 301, 1, backend="numpy")
     monkeypatch.setattr(resampling, "_BATCH", batch)
-    assert resampled_sums(columns, p, 301, 1, engine="numpy").tobytes() == expected.tobytes()
+    assert resampled_sums(columns, p, 301, 1, backend="numpy").tobytes() == expected.tobytes()
 
 
 @pytest.mark.untraced
@@ -79,8 +79,8 @@ def test_the_batch_size_of_the_numpy_engine_changes_no_bit(
 @pytest.mark.parametrize("n", SIZES)
 def test_compiled_and_numpy_give_the_same_bits(n: int, width: int, weighted: bool) -> None:
     columns, p = columns_of(n, width), probabilities_of(n) if weighted else None
-    compiled = resampled_sums(columns, p, 57, 3, first=11, engine="compiled")
-    assert compiled.tobytes() == resampled_sums(columns, p, 57, 3, first=11, engine="numpy").tobytes()
+    compiled = resampled_sums(columns, p, 57, 3, first=11, backend="compiled")
+    assert compiled.tobytes() == resampled_sums(columns, p, 57, 3, first=11, backend="numpy").tobytes()
 
 
 @pytest.mark.untraced
@@ -91,18 +91,18 @@ def test_threads_change_no_bit(
     n: int, weighted: bool, width: int, monkeypatch: pytest.MonkeyPatch, all_threads: None
 ) -> None:
     columns, p = columns_of(n, width), probabilities_of(n) if weighted else None
-    one = resampled_sums(columns, p, 1000, 9, engine="compiled")
+    one = resampled_sums(columns, p, 1000, 9, backend="compiled")
     monkeypatch.setattr(resampling, "_ONE_THREAD_BELOW", 0)  # all the threads there are
-    assert resampled_sums(columns, p, 1000, 9, engine="compiled").tobytes() == one.tobytes()
-    assert one.tobytes() == resampled_sums(columns, p, 1000, 9, engine="numpy").tobytes()
+    assert resampled_sums(columns, p, 1000, 9, backend="compiled").tobytes() == one.tobytes()
+    assert one.tobytes() == resampled_sums(columns, p, 1000, 9, backend="numpy").tobytes()
 
 
 @pytest.mark.parametrize("n", [2, 3, 180, 181, 399, 400, 801])
 def test_a_column_has_the_same_bits_alone_and_among_others(n: int) -> None:
     columns = columns_of(n, 3)
-    together = resampled_sums(columns, None, 40, 2, engine="compiled")
+    together = resampled_sums(columns, None, 40, 2, backend="compiled")
     for k in range(3):
-        alone = resampled_sums(columns[:, [k]], None, 40, 2, engine="compiled")
+        alone = resampled_sums(columns[:, [k]], None, 40, 2, backend="compiled")
         assert alone[:, 0].tobytes() == together[:, k].tobytes()
 
 
@@ -125,10 +125,10 @@ def test_kernels_as_plain_python_against_numpy(n: int) -> None:
         table = np.add.outer(columns[:, 0], columns[:, 0]).ravel()
         kernels.paired_sums_of_one.py_func(columns[:, 0], table, np.uint64(key), first, one)
         kernels.weighted_sums.py_func(columns, *alias_table(p), np.uint64(key), first, weighted)
-    expected = resampled_sums(columns, None, rows, 4, first=first, engine="numpy")
+    expected = resampled_sums(columns, None, rows, 4, first=first, backend="numpy")
     assert out.tobytes() == expected.tobytes()
     assert one.tobytes() == expected[:, 0].tobytes()
-    assert weighted.tobytes() == resampled_sums(columns, p, rows, 4, first=first, engine="numpy").tobytes()
+    assert weighted.tobytes() == resampled_sums(columns, p, rows, 4, first=first, backend="numpy").tobytes()
 
 
 def test_seeds_and_purposes_give_other_replicates() -> None:

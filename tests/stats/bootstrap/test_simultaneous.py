@@ -95,7 +95,7 @@ def test_independent_normal_ratios_against_the_largest_of_independent_t(k: int) 
 def test_many_clusters_drawn_in_groups_against_the_largest_of_independent_t() -> None:
     n, k = 3 * MOST_GROUPS + 17, 5
     exact = float(scipy_stats.t.ppf((1 + 0.95 ** (1 / k)) / 2, n - 1))
-    found = simultaneous(normal_family(n, k), resamples=4000, engine="compiled")
+    found = simultaneous(normal_family(n, k), resamples=4000, backend="compiled")
     assert found.critical_value == pytest.approx(exact, rel=0.03)
 
 
@@ -146,7 +146,7 @@ def test_another_unit_scales_and_another_sign_mirrors(seed: int, scale: float) -
 
 def test_engines_give_the_same_bits() -> None:
     family = uneven_family(60, 4)
-    found = [simultaneous(family, resamples=500, engine=engine) for engine in ("numpy", "compiled")]
+    found = [simultaneous(family, resamples=500, backend=backend) for backend in ("numpy", "compiled")]
     assert found[0] == found[1]
 
 

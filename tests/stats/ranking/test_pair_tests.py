@@ -31,10 +31,10 @@ def each(pairs: Pairs) -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+@pytest.mark.parametrize("backend", ["numpy", "compiled"])
 @pytest.mark.parametrize("name", GRIDS)
-def test_differences_and_errors_against_single_pairs(name: str, engine: str) -> None:
-    pairs = pairs_of(GRIDS[name], engine="compiled" if engine == "compiled" else "numpy")
+def test_differences_and_errors_against_single_pairs(name: str, backend: str) -> None:
+    pairs = pairs_of(GRIDS[name], backend="compiled" if backend == "compiled" else "numpy")
     for r, i, j in each(pairs):
         units = pairs.grid.pair(i, j)
         both = pairs.grid.present[:, i] & pairs.grid.present[:, j]
@@ -179,10 +179,10 @@ def test_identical_constant_and_absent_pairs() -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("engine", ["numpy", "compiled"])
-def test_squared_gaps_against_two_loops(engine: str) -> None:
+@pytest.mark.parametrize("backend", ["numpy", "compiled"])
+def test_squared_gaps_against_two_loops(backend: str) -> None:
     columns = np.random.default_rng(0).normal(size=(15, 40))
-    found = squared_gaps(columns, "compiled" if engine == "compiled" else "numpy")
+    found = squared_gaps(columns, "compiled" if backend == "compiled" else "numpy")
     for i, j in combinations(range(40), 2):
         assert found[i, j] == pytest.approx(((columns[:, i] - columns[:, j]) ** 2).sum())
 

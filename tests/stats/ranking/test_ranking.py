@@ -91,9 +91,9 @@ def test_replicates_have_the_covariance_of_the_estimates() -> None:
 def test_many_groups_are_dealt_into_hands_with_the_same_variance() -> None:
     columns = np.random.default_rng(0).normal(size=(2 * MOST_GROUPS + 9, 2)) / 1e3
     found = Fitted(np.zeros(2), columns - columns.mean(axis=0))
-    draws = deviations(found, 4_000, engine="compiled")
+    draws = deviations(found, 4_000, backend="compiled")
     assert draws.std(axis=0) == pytest.approx(found.errors, rel=0.06)
-    numpy = deviations(found, 100, engine="numpy")
+    numpy = deviations(found, 100, backend="numpy")
     assert numpy.tobytes() == draws[:100].tobytes()
 
 

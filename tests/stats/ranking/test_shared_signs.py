@@ -68,7 +68,7 @@ def test_counts_against_signs_drawn_one_by_one(name: str) -> None:
 def test_engines_give_the_same_bits(name: str) -> None:
     grid = GRIDS[name]
     pairs = pairs_of(grid)
-    numpy, compiled = (Flips.of(grid, engine=engine) for engine in ("numpy", "compiled"))
+    numpy, compiled = (Flips.of(grid, backend=backend) for backend in ("numpy", "compiled"))
     assert (numpy.compiled(B), compiled.compiled(B)) == (False, True)
     sums = [np.concatenate([s for _, s in f.blocks(B, compiled=f is compiled)]) for f in (numpy, compiled)]
     assert sums[0].tobytes() == sums[1].tobytes()
@@ -81,7 +81,7 @@ def test_engines_give_the_same_bits(name: str) -> None:
 
 def test_many_columns_and_many_rows_are_cut_into_blocks_that_change_nothing() -> None:
     columns = np.random.default_rng(0).normal(size=(21, 70))
-    whole = Flips(columns, engine="compiled")
+    whole = Flips(columns, backend="compiled")
     (_, sums), *rest = whole.blocks(2_600, compiled=True)
     assert not rest
     single = np.concatenate([s for _, s in Flips(columns).blocks(2_600, compiled=False)])
@@ -126,8 +126,8 @@ def test_running_maxima_of_both_engines_against_numpy(seed: int) -> None:
     sums, pairs, scale = rng.normal(size=(30, 4)), np.stack(np.triu_indices(4, 1)), rng.random(6)
     least = np.sort(rng.random(6) * 2)
     running = np.maximum.accumulate(np.abs(sums[:, pairs[0]] - sums[:, pairs[1]]) * scale, axis=1)
-    for engine in ("numpy", "compiled"):
-        counts, largest = running_maxima(sums, pairs, scale, least, engine=engine)
+    for backend in ("numpy", "compiled"):
+        counts, largest = running_maxima(sums, pairs, scale, least, backend=backend)
         assert counts.tolist() == (running >= least).sum(axis=0).tolist()
         assert largest.tolist() == running[:, -1].tolist()
 

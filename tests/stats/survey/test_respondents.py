@@ -1,4 +1,4 @@
-"""Multinomial resampling: engines against each other, draws against the distribution, scores against scipy."""
+"""Multinomial resampling: backends against each other, draws against the distribution, scores against scipy."""
 
 from typing import Any
 
@@ -31,17 +31,17 @@ def small(cells: int = 12, models: int = 3, seed: int = 0) -> tuple[Respondents,
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_engines_give_the_same_bits(seed: int) -> None:
     people, predicted = small(seed=seed)
-    one, other = (resampled_scores(people, predicted, 150, seed, engine=engine) for engine in ("numpy", "compiled"))
+    one, other = (resampled_scores(people, predicted, 150, seed, backend=backend) for backend in ("numpy", "compiled"))
     assert one.tobytes() == other.tobytes()
 
 
-@pytest.mark.parametrize("engine", ["numpy", "compiled"])
-def test_how_the_work_is_cut_changes_no_bit(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("backend", ["numpy", "compiled"])
+def test_how_the_work_is_cut_changes_no_bit(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     people, predicted = small()
-    whole = resampled_scores(people, predicted, 60, 3, engine=engine)
+    whole = resampled_scores(people, predicted, 60, 3, backend=backend)
     monkeypatch.setattr(respondents, "_CHUNK", 1_000)
-    assert resampled_scores(people, predicted, 60, 3, engine=engine).tobytes() == whole.tobytes()
-    assert resampled_scores(people, predicted, 25, 3, engine=engine).tobytes() == whole[:, :25].tobytes()
+    assert resampled_scores(people, predicted, 60, 3, backend=backend).tobytes() == whole.tobytes()
+    assert resampled_scores(people, predicted, 25, 3, backend=backend).tobytes() == whole[:, :25].tobytes()
 
 
 def test_scores_against_scipy_on_the_same_draws() -> None:
@@ -53,7 +53,7 @@ def test_scores_against_scipy_on_the_same_draws() -> None:
         for m in range(3):
             distance = jensenshannon(counts[c] / people.n[c], predicted.shares[c, m][None], base=2, axis=1)
             expected[predicted.blocks[c], :, m] += predicted.weights[c, m] * (1 - distance)
-    found = resampled_scores(people, predicted, resamples, 7, engine="numpy")
+    found = resampled_scores(people, predicted, resamples, 7, backend="numpy")
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)  # the floor of 1e-10 under a root
 
 

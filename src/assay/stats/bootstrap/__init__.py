@@ -16,7 +16,7 @@ from math import inf, isfinite, log, sqrt
 import numpy as np
 
 from assay.stats.bootstrap.exact import BootstrapDistribution, bootstrap_distribution
-from assay.stats.bootstrap.resampling import Engine, Replicates, replicates, studentized_replicates
+from assay.stats.bootstrap.resampling import Backend, Replicates, replicates, studentized_replicates
 from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
@@ -49,7 +49,7 @@ def interval(
     confidence_level: float = 0.95,
     resamples: int | None = None,
     seed: int = 0,
-    engine: Engine = "auto",
+    backend: Backend = "auto",
     own_p: bool = False,
 ) -> IntervalResult:
     """The interval of Σ num / Σ den; ``resamples=None`` takes the distribution over infinitely many resamples.
@@ -67,10 +67,10 @@ def interval(
     method = interval_for(method, UnitFacts.of(units))
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
-        found = _of_method(turned, method, confidence_level, resamples, seed, engine, own_p=own_p)
+        found = _of_method(turned, method, confidence_level, resamples, seed, backend, own_p=own_p)
         low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
         return replace(found, interval=replace(found.interval, low=low, high=high))
-    return _of_method(units, method, confidence_level, resamples, seed, engine, own_p=own_p)
+    return _of_method(units, method, confidence_level, resamples, seed, backend, own_p=own_p)
 
 
 def _leans_left(units: Units) -> bool:
@@ -87,11 +87,11 @@ def _of_method(
     confidence_level: float,
     resamples: int | None,
     seed: int,
-    engine: Engine,
+    backend: Backend,
     *,
     own_p: bool,
 ) -> IntervalResult:
-    if engine == "compiled" and not own_p and resamples is None and method not in ("t", "t-hall", "studentized"):
+    if backend == "compiled" and not own_p and resamples is None and method not in ("t", "t-hall", "studentized"):
         found = _compiled(units, method, confidence_level)
         if found is not None:
             return found
@@ -102,8 +102,8 @@ def _of_method(
     if method == "t-hall":
         return _t_hall(units, confidence_level, own_p=own_p)
     if method == "studentized":
-        return _studentized(units, confidence_level, resamples, seed, engine)
-    distribution, fallbacks, used = _distribution(units, method, resamples, seed, engine)
+        return _studentized(units, confidence_level, resamples, seed, backend)
+    distribution, fallbacks, used = _distribution(units, method, resamples, seed, backend)
     form = shape(units)
     p = bca_own_p(units, form, method, distribution) if own_p else None
     limits = bca_levels(units.n, form, method, confidence_level, distribution.cdf(units.estimate))
@@ -148,10 +148,10 @@ def _t_hall(units: Units, level: float, *, own_p: bool) -> IntervalResult:
     return IntervalResult(made, "closed form", None, own_p=t_hall_own_p(found) if own_p else None)
 
 
-def _studentized(units: Units, level: float, resamples: int | None, seed: int, engine: Engine) -> IntervalResult:
+def _studentized(units: Units, level: float, resamples: int | None, seed: int, backend: Backend) -> IntervalResult:
     """R̂ − q·se with the quantiles q of (R* − R̂)/se*."""
     count = resamples or STAND_IN_RESAMPLES
-    error, values = standard_error(units), studentized_replicates(units, count, seed, engine)
+    error, values = standard_error(units), studentized_replicates(units, count, seed, backend)
     assert error is not None
     if len(values) < 2 or not np.ptp(values) > 1e-9:
         why = "every resample with spread has the same studentized value: too few different units"
@@ -167,10 +167,10 @@ def _studentized(units: Units, level: float, resamples: int | None, seed: int, e
 
 
 def _distribution(
-    units: Units, method: str, resamples: int | None, seed: int, engine: Engine
+    units: Units, method: str, resamples: int | None, seed: int, backend: Backend
 ) -> tuple[BootstrapDistribution, list[Fallback], int | None]:
     if resamples is not None:
-        return replicates(units, resamples, seed, engine), [], resamples
+        return replicates(units, resamples, seed, backend), [], resamples
     exact = bootstrap_distribution(units)
     if exact is None:
         why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"

@@ -1,7 +1,7 @@
 """Random resampling, where no closed form exists or where replicates and a seed were asked for.
 
 What replicate b draws depends on (seed, purpose, b) only, and it is summed in a fixed order, so neither the batch
-size, nor the number of threads, nor the engine (numpy for small work, compiled kernels for large) changes a bit.
+size, nor the number of threads, nor the backend (numpy for small work, compiled kernels for large) changes a bit.
 
 Units with equal probabilities are drawn in pairs where they are few, and counted (`assay.stats.streams`) where
 they are many; unequal probabilities take the alias method.
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from assay.stats.streams import counted_sums, in_groups, rule_of, stream_key, words
 from assay.stats.units import Floats, Units
 
-Engine = Literal["auto", "numpy", "compiled"]
+Backend = Literal["auto", "numpy", "compiled"]
 
 _COMPILE_ABOVE = 2e7  # draws: about what numpy does in the time that loading the compiled kernels takes
 _ONE_THREAD_BELOW = 2e7  # draws, some milliseconds: on a busy machine a second thread starts later than that
-_BATCH = 1 << 18  # draws per pass of the numpy engine
+_BATCH = 1 << 18  # draws per pass of the numpy backend
 COUNTED_FROM = 400  # units: fewer are drawn, from a table of all pairs that fits the cache
 _LOW, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 
@@ -54,24 +54,24 @@ class Replicates:
         return float(np.interp(x, self.values, np.linspace(0, 1, len(self.values))))
 
 
-def replicates(units: Units, resamples: int, seed: int, engine: Engine = "auto") -> Replicates:
+def replicates(units: Units, resamples: int, seed: int, backend: Backend = "auto") -> Replicates:
     """Random replicates of Σ num / Σ den."""
     if units.equal_denominators:
-        sums = resampled_sums(units.numerators[:, None], units.probabilities, resamples, seed, engine=engine)
+        sums = resampled_sums(units.numerators[:, None], units.probabilities, resamples, seed, backend=backend)
         return Replicates(np.sort(sums[:, 0] / (units.n * units.denominators[0])))
     columns = np.column_stack([units.numerators, units.denominators])
-    sums = resampled_sums(columns, units.probabilities, resamples, seed, engine=engine)
+    sums = resampled_sums(columns, units.probabilities, resamples, seed, backend=backend)
     return Replicates(np.sort(sums[:, 0] / sums[:, 1]))
 
 
-def studentized_replicates(units: Units, resamples: int, seed: int, engine: Engine = "auto") -> Floats:
+def studentized_replicates(units: Units, resamples: int, seed: int, backend: Backend = "auto") -> Floats:
     """(B,) sorted (R* − R̂)/se*, se* from the same resample; resamples without spread are left out."""
     estimate, n = units.estimate, units.n
     scale = float(np.abs(units.numerators - estimate * units.denominators).max())
     x = (units.numerators - estimate * units.denominators) / scale  # centred, so that squares do not cancel
     t = units.denominators / units.denominators.mean()
     columns = np.column_stack([x, t, x * x, x * t, t * t])
-    sums = resampled_sums(columns, units.probabilities, resamples, seed, engine=engine).T  # (5, B)
+    sums = resampled_sums(columns, units.probabilities, resamples, seed, backend=backend).T  # (5, B)
     shift = sums[0] / sums[1]
     squares = sums[2] - 2 * shift * sums[3] + shift * shift * sums[4]
     variance = squares * (n / (n - 1)) / sums[1] ** 2
@@ -87,11 +87,11 @@ def resampled_sums(
     *,
     purpose: str = "bootstrap",
     first: int = 0,
-    engine: Engine = "auto",
+    backend: Backend = "auto",
 ) -> Floats:
     """(B, c) Column sums over n draws, for the replicates first … first + B − 1 of the stream (seed, purpose)."""
     key, columns = stream_key(seed, purpose), np.ascontiguousarray(columns)
-    compiled = engine == "compiled" or (engine == "auto" and resamples * len(columns) > _COMPILE_ABOVE)
+    compiled = backend == "compiled" or (backend == "auto" and resamples * len(columns) > _COMPILE_ABOVE)
     table = None if probabilities is None else alias_table(probabilities)
     run = _compiled_sums if compiled else _numpy_sums
     return run(columns, table, key, first, resamples)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UsageError
-from assay.stats.bootstrap.resampling import Engine, resampled_sums
+from assay.stats.bootstrap.resampling import Backend, resampled_sums
 from assay.stats.numerics import SMALLEST_P, t_cdf, t_quantile
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.units import Floats, Units, shape, standard_error
@@ -85,7 +85,7 @@ def simultaneous(
     resamples: int = 10_000,
     seed: int = 0,
     purpose: str = "max-t",
-    engine: Engine = "auto",
+    backend: Backend = "auto",
 ) -> Simultaneous:
     """Max-T intervals and p-values of a family of ratios of sums.
 
@@ -102,7 +102,7 @@ def simultaneous(
     counted = [k for k, ratio in enumerate(ratios) if ratio.spread]
     many = [k for k in counted if ratios[k].n >= FEWEST]
     alpha = 1 - confidence_level
-    statistics = _resampled(family, many, resamples, seed, purpose, engine)
+    statistics = _resampled(family, many, resamples, seed, purpose, backend)
     kept = _with_spread(statistics, _LOST * alpha)
     largest = np.sort(statistics[:, kept].max(axis=1, initial=0.0))
     resampled = [k for k, keep in zip(many, kept, strict=True) if keep]
@@ -180,16 +180,16 @@ def _with_spread(statistics: Floats, most_lost: float) -> NDArray[np.bool_]:
 
 
 def _resampled(
-    family: Family, chosen: Sequence[int], resamples: int, seed: int, purpose: str, engine: Engine
+    family: Family, chosen: Sequence[int], resamples: int, seed: int, purpose: str, backend: Backend
 ) -> Floats:
     """(B, K) |R* − R| / se* of the chosen ratios in every resample; infinite where the resample has no spread."""
     if not chosen:
         return np.empty((resamples, 0))
     parts = [_columns(family, k) for k in chosen]  # (n, 5) each
     columns = _grouped(np.concatenate([columns for columns, _ in parts], axis=1))
-    if engine == "auto" and resamples * columns.size > _COMPILE_ABOVE:
-        engine = "compiled"
-    sums = resampled_sums(columns, None, resamples, seed, purpose=purpose, engine=engine)
+    if backend == "auto" and resamples * columns.size > _COMPILE_ABOVE:
+        backend = "compiled"
+    sums = resampled_sums(columns, None, resamples, seed, purpose=purpose, backend=backend)
     found = [_studentized(sums[:, 5 * i : 5 * i + 5], n) for i, (_, n) in enumerate(parts)]
     return np.column_stack(found)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.stats.bootstrap import bca_levels, interval, own_p_at
-from assay.stats.bootstrap.resampling import Engine, Replicates, resampled_sums
+from assay.stats.bootstrap.resampling import Backend, Replicates, resampled_sums
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Fallback, Interval, IntervalName, Test
 from assay.stats.streams import signs, stream_key
@@ -29,10 +29,10 @@ _TIE = 1e-12  # relative: scores closer than this are equal up to rounding
 _BATCH = 1 << 22  # swaps per pass
 
 
-def replicated_sums(columns: Sequence[Floats], resamples: int, seed: int, engine: Engine = "auto") -> list[Floats]:
+def replicated_sums(columns: Sequence[Floats], resamples: int, seed: int, backend: Backend = "auto") -> list[Floats]:
     """(B, c) for each system: the sums of its counts (n, c) over the same drawn sentences."""
     joined = np.concatenate(columns, axis=1)
-    sums = resampled_sums(joined, None, resamples, seed, purpose="sentences", engine=engine)
+    sums = resampled_sums(joined, None, resamples, seed, purpose="sentences", backend=backend)
     return np.split(sums, np.cumsum([part.shape[1] for part in columns])[:-1], axis=1)
 
 

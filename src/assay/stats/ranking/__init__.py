@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.resampling import Engine, resampled_sums
+from assay.stats.bootstrap.resampling import Backend, resampled_sums
 from assay.stats.bootstrap.simultaneous import MOST_GROUPS
 from assay.stats.ranking.pairs import drawn_by_stratum
 from assay.stats.rounding import without_residue
@@ -109,12 +109,12 @@ def _with_unit_effects(grid: Grid) -> Fitted:
     return Fitted(systems + level, without_residue(grid.grouped(pull), grid.grouped(sizes)))
 
 
-def deviations(found: Fitted, resamples: int, seed: int = 0, engine: Engine = "auto") -> Floats:
+def deviations(found: Fitted, resamples: int, seed: int = 0, backend: Backend = "auto") -> Floats:
     """(B, k) Bootstrap deviations θ* − θ of all estimates, from the same draws of groups."""
     columns = _dealt(found.influence)
-    if engine == "auto" and resamples * columns.size > _COMPILE_ABOVE:
-        engine = "compiled"
-    sums = resampled_sums(columns, None, resamples, seed, purpose="ranking", engine=engine)
+    if backend == "auto" and resamples * columns.size > _COMPILE_ABOVE:
+        backend = "compiled"
+    sums = resampled_sums(columns, None, resamples, seed, purpose="ranking", backend=backend)
     return sums * sqrt(found.groups / (found.groups - 1))  # draws have the variance of n, not of n − 1
 
 

@@ -21,7 +21,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from assay.stats.bootstrap.resampling import Engine
+from assay.stats.bootstrap.resampling import Backend
 from assay.stats.numerics import SMALLEST_P, critical_values, normal_cdf
 from assay.stats.paired_tests import sign_flip, wilcoxon
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
@@ -65,7 +65,7 @@ def sign_flips(
     *,
     resamples: int | None = None,
     seed: int = 0,
-    engine: Engine = "auto",
+    backend: Backend = "auto",
     chosen: Truths | None = None,
     ways: FixedWays | None = None,
 ) -> PairTests:
@@ -85,9 +85,9 @@ def sign_flips(
         if binary.all():
             return _mcnemar(pairs, binary)
         if binary.any():
-            others = _flipped(pairs, resamples, seed, engine, chosen & ~binary, ways)
+            others = _flipped(pairs, resamples, seed, backend, chosen & ~binary, ways)
             return _mixed(binary, _mcnemar(pairs, binary), others)
-    return _flipped(pairs, resamples, seed, engine, chosen, ways)
+    return _flipped(pairs, resamples, seed, backend, chosen, ways)
 
 
 def _mixed(binary: Truths, right: PairTests, others: PairTests) -> PairTests:
@@ -102,7 +102,7 @@ def _mixed(binary: Truths, right: PairTests, others: PairTests) -> PairTests:
 
 
 def _flipped(
-    pairs: Pairs, resamples: int | None, seed: int, engine: Engine, chosen: Truths, ways: FixedWays | None
+    pairs: Pairs, resamples: int | None, seed: int, backend: Backend, chosen: Truths, ways: FixedWays | None
 ) -> PairTests:
     wanted = np.flatnonzero(chosen)
     told = ways is not None and bool((ways.fixed & chosen).any())
@@ -113,7 +113,7 @@ def _flipped(
         p = np.full(len(pairs.units), np.nan)
         p[wanted], fallbacks = _exact(pairs, wanted, seed)
         return PairTests("sign-flip", p, _signed(pairs), "exact", None, fallbacks)
-    return _shared(pairs, resamples, seed, engine, chosen, ways)
+    return _shared(pairs, resamples, seed, backend, chosen, ways)
 
 
 def _signed(pairs: Pairs) -> Floats:
@@ -143,9 +143,9 @@ def _mcnemar(pairs: Pairs, binary: Truths) -> PairTests:
 
 
 def _shared(
-    pairs: Pairs, resamples: int | None, seed: int, engine: Engine, chosen: Truths, ways: FixedWays | None
+    pairs: Pairs, resamples: int | None, seed: int, backend: Backend, chosen: Truths, ways: FixedWays | None
 ) -> PairTests:
-    flips = Flips.of(pairs.grid, seed=seed, engine=engine)
+    flips = Flips.of(pairs.grid, seed=seed, backend=backend)
     count = flips.count(resamples or STAND_IN_FLIPS)
     reached = count_reached(flips, pairs.total, pairs.norm, count)
     p = share_reached(reached, count, exact=flips.exact)

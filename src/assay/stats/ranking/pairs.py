@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.stats.bootstrap.resampling import Engine
+from assay.stats.bootstrap.resampling import Backend
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.units import Floats, Grid, Integers, Truths, grouped
 
@@ -64,11 +64,11 @@ class _Sums:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
 
 
-def pairs_of(grid: Grid, *, engine: Engine = "auto") -> Pairs:
+def pairs_of(grid: Grid, *, backend: Backend = "auto") -> Pairs:
     """Differences and errors of all pairs."""
     if grid.strata is not None:
         return _pairs(grid, _Sums.joined([_by_stratum(grid, i) for i in range(grid.k - 1)]))
-    return _pairs(grid, _whole_sums(grid, engine) if grid.whole else _sums_with_holes(grid, engine))
+    return _pairs(grid, _whole_sums(grid, backend) if grid.whole else _sums_with_holes(grid, backend))
 
 
 def added_up(values: Floats) -> Floats:
@@ -84,18 +84,18 @@ def added_up(values: Floats) -> Floats:
     return np.asarray(np.add.reduce(rows, axis=0)[:m])
 
 
-def _whole_sums(grid: Grid, engine: Engine) -> _Sums:
+def _whole_sums(grid: Grid, backend: Backend) -> _Sums:
     """The residuals of a difference are differences of the systems' own residuals, so that all come from columns."""
     i, j = np.triu_indices(grid.k, 1)
     columns, mass = np.ascontiguousarray(grid.sums), float(grid.mass.sum())
     totals = added_up(columns)
     residuals = columns - totals / mass * grid.mass[:, None]
-    squares = squared_gaps(residuals, engine)[i, j]
+    squares = squared_gaps(residuals, backend)[i, j]
     if grid.clusters is None and bool((grid.weights == 1).all()):
         apart = squares
     else:
-        apart = squared_gaps((grid.values - totals / mass) * np.sqrt(grid.weights)[:, None], engine)[i, j]
-    total, norm = (part[i, j] for part in gap_sums(columns, engine))
+        apart = squared_gaps((grid.values - totals / mass) * np.sqrt(grid.weights)[:, None], backend)[i, j]
+    total, norm = (part[i, j] for part in gap_sums(columns, backend))
     if grid.clusters is not None:  # sums of a cluster that differ by their rounding only do not differ
         size = np.sqrt(added_up(grid.grouped(np.abs(grid.products)) ** 2))
         nothing = norm <= (TOLERANCE * (size[i] + size[j])) ** 2
@@ -104,13 +104,13 @@ def _whole_sums(grid: Grid, engine: Engine) -> _Sums:
     return _Sums(units, groups, np.full(len(i), mass), total, norm, _corrected(squares, groups), apart)
 
 
-def _sums_with_holes(grid: Grid, engine: Engine) -> _Sums:
+def _sums_with_holes(grid: Grid, backend: Backend) -> _Sums:
     """System by system against all later ones; two that have every unit are summed as if nobody had holes."""
     found = _Sums.joined([_against_later(grid, i) for i in range(grid.k - 1)])
     whole = np.flatnonzero(grid.present.all(axis=0))
     if len(whole) < 2:
         return found
-    own, (i, j) = _whole_sums(grid.of_systems(whole), engine), np.triu_indices(grid.k, 1)
+    own, (i, j) = _whole_sums(grid.of_systems(whole), backend), np.triu_indices(grid.k, 1)
     place = np.isin(i, whole) & np.isin(j, whole)
     for name in _Sums.__slots__:
         getattr(found, name)[place] = getattr(own, name)
@@ -154,10 +154,10 @@ def _pairs(grid: Grid, found: _Sums) -> Pairs:
     return Pairs(grid, units, groups, difference, error, found.total, np.sqrt(found.norm), spread)
 
 
-def squared_gaps(columns: Floats, engine: Engine = "auto") -> Floats:
+def squared_gaps(columns: Floats, backend: Backend = "auto") -> Floats:
     """(k, k) Σ (column i − column j)² for i < j; not from products of columns, whose digits would cancel."""
     k, out = columns.shape[1], np.zeros((columns.shape[1], columns.shape[1]))
-    if engine == "compiled" or (engine == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
+    if backend == "compiled" or (backend == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
         from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
 
         kernels_rank.squared_gaps(np.ascontiguousarray(columns), out)
@@ -168,11 +168,11 @@ def squared_gaps(columns: Floats, engine: Engine = "auto") -> Floats:
     return out
 
 
-def gap_sums(columns: Floats, engine: Engine = "auto") -> tuple[Floats, Floats]:
+def gap_sums(columns: Floats, backend: Backend = "auto") -> tuple[Floats, Floats]:
     """(k, k) Σ (column i − column j) for i < j, and of its squares; not from sums of columns, which are large."""
     k = columns.shape[1]
     sums, squares = np.zeros((2, k, k))
-    if engine == "compiled" or (engine == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
+    if backend == "compiled" or (backend == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
         from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
 
         kernels_rank.gap_sums(np.ascontiguousarray(columns), sums, squares)

@@ -20,7 +20,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.resampling import Engine
+from assay.stats.bootstrap.resampling import Backend
 from assay.stats.bootstrap.simultaneous import FEWEST
 from assay.stats.ranking.pairs import flipped
 from assay.stats.streams import stream_key, words
@@ -41,11 +41,11 @@ class Flips:
     holes: tuple[tuple[Integers, Floats], ...] = ()  # per system: the groups of its holes (h,), the others' sums (h, k)
     seed: int = 0
     purpose: str = "all pairs"
-    engine: Engine = "auto"
+    backend: Backend = "auto"
     own: Callable[[int], Floats] | None = None  # (G, m) of a system and all later ones, where pairs weigh units apart
 
     @classmethod
-    def of(cls, grid: Grid, *, seed: int = 0, engine: Engine = "auto") -> "Flips":
+    def of(cls, grid: Grid, *, seed: int = 0, backend: Backend = "auto") -> "Flips":
         """The differences of a grid. Units are centred, which changes no difference and keeps the sums small.
 
         A stratum weighs the same in every pair, so that where answers are missing its units weigh more in some pairs.
@@ -55,9 +55,9 @@ class Flips:
         centred = np.where(grid.present, grid.values - centre[:, None], 0.0) * grid.weights[:, None]
         columns = np.ascontiguousarray(grid.grouped(centred))
         if grid.strata is not None and not grid.whole:
-            return cls(columns, seed=seed, engine=engine, own=partial(flipped, grid))
+            return cls(columns, seed=seed, backend=backend, own=partial(flipped, grid))
         holes = () if grid.whole else tuple(_hole(grid, centred, j) for j in range(grid.k))
-        return cls(columns, holes, seed, engine=engine)
+        return cls(columns, holes, seed, backend=backend)
 
     @property
     def k(self) -> int:
@@ -84,10 +84,10 @@ class Flips:
 
     def compiled(self, resamples: int) -> bool:
         """Whether the compiled loops are worth loading."""
-        if not self.by_column or self.engine == "numpy":
+        if not self.by_column or self.backend == "numpy":
             return False
         work = self.count(resamples) * (self.columns.size / 8 + self.k * self.k / 2)
-        return self.engine == "compiled" or work > _COMPILE_ABOVE
+        return self.backend == "compiled" or work > _COMPILE_ABOVE
 
     def blocks(self, resamples: int, *, compiled: bool) -> Iterator[tuple[int, Floats]]:
         """The first replicate of a block, and (rows, k) sums of its replicates."""
@@ -219,20 +219,20 @@ def ordered_maxima(flips: Flips, order: Integers, norms: Floats, observed: Float
         if not flips.by_column:
             found = _running(flips.differences(first, sums)[:, order], scale, least)
         else:
-            found = running_maxima(sums, pairs, scale, least, engine="compiled" if compiled else "numpy")
+            found = running_maxima(sums, pairs, scale, least, backend="compiled" if compiled else "numpy")
         counts += found[0]
         largest[first : first + len(sums)] = found[1]
     return Maxima(largest, counts, flips.exact)
 
 
 def running_maxima(
-    sums: Floats, pairs: Integers, scale: Floats, least: Floats, *, engine: Engine = "auto"
+    sums: Floats, pairs: Integers, scale: Floats, least: Floats, *, backend: Backend = "auto"
 ) -> tuple[Integers, Floats]:
     """How often the largest |sumᵢ − sumⱼ|·scale of the pairs up to each one reaches its least; and the largest of all.
 
     ``sums`` is (B, k), ``pairs`` (2, P), and the result (P,) and (B,).
     """
-    if engine == "compiled" or (engine == "auto" and len(sums) * len(scale) > _COMPILE_ABOVE / 4):
+    if backend == "compiled" or (backend == "auto" and len(sums) * len(scale) > _COMPILE_ABOVE / 4):
         from assay.stats.ranking import kernels as kernels_rank
 
         counts, largest = np.zeros(len(scale), dtype=np.int64), np.empty(len(sums))

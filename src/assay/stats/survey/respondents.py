@@ -1,7 +1,7 @@
 """Respondents drawn again, once for all predictions of a cell; and samples thinned to equal numbers of respondents.
 
 *Drawn again*: a person's option comes from 16 bits of a word of the stream (seed, purpose), by inversion; word t of
-cell c in replicate b has the counter b·W + start[c] + t, so neither the engine nor how the work is cut changes a bit.
+cell c in replicate b has the counter b·W + start[c] + t, so neither the backend nor how the work is cut changes a bit.
 Sixteen bits give every option its probability to within 1/65,536. A divergence is a sum over options of a function of
 the count alone, so it is looked up: a table for each prediction and option, over the counts that were drawn.
 
@@ -18,7 +18,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.resampling import Engine
+from assay.stats.bootstrap.resampling import Backend
 from assay.stats.streams import stream_key, words
 from assay.stats.survey import (
     ENOUGH,
@@ -70,10 +70,10 @@ class DrawnAnswers:
     ends: Counts  # (2, cells, K) the least and the most of each
 
 
-def draw(people: Respondents, cells: slice, resamples: int, key: int, engine: Engine) -> DrawnAnswers:
+def draw(people: Respondents, cells: slice, resamples: int, key: int, backend: Backend) -> DrawnAnswers:
     """How many choose each option, for a range of cells."""
     low, high = cells.start, cells.stop
-    if engine != "compiled":
+    if backend != "compiled":
         counts = _numpy_counts(people, cells, resamples, key)
         return DrawnAnswers(counts, np.stack([counts.min(axis=1), counts.max(axis=1)]))
     from assay.stats.survey import kernels as kernels_survey  # late: importing numba takes half a second
@@ -128,21 +128,21 @@ def resampled_scores(
     seed: int,
     *,
     purpose: str = "respondents",
-    engine: Engine = "auto",
+    backend: Backend = "auto",
 ) -> Floats:
     """(blocks, B, M) Σ weight · (1 − √JSD) in each block, with the answers of every cell drawn again B times."""
     key, models = stream_key(seed, purpose), predicted.shares.shape[1]
     out = np.zeros((predicted.n_blocks, resamples, models))
-    if engine == "auto":
+    if backend == "auto":
         work = max(float(people.n.sum()), 2.0 * predicted.weights.size) * resamples
-        engine = "compiled" if work > _COMPILE_ABOVE else "numpy"
+        backend = "compiled" if work > _COMPILE_ABOVE else "numpy"
     logs = _count_logs(int(people.n.max()))
     step = max(1, _CHUNK // (resamples * people.shares.shape[1]))
     for low in range(0, len(people.n), step):
         cells = slice(low, min(low + step, len(people.n)))
-        drawn = draw(people, cells, resamples, key, engine)
+        drawn = draw(people, cells, resamples, key, backend)
         tables = _Tables.of(people, predicted, cells, drawn)
-        add = _add_compiled if engine == "compiled" else _add_numpy
+        add = _add_compiled if backend == "compiled" else _add_numpy
         add(tables, drawn, logs, (predicted.weights[cells], predicted.blocks[cells]), out)
     return out
 
@@ -250,7 +250,7 @@ def log2(x: Floats) -> Floats:
 # ------------------------------------------------------------------------------------------- a perfect prediction
 
 
-def perfect_noise(people: Respondents, *, seed: int = 0, engine: Engine = "auto") -> Floats:
+def perfect_noise(people: Respondents, *, seed: int = 0, backend: Backend = "auto") -> Floats:
     """(C,) E √JSD between the shares and a sample of n: the χ approximation where it is good, else listed or drawn.
 
     It is good where n·min p ≥ 10, p being the probabilities that are not 0.
@@ -268,7 +268,7 @@ def perfect_noise(people: Respondents, *, seed: int = 0, engine: Engine = "auto"
     if len(left):
         drawn = Respondents(people.shares[left], people.options[left], people.n[left])
         predicted = Predicted(drawn.shares[:, None], np.ones((len(left), 1)), np.arange(len(left))[:, None])
-        scores = resampled_scores(drawn, predicted, _NOISE_DRAWS, seed, purpose="perfect prediction", engine=engine)
+        scores = resampled_scores(drawn, predicted, _NOISE_DRAWS, seed, purpose="perfect prediction", backend=backend)
         noise[left] = 1 - scores[:, :, 0].mean(axis=1)
     return noise
 
@@ -276,8 +276,8 @@ def perfect_noise(people: Respondents, *, seed: int = 0, engine: Engine = "auto"
 def drawn_moments(p: Floats, n: int, draws: int, *, seed: int = 0) -> tuple[float, float, float]:
     """E JSD(p̂, p), E √JSD(p̂, p) and the standard error of the latter, from so many samples of n."""
     people = Respondents(p[None], np.array([len(p)]), np.array([n]))
-    engine: Engine = "compiled" if float(n) * draws > _COMPILE_ABOVE else "numpy"
-    counts = draw(people, slice(0, 1), draws, stream_key(seed, "perfect prediction"), engine).counts[0]
+    backend: Backend = "compiled" if float(n) * draws > _COMPILE_ABOVE else "numpy"
+    counts = draw(people, slice(0, 1), draws, stream_key(seed, "perfect prediction"), backend).counts[0]
     jsd = divergence(counts / n, p, floor=0.0)
     roots = 1 - score_of(jsd)
     return float(jsd.mean()), float(roots.mean()), float(roots.std(ddof=1) / np.sqrt(draws))
