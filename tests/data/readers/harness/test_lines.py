@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from assay.data.readers.harness.lines import (
     Layouts,
-    LinePlaces,
-    ManyPlaces,
     Values,
     fields_in,
     numbered_lines,
     plain_text,
     slow_record,
+    values_of,
 )
+from assay.data.readers.harness.places import ManyPlaces, NumberedPlaces
 from assay.errors import InputError
 
 NAMES = st.text(st.characters(codec="ascii", exclude_categories=["Cc"], exclude_characters='"\\'), max_size=8)
@@ -113,8 +113,36 @@ def test_lines_longer_than_what_is_read_at_once(tmp_path: Path, monkeypatch: pyt
     assert list(numbered_lines(path)) == [(1, b'{"a": "0123456789"}'), (3, b'{"b": 1}')]
 
 
+@given(OBJECTS, st.lists(VALUES, min_size=1, max_size=6), st.sampled_from([(", ", ": "), (",", ":")]))
+def test_lines_of_one_layout_are_read_together_as_json_reads_them(
+    one: dict[str, Any], values: list[Any], separators: tuple[str, str]
+) -> None:
+    name = next(iter(one))
+    rows = [{**one, name: value} for value in values]
+    block = b"".join(json.dumps(row, separators=separators).encode() + b"\n" for row in rows)
+    found = Layouts().together(block)
+    assert found is not None
+    layout, columns = found
+    assert {key: values_of(columns[at]) for key, at in layout.places.items()} == {
+        key: [row[key] for row in rows] for key in one
+    }
+
+
+@given(OBJECTS, st.integers(0, 3))
+def test_a_key_that_is_there_twice_is_found_in_lines_read_together(one: dict[str, Any], at: int) -> None:
+    name, plain = next(iter(one)), json.dumps(one).encode()
+    lines = [plain] * 4
+    lines[at] = plain[:-1] + b", " + json.dumps({name: 0}).encode()[1:]
+    assert Layouts().together(b"\n".join(lines) + b"\n") is None
+
+
+@pytest.mark.parametrize("odd", [b"", b'{"a": 1,  "b": 2}', b'{"a": 1}', b'{"a": NaN, "b": 2}', b"{"])
+def test_lines_that_are_not_alike_are_read_one_by_one(odd: bytes) -> None:
+    assert Layouts().together(b'{"a": 1, "b": 2}\n' + odd + b"\n") is None
+
+
 def test_places_are_written_when_they_are_asked_for() -> None:
-    first, second = LinePlaces("a.jsonl", array("q", [1, 4])), ["b.json, entry 1"]
+    first, second = NumberedPlaces("a.jsonl", array("q", [1, 4])), ["b.json, entry 1"]
     both = ManyPlaces([first, second])
     assert list(both) == ["a.jsonl, line 1", "a.jsonl, line 4", "b.json, entry 1"]
     assert (both[-1], both[1:], len(both)) == ("b.json, entry 1", ["a.jsonl, line 4", "b.json, entry 1"], 3)

@@ -14,7 +14,7 @@ from assay.data.readers.harness.answers import Answers, AnswersLog
 from assay.data.readers.harness.decoding import decoded_file
 from assay.data.readers.harness.every_eval_ever_records import Aggregate, Result, SampleFile, TaskSamples
 from assay.data.readers.harness.first_look import FirstLook, first_keys
-from assay.data.readers.harness.lines import LinePlaces
+from assay.data.readers.harness.places import NumberedPlaces
 from assay.errors import InputError
 from assay.files.reading import LINES, opened
 from assay.names import listed, one_line
@@ -60,7 +60,7 @@ class EveryEvalEverLog(AnswersLog):
         hashes = [found.hashes.get(item, "") for item in found.items]
         return Answers(
             found.items,
-            cast("list[str]", LinePlaces(found.file.label, found.lines)),
+            cast("list[str]", NumberedPlaces(found.file.label, found.lines)),
             metrics,
             runs=found.runs,
             errors=_errors(found.errors, metrics),

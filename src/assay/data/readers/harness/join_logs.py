@@ -25,7 +25,7 @@ from assay.data.readers.harness.choices import (
     one_text,
 )
 from assay.data.readers.harness.detect import logs_at
-from assay.data.readers.harness.lines import ManyPlaces
+from assay.data.readers.harness.places import ManyPlaces
 from assay.data.readers.memory import MemorySource
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, names_of, nearest, one_line

@@ -2,8 +2,9 @@
 
 import json
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from math import inf
 from pathlib import Path
 from sys import intern
@@ -11,16 +12,21 @@ from typing import Any
 
 from assay.data.readers.harness import ABSENT, SampleText, field_of, label_of, read_lines
 from assay.data.readers.harness.lines import (
+    Columns,
     Layout,
     Layouts,
-    LinePlaces,
+    Raw,
     Row,
     Values,
-    numbered_lines,
+    empty_file,
+    lines_of,
     place_of_line,
     plain_text,
     slow_record,
+    values_of,
+    whole_lines,
 )
+from assay.data.readers.harness.places import NumberedPlaces
 from assay.errors import InputError
 from assay.names import one_line
 
@@ -56,8 +62,8 @@ class Samples:
         return len(self.docs)
 
     @property
-    def places(self) -> LinePlaces:
-        return LinePlaces(self.label, self.lines)
+    def places(self) -> NumberedPlaces:
+        return NumberedPlaces(self.label, self.lines)
 
     def add(self, sample: Sample, line: int) -> None:
         for name in sample.metrics:
@@ -90,11 +96,20 @@ def read_samples(path: Path, cluster: str | None, task: str) -> Samples:
     found, layouts = Samples(one_line(str(path))), Layouts()
     # Other clusters than the task are read from the documents, which the slow way decodes.
     quick = _Quick(found, "" if cluster is None else task) if cluster is None or (cluster == "task" and task) else None
-    for number, line in numbered_lines(path):
-        known = None if quick is None else layouts(line)
-        if quick is None or known is None or not quick.add(*known, number):
-            place = place_of_line(path, number)
-            found.add(_sample(place, slow_record(path, number, line), cluster, task), number)
+    first = 1
+    for block in whole_lines(path):
+        together = None if quick is None else layouts.together(block)
+        if quick is not None and together is not None and quick.add_all(*together, first):
+            first += len(together[1][0])
+            continue
+        for number, line in lines_of(block, first):
+            known = None if quick is None else layouts(line)
+            if quick is None or known is None or not quick.add(*known, number):
+                place = place_of_line(path, number)
+                found.add(_sample(place, slow_record(path, number, line), cluster, task), number)
+        first += block.count(b"\n")
+    if not len(found):
+        raise empty_file(path)
     return found
 
 
@@ -105,8 +120,8 @@ class _Recipe:
     doc: int
     digest: int
     filter: int
-    metrics: list[tuple[Callable[[Any], None], int]]  # what adds to the column of each metric, and where it is
-    lacking: list[Callable[[Any], None]]  # what adds to those that the row does not have
+    metrics: list[tuple[Callable[[Iterable[Any]], None], int]]  # what extends the column of a metric, and where it is
+    lacking: list[Callable[[Iterable[Any]], None]]  # what extends those that the row does not have
 
 
 class _Quick:
@@ -125,15 +140,44 @@ class _Quick:
         if doc is None or digest is None:
             return False
         value, found = self.value, self.found
-        for add, place in recipe.metrics:
-            add(value(row[place]))
-        for add in recipe.lacking:
-            add(ABSENT)
+        for extend, place in recipe.metrics:
+            extend((value(row[place]),))
+        for extend in recipe.lacking:
+            extend((ABSENT,))
         found.docs.append(doc)
         found.digests.append(digest)
         found.filters.append("none" if recipe.filter < 0 else str(value(row[recipe.filter])))
         found.clusters.append(self.cluster)
         found.lines.append(number)
+        return True
+
+    def add_all(self, layout: Layout, columns: Columns, first: int) -> bool:
+        """Add the rows of a block whose first line has this number, unless they must be added one by one."""
+        listed = layout.places.get("metrics", -1)
+        if listed >= 0 and len(set(map(bytes, columns[listed]))) > 1:
+            return False  # rows of several metrics
+        recipe = self._recipe(layout, tuple(column[0] for column in columns))
+        if recipe is None:
+            return False
+        size = len(columns[0])
+        docs, digests, filters = (
+            _texts(columns[recipe.doc]),
+            [""] * size if recipe.digest < 0 else _texts(columns[recipe.digest]),
+            ["none"] * size if recipe.filter < 0 else values_of(columns[recipe.filter], str),
+        )
+        metrics = [values_of(columns[place]) for _, place in recipe.metrics]
+        if docs is None or digests is None or filters is None or any(values is None for values in metrics):
+            return False
+        found = self.found
+        for (extend, _), values in zip(recipe.metrics, metrics, strict=True):
+            extend(values or ())
+        for extend in recipe.lacking:
+            extend(repeat(ABSENT, size))
+        found.docs += docs
+        found.digests += digests
+        found.filters += map(intern, filters)
+        found.clusters += repeat(self.cluster, size)
+        found.lines.extend(range(first, first + size))
         return True
 
     def _recipe(self, layout: Layout, row: Row) -> _Recipe | None:
@@ -153,9 +197,17 @@ class _Quick:
         for name in names:
             columns.setdefault(name, [ABSENT] * len(self.found))
         digest, kept = (places.get(name, -1) for name in ("doc_hash", "filter"))
-        there = [(columns[name].append, places[name]) for name in dict.fromkeys(names)]
-        lacking = [column.append for name, column in columns.items() if name not in names]
+        there = [(columns[name].extend, places[name]) for name in dict.fromkeys(names)]
+        lacking = [column.extend for name, column in columns.items() if name not in names]
         return _Recipe(places["doc_id"], digest, kept, there, lacking)
+
+
+def _texts(column: Sequence[Raw]) -> list[str] | None:
+    """Texts, or whole numbers as they are written; ``None`` where one is neither."""
+    found = values_of(column, str)
+    if found is None and values_of(column, int) is not None:
+        found = [bytes(value).decode() for value in column]
+    return found
 
 
 def _sample(place: str, record: dict[str, Any], cluster: str | None, task: str) -> Sample:
