@@ -165,9 +165,9 @@ class Layouts:
         return self._learned(line)
 
     def together(self, block: bytes) -> tuple[Layout, Columns] | None:
-        """The layout of all lines of a block, and their values by field; ``None`` where they must be read one by one.
+        r"""The layout of all lines of a block, and their values by field; ``None`` where they must be read one by one.
 
-        >>> layout, columns = Layouts().together(b'{"item": "q1", "score": 1.0}\\n{"item": "q2", "score": 0.0}\\n')
+        >>> layout, columns = Layouts().together(b'{"item": "q1", "score": 1.0}\n{"item": "q2", "score": 0.0}\n')
         >>> [bytes(value) for value in columns[layout.places["score"]]]
         [b'1.0', b'0.0']
         """
