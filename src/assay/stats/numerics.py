@@ -147,18 +147,29 @@ def critical_values(level: float, df: ArrayLike) -> Floats:
 
 @lru_cache(maxsize=256)
 def t_reach(level: float, df: float) -> float:
-    """One critical value, quickly: Cornish and Fisher's expansion, then Newton's steps as in `critical_values`.
+    """One critical value, quickly.
 
     >>> round(t_reach(0.95, 7.5), 9) == round(t_quantile(0.975, 7.5), 9)
     True
     """
-    z, target = -normal_quantile((1 - level) / 2), log((1 - level) / 2)
+    return t_beyond((1 - level) / 2, df)
+
+
+def t_beyond(tail: float, df: float) -> float:
+    """The t > 0 with P(T > t) = tail, which is below ½ and may be very small.
+
+    Cornish and Fisher's expansion, then Newton's steps as in `critical_values`.
+
+    >>> round(t_beyond(1e-20, 19.0), 6)  # scipy.stats.t.isf(1e-20, 19)
+    43.147101
+    """
+    z, target = -normal_quantile(tail), log(tail)
     cube = z * z * z
     x = log(z + (cube + z) / (4 * df) + (5 * cube * z * z + 16 * cube + 3 * z) / (96 * df * df))
     for _ in range(60):
         t = np.array([exp(x)])
-        tail = t_tail(t, df)
-        step = (log(float(tail[0])) - target) * float((tail / (t * _density(t, np.array([df]))))[0])
+        found = t_tail(t, df)
+        step = (log(float(found[0])) - target) * float((found / (t * _density(t, np.array([df]))))[0])
         x += step
         if abs(step) < 1e-9:  # its square is beyond what a float holds
             break
