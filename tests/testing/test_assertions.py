@@ -89,9 +89,9 @@ def test_less_is_better_where_it_is_said() -> None:
 
 @pytest.mark.parametrize("limit", [-0.1, float("nan"), float("inf"), True, "0.02", None])
 def test_a_limit_that_is_none_is_refused(limit: Any) -> None:
-    with pytest.raises(UsageError, match="`max_drop` must be 0 or more and finite"):
+    with pytest.raises(UsageError, match="max_drop must be 0 or more, and finite"):
         assert_not_worse(RIGHT, SAME, limit)
-    with pytest.raises(UsageError, match="`max_ratio` must be positive and finite"):
+    with pytest.raises(UsageError, match="max_ratio must be positive and finite"):
         assert_ratio_below(examples.path("losses-base.csv"), examples.path("losses-int8.csv"), limit)
 
 

@@ -11,6 +11,7 @@ from assay.certificate.rules import Decided, decide
 from assay.data import Panel, Table
 from assay.data.sources import Source
 from assay.errors import NoPairsError, UsageError
+from assay.limits import check_number
 from assay.names import visible
 from assay.results import words
 from assay.results.figures import Mark
@@ -58,11 +59,11 @@ def judged(found: Comparison, limit: float, *, ratio: bool) -> Verdict:
     return Verdict(decided.verdict == "pass", sentence, _message(found, sentence, limit, ratio=ratio))
 
 
-def _check_limit(limit: float, *, ratio: bool) -> None:
-    number = isinstance(limit, int | float) and not isinstance(limit, bool)
-    if not number or not 0 <= limit < inf or (ratio and limit == 0):
-        name, rule = ("max_ratio", "positive") if ratio else ("max_drop", "0 or more")
-        raise UsageError(f"`{name}` must be {rule} and finite, but got {limit!r}.")
+def _check_limit(limit: object, *, ratio: bool) -> None:
+    name, rule = ("max_ratio", "positive and finite") if ratio else ("max_drop", "0 or more, and finite")
+    if limit is None:
+        raise UsageError(f"{name} must be {rule}, but got None.")
+    check_number(name, limit, rule, lambda x: 0 < x < inf if ratio else 0 <= x < inf)
 
 
 def _decided(found: Comparison, estimate: Estimate, limit: float, *, ratio: bool) -> Decided:
