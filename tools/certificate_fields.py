@@ -32,8 +32,6 @@ TRUST = {
     "policy.profile": "stated",
     "policy.note": "stated",
     "policy.*": "chosen",
-    "primary_metric.lower_is_better": "chosen",
-    "comparison.lower_is_better": "chosen",
     "comparison.by": "chosen",
     "*.bootstrap.seed": "chosen",
     "*.cluster_by": "chosen",

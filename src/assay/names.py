@@ -33,6 +33,19 @@ _GENERIC = re.compile(
 _CHECKPOINT = re.compile(r"checkpoint[-_]?\d+", re.IGNORECASE)
 
 
+def plural(noun: str) -> str:
+    """Of a word, or of the name of a column that is used as one; what already is one stays.
+
+    >>> [plural(noun) for noun in ("task", "category", "survey", "class", "subjects", "分野")]
+    ['tasks', 'categories', 'surveys', 'classes', 'subjects', '分野']
+    """
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    if re.search(r"(ss|sh|ch|x|z)$", noun):
+        return f"{noun}es"
+    return f"{noun}s" if re.search(r"[a-rt-zA-RT-Z]$", noun) else noun
+
+
 def visible(text: str) -> str:
     r"""Neutralise terminal escapes, control and bidi characters; line ends and tabs stay.
 

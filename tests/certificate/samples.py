@@ -26,7 +26,7 @@ from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
 Document = dict[str, Any]
 Columns = dict[str, list[Any]]
 
-_TEXTS = {"window", "document", "split", "item", "cluster", "model", "run", "task", "passage"}
+_TEXTS = {"window", "document", "split", "item", "cluster", "model", "run", "task", "passage", "lower_is_better"}
 
 
 def example(name: str) -> Columns:
@@ -78,6 +78,13 @@ def _plain_scores(path: Path) -> None:
     certify(scores(180, 200), scores(80, 200), path)
 
 
+def _even(path: Path) -> None:
+    """As much is gained as lost, so that no number tells which scores are better."""
+    after = scores(180, 200)
+    after["score"] = [1 - score if i in (0, 1, 198, 199) else score for i, score in enumerate(after["score"])]
+    certify(scores(180, 200), after, path)
+
+
 def _overrides(path: Path) -> None:
     policy = Policy(max_ratio=1.02, min_windows=50, replicates=400, seed=7, level=0.9, note="a small pilot, #12")
     certify(losses(120), losses(120, 2), path, policy=policy, timestamp=True)
@@ -122,6 +129,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
     "degenerate": _degenerate,
     "scores": _scores,
     "plain scores": _plain_scores,
+    "even": _even,
     "overrides": _overrides,
     "as published": _as_published,
     "broken rules": _broken,

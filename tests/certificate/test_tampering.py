@@ -58,7 +58,7 @@ def _computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("assay.certificate.verify.windows_of", pair)
     monkeypatch.setattr("assay.certificate.verify.computed_facts", compute)
-    monkeypatch.setattr("assay.certificate.verify.read_parquet", table)
+    monkeypatch.setattr("assay.certificate.evidence.read_parquet", table)
 
 
 def caught(alteration: Alteration, folder: Path, evidence: Path, *, sealed: bool) -> bool:

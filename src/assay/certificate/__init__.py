@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, Unpack
 
 import msgspec
 import numpy as np
@@ -47,7 +47,7 @@ from assay.certificate.suite.issue import (
     policy_over,
     with_tasks,
 )
-from assay.certificate.suite.record import SuiteCertificate
+from assay.certificate.suite.record import AnyCertificate, SuiteCertificate
 from assay.data import Panel, Selection, Table
 from assay.data.runs.rates import Size
 from assay.data.sources import Models, Source
@@ -148,9 +148,6 @@ def _certify_tasks(
     facts = suite_facts(SuiteEvidence(windows, by or TASK), policy, rules)
     certificate = SuiteCertificate(**described, **facts)
     return _written(path, certificate, evidence_tables(given, policy), key).beside(items_assumed(windows.final))
-
-
-AnyCertificate = TypeVar("AnyCertificate", Certificate, SuiteCertificate)
 
 
 def _written(path: Path, certificate: AnyCertificate, tables: Mapping[str, Table], key: Any) -> AnyCertificate:

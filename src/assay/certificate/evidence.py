@@ -8,12 +8,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.certificate.fields import BothSystems
+from assay.certificate.rules import union_of
 from assay.certificate.signing import envelope_path
-from assay.data import Table
+from assay.data import Panel, Table
 from assay.data.costs import COSTS
-from assay.data.metrics import UNITS
+from assay.data.metrics import UNITS, Kind
 from assay.data.readers.database import copy_columns
+from assay.data.reading import read_parquet
+from assay.data.runs.rates import Size
+from assay.data.tables import Labels
+from assay.errors import InputError
 from assay.files.writing import write_whole
+from assay.names import listed
 
 
 def written_files(certificate: Path) -> tuple[Path, ...]:
@@ -35,6 +42,38 @@ def with_costs(table: Table, wanted: Collection[str]) -> Table:
     """The table with these costs only: what decides nothing is not kept, and cells of costs may be empty."""
     kept = {name: values for name, values in table.numbers.items() if name not in COSTS or name in wanted}
     return replace(table, numbers=kept)
+
+
+def with_better(table: Table, *, lower_is_better: bool) -> Table:
+    """The table with a column that says which scores are better, as nothing else in symmetric rows does."""
+    if table.kind == "losses":
+        return table  # lower is always better
+    said = Labels((str(lower_is_better).lower(),), np.zeros(len(table), dtype=np.int64))
+    return replace(table, labels={**table.labels, "lower_is_better": said})
+
+
+def read_both(
+    proof: Path,
+    systems: BothSystems,
+    kind: Kind,
+    *,
+    cluster: str | None,
+    lower_is_better: bool,
+    per: Size | None = None,
+) -> tuple[Panel, int]:
+    """The windows, or items, of both systems in the evidence, and how many rows it has.
+
+    Which scores are better is as the evidence says, and as the certificate states only where that says nothing:
+    evidence of earlier versions does not.
+    """
+    table = read_parquet(proof, kind=kind, cluster=cluster)
+    if table.models != ("baseline", "subject"):
+        raise InputError(f"{proof}: the models must be baseline and subject, but it has {listed(table.models)}.")
+    baseline, subject = (
+        replace(table.select(role), name=getattr(systems, role).name) for role in ("baseline", "subject")
+    )
+    lower = table.about.get("lower_is_better", lower_is_better)
+    return union_of(baseline, subject, cluster=cluster, lower_is_better=lower, per=per), len(table)
 
 
 def write_tables(path: Path, tables: Mapping[str, Table]) -> int:

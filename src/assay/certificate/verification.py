@@ -9,12 +9,12 @@ from typing import Any, Literal
 import msgspec
 
 from assay.certificate import sentences
-from assay.certificate.fields import BitsOfBoth, Decision, GateVerdict, Limits, rounded_exp, rounded_exps
+from assay.certificate.fields import BitsOfBoth, Decision, GateVerdict, Limits, Seeds, rounded_exp, rounded_exps
 from assay.certificate.policy_file import policy_from
 from assay.certificate.record import Certificate
 from assay.certificate.rules import decide_by
 from assay.certificate.suite.fields import SuiteVerdict
-from assay.certificate.suite.record import SuiteCertificate
+from assay.certificate.suite.record import AnyCertificate, SuiteCertificate
 from assay.names import one_line
 from assay.results import words
 from assay.results.figures import Gauge
@@ -210,6 +210,17 @@ def _same(stated: Any, found: Any) -> bool:
     if isinstance(stated, float) and isinstance(found, float):
         return abs(stated - found) <= TOLERANCE * max(abs(stated), abs(found))
     return bool(type(stated) is type(found) and stated == found)
+
+
+def as_issued(found: AnyCertificate, seed: int, rows: int) -> AnyCertificate:
+    """The recomputed facts, with what only the issuer knows (version, file names) as stated."""
+    version = ".".join(found.meta.assay.split(".")[:2])
+    return msgspec.structs.replace(
+        found,
+        meta=msgspec.structs.replace(found.meta, seeds=Seeds(bootstrap=seed)),
+        evidence=msgspec.structs.replace(found.evidence, rows=rows),
+        signature=f"assay:{version}|{found.signature.partition('|')[2]}",
+    )
 
 
 def profile_faults(found: Certificate | SuiteCertificate) -> list[FieldFault]:

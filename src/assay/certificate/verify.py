@@ -12,11 +12,11 @@ import msgspec
 
 from assay.certificate import evidence_path, file_digest
 from assay.certificate.build import MADE_BY, TODAY, Versions, assumed, computed_facts
-from assay.certificate.fields import Seeds
+from assay.certificate.evidence import read_both
 from assay.certificate.policy import applied, direction, issuers_choice, unmet
 from assay.certificate.policy_file import policy_content, policy_of
 from assay.certificate.record import FORMATS, SCHEMA, Certificate, as_today
-from assay.certificate.rules import rules_of, union_of, windows_of
+from assay.certificate.rules import rules_of, windows_of
 from assay.certificate.signing import (
     canonical_bytes,
     digest_of,
@@ -36,18 +36,18 @@ from assay.certificate.verification import (
     Judged,
     JudgedInterval,
     Verification,
+    as_issued,
     differences,
     fault,
     identity_faults,
     profile_faults,
 )
 from assay.data import Panel
-from assay.data.reading import read_parquet
 from assay.data.runs.rates import RATES
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes
-from assay.names import listed, shown
+from assay.names import shown
 
 Issued = Certificate | SuiteCertificate
 
@@ -258,12 +258,20 @@ def _recomputed_alone(
     except UsageError as error:
         return [*faults, fault("policy", "what was judged by", str(error))], None
     try:
-        union, rows = _union(issued, proof)
+        metric, cluster = issued.primary_metric, issued.stats.cluster_by
+        union, rows = read_both(
+            proof,
+            issued.systems,
+            "scores" if metric.kind == "score" else "losses",
+            cluster=cluster,
+            lower_is_better=metric.lower_is_better,
+            per=RATES.get(metric.kind),
+        )
         made = MADE_BY.get(issued.stats.bootstrap.version, TODAY)
         found = _facts(union, policy, issued, replace(made, form=FORMATS[document["schema"]]))
     except (InputError, UsageError) as error:
         return [*faults, fault("evidence", "the rows of the certificate", str(error))], None
-    faults += differences("", as_today(document), _as_issued(found, policy, rows).to_dict())
+    faults += differences("", as_today(document), as_issued(found, policy.design().seed, rows).to_dict())
     faults += profile_faults(found)
     if faults or not own:
         issued = issued if faults else issued.beside(assumed(windows_of(union), policy))
@@ -291,17 +299,6 @@ def _facts(union: Panel, policy: Policy, issued: Certificate, versions: Versions
     return msgspec.structs.replace(issued, **computed_facts(windows, policy, rules_of(windows, policy), versions))
 
 
-def _as_issued(found: Certificate, policy: Policy, rows: int) -> Certificate:
-    """The recomputed facts, with what only the issuer knows (version, file names) as stated."""
-    version = ".".join(found.meta.assay.split(".")[:2])
-    return msgspec.structs.replace(
-        found,
-        meta=msgspec.structs.replace(found.meta, seeds=Seeds(bootstrap=policy.design().seed)),
-        evidence=msgspec.structs.replace(found.evidence, rows=rows),
-        signature=f"assay:{version}|{found.signature.partition('|')[2]}",
-    )
-
-
 def policy_claimed(issued: Certificate) -> Policy:
     """The policy that the certificate claims to be judged by."""
     stated = issued.policy
@@ -320,16 +317,3 @@ def policy_claimed(issued: Certificate) -> Policy:
         replicates=changed.get("replicates"),
         seed=issued.stats.bootstrap.seed,
     ).complete()
-
-
-def _union(issued: Certificate, proof: Path) -> tuple[Panel, int]:
-    """The windows of both systems in the evidence, and how many rows it has."""
-    cluster, metric = issued.stats.cluster_by, issued.primary_metric
-    table = read_parquet(proof, kind="scores" if metric.kind == "score" else "losses", cluster=cluster)
-    if table.models != ("baseline", "subject"):
-        raise InputError(f"{proof}: the models must be baseline and subject, but it has {listed(table.models)}.")
-    baseline, subject = (
-        replace(table.select(role), name=getattr(issued.systems, role).name) for role in ("baseline", "subject")
-    )
-    lower, per = metric.lower_is_better, RATES.get(metric.kind)
-    return union_of(baseline, subject, cluster=cluster, lower_is_better=lower, per=per), len(table)

@@ -9,7 +9,7 @@ from assay.data.panel_views import PanelViews
 from assay.data.tables import Labels, Table
 from assay.design import Missing, check_missing
 from assay.errors import InputError, UsageError
-from assay.names import argument, listed
+from assay.names import argument, listed, plural
 
 LARGER_SCALE = 10  # scores beyond this are on another scale than scores up to 1
 #: Clusters are taken for tasks where they are so few, and so large.
@@ -104,7 +104,9 @@ def scales_apart(panel: PanelViews, by: str) -> str | None:
     if not (0 < tops[small] <= 1 and tops[large] > LARGER_SCALE):
         return None
     first, second = (f"{labels.names[i]!r} up to {tops[i]:g}" for i in (small, large))
-    return f"{by}s are on different scales, with scores of {first} and of {second}, so that their mean says nothing"
+    return (
+        f"{plural(by)} are on different scales, with scores of {first} and of {second}, so that their mean says nothing"
+    )
 
 
 def lost_in(tables: Sequence[Table], systems: Sequence[str]) -> dict[str, int]:

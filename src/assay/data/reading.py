@@ -18,7 +18,7 @@ from assay.data.readers.containers import plain_stem
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
-from assay.data.table_metrics import of_metrics
+from assay.data.table_metrics import of_metrics, with_direction
 from assay.data.tables import Labels, Table, told_apart
 from assay.data.verdict_tables import columns_of_verdicts, sources_of_verdicts
 from assay.design import Errors
@@ -56,7 +56,8 @@ def read_table(
 
 def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table:
     """Read Parquet that `write_tables` wrote, whatever the file is called; nothing is guessed."""
-    return _table(Parquet(path, one_line(str(path))), _Rules(ColumnsAsked({}, kind, cluster, usual=False)))
+    rules = _Rules(ColumnsAsked({}, kind, cluster, usual=False))
+    return with_direction(_table(Parquet(path, one_line(str(path))), rules))
 
 
 def read_tables(

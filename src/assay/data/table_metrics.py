@@ -16,10 +16,10 @@ _WAYS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 def of_metrics(table: Table, selection: Selection) -> list[Table]:
     """The table of the metric that was chosen, or of each where all are asked for; the table itself without metrics."""
     if "metric" not in table.labels:
-        return [_with_direction(table)]
+        return [with_direction(table)]
     names = table.labels["metric"].names
     if selection.metric is None and len(names) > 1 and _one_of_each_task(table):
-        return [_with_direction(replace(table, labels=_without(table, "metric")))]
+        return [with_direction(replace(table, labels=_without(table, "metric")))]
     if selection.every_metric and selection.metric is None and len(names) > 1:
         _, first = np.unique(table.labels["metric"].codes, return_index=True)
         return [_of_metric(table, names[place], one_of=True) for place in np.argsort(first).tolist()]
@@ -43,10 +43,10 @@ def _of_metric(table: Table, name: str, *, one_of: bool) -> Table:
     part = table.where(labels.codes == labels.names.index(name))
     about = {**table.about, "metric": name} | ({"one_of_metrics": name} if one_of else {})
     notes = table.notes if one_of or len(labels.names) == 1 else (*table.notes, f"{table.label}: metric {name}")
-    return _with_direction(replace(part, labels=_without(part, "metric"), about=about, notes=notes))
+    return with_direction(replace(part, labels=_without(part, "metric"), about=about, notes=notes))
 
 
-def _with_direction(table: Table) -> Table:
+def with_direction(table: Table) -> Table:
     """With what the column says of whether lower is better."""
     if "lower_is_better" not in table.labels:
         return table

@@ -14,7 +14,7 @@ import numpy as np
 from assay.data.panel_views import PanelViews
 from assay.data.readers.harness import Groups
 from assay.errors import InputError, UsageError
-from assay.names import listed
+from assay.names import listed, plural
 
 _Panel = TypeVar("_Panel", bound=PanelViews)
 
@@ -144,7 +144,9 @@ def group_notes(panel: PanelViews, by: str, tree: TaskTree) -> tuple[str, ...]:
         found.append(f"column {GROUP!r} not used: the {by} {twice!r} has {panel.unit}s of the groups {own}")
     lacking = [f"{len(one.tasks)} of {len(one.tasks) + one.absent} in {one.name}" for one in tree.groups if one.absent]
     if lacking:
-        found.append(f"not all {by}s of a group have results, and its mean is of those that have: {listed(lacking, 4)}")
+        found.append(
+            f"not all {plural(by)} of a group have results, and its mean is of those that have: {listed(lacking, 4)}"
+        )
     return tuple(found)
 
 
@@ -153,7 +155,7 @@ def with_groups(panel: _Panel, by: str, groups: Mapping[str, tuple[str, ...]]) -
     tasks = panel.label(by).names
     if not tree_of(groups, tasks).groups:
         raise InputError(
-            f"no group holds two of the {by}s {listed(tasks)}, only {listed(groups) or 'none'}; name tasks as they "
-            "are there."
+            f"no group holds two of the {plural(by)} {listed(tasks)}, only {listed(groups) or 'none'}; name tasks as "
+            "they are there."
         )
     return replace(panel, groups=groups, labels={name: one for name, one in panel.labels.items() if name != GROUP})

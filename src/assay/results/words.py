@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from math import floor, log10
 
+from assay.names import plural
 from assay.stats.records import Estimate, Interval
 from assay.stats.rounding import TOLERANCE
 
@@ -207,7 +208,7 @@ def chance(value: float) -> str:
 
 def count(n: int, what: str) -> str:
     """``1,319 items``; ``1 item``."""
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
+    return f"{n:,} {what if n == 1 else plural(what)}"
 
 
 def methods(made: Iterable[Interval | None]) -> str:

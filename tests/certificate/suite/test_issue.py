@@ -25,7 +25,13 @@ def test_a_column_of_tasks_needs_no_asking(tmp_path: Path) -> None:
     found = certify_tasks(*PAIR, tmp_path / "c.json")
     assert [row.name for row in found.tasks] == ["arc", "boolq", "gsm8k"]
     assert found.comparison.by == "task"
-    assert sorted({*evidence_rows(evidence_of(tmp_path / "c.json"))}) == ["item", "model", "score", "task"]
+    assert sorted({*evidence_rows(evidence_of(tmp_path / "c.json"))}) == [
+        "item",
+        "lower_is_better",
+        "model",
+        "score",
+        "task",
+    ]
 
 
 @pytest.mark.parametrize("name", ["subject", "category", "benchmark"])

@@ -142,7 +142,7 @@ def test_what_is_left_open_is_the_issuers_choice(tmp_path: Path) -> None:
         "lower_is_better": False,
         "total": "weighed by items",
         "each": "max_drop 0.2",
-        "tasks": "gsm8k max_drop 0.1 and min_score 0.2 and max_seconds_ratio 1.5",
+        "tasks": "arc min_score 0.1, gsm8k max_drop 0.1 and min_score 0.2 and max_seconds_ratio 1.5, b* max_drop 0.25",
         "groups": "hard max_drop 0.15",
         "every": False,
     }

@@ -21,11 +21,12 @@ from assay.analyses.rank.records import (
     TopScore,
 )
 from assay.analyses.rank.sentences import rests_text
-from assay.analyses.suite.tasks import WEIGHING
+from assay.analyses.suite.tasks import TASK, WEIGHING
 from assay.data import Kind
 from assay.data.panel_views import Substance
 from assay.design import Design
 from assay.errors import InputError
+from assay.names import plural
 from assay.results import words
 from assay.results.figures import Gauge, Mark
 from assay.results.parts import Caution, Fact, Section, cautions_of
@@ -179,7 +180,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
     @property
     def weighing(self) -> str:
         """What the mean of several tasks is."""
-        return WEIGHING[self.total or "macro"].format(by=self.by, unit=self.unit)
+        return WEIGHING[self.total or "macro"].format(bys=plural(self.by or TASK), unit=self.unit)
 
     def _order(self) -> tuple[Fact, ...]:
         """On which tasks an order that is shown rests; nothing where none is."""
@@ -187,7 +188,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
             return ()
         turned = [one for one in self.rests if one.turns]
         least = min(self.rests, key=lambda one: one.without)
-        return (Fact("rests on", least.without, "rests on", rests_text(turned, least, self.by or "task")),)
+        return (Fact("rests on", least.without, "rests on", rests_text(turned, least, self.by or TASK)),)
 
     def _units(self) -> str:
         of = "" if self.by is None else f" of {words.count(len(self.tasks), self.by)}"
@@ -211,7 +212,7 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
         found = [] if self.changes is None else [changes_section(self.changes)]
         found += [Section("models", "Models", figures=(shown.forest(self),), tables=(shown.model_table(self),))]
         if self.tasks and all_tasks:
-            title = f"{self.by}s".capitalize()
+            title = plural(self.by or TASK).capitalize()
             found.append(Section("tasks", title, figures=(shown.matrix(self),), tables=(shown.task_table(self),)))
         return (*found, *([Section("pairs", "Pairs", tables=(shown.pair_table(self, pairs),))] if pairs else []))
 

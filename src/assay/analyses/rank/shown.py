@@ -6,6 +6,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from assay.analyses.rank.records import PairVerdict, Standing
+from assay.names import plural
 from assay.results import words
 from assay.results.figures import Forest, Line, Matrix, SecondMark
 from assay.results.parts import Column, ResultTable, Value
@@ -129,7 +130,7 @@ def task_table(board: "Leaderboard") -> ResultTable:
         ),
     )
     about = f"{board.measured} of each model{'' if fits else ', by its place in the ranking'}"
-    return ResultTable("tasks", f"{by}s", columns, about, explained="ranked tasks")
+    return ResultTable("tasks", plural(by), columns, about, explained="ranked tasks")
 
 
 def _score(value: float | None) -> str:
@@ -149,7 +150,7 @@ def matrix(board: "Leaderboard") -> Matrix:
     )
     return Matrix(
         "tasks",
-        f"Models and {by}s",
+        f"Models and {plural(by)}",
         about,
         models if down else tuple(task.task for task in tasks),
         tuple(task.task for task in tasks) if down else models,

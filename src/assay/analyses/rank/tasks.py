@@ -18,7 +18,7 @@ from assay.data import Panel
 from assay.data.task_groups import group_notes, task_tree
 from assay.errors import InputError, UsageError
 from assay.limits import TaskWeights
-from assay.names import argument, listed
+from assay.names import argument, listed, plural
 from assay.stats.ranking import connected, fitted
 from assay.stats.repeated_runs import rank_stability
 from assay.stats.units import Floats, Grid, Truths
@@ -87,7 +87,7 @@ def _shared_tasks(panel: Panel, by: str) -> tuple[Panel, tuple[str, ...]]:
         return panel, ()
     left = panel.rows(~np.isin(codes, lonely))
     if not left.n:
-        raise InputError(f"no {by} has answers of two models; check what the {by}s are called.")
+        raise InputError(f"no {by} has answers of two models; check what the {plural(by)} are called.")
     what = listed([names[code] for code in lonely], 3)
     return left, (f"left out, for only one model has answers: the {by}{'s' if len(lonely) > 1 else ''} {what}",)
 
@@ -104,9 +104,9 @@ def _check(panel: Panel, by: str) -> None:
             together = argument(columns={TASK: ""})
             raise InputError(
                 f"{system!r} has no answer to the {by} {lacking[0]!r}"
-                f"{f' and {len(lacking) - 1} more' if len(lacking) > 1 else ''}: a mean of {by}s needs all of them; "
-                f"choose {by}s that all models have (`Selection(task='NAME')`), leave the model out, count what is "
-                f"missing as 0 (`missing='zero'`), or take all {panel.unit}s together ({together})."
+                f"{f' and {len(lacking) - 1} more' if len(lacking) > 1 else ''}: a mean of {plural(by)} needs all "
+                f"of them; choose {plural(by)} that all models have (`Selection(task='NAME')`), leave the model out, "
+                f"count what is missing as 0 (`missing='zero'`), or take all {panel.unit}s together ({together})."
             )
 
 

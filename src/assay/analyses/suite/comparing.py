@@ -19,6 +19,7 @@ from assay.data.task_groups import group_notes
 from assay.design import Design, signature
 from assay.errors import InputError, UsageError
 from assay.limits import TaskWeights
+from assay.names import plural
 from assay.stats.suites import Adjustment, rows
 from assay.stats.suites.groups import group_rows
 from assay.stats.suites.heterogeneity import heterogeneity
@@ -122,7 +123,7 @@ def _group_notes(panel: Panel, by: str, parts: SuiteParts, weights: TaskWeights)
     count = len(tree.tasks)
     if weights != "macro" or largest is None or tree.overlapping or not count / 2 < len(largest.tasks) < count:
         return told
-    share = f"{len(largest.tasks)} of the {count} {by}s are of {largest.name}, and so much of the total"
+    share = f"{len(largest.tasks)} of the {count} {plural(by)} are of {largest.name}, and so much of the total"
     return (*told, f"{share}; `total='groups'` weighs groups alike")
 
 
@@ -131,7 +132,7 @@ def _shared_note(panel: Panel, by: str) -> tuple[str, ...]:
     if not shared_by_tasks(panel, by):
         return ()
     what = panel.cluster or f"{panel.unit}s with the same contents"
-    return (f"{what}: some occur in several {by}s; the total takes each of them as one",)
+    return (f"{what}: some occur in several {plural(by)}; the total takes each of them as one",)
 
 
 def _signature(panel: Panel, design: Design, by: str, found: Total, how: str, adjust: str, count: int) -> str:

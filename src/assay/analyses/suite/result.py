@@ -12,6 +12,7 @@ from assay.analyses.suite.tasks import WEIGHING
 from assay.data import Dropped, Kind
 from assay.data.task_groups import TaskGroup, TaskTree
 from assay.design import Design
+from assay.names import plural
 from assay.results import words
 from assay.results.figures import INSIDE, Forest, Gauge, Line, Mark, SecondMark
 from assay.results.parts import INDENT, Caution, Column, Fact, ResultTable, Section, cautions_of
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 
 _ADJUSTED = {
-    "product": "for all {by}s at once",
-    "holm": "for all {by}s at once, p by Holm",
+    "product": "for all {bys} at once",
+    "holm": "for all {bys} at once, p by Holm",
     "bh": "with a false discovery rate",
 }
 
@@ -137,7 +138,7 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
 
     @property
     def weighing(self) -> str:
-        return WEIGHING[self.total.weights].format(by=self.by, unit=self.unit)
+        return WEIGHING[self.total.weights].format(bys=plural(self.by), unit=self.unit)
 
     @property
     def gauge(self) -> Gauge | None:
@@ -175,10 +176,10 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
         ]
         if like is not None and total.like_these_p is not None:
             shown = f"{words.with_interval(like, sign=True)}, {words.p_value(total.like_these_p)}"
-            found.append(Fact(f"{self.by}s like these", like, "tasks like these", shown))
+            found.append(Fact(f"{plural(self.by)} like these", like, "tasks like these", shown))
         if total.runs_like_these is not None:
             found.append(total.runs_like_these.fact)
-        found.append(Fact(f"{self.by}s differ", self.between.test.p_value, "tasks differ", self._between()))
+        found.append(Fact(f"{plural(self.by)} differ", self.between.test.p_value, "tasks differ", self._between()))
         return (*found, Fact("on", self.n, None, self.units), Fact("interval", self._how(), "suite rows"))
 
     def _between(self) -> str:
@@ -189,7 +190,7 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
     def _how(self) -> str:
         level, limits = words.percent(self.design.level), self.total.difference.interval
         made = words.methods(row.difference.interval for row in self.tasks)
-        rows = _ADJUSTED[self.adjust].format(by=self.by)
+        rows = _ADJUSTED[self.adjust].format(bys=plural(self.by))
         return f"{level} {'none' if limits is None else limits.method} of the total; of each {self.by} {made}, {rows}"
 
     @property
@@ -203,7 +204,7 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        title = f"{self.by}s"
+        title = plural(self.by)
         return (Section("tasks", title[:1].upper() + title[1:], figures=(self._forest(),), tables=(self._table(),)),)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -242,17 +243,17 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
             Column("weight", [row.weight for row in rows], hidden=True),
             Column("shrunken", [row.shrunken if isinstance(row, TaskRow) else None for row in rows], hidden=True),
         )
-        about = f"intervals and p {_ADJUSTED[self.adjust].format(by=self.by)}"
-        about += f", of groups {_ADJUSTED[self.adjust].format(by='group')}" if self.groups else ""
-        return ResultTable("tasks", f"{self.by}s", columns, about, explained="suite rows")
+        about = f"intervals and p {_ADJUSTED[self.adjust].format(bys=plural(self.by))}"
+        about += f", of groups {_ADJUSTED[self.adjust].format(bys='groups')}" if self.groups else ""
+        return ResultTable("tasks", plural(self.by), columns, about, explained="suite rows")
 
     def _forest(self) -> Forest:
         lines = [self._row_line(depth, row) for depth, row in self._outline()]
         whole = _line(self.weighing, self.total.difference, "all")
-        level, adjusted = words.percent(self.design.level), _ADJUSTED[self.adjust].format(by=self.by)
+        level, adjusted = words.percent(self.design.level), _ADJUSTED[self.adjust].format(bys=plural(self.by))
         about = (
             f"Lines: {level} CIs, {adjusted}; the total's holds by itself.",
-            f"Diamonds: the differences drawn towards the mean of all {self.by}s, as far as chance explains them.",
+            f"Diamonds: differences drawn towards the mean of all {plural(self.by)}, as far as chance explains them.",
         )
         drawn = any(row.shrunken is not None for row in self.tasks)
         return Forest(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.analyses.contrast import Verdict
 from assay.analyses.suite.result import GroupRow, SuiteComparison, TaskRow
+from assay.names import plural
 from assay.results import words
 
 MOST_NAMED = 3  # tasks; of more, a count
@@ -60,8 +61,8 @@ def _in(what: str, names: Sequence[str], found: SuiteComparison) -> str:
     """``better in 2 of 12 tasks (arc and gsm8k)``."""
     count = len(found.tasks)
     if len(names) == count:
-        return f"{what} in {'both' if count == 2 else f'all {count}'} {found.by}s"
-    return f"{what} in {len(names)} of {count} {found.by}s ({_named(names)})"
+        return f"{what} in {'both' if count == 2 else f'all {count}'} {plural(found.by)}"
+    return f"{what} in {len(names)} of {count} {plural(found.by)} ({_named(names)})"
 
 
 def _named(names: Sequence[str]) -> str:
@@ -87,7 +88,7 @@ def _others(found: SuiteComparison) -> str:
     if found.verdict not in ("better", "worse"):
         return ""
     if like is not None and like.interval is not None and like.interval.low <= 0 <= like.interval.high:
-        open_.append(f"{found.by}s")
+        open_.append(plural(found.by))
     if runs is not None and runs.open:
         open_.append("runs")
     return f"; other {' or '.join(open_)} may differ" if open_ else ""

@@ -21,10 +21,10 @@ TASK = "task"
 FEWEST = 10  # units of a task, on average, for tasks that nobody asked for
 #: What the weights of the total are called.
 WEIGHING = {
-    "macro": "mean of the {by}s",
+    "macro": "mean of the {bys}",
     "items": "mean of all {unit}s",
     "groups": "mean of the groups",
-    "given": "mean of the {by}s as weighted",
+    "given": "mean of the {bys} as weighted",
 }
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.analyses.suite.tasks import TASK, several_tasks
-from assay.certificate.evidence import with_costs
+from assay.certificate.evidence import with_better, with_costs
 from assay.certificate.given import Given
 from assay.certificate.suite.costs import check_costs
 from assay.certificate.suite.demands import costs_of, with_known_groups
@@ -89,9 +89,10 @@ def policy_over(policy: Policy, final: Panel) -> Policy:
 
 
 def evidence_tables(given: Given, policy: Policy | None) -> dict[str, Table]:
-    """The rows to keep, with the costs that are limited."""
-    wanted = () if policy is None else costs_of(policy)
-    return {"baseline": with_costs(given.baseline, wanted), "subject": with_costs(given.subject, wanted)}
+    """The rows to keep, with the costs that are limited, and which scores are better."""
+    wanted, lower = () if policy is None else costs_of(policy), given.union.metric.lower_is_better
+    both = {"baseline": given.baseline, "subject": given.subject}
+    return {role: with_better(with_costs(table, wanted), lower_is_better=lower) for role, table in both.items()}
 
 
 def assumed(final: Panel) -> tuple[str, ...]:

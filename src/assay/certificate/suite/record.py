@@ -1,13 +1,13 @@
 """The certificate over several tasks: a record of facts, from which schema, files, pages and Markdown are made."""
 
 from math import exp
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from assay.certificate import sentences as plain
 from assay.certificate.fields import AnyRule, BothSystems, Digest, EvidenceFile, Issuer, Measured
-from assay.certificate.record import Issued, schema_of
+from assay.certificate.record import Certificate, Issued, schema_of
 from assay.certificate.suite import sentences, shown
 from assay.certificate.suite.fields import (
     ComparedTasks,
@@ -18,6 +18,7 @@ from assay.certificate.suite.fields import (
     SuiteRow,
     SuiteVerdict,
 )
+from assay.names import plural
 from assay.results import words
 from assay.results.figures import Gauge, Mark
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section
@@ -191,7 +192,7 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        title = f"{self.comparison.by}s and their limits"
+        title = f"{plural(self.comparison.by)} and their limits"
         return (
             Section(
                 "limits",
@@ -214,6 +215,9 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def cautions(self) -> tuple[Caution, ...]:
         return tuple(Caution("note", note) for note in self.__dict__.get("assumed", ()))
+
+
+AnyCertificate = TypeVar("AnyCertificate", Certificate, SuiteCertificate)  # of one task, or of several
 
 
 def suite_certificate_schema() -> dict[str, Any]:

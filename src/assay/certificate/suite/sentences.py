@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from assay.certificate.sentences import names_of, rules_not_met
 from assay.certificate.suite.fields import ComparedTasks, JudgedLimit, Outcome, SuiteRow
 from assay.limits import COST_LIMITS
+from assay.names import plural
 from assay.results import words
 from assay.stats.records import Interval
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from assay.certificate.suite.record import SuiteCertificate
 
 MOST_NAMED = 3  # limits or tasks; of more, a count
-_WEIGHING = {"macro": "mean of the {by}s", "items": "mean of all {unit}s", "given": "mean of the {by}s as weighted"}
+_WEIGHING = {"macro": "mean of the {bys}", "items": "mean of all {unit}s", "given": "mean of the {bys} as weighted"}
 _WHERE: dict[Outcome, str] = {"not met": "beyond", "open": "on both sides of", "met": "within"}
 _Pair = tuple[float, float]
 
@@ -24,7 +25,7 @@ def unit_of(comparison: ComparedTasks) -> str:
 
 def weighing(found: "SuiteCertificate") -> str:
     """What the total is."""
-    return _WEIGHING[found.policy.total_weights].format(by=found.comparison.by, unit=found.unit)
+    return _WEIGHING[found.policy.total_weights].format(bys=plural(found.comparison.by), unit=found.unit)
 
 
 def sentence_of(found: "SuiteCertificate") -> str:
@@ -50,7 +51,8 @@ def _passed(found: "SuiteCertificate") -> str:
     if found.policy.every:
         return f"{whole} and every single {by} are within their limits (each {sure}){_rules(found)}.{_strict(found)}"
     groups = len(found.groups)
-    also = f"{words.count(groups, 'group')} of {by}s {'is' if groups == 1 else 'are'} within limits, " if groups else ""
+    are = "is" if groups == 1 else "are"
+    also = f"{words.count(groups, 'group')} of {plural(by)} {are} within limits, " if groups else ""
     rest = f"{also}and no single {by} is shown to be beyond its limit"
     return f"{whole} {_not_by_more(found)} ({sure}), {rest}{_worse_within(found)}{_rules(found)}.{_may_hide(found)}"
 
@@ -75,7 +77,7 @@ def _strict(found: "SuiteCertificate") -> str:
     chance = found.decision.passes_if_equal
     if chance is None:
         return ""
-    return f" An equal model would pass all {found.comparison.by}s in {words.chance(chance)} of cases."
+    return f" An equal model would pass all {plural(found.comparison.by)} in {words.chance(chance)} of cases."
 
 
 def _not_by_more(found: "SuiteCertificate") -> str:

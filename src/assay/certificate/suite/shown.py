@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from assay.certificate.suite import sentences
 from assay.certificate.suite.fields import JudgedLimit, SuiteRow
 from assay.limits import COST_LIMITS
+from assay.names import plural
 from assay.results import words
 from assay.results.figures import Forest, Line, Mark
 from assay.results.parts import Column, ResultTable
@@ -91,7 +92,7 @@ def forest(found: "SuiteCertificate") -> Forest:
     means = [_line(f"group {row.name}", row, _MEANS) for row in found.groups]
     means.append(_line(sentences.weighing(found), found.total, _MEANS))
     limit = None if found.losses or found.gauge is None else found.gauge.marks[1]
-    how = "each by itself" if found.policy.every else f"for all {by}s at once"
+    how = "each by itself" if found.policy.every else f"for all {plural(by)} at once"
     about = [f"Lines: {level} intervals, {how}; those of means hold by themselves."]
     about += [] if limit is None else ["The dashed line is the limit of the total; others have limits of their own."]
     return Forest(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from assay.certificate.suite.demands import FITTING, Demands
+from assay.certificate.suite.demands import FITTING, Demands, matching
 from assay.certificate.suite.fields import GroupOfTasks, StatedLimit, SuitePolicy, TaskLimits, TaskWeight
 from assay.data.metrics import Kind
 from assay.design import TIERS, Policy
@@ -30,14 +30,30 @@ def stated_policy(policy: Policy, demands: Demands, kind: Kind) -> SuitePolicy:
         total_weights=weights if isinstance(weights, str) else "given",
         task_weights=tuple(TaskWeight(task=task, weight=float(weight)) for task, weight in given),
         each=_stated(policy.task_limits.only(*FITTING[kind])),
-        tasks=tuple(TaskLimits(task=name, limits=_stated(one)) for name, one in (policy.tasks or {}).items()),
+        tasks=tuple(TaskLimits(task=name, limits=_stated(one)) for name, one in _in_order(policy, demands)),
         groups=tuple(
-            GroupOfTasks(name=one.name, tasks=one.tasks, limits=_stated(one.limits))
+            GroupOfTasks(name=one.name, tasks=tuple(sorted({*one.tasks})), limits=_stated(one.limits))
             for one in flat_groups(policy.groups or {})
         ),
         overrides=tuple(_overrides(policy, demands.total, kind)),
         note=policy.note,
     )
+
+
+def _in_order(policy: Policy, demands: Demands) -> Iterator[tuple[str, Limits]]:
+    """The limits that tasks have by name, then by pattern, in the order of the alphabet where no other is needed.
+
+    Where two patterns fit a task, the first one counts, and goes first; a pattern that counts for no task is left out.
+    So no limit and no order is stated that could be changed unnoticed.
+    """
+    given, names = policy.tasks or {}, set(demands.tasks)
+    yield from ((name, given[name]) for name in sorted(given.keys() & names))
+    fits = {one: {*matching(one, [*names])} - given.keys() for one in given if one not in names}
+    rest = [one for i, one in enumerate(fits) if fits[one] - set().union(*[*fits.values()][:i])]
+    while rest:
+        free = [one for i, one in enumerate(rest) if not any(fits[one] & fits[before] for before in rest[:i])]
+        rest.remove(min(free))
+        yield min(free), given[min(free)]
 
 
 def _overrides(policy: Policy, total: Limits, kind: Kind) -> Iterator[str]:

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from assay.analyses.suite.tasks import TASK
-from assay.certificate.fields import Seeds
-from assay.certificate.rules import rules_of, union_of, windows_of
+from assay.certificate.evidence import read_both
+from assay.certificate.rules import rules_of, windows_of
 from assay.certificate.suite import policy as by_policy
 from assay.certificate.suite.build import SuiteEvidence, suite_facts
 from assay.certificate.suite.costs import check_costs
@@ -17,12 +17,10 @@ from assay.certificate.suite.issue import assumed, check_tasks
 from assay.certificate.suite.judge import Rows, decided, judged
 from assay.certificate.suite.record import SuiteCertificate
 from assay.certificate.suite.stated import policy_claimed, stated_policy
-from assay.certificate.verification import FieldFault, Judged, differences, fault, profile_faults
+from assay.certificate.verification import FieldFault, Judged, as_issued, differences, fault, profile_faults
 from assay.data import Panel
-from assay.data.reading import read_parquet
 from assay.design import Policy
 from assay.errors import InputError, UsageError
-from assay.names import listed
 
 
 def suite_identity_faults(issued: SuiteCertificate) -> list[FieldFault]:
@@ -71,7 +69,8 @@ def suite_recomputed(
         found = _facts(union, policy, issued)
     except (InputError, UsageError) as error:
         return [fault("evidence", "the rows of the certificate", str(error))], None
-    faults = [*differences("", document, _as_issued(found, rows).to_dict()), *profile_faults(found)]
+    # Nothing is drawn, so that the seed is 0.
+    faults = [*differences("", document, as_issued(found, 0, rows).to_dict()), *profile_faults(found)]
     if faults:
         return faults, None
     notes = assumed(windows_of(union).final)
@@ -106,27 +105,16 @@ def _facts(union: Panel, policy: Policy, issued: SuiteCertificate) -> SuiteCerti
     return msgspec.structs.replace(issued, **suite_facts(evidence, policy, rules_of(windows, policy)))
 
 
-def _as_issued(found: SuiteCertificate, rows: int) -> SuiteCertificate:
-    """The recomputed facts, with what only the issuer knows (version, file names) as stated."""
-    version = ".".join(found.meta.assay.split(".")[:2])
-    return msgspec.structs.replace(
-        found,
-        meta=msgspec.structs.replace(found.meta, seeds=Seeds(bootstrap=0)),  # nothing is drawn
-        evidence=msgspec.structs.replace(found.evidence, rows=rows),
-        signature=f"assay:{version}|{found.signature.partition('|')[2]}",
-    )
-
-
 def _union(issued: SuiteCertificate, proof: Path) -> tuple[Panel, int]:
     """The items of both systems in the evidence, and how many rows it has."""
-    cluster = issued.comparison.cluster_by
-    table = read_parquet(proof, kind=by_policy.kind_of(issued), cluster=cluster)
-    if table.models != ("baseline", "subject"):
-        raise InputError(f"{proof}: the models must be baseline and subject, but it has {listed(table.models)}.")
-    baseline, subject = (
-        replace(table.select(role), name=getattr(issued.systems, role).name) for role in ("baseline", "subject")
+    compared = issued.comparison
+    union, rows = read_both(
+        proof,
+        issued.systems,
+        by_policy.kind_of(issued),
+        cluster=compared.cluster_by,
+        lower_is_better=compared.lower_is_better,
     )
-    union = union_of(baseline, subject, cluster=cluster, lower_is_better=issued.comparison.lower_is_better)
     if TASK not in union.labels:
         raise InputError(f"{proof}: no task of every row that both models agree on.")
-    return union, len(table)
+    return union, rows
