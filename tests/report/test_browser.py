@@ -143,18 +143,29 @@ def test_japanese_is_written_in_the_heading_and_in_the_chart(visit: Visit) -> No
     assert "日本語モデル" in page.locator(".chart svg text").all_text_contents()
 
 
+def test_how_a_number_was_computed_is_shown_when_it_is_asked_for(visit: Visit) -> None:
+    page = visit("comparison").unfold()
+    asked = page.locator("button[popovertarget]").first
+    shown = page.locator("#" + str(asked.get_attribute("popovertarget")))
+    assert not shown.is_visible()
+    asked.click()
+    assert shown.is_visible()
+    page.keyboard.press("Escape")
+    assert not shown.is_visible()
+
+
 # ------------------------------------------------------------------------------------------ paper
 
 
 def test_on_paper_everything_is_unfolded_and_nothing_can_be_pressed(visit: Visit) -> None:
     page = visit("certificate").look()
     folded = page.locator("details:not([open])").count()
-    assert folded > 5
+    assert folded > 1
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details:not([open])").count() == 0
     page.emulate_media(media="print")
     assert page.locator("[data-save], [data-copy], [data-table], nav").first.is_hidden()
-    assert page.locator("details.how p").first.is_visible()
+    assert page.locator(".explanation p").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details:not([open])").count() == folded
     page.emulate_media(media="screen")

@@ -125,9 +125,7 @@ def document_of(
 
     ``draw`` makes the charts now, so that what is wrong with a file shows here. ``policy`` judges certificates.
     """
-    from assay.certificate.policy_file import policy_of  # late: only certificates have one
-
-    read = partial(read_part, draw=draw, policy=None if policy is None else policy_of(policy))
+    read = partial(read_part, draw=draw, policy=None if policy is None else _policy(policy))
     parts: list[Part] = []
     left_out: list[str] = []
     for result in _each_once(results):
@@ -141,6 +139,12 @@ def document_of(
         named = ", ".join(str(result) for result in results) or "nothing was given"
         raise InputError(f"{named}: no results here; save some as JSON first.")
     return ReportDocument(title or _title(parts), tuple(parts)), left_out
+
+
+def _policy(source: PolicySource) -> Policy:
+    from assay.certificate.policy_file import policy_of  # late: only certificates are judged by one
+
+    return policy_of(source)
 
 
 def _each_once(results: Sequence[ReportSource]) -> Iterator[ReportSource]:

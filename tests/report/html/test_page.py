@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 
 from assay.names import visible
 from assay.report.document import Group, Part, ReportDocument, ShownTable
-from assay.report.html import asset, page_html, script_safe
+from assay.report.html import asset, page_html
 from assay.report.html.gauges import gauge_html
+from assay.report.html.packing import drawable, file_text, packed
 from assay.report.html.tables import table_html
 from assay.results.figures import Gauge, Mark
 from assay.results.parts import Fact
@@ -120,26 +122,55 @@ def test_the_library_of_charts_cannot_end_its_element() -> None:
     )
 )
 def test_data_comes_back_whole_and_cannot_end_its_element(data: Any) -> None:
-    text = script_safe(data)
-    assert json.loads(text) == data
+    """The oracle is Python's zlib; a browser reads the same in `test_browser.py`."""
+    text = packed({"x": data})
+    assert unpacked(text) == {"x": data}
     assert not set(text) & set("<>&")
-    assert text.encode().decode() == text  # also where it holds half a character
+    assert json.loads(file_text(data)) == data
+    assert file_text(data).encode().decode() == file_text(data)  # also where it holds half a character
+
+
+def unpacked(text: str) -> Any:
+    return json.loads(zlib.decompress(base64.b64decode(text)))
+
+
+def carried(html: str) -> dict[str, Any]:
+    """What the page holds for its scripts."""
+    found = re.search(r"<script type='text/plain' id='data'>(.*?)</script>", html)
+    assert found is not None
+    data: dict[str, Any] = unpacked(found[1])
+    return data
 
 
 def test_the_page_carries_results_as_they_were_saved() -> None:
     data = data_of("power") | {"big": 2**63 + 1, "name": "</script><!--", "zero": -0.0}
-    html = page_html(ReportDocument("t", (replace(part("power"), data=data),)))
-    found = re.search(r"<script type='application/json' id='data-p1'>(.*?)</script>", html)
-    assert found is not None
-    assert json.loads(found[1]) == data
-    assert '"big":9223372036854775809' in found[1]
+    files = carried(page_html(ReportDocument("t", (replace(part("power"), data=data),))))["files"]
+    assert json.loads(files["p1"]) == data
+    assert '"big":9223372036854775809' in files["p1"]
 
 
 def test_a_page_carries_no_more_than_it_should() -> None:
-    big = replace(part("power"), data={"x": "y" * 700_000})
-    html = page_html(ReportDocument("t", (big, part("power"))))
-    assert "id='data-p1'" not in html
-    assert "id='data-p2'" in html
+    big = replace(part("power"), data={"x": "y" * 1_100_000})
+    files = carried(page_html(ReportDocument("t", (big, part("power")))))["files"]
+    assert "p1" not in files
+    assert "p2" in files
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20))
+def test_numbers_of_a_drawing_move_by_less_than_a_pixel(numbers: list[float]) -> None:
+    rows = drawable({"datasets": {"rows": [{"x": number} for number in numbers]}})["datasets"]["rows"]
+    width = max(numbers) - min(numbers)
+    for row, number in zip(rows, numbers, strict=True):
+        assert width == 0 or abs(row["x"] - number) <= 1e-5 * width
+        assert abs(row["x"] - number) <= 1e-5 * abs(number)
+
+
+def test_every_explanation_stands_once_and_can_be_reached(html: str) -> None:
+    page = Reader(html)
+    asked = {about["popovertarget"] for about in page.named("button") if "popovertarget" in about}
+    shown = [about["id"] for about in page.named("div") if about.get("class") == "explanation"]
+    assert asked == set(shown)
+    assert len(shown) == len(set(shown))
 
 
 # ------------------------------------------------------------------------------------------ tables
@@ -149,12 +180,12 @@ def test_a_table_keeps_every_cell_and_numbers_go_to_the_right() -> None:
     numbers = (None, None, (1000.0, None))
     table = ShownTable("A <table>", ("name", "", "n"), (("<a>", "≈", "1,000"), ("b", ">", "–")), (), numbers)
     page = Reader(table_html("t", table))
-    assert page.inside("p") == ["A <table>"]
+    assert page.inside("span") == ["A <table>"]
     assert page.inside("button")[:2] == ["name", "n"]
     heads = page.named("th")
     assert [head.get("scope") for head in heads] == ["col", "col", "row", "row"]
     cells = [cell for cell in page.named("td") if cell]
-    assert cells == [{"class": "number", "data-value": "1000.0"}, {"class": "number"}]
+    assert cells == [{"class": "number", "data-value": "1000"}, {"class": "number"}]
     assert page.inside("th") == ["<a>", "b"]
 
 

@@ -2,24 +2,22 @@
 
 import base64
 import hashlib
-import json
-import re
 from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from assay.files.writing import write_bytes
 from assay.names import visible
 from assay.report.charts import DARK
 from assay.report.document import ReportDocument, part_id
 from assay.report.html.front import chapter_html, chapter_id, chapter_title, chapters, front_html, steps_html
+from assay.report.html.how import explanations_html
+from assay.report.html.packing import drawable, file_text, packed
 from assay.report.html.parts import title_id
 from assay.version import VERSION
 
-_MOST_DATA = 600_000  # characters that the page carries for downloads
-_UNSAFE = re.compile("[<>&\x7f\u2028\u2029\ud800-\udfff]")  # ends an element, or is no character of a file
+_MOST_DATA = 1_000_000  # characters that the page carries for downloads, before they are compressed
 
 
 def write_page(document: ReportDocument, path: Path) -> None:
@@ -29,7 +27,8 @@ def write_page(document: ReportDocument, path: Path) -> None:
 
 def page_html(document: ReportDocument) -> str:
     """The document as one HTML file: styles, scripts and data inside, no request to anywhere."""
-    charts = {name: chart.specification for name, _, chart in document.charts() if not chart.repeats_gauge}
+    charts = {name: drawable(chart.specification) for name, _, chart in document.charts() if not chart.repeats_gauge}
+    data = {"charts": charts, "dark": DARK, "files": _files(document)}
     scripts = [asset("page.js"), *([asset("vega.js"), asset("charts.js")] if charts else [])]
     style = asset("page.css")
     body = "".join(
@@ -40,6 +39,7 @@ def page_html(document: ReportDocument) -> str:
             front_html(document) if len(document.parts) > 1 else "",
             *(chapter_html(kind, parts) for kind, parts in chapters(document).items()),
             steps_html(document.steps),
+            explanations_html(document),
             "</main>",
             f"<footer>Made by Assay {VERSION}. This file loads nothing; it can be sent as it is.</footer>",
         ]
@@ -50,8 +50,7 @@ def page_html(document: ReportDocument) -> str:
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         "<meta name='color-scheme' content='light dark'><meta name='referrer' content='no-referrer'>"
         f"<title>{escape(visible(document.title))}</title><style>{style}</style></head><body>{visible(body)}"
-        + _data("data", {"charts": charts, "dark": DARK})
-        + "".join(_data(f"data-{name}", data) for name, data in _downloads(document).items())
+        f"<script type='text/plain' id='data'>{packed(data)}</script>"
         + "".join(f"<script>{script}</script>" for script in scripts)
         + "</body></html>\n"
     )
@@ -69,33 +68,21 @@ def _digest(text: str) -> str:
     return f"'sha256-{found}'"
 
 
-def _data(name: str, data: Any) -> str:
-    """Data in an element of its own, so that a result is saved as it was written and not as a script reads it."""
-    return f"<script type='application/json' id='{name}'>{script_safe(data)}</script>"
-
-
-def script_safe(data: Any) -> str:
-    """JSON that cannot end the element it stands in, whatever names it holds."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
 @cache
 def asset(name: str) -> str:
     return files("assay.report.html").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _downloads(document: ReportDocument) -> dict[str, Any]:
+def _files(document: ReportDocument) -> dict[str, str]:
     """The exact numbers of tables and results, the smallest first, as far as a page should carry them."""
-    wanted: dict[str, Any] = {part_id(i): part.data for i, part in enumerate(document.parts)}
+    wanted = {part_id(i): file_text(part.data) for i, part in enumerate(document.parts)}
     for i, part in enumerate(document.parts):
         for g, group in enumerate(part.groups):
             for t, table in enumerate(group.tables):
-                wanted[f"{title_id(i, g)}-t{t}"] = [dict(row) for row in table.data]
-    sizes = {name: len(json.dumps(data)) for name, data in wanted.items()}
+                wanted[f"{title_id(i, g)}-t{t}"] = file_text([dict(row) for row in table.data])
     kept, total = {}, 0
-    for name in sorted(wanted, key=sizes.__getitem__):
-        total += sizes[name]
+    for name in sorted(wanted, key=lambda name: len(wanted[name])):
+        total += len(wanted[name])
         if total <= _MOST_DATA:
             kept[name] = wanted[name]
     return kept

@@ -8,7 +8,8 @@ from html import escape
 
 from assay.report.document import SYMBOLS, WORDS, Chart, Group, Part, part_id
 from assay.report.html.gauges import gauge_html
-from assay.report.html.tables import how_html, table_html
+from assay.report.html.how import how_html
+from assay.report.html.tables import table_html
 from assay.results.explanations import explanation_of
 from assay.results.parts import Fact
 
@@ -145,14 +146,10 @@ def _said_already(group: Group, part: Part) -> bool:
 
 
 def _chart(part: str, chart: Chart) -> str:
-    """A place where the script draws; without scripts the words stay."""
+    """A place where the script draws, and puts buttons to save the drawing; without scripts the words stay."""
     name = escape(f"{part}-{chart.name}")
-    buttons = "".join(
-        f"<button type='button' data-chart='{name}' data-format='{kind}'>{kind.upper()}</button>"
-        for kind in ("svg", "png")
-    )
     return (
-        f"<figure><div class='chart' id='{name}' role='img' aria-label='{escape(chart.text)}'></div>"
-        f"<figcaption><details><summary>In words</summary><p>{escape(chart.text)}</p></details>"
-        f"<span class='save'>{buttons}</span></figcaption></figure>"
+        f"<figure><div class='chart' id='{name}' role='img' aria-labelledby='{name}-words'></div>"
+        f"<figcaption><details><summary>In words</summary><p id='{name}-words'>{escape(chart.text)}</p></details>"
+        "</figcaption></figure>"
     )

@@ -5,7 +5,7 @@ from html import escape
 
 from assay.names import file_name
 from assay.report.document import ShownTable
-from assay.results.explanations import Explanation
+from assay.report.html.how import how_html
 
 
 def table_html(name: str, table: ShownTable) -> str:
@@ -20,20 +20,13 @@ def table_html(name: str, table: ShownTable) -> str:
         for kind in ("csv", "json")
     )
     return (
-        f"<div class='table'><p class='caption' id='{name}-caption'>{escape(table.title)}</p>"
+        f"<div class='table'><p class='caption'><span id='{name}-caption'>{escape(table.title)}</span>"
+        f"{how_html(table.method)}</p>"
         f"<div class='scroll' tabindex='0' role='group' aria-labelledby='{name}-caption'>"
         f"<table id='{name}' aria-labelledby='{name}-caption'>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-        f"{how_html(table.method)}<p class='save'>{buttons}</p></div>"
+        f"<p class='save'>{buttons}</p></div>"
     )
-
-
-def how_html(method: Explanation | None) -> str:
-    """How a number was computed, folded."""
-    if method is None:
-        return ""
-    page = f"<cite>Documentation: {escape(method.page)}</cite>"
-    return f"<details class='how'><summary>How this was computed</summary><p>{escape(method.text)} {page}</p></details>"
 
 
 def _head(text: str, *, right: bool) -> str:
@@ -47,7 +40,7 @@ def _row(place: int, row: Sequence[str], numbers: Sequence[tuple[float | None, .
     cells = []
     for column, (text, found) in enumerate(zip(row, numbers, strict=True)):
         value = None if found is None else found[place]
-        key = "" if value is None else f" data-value='{value!r}'"
+        key = "" if value is None else f" data-value='{value:.10g}'"
         tag = "th scope='row'" if column == 0 else "td"
         cells.append(f"<{tag}{_side(right=found is not None)}{key}>{escape(text)}</{tag.split(maxsplit=1)[0]}>")
     return f"<tr>{''.join(cells)}</tr>"

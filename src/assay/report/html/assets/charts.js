@@ -130,7 +130,7 @@ async function draw(name, dark) {
 }
 
 // One drawing after the other: a scheme that changes while charts are drawn must win.
-let drawing = Promise.resolve();
+let drawing = ready;
 function drawAll(dark) {
   delete document.documentElement.dataset.charts;
   drawing = drawing.then(async () => {
@@ -152,6 +152,18 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-chart]");
   if (button) saveChart(button);
 });
+for (const place of document.querySelectorAll(".chart")) {
+  const buttons = document.createElement("span");
+  buttons.className = "save";
+  for (const format of ["svg", "png"]) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = format.toUpperCase();
+    Object.assign(button.dataset, { chart: place.id, format });
+    buttons.append(button);
+  }
+  place.nextElementSibling.append(buttons);
+}
 // A phone that is turned.
 let [width, later] = [innerWidth, 0];
 addEventListener("resize", () => {

@@ -1,6 +1,13 @@
 "use strict";
 // Copying, sorting and saving. Everything that is shown is in the page already; nothing is asked of any server.
-const page = JSON.parse(document.getElementById("data").textContent);
+const page = { charts: {}, dark: {}, files: {} };
+
+// Charts and files are compressed, which needs a moment; what is shown first needs none of them.
+async function unpacked() {
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
+  const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  Object.assign(page, JSON.parse(await new Response(text).text()));
+}
 
 function save(name, type, content) {
   const link = document.createElement("a");
@@ -13,7 +20,7 @@ function save(name, type, content) {
 
 // What the page carries for a download, as text: a script that reads numbers would round some of them.
 function carried(name) {
-  return document.getElementById("data-" + name)?.textContent;
+  return page.files[name];
 }
 
 function cells(row) {
@@ -79,10 +86,6 @@ function saveTable(button) {
   else save(button.dataset.file + ".json", "application/json", exact + "\n");
 }
 
-for (const button of document.querySelectorAll("[data-save]")) {
-  if (carried(button.dataset.save) === undefined) button.parentElement.remove();
-}
-
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
@@ -107,5 +110,10 @@ const folded = () => document.querySelectorAll("details:not([open])");
 addEventListener("beforeprint", () => folded().forEach((one) => { one.open = true; one.dataset.folded = ""; }));
 addEventListener("afterprint", () => document.querySelectorAll("details[data-folded]").forEach((one) => { one.open = false; delete one.dataset.folded; }));
 
-// What a script that looks at the page waits for; with charts it is set when they are drawn.
-if (Object.keys(page.charts).length === 0) document.documentElement.dataset.charts = "drawn";
+// Without charts the page is what a script that looks at it waits for; with charts it is when they are drawn.
+const ready = unpacked().then(() => {
+  for (const button of document.querySelectorAll("[data-save]")) {
+    if (carried(button.dataset.save) === undefined) button.parentElement.remove();
+  }
+  if (Object.keys(page.charts).length === 0) document.documentElement.dataset.charts = "drawn";
+});
