@@ -172,7 +172,7 @@ _TUNE = [
 ]
 _GENERATE = ["generate", _BASE, "prompts.jsonl", "--max-tokens", "3", "--batch-size", "1", "-o", "new/said.jsonl"]
 _RECORDS = ["convert", "log.json", "a.csv", "--to", "every-eval-ever", "-o", "out"]
-_CERTIFY = ["certify", "a.csv", "b.csv", "-o", "c.json", "--sign", "key", "--markdown", "c.md"]
+_CERTIFY = ["certify", "a.csv", "b.csv", "-o", "c.json", "--sign", "key", "--markdown", "c.md", "--junit", "c.xml"]
 _CERTIFY_TASKS = [*_CERTIFY, "--policy", "policy.yaml"]
 _KEYS: Mapping[str, Callable[[Path], Any]] = {"new.key.pub": _pair_of_keys, "new.key": lambda path: path.name}
 _LOG = {"run/events.jsonl": _no_clocks}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import msgspec
 
@@ -28,7 +28,7 @@ from assay.certificate.fields import (
 )
 from assay.results import words
 from assay.results.figures import Gauge, Mark
-from assay.results.parts import Column, ResultTable
+from assay.results.parts import CheckedCase, Column, ResultTable
 from assay.results.record import Caution, Fact, Result, Section, Status
 from assay.stats.records import Estimate, Interval
 
@@ -59,6 +59,11 @@ class Issued(Result, frozen=True, kw_only=True, dict=True):
     question = "May the new model replace the old one?"
     kind_name = "certificate"
 
+    if TYPE_CHECKING:
+
+        @property
+        def verdict(self) -> str: ...
+
     # Where it was written is no fact of a certificate: it stands beside the fields, and only `certify` knows it.
 
     def written_to(self, place: Written) -> Self:
@@ -69,6 +74,12 @@ class Issued(Result, frozen=True, kw_only=True, dict=True):
     @property
     def written(self) -> Written | None:
         return self.__dict__.get("written")
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        """What does not pass has failed, for want of evidence too."""
+        outcome: Literal["passed", "failed"] = "passed" if self.status == "good" else "failed"
+        return (CheckedCase(self.subject, outcome, self.verdict, self.sentence),)
 
     @property
     def path(self) -> Path:

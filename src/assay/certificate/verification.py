@@ -18,7 +18,7 @@ from assay.certificate.suite.record import AnyCertificate, SuiteCertificate
 from assay.names import one_line
 from assay.results import words
 from assay.results.figures import Gauge
-from assay.results.parts import Column, ResultTable
+from assay.results.parts import CheckedCase, Column, ResultTable
 from assay.results.record import Caution, Fact, Result, Section, Status
 
 TOLERANCE = 1e-9  # relative: recomputed on another machine the last printed digits may differ
@@ -153,6 +153,13 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
         if issuers is None or issuers == self.limit:
             return "yours and the issuer's"
         return f"yours; the issuer's is {words.number(issuers, 6)}"
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        """Whether it is true and meets the policy; of a true one over several tasks, every task too."""
+        said = "\n".join([self.sentence, *map(str, self.faults), *self.reasons])
+        whole = CheckedCase(self.subject, "failed" if self.exit_code else "passed", self.verdict, said)
+        return (whole, *(() if self.judged is None else self.judged.cases[1:]))
 
     @property
     def facts(self) -> tuple[Fact, ...]:

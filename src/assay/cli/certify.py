@@ -64,6 +64,7 @@ def certify(
     sign: Annotated[Path | None, options.option("Sign with this private key (assay keygen).", value="KEY")] = None,
     timestamp: Annotated[bool, options.option("Record the time of issue.", "--timestamp")] = False,
     markdown: options.Markdown = None,
+    junit: options.Junit = None,
     as_json: options.Json = False,
 ) -> None:
     """May SUBJECT replace BASELINE? Writes a certificate that anyone can check, and exits 1 unless it passes.
@@ -83,9 +84,10 @@ def certify(
     from assay.files.places import check_outputs
     from assay.files.writing import together, write_bytes
     from assay.limits import Limits
+    from assay.report.junit import write_junit
     from assay.report.markdown import certificate_markdown
 
-    check_outputs([*written_files(output), markdown], [baseline, subject, sign, policy])
+    check_outputs([*written_files(output), markdown, junit], [baseline, subject, sign, policy])
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
@@ -133,6 +135,8 @@ def certify(
         summary = certificate_markdown(issued)
         if markdown is not None:
             write_bytes(markdown, summary.encode())
+        if junit is not None:
+            write_junit(issued, junit)
     _job_summary(summary)
     if as_json:
         say_json(issued.to_dict(), sort_keys=True)

@@ -77,6 +77,7 @@ def compare(
         options.option("With --at: all K attempts are right (pass^K).", "--every", panel=options.STATISTICS),
     ] = False,
     *,
+    junit: options.Junit = None,
     out: Outputs,
 ) -> None:
     """Is B different from A, by how much, and how sure can one be?
@@ -91,7 +92,7 @@ def compare(
     """
     from assay.analyses.suite import compare_or_suite as run  # late: --help and errors of usage need none of it
 
-    out.check([a, b])
+    out.check([a, b], junit)
     design = Design(method=method, level=level, scheme=scheme, resamples=resamples, seed=seed, test=test, margin=margin)
     result = run(
         a,
@@ -124,4 +125,4 @@ def compare(
             tried=tried,
         ),
     )
-    out.show(result)
+    out.show(result, junit=junit)

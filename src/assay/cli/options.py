@@ -430,6 +430,10 @@ ChartFile = Annotated[
     Path | None, option("Also draw it, to a .svg or .png file.", panel=OUTPUT, value="FILE", parser=_chart_file)
 ]
 Markdown = Annotated[Path | None, option("Also write it as Markdown.", panel=OUTPUT, value="FILE")]
+Junit = Annotated[
+    Path | None,
+    option("Also write it as JUnit XML, for the test tables of CI servers.", "--junit", panel=OUTPUT, value="FILE"),
+]
 Save = Annotated[
     Path | None,
     option("Also write the result as JSON, for assay report.", "--save", panel=OUTPUT, value="FILE"),

@@ -89,7 +89,13 @@ class Outputs:
         return [_table_target(text) for text in self.table or ()]
 
     def show(
-        self, result: Result, *, draw: Callable[[Path], None] | None = None, text: str | None = None, **how: Any
+        self,
+        result: Result,
+        *,
+        draw: Callable[[Path], None] | None = None,
+        text: str | None = None,
+        junit: Path | None = None,
+        **how: Any,
     ) -> None:
         """Write the result wherever that was asked for, all files or none; then print it.
 
@@ -107,15 +113,19 @@ class Outputs:
                 from assay.report.files import write_markdown  # late: reports load what draws charts
 
                 write_markdown(result, self.markdown)
+            if junit is not None:
+                from assay.report.junit import write_junit  # late, as above
+
+                write_junit(result, junit)
             if self.save is not None:
                 make_folder(self.save.parent)
                 write_bytes(self.save, (as_text(result) + "\n").encode())
-        self._say_files([path for _, path in figures], [target.path for target, _ in tables])
+        self._say_files([path for _, path in figures], [target.path for target, _ in tables], junit)
         self._print(result, [(target, table) for target, table in tables if target.path is None], text, how)
 
-    def _say_files(self, charts: Sequence[Path], tables: Sequence[Path | None]) -> None:
+    def _say_files(self, charts: Sequence[Path], tables: Sequence[Path | None], junit: Path | None) -> None:
         said = [("Chart", path) for path in charts] + [("Table", path) for path in tables]
-        for what, path in [*said, ("Markdown", self.markdown), ("Saved", self.save)]:
+        for what, path in [*said, ("Markdown", self.markdown), ("JUnit", junit), ("Saved", self.save)]:
             if path is not None:
                 say(f"{what}: {path}", err=True)
 

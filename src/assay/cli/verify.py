@@ -39,6 +39,7 @@ def verify(
     metric: Annotated[
         str | None, options.option("The scores are of this metric.", panel=options.POLICY, value="NAME")
     ] = None,
+    junit: options.Junit = None,
     as_json: options.Json = False,
 ) -> None:
     """Is this certificate true? Recomputes every number from the evidence and names each field that is wrong.
@@ -50,8 +51,10 @@ def verify(
     """
     from assay.certificate.policy_file import policy_of
     from assay.certificate.verify import verify as run
+    from assay.files.places import check_outputs
     from assay.limits import Limits
 
+    check_outputs([junit], [certificate, evidence, key, policy])
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
@@ -70,6 +73,10 @@ def verify(
         metric=metric,
     )
     found = run(certificate, evidence=evidence, policy=wanted, public_key=key)
+    if junit is not None:
+        from assay.report.junit import write_junit  # late: only if it is asked for
+
+        write_junit(found, junit)
     if as_json:
         say_json(found.to_dict())
     else:

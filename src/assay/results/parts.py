@@ -21,6 +21,16 @@ INDENT = "\N{NO-BREAK SPACE}" * 2
 Value = Estimate | Interval | float | int | str | None
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedCase:
+    """An answer as a test: what it is of, how it ended, the verdict, and what is said of it."""
+
+    name: str
+    outcome: Literal["passed", "failed", "skipped"]
+    kind: str
+    said: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """One column: its heading, what it holds, and how a value is written."""

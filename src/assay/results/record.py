@@ -16,7 +16,7 @@ import numpy as np
 from assay.errors import InputError, UsageError
 from assay.names import listed, nearest
 from assay.results.figures import Figure, Gauge
-from assay.results.parts import Caution, Column, Fact, ResultTable, Section, facts_table
+from assay.results.parts import Caution, CheckedCase, Column, Fact, ResultTable, Section, facts_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +116,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
     @property
     def cautions(self) -> tuple[Caution, ...]:
         return ()
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        """Its answers as tests, for the tables of CI servers; an answer that is not good or bad is none that failed."""
+        return (CheckedCase(self.subject, "failed" if self.status == "bad" else "passed", self.status, self.sentence),)
 
     @property
     def tables(self) -> tuple[ResultTable, ...]:

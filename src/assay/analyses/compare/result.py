@@ -2,6 +2,7 @@
 
 from functools import partial
 from math import exp
+from typing import Literal
 
 import msgspec
 
@@ -15,7 +16,7 @@ from assay.data.panel_views import Substance
 from assay.design import Design
 from assay.results import words
 from assay.results.figures import BarPart, Bars, Distribution, Figure, Gauge, Histogram, Mark, Point, Points
-from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of
+from assay.results.parts import Caution, CheckedCase, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.stats.assumptions import AlikeUnits, LongUnits
 from assay.stats.records import Estimate, Fallback, Interval, Test
@@ -27,6 +28,14 @@ STATUS: dict[Verdict, Status] = {
     "no difference shown": "unsure",
     "equivalent": "good",
     "undecided": "unsure",
+}
+#: What a verdict is in a table of tests: that nothing was shown is no failure, that nothing can be said no success.
+OUTCOMES: dict[Verdict, Literal["passed", "failed", "skipped"]] = {
+    "better": "passed",
+    "worse": "failed",
+    "no difference shown": "passed",
+    "equivalent": "passed",
+    "undecided": "skipped",
 }
 
 
@@ -114,6 +123,10 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     @property
     def status(self) -> Status:
         return STATUS[self.verdict]
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        return (CheckedCase(self.subject, OUTCOMES[self.verdict], self.verdict, self.sentence),)
 
     @property
     def compared(self) -> tuple[Fact, ...]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from assay.analyses.compare.result import STATUS, Systems
+from assay.analyses.compare.result import OUTCOMES, STATUS, Systems
 from assay.analyses.contrast import Verdict
 from assay.analyses.runs_like_these import RunsLikeThese
 from assay.analyses.suite.tasks import WEIGHING
@@ -15,7 +15,7 @@ from assay.design import Design
 from assay.names import plural
 from assay.results import words
 from assay.results.figures import INSIDE, Forest, Gauge, Line, Mark, SecondMark
-from assay.results.parts import INDENT, Caution, Column, Fact, ResultTable, Section, cautions_of
+from assay.results.parts import INDENT, Caution, CheckedCase, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.stats.records import Estimate, Test
 from assay.stats.suites import Adjustment
@@ -125,6 +125,15 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
     @property
     def status(self) -> Status:
         return STATUS[self.verdict]
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        """The total, then every task."""
+        rows = [
+            CheckedCase(row.task, OUTCOMES[row.verdict], row.verdict, words.compact(row.difference, sign=True))
+            for row in self.tasks
+        ]
+        return (CheckedCase(self.subject, OUTCOMES[self.verdict], self.verdict, self.sentence), *rows)
 
     @property
     def units(self) -> str:

@@ -21,7 +21,7 @@ from assay.certificate.suite.fields import (
 from assay.names import plural
 from assay.results import words
 from assay.results.figures import Gauge, Mark
-from assay.results.parts import Caution, Column, Fact, ResultTable, Section
+from assay.results.parts import Caution, CheckedCase, Column, Fact, ResultTable, Section
 from assay.results.record import Status
 from assay.stats.records import Estimate, Interval
 
@@ -203,6 +203,11 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
             Section("errors", "What this shows", said=sentences.errors_said(self)),
             Section("rules", "Rules", tables=(self._rules(),)),
         )
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        """The decision, then every group and task."""
+        return (*super().cases, *shown.cases(self))
 
     def _rules(self) -> ResultTable:
         columns = (

@@ -9,7 +9,7 @@ from assay.limits import COST_LIMITS
 from assay.names import plural
 from assay.results import words
 from assay.results.figures import Forest, Line, Mark
-from assay.results.parts import Column, ResultTable
+from assay.results.parts import CheckedCase, Column, ResultTable
 from assay.stats.records import Estimate, Interval
 
 if TYPE_CHECKING:
@@ -46,6 +46,24 @@ def limits_table(found: "SuiteCertificate") -> ResultTable:
     shown = f"means must be shown to be within, no single {found.comparison.by} may be shown to be beyond"
     about = "every bound must be within" if found.policy.every else shown
     return ResultTable("limits", "limits", columns, about, explained="suite gate")
+
+
+def cases(found: "SuiteCertificate") -> tuple[CheckedCase, ...]:
+    """Groups and tasks as tests: one fails where a limit of it is not met, or not shown where it must be."""
+    rows: dict[str, list[JudgedLimit]] = {}
+    for one in found.limits:
+        if one.of != "total":
+            rows.setdefault(_name(found, one), []).append(one)
+    return tuple(_case(found, name, limits) for name, limits in rows.items())
+
+
+def _case(found: "SuiteCertificate", name: str, limits: list[JudgedLimit]) -> CheckedCase:
+    outcome = min((one.outcome for one in limits), key=_ORDER.__getitem__)
+    said = (
+        f"{words.shown(_found(found, one))}, limit {sentences.limit_short(found.comparison, one)}: {one.outcome}"
+        for one in limits
+    )
+    return CheckedCase(name, "passed" if outcome == "met" else "failed", outcome, "\n".join(said))
 
 
 def _name(found: "SuiteCertificate", one: JudgedLimit) -> str:
