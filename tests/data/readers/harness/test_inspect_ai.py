@@ -2,12 +2,15 @@
 
 import json
 import math
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
-from assay.data import read_tables
+from assay.data import Table, read_tables
 from assay.data.readers.harness.inspect_archive import open_archive
 from tests.data.files import panel_of
 from tests.data.readers.harness.logs import INSPECT, assert_refused, copy, edit_json, one, read_json, scores
@@ -216,3 +219,71 @@ def test_the_log_is_what_its_bytes_say_whatever_it_is_called(tmp_path: Path) -> 
         path.write_bytes((INSPECT / source).read_bytes())
         assert one(path).name == "mockllm/small"
     assert read_json(named[0])["eval"]["model"] == "mockllm/small"
+
+
+# ------------------------------------------------------------------------------------ read quickly, and read as a whole
+
+
+def packed(source: Path, path: Path, change: Callable[[str, Any], Any]) -> Path:
+    """A log with other members; None leaves one out."""
+    with open_archive(source) as log, ZipFile(path, "w") as made:
+        for name in log.names():
+            found = change(name, json.loads(log.read(name)))
+            if found is not None:
+                made.writestr(name, json.dumps(found))
+    return path
+
+
+def contents(table: Table) -> dict[str, Any]:
+    labels = {name: [own.names[code] for code in own.codes] for name, own in table.labels.items()}
+    return {**labels, **{name: values.tolist() for name, values in table.numbers.items()}, "ids": table.ids.tolist()}
+
+
+@pytest.mark.parametrize("name", ["small.eval", "large.eval", "small-deflate.eval"])
+@pytest.mark.parametrize("without", [r"summaries\.json", r".*summaries.*"])
+def test_summaries_tell_what_the_samples_tell(tmp_path: Path, name: str, without: str) -> None:
+    path = packed(INSPECT / name, tmp_path / "a", lambda one, found: None if re.fullmatch(without, one) else found)
+    by_item = [
+        {key: sorted(zip(found["ids"], found["run"], values, strict=True)) for key, values in found.items()}
+        for found in (contents(one(INSPECT / name)), contents(one(path)))
+    ]
+    assert by_item[0] == by_item[1]
+    assert {"tokens_in", "seconds", "doc_hash"} <= by_item[0].keys()
+
+
+def test_an_input_that_the_summary_cuts_is_read_from_the_sample(tmp_path: Path) -> None:
+    text = "A long question. " * 400
+
+    def change(name: str, found: Any) -> Any:
+        if name == "summaries.json":
+            found[0]["input"] = text[:1000] + "..."
+        if name == "samples/q0_epoch_1.json":
+            found["input"] = text
+        return found
+
+    table = one(packed(INSPECT / "small.eval", tmp_path / "a", change))
+    whole = one(spoiled(tmp_path, input=text))
+    assert contents(table)["doc_hash"][0] == contents(whole)["doc_hash"][0]
+
+
+def test_a_sample_without_a_summary_counts_too(tmp_path: Path) -> None:
+    """As in a log that was still written when it was copied: the samples are the oracle."""
+
+    def change(name: str, found: Any) -> Any:
+        return found[:3] if name == "summaries.json" else found
+
+    assert len(one(packed(INSPECT / "small.eval", tmp_path / "a", change))) == 8
+
+
+@pytest.mark.parametrize("block", [64, 1000, 1 << 18])
+def test_a_log_over_several_lines_is_read_as_on_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr("assay.data.readers.harness.long_lists._BLOCK", block)
+    log = read_json(INSPECT / "small.json")
+    spread, tight = tmp_path / "spread.json", tmp_path / "tight.json"
+    spread.write_text(json.dumps(log, indent=2), "utf-8")
+    tight.write_text(json.dumps(log), "utf-8")
+    assert contents(one(spread)) == contents(one(tight)) == contents(one(INSPECT / "small.json"))
+    spread.write_text(spread.read_text("utf-8")[:-2000], "utf-8")
+    assert_refused(spread, str(spread), "line ")

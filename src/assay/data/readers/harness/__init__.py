@@ -5,6 +5,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring_ascii
 from math import inf, isfinite
 from pathlib import Path
 from sys import intern
@@ -288,7 +289,10 @@ def label_of(records: Iterable[tuple[str, object]], name: str, place: str) -> st
 
 def digest(*parts: object) -> str:
     """A fingerprint of an item's content, to check that two files hold the same item."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True, default=str)
+    if len(parts) == 1 and isinstance(parts[0], str):
+        text = f"[{encode_basestring_ascii(parts[0])}]"  # the same as below, in a third of the time
+    else:
+        text = json.dumps(parts, sort_keys=True, ensure_ascii=True, default=str)
     return intern(hashlib.sha256(text.encode()).hexdigest()[:16])
 
 

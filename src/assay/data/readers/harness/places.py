@@ -1,6 +1,6 @@
 """Where rows stand in their files, for messages: nothing is written out until one needs it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import overload
 
 
@@ -23,6 +23,29 @@ class NumberedPlaces(Sequence[str]):
         if isinstance(at, slice):
             return NumberedPlaces(self.label, self.numbers[at], self.what)
         return f"{self.label}, {self.what} {self.numbers[at]}"
+
+
+class MadePlaces(Sequence[str]):
+    """Places that a function tells."""
+
+    def __init__(self, size: int, make: Callable[[int], str]) -> None:
+        self.size, self.make = size, make
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self.make(i) for i in range(*at.indices(self.size))]
+        if not -self.size <= at < self.size:
+            raise IndexError(at)
+        return self.make(at % self.size)
 
 
 class ManyPlaces(Sequence[str]):

@@ -1,0 +1,81 @@
+"""Long JSON lists, decoded some records at a time: no more of them is in memory than of a block of the file.
+
+Where records end shows in how the next one begins, such as ``}, {"instance_id":``. Quotation marks within texts are
+escaped, so this cannot stand in a text; should it stand deeper in a record, the part before it is no JSON, and the
+decoder refuses it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from assay.files.reading import LINES, cannot_open, opened
+
+T = TypeVar("T")
+
+_BLOCK = 1 << 18
+_MARK = b"\xef\xbb\xbf"
+
+
+class NotPlainError(Exception):
+    """A list that has to be read as a whole: the parser of any JSON says what is wrong, if anything is."""
+
+
+def file_blocks(path: Path) -> Iterator[bytes]:
+    """A file bit by bit."""
+    with opened(path, LINES) as file:
+        try:
+            while block := file.read(_BLOCK):
+                yield block
+        except OSError as error:
+            raise cannot_open(path, error) from error
+
+
+def parts_of_list(blocks: Iterable[bytes], between: re.Pattern[bytes]) -> Iterator[bytes]:
+    r"""A list in parts that are lists; the first group of ``between`` is what separates two records.
+
+    >>> list(parts_of_list([b'[{"a": 1}, {"a', b'": 2}, {"a": 3}]'], re.compile(rb'\}(\s*,\s*)\{\s*"a":')))
+    [b'[{"a": 1}, {"a": 2}]', b'[{"a": 3}]']
+    """
+    rest: list[bytes] = []
+    for block in blocks:
+        # What separates two records may itself be cut, so the end of what came before is looked at again.
+        tail = rest.pop() if rest else b""
+        joined = tail + block
+        cut = _last(between, joined)
+        if cut is None:
+            rest.append(joined) if len(joined) < _BLOCK else rest.extend((joined[:-_LONGEST], joined[-_LONGEST:]))
+            continue
+        yield b"".join([*rest, joined[: cut.start(1)], b"]"])
+        rest = [b"[" + joined[cut.end(1) :]]
+    yield b"".join(rest)
+
+
+_LONGEST = 1 << 12  # bytes of what separates two records, with the beginning of the next one
+
+
+def _last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
+    """The last match in some bytes, looked for from their end."""
+    window = _LONGEST
+    while True:
+        start = max(0, len(data) - window)
+        found = None
+        for found in pattern.finditer(data, start):  # noqa: B007 - the last one is wanted
+            pass
+        if found is not None or start == 0:
+            return found
+        window *= 4
+
+
+def records_of_list(parts: Iterable[bytes], kind: type[T]) -> Iterator[list[T]]:
+    """The records of each part of a list."""
+    decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
+    for at, part in enumerate(parts):
+        try:
+            found = decode(part.removeprefix(_MARK) if at == 0 else part)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            raise NotPlainError from error
+        yield found
