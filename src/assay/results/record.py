@@ -171,6 +171,20 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
             raise UsageError(f"no table {name!r} in this result; {hint}")
         return found[name]
 
+    def log_to_mlflow(self, *, prefix: str = "assay") -> str:
+        """Log it to MLflow (metrics, tags, the JSON and the page) and give the id of the run.
+
+        To the active run, or to a new one. Names of metrics and tags begin with ``prefix``.
+        """
+        return _logged(self, "assay.trackers.mlflow_run", prefix)
+
+    def log_to_wandb(self, *, prefix: str = "assay") -> str:
+        """Log it to Weights & Biases (summary, a tag, the JSON and the page as an artifact) and give the id of the run.
+
+        To the active run, or to a new one; offline where ``WANDB_MODE=offline``.
+        """
+        return _logged(self, "assay.trackers.wandb_run", prefix)
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -184,6 +198,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
         import pandas as pd  # late: half a second, and not a dependency
 
         return pd.DataFrame([_fact_record(fact) for fact in self.facts])
+
+
+def _logged(result: Result, module: str, prefix: str) -> str:
+    """Trackers need pages, which results know nothing of: they are found by name, as kinds of results are."""
+    if not re.fullmatch(r"[A-Za-z][\w-]*", prefix, re.ASCII):
+        raise UsageError(f"prefix must be letters, digits, _ and -, and begin with a letter, but got {prefix!r}.")
+    run: str = import_module(module).log(result, prefix)
+    return run
 
 
 def _lists(data: Any) -> Any:
