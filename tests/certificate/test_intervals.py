@@ -68,7 +68,7 @@ def test_clusters_and_weights_count_by_their_design_effect(tmp_path: Path) -> No
     boot = document["dataset"]["windows"]["stats"]["bootstrap"]
     assert (boot["method"], boot["replicates"]) == ("tango", None)
     said = f"its counts divided by the design effect {boot['design_effect']:.3f}, with {boot['degrees_of_freedom']:.1f}"
-    assert said in str(issued)
+    assert said in issued.to_text(verbose=True)
     found = compare(first | labels, second | labels)
     limits = found.difference.interval
     assert limits is not None

@@ -26,7 +26,7 @@ def test_the_table_is_that_of_the_library_and_a_second_time_it_is_there(shell: S
     shell.write("prompts.jsonl", TABLE)
     ran = shell("generate", BASE, "prompts.jsonl", "-o", "said.jsonl", *SHORT)
     assert (ran.exit_code, ran.out) == (0, "base: 3 generations, 3 of them cut off at 6 tokens → said.jsonl\n")
-    assert ran.err == "base: starting\nbase: 3 of 3 prompts\n"
+    assert ran.err == ""  # how far it is shows on a terminal only
     decoding = assay.Decoding(max_tokens=6)
     spec = assay.ModelSpec(BASE, device="cpu")
     assay.generate(spec, "prompts.jsonl", "library.jsonl", decoding=decoding)

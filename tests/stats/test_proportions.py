@@ -13,7 +13,9 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from assay.stats.numerics import critical_values
 from assay.stats.proportions import (
+    binomial_cdf,
     binomial_half,
+    binomial_mass,
     design_effects,
     effective_counts,
     mcnemar_p,
@@ -39,6 +41,20 @@ def test_mid_p_against_enumeration(b: int, c: int) -> None:
 def test_exact_p_against_statsmodels(b: int, c: int) -> None:
     expected = statsmodels_mcnemar([[5, b], [c, 7]], exact=True).pvalue
     assert float(mcnemar_p(b, c, exact=True)[0]) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("p", [1e-4, 0.01, 0.3, 0.5, 0.77, 0.9999])
+def test_binomial_probabilities_against_scipy(p: float) -> None:
+    rng = np.random.default_rng(1)
+    n = rng.integers(1, 5000, 300).astype(np.float64)
+    k = np.floor(rng.random(300) * n)
+    assert binomial_mass(n, k, p) == pytest.approx(scipy_stats.binom.pmf(k, n, p), rel=1e-11)
+    assert binomial_cdf(n, k, p) == pytest.approx(scipy_stats.binom.cdf(k, n, p), rel=1e-11)
+
+
+@pytest.mark.parametrize(("p", "expected"), [(0.0, 1.0), (1.0, 0.0)])
+def test_a_certain_outcome_has_no_tail(p: float, expected: float) -> None:
+    assert binomial_cdf(np.array([5.0, 9.0]), np.array([0.0, 4.0]), p).tolist() == [expected] * 2
 
 
 @pytest.mark.parametrize(("total", "s"), [(10**6, 498_000), (10**7, 4_999_000), (20_000, 9_000), (3_000, 1_499)])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import msgspec
 
-from assay.certificate import sentences
+from assay.certificate import sentences, short_form
 from assay.certificate.fields import (
     AnyRule,
     BitsOfBoth,
@@ -190,18 +190,16 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        found = self.facts_by(self.terms)
-        if self.written is None:
-            return found
-        place = [Fact("certificate", str(self.written.path))]
-        if self.written.signature is not None:
-            place.append(Fact("envelope", self.written.signature))
-        return (*found, *place)
+        return (*self.facts_by(self.terms), *short_form.place_facts(self.written))
 
     @property
     def main_facts(self) -> tuple[Fact, ...]:
-        """All: who reads a certificate wants to know what it rests on."""
-        return self.facts
+        return (*self.main_facts_by(self.terms), *short_form.placed_with_evidence(self, self.evidence.file))
+
+    def main_facts_by(self, whose: str) -> tuple[Fact, ...]:
+        """What the decision rests on, with whose limit the certificate was judged by."""
+        alarm = self.drift is not None and self.drift.alarm
+        return short_form.main_facts_of(self.facts_by(whose), self.quantity, alarm=alarm)
 
     def facts_by(self, whose: str) -> tuple[Fact, ...]:
         """The main facts, with whose limit the certificate was judged by."""
@@ -236,13 +234,12 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     def _main_facts(self) -> list[Fact]:
         metric, key = self.primary_metric, self.quantity
-        estimate, null = self.estimate, 0.0 if self.scores else 1.0
-        p, shown = metric.p_value, words.with_interval(estimate, sign=self.scores, null=null)
-        if sentences.collapsed(metric, self.stats):
-            shown = words.of_one(estimate, sentences.drawn_unit(metric, self.stats), sign=self.scores)
+        p = metric.p_value
         found = [
-            Fact(key, estimate, key, shown),
+            short_form.values_fact(self),
+            Fact(key, self.estimate, key, self.estimate_text(self.estimate)),
             Fact(f"test ({metric.test})", p, "test", "undefined" if p is None else words.p_value(p)),
+            short_form.pairs_fact(self),
         ]
         for label in ("bits_per_byte", "bits_per_character"):
             bits: BitsOfBoth | None = getattr(self, label)
@@ -262,6 +259,12 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
         metric = self.primary_metric
         ratio, how = metric.ratio_vs_baseline, self.stats.bootstrap.method
         return self._estimate(metric.difference_vs_baseline if ratio is None else ratio, metric.display_ci, how)
+
+    def estimate_text(self, estimate: Estimate) -> str:
+        """The estimate with its interval, as people read it; of a single unit there is none."""
+        if sentences.collapsed(self.primary_metric, self.stats):
+            return words.of_one(estimate, sentences.drawn_unit(self.primary_metric, self.stats), sign=self.scores)
+        return words.with_interval(estimate, sign=self.scores, null=0.0 if self.scores else 1.0)
 
     @property
     def gauge(self) -> Gauge:
@@ -287,8 +290,16 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
         intervals = [self._intervals()] if len(self._computed()) > 1 else []
         return (
             Section("limit", "Interval against the limit", figures=(self.gauge,), tables=tuple(intervals)),
-            Section("rules", "Rules", tables=(self._rules(),)),
+            Section("rules", "Rules", tables=(short_form.rules_table(self, self.rules),)),
         )
+
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        return short_form.broken_rules(self)
+
+    @property
+    def main_table(self) -> ResultTable:
+        return short_form.row_of(self)
 
     def _computed(self) -> "dict[str, PrimaryMetric | ExactInterval | PublishedInterval]":
         """The interval that decides, the same over all resamples, and the published recipe's, where they are others."""
@@ -320,14 +331,6 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     def _limits(self, limits: Interval) -> str:
         return f"[{words.interval(limits, sign=self.scores, null=0.0 if self.scores else 1.0)}]"
-
-    def _rules(self) -> ResultTable:
-        columns = (
-            Column("rule", [sentences.rule_name(rule) for rule in self.rules]),
-            Column("outcome", ["met" if rule.ok else "not met" for rule in self.rules]),
-            Column("detail", [self.detail(rule) for rule in self.rules]),
-        )
-        return ResultTable("rules", "Rules", columns, explained="rules")
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

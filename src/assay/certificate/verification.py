@@ -173,10 +173,19 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
 
     @property
     def main_facts(self) -> tuple[Fact, ...]:
-        """All, the numbers first: what is not met, those of the certificate, then what was checked."""
+        """What is not met, the numbers of the certificate, then what was checked, and what the issuer chose."""
         reasons = [fact for fact in self.facts if fact.label == "not met"]
-        numbers = () if self.judged is None else self.judged.facts_by(self.whose_limit)
-        return tuple(dict.fromkeys([*reasons, *numbers, *self.facts]))
+        numbers = () if self.judged is None else self.judged.main_facts_by(self.whose_limit)
+        chosen = [fact for fact in self.facts if fact.label == "issuer's choice"]
+        return (*reasons, *numbers, Fact("checked", ", ".join(self.checks)), *chosen)
+
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        return self.sections if self.judged is None else self.judged.main_sections
+
+    @property
+    def main_table(self) -> ResultTable:
+        return self.tables[0] if self.judged is None else self.judged.main_table
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -1,6 +1,7 @@
 """`assay certify BASELINE SUBJECT -o CERT.json`."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,11 @@ import typer
 
 from assay.cli import options
 from assay.cli.output import say, say_json
+from assay.cli.shown import Outputs, shows
 from assay.errors import cannot_write
 
 
+@partial(shows, without=("save",))  # the certificate itself is what a report reads
 def certify(
     baseline: Annotated[
         Path, typer.Argument(metavar="BASELINE", help="Results of the model in use (losses with splits, or scores).")
@@ -63,9 +66,9 @@ def certify(
     allow_different: options.AllowDifferent = None,
     sign: Annotated[Path | None, options.option("Sign with this private key (assay keygen).", value="KEY")] = None,
     timestamp: Annotated[bool, options.option("Record the time of issue.", "--timestamp")] = False,
-    markdown: options.Markdown = None,
     junit: options.Junit = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """May SUBJECT replace BASELINE? Writes a certificate that anyone can check, and exits 1 unless it passes.
 
@@ -81,13 +84,11 @@ def certify(
     from assay.certificate import certify as run
     from assay.certificate import written_files
     from assay.certificate.policy_file import policy_of
-    from assay.files.places import check_outputs
-    from assay.files.writing import together, write_bytes
+    from assay.files.writing import together
     from assay.limits import Limits
-    from assay.report.junit import write_junit
     from assay.report.markdown import certificate_markdown
 
-    check_outputs([*written_files(output), markdown, junit], [baseline, subject, sign, policy])
+    out.check([baseline, subject, sign, policy], *written_files(output), junit)
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
@@ -133,17 +134,14 @@ def certify(
             timestamp=timestamp,
         )
         summary = certificate_markdown(issued)
-        if markdown is not None:
-            write_bytes(markdown, summary.encode())
-        if junit is not None:
-            write_junit(issued, junit)
+        out.write(issued, markdown=summary, junit=junit)
     _job_summary(summary)
-    if as_json:
+    if out.as_json:
         say_json(issued.to_dict(), sort_keys=True)
         if issued.written is not None and issued.written.signature is not None:
             say(f"signature: {issued.written.signature}", err=True)
     else:
-        say(str(issued))
+        out.print(issued, junit=junit)
     raise typer.Exit(0 if issued.passed else 1)
 
 

@@ -14,6 +14,7 @@ from assay import examples
 from assay.cli.output import say
 from assay.errors import InputError, UsageError
 from assay.examples import copy_runs, copy_survey
+from assay.progress import working
 
 _EDITS = ("int8", "int4", "int3", "pruned")
 _RANKED = ("base", "int3", "trigram", "bigram")
@@ -148,7 +149,7 @@ def _run(step: Step) -> str:
 
     say(f"\n== {step.question}\n$ assay {step.command}")
     arguments, said, began = shlex.split(step.command), StringIO(), time.monotonic()
-    with redirect_stdout(said):
+    with redirect_stdout(said), working(arguments[0]):
         code = command_line(arguments[:1])(arguments, standalone_mode=False) or 0
     if code not in step.codes:
         raise UsageError(f"assay {step.command} ended with exit code {code}; run it in the folder of the demo.")

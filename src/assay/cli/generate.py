@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from assay.cli import options
-from assay.cli.output import prompts_of, say
+from assay.cli.output import say
+from assay.cli.progress import prompts_of
 
 
 def generate(

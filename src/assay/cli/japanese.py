@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from assay.cli import options, output
+from assay.cli.progress import prompts_of, tokens_of
 from assay.cli.shown import Outputs, shows
 from assay.design import Design
 from assay.errors import UsageError
@@ -136,7 +137,7 @@ def japanese(
             columns=columns,
             references=True,
             overwrite=overwrite,
-            progress=output.prompts_of,
+            progress=prompts_of,
         )
         output.say(f"Generations: {found}", err=True)
         sources, columns = [str(found.file)], None
@@ -153,7 +154,7 @@ def japanese(
             plan=Plan(context=context, stride=stride),
             field=field,
             split_on=split_on,
-            progress=output.progress_of,
+            progress=tokens_of,
         )
         out.show(run(*counts, design=design))
         return

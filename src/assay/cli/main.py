@@ -12,9 +12,11 @@ import typer
 
 from assay.cli.arguments import as_options
 from assay.cli.plain_flags import PlainFlags
+from assay.cli.progress import printed, shown
 from assay.errors import AssayError, AssayWarning, UsageError
 from assay.exit_codes import ended
 from assay.names import visible
+from assay.progress import working
 from assay.version import VERSION
 
 #: Every verb and the module of the function of that name, in the order of the help.
@@ -117,12 +119,16 @@ def _warned(
         if ours
         else warnings.formatwarning(message, category, filename, lineno, line)
     )
-    (file or sys.stderr).write(visible(text))
+    if file is None:
+        printed(visible(text), err=True, nl=False)
+    else:
+        file.write(visible(text))
 
 
 def _run(verbs: Iterable[str]) -> int | None:
     try:
-        code: int | None = command_line(verbs)(standalone_mode=False)
+        with shown(), working(" ".join(verbs) if not isinstance(verbs, dict) else "assay"):
+            code: int | None = command_line(verbs)(standalone_mode=False)
     except _Misuse as error:
         raise UsageError(_misuse(error)) from error
     except AssayError as error:

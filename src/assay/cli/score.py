@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli import options
-from assay.cli.output import progress_of, say
+from assay.cli.output import say
+from assay.cli.progress import tokens_of
 
 
 def score(
@@ -125,7 +126,7 @@ def score(
         field=field,
         split_on=split_on,
         overwrite=overwrite,
-        progress=progress_of,
+        progress=tokens_of,
     )
     for name, found in runs.items():
         say(f"{name}: {summary_of(found)} → {found.folder}")

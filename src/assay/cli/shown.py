@@ -14,6 +14,7 @@ import typer
 from assay.cli import options
 from assay.cli.arguments import as_options
 from assay.cli.output import as_text, say, terminal_width
+from assay.cli.progress import printed
 from assay.errors import UsageError
 from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
@@ -101,6 +102,18 @@ class Outputs:
 
         ``draw`` draws a chart without a name instead of the main figure; ``text`` is printed instead of its own.
         """
+        self.write(result, draw=draw, junit=junit)
+        self.print(result, text=text, junit=junit, **how)
+
+    def write(
+        self,
+        result: Result,
+        *,
+        draw: Callable[[Path], None] | None = None,
+        markdown: str | None = None,
+        junit: Path | None = None,
+    ) -> None:
+        """Write the result wherever that was asked for, all files or none; ``markdown`` instead of its own."""
         tables = [(target, _table(result, target.name)) for target in self.tables]
         figures = [(None if name is None and draw else _figure(result, name), path) for name, path in self.charts]
         with together():
@@ -109,7 +122,9 @@ class Outputs:
             for target, table in tables:
                 if target.path is not None:
                     write_bytes(target.path, table_as(table, target.form).encode())
-            if self.markdown is not None:
+            if self.markdown is not None and markdown is not None:
+                write_bytes(self.markdown, markdown.encode())
+            elif self.markdown is not None:
                 from assay.report.files import write_markdown  # late: reports load what draws charts
 
                 write_markdown(result, self.markdown)
@@ -120,28 +135,27 @@ class Outputs:
             if self.save is not None:
                 make_folder(self.save.parent)
                 write_bytes(self.save, (as_text(result) + "\n").encode())
-        self._say_files([path for _, path in figures], [target.path for target, _ in tables], junit)
-        self._print(result, [(target, table) for target, table in tables if target.path is None], text, how)
 
-    def _say_files(self, charts: Sequence[Path], tables: Sequence[Path | None], junit: Path | None) -> None:
-        said = [("Chart", path) for path in charts] + [("Table", path) for path in tables]
+    def _say_files(self, junit: Path | None) -> None:
+        said = [("Chart", path) for _, path in self.charts] + [("Table", target.path) for target in self.tables]
         for what, path in [*said, ("Markdown", self.markdown), ("JUnit", junit), ("Saved", self.save)]:
             if path is not None:
                 say(f"{what}: {path}", err=True)
 
-    def _print(
-        self, result: Result, tables: Sequence[tuple[TableTarget, ResultTable]], text: str | None, how: dict[str, Any]
-    ) -> None:
+    def print(self, result: Result, *, text: str | None = None, junit: Path | None = None, **how: Any) -> None:
+        """Say which files were written, on stderr; then print what was asked for, or the text."""
+        self._say_files(junit)
+        tables = [table_as(_table(result, one.name), one.form) for one in self.tables if one.path is None]
         if self.as_json:
-            typer.echo(as_text(result))
+            printed(as_text(result))
         elif self.sentence:
             say(result.sentence)
         elif tables:
-            typer.echo("\n".join(table_as(table, target.form) for target, table in tables), nl=False)
+            printed("\n".join(tables), nl=False)
         else:
             wide = terminal_width() if sys.stdout.isatty() else None
             made = result.to_text(wide, verbose=self.verbose, full=self.full, **how) if text is None else text
-            typer.echo(_coloured(visible(as_options(made)), result.status))
+            printed(_coloured(visible(as_options(made)), result.status))
 
 
 def _coloured(text: str, status: Status) -> str:
@@ -209,19 +223,19 @@ def _draw(figure: Figure | None, path: Path, draw: Callable[[Path], None] | None
 # ----------------------------------------------------------------------------------------------------------- decorator
 
 
-def shows(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb that takes ``out``: on the command line it has the options of `Outputs` instead."""
+def shows(verb: Callable[..., None], *, without: Sequence[str] = ()) -> Callable[..., None]:
+    """A verb that takes ``out``: on the command line it has the options of `Outputs` instead, but for some."""
     own = inspect.signature(verb)
-    names = [one.name for one in fields(Outputs)]
     added = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
         for one in fields(Outputs)
+        if one.name not in without
     ]
     kept = [parameter for name, parameter in own.parameters.items() if name != "out"]
 
     @wraps(verb)
     def run(*args: Any, **given: Any) -> None:
-        out = Outputs(**{name: given.pop(name) for name in names})
+        out = Outputs(**{one.name: given.pop(one.name) for one in added})
         verb(*args, **given, out=out)
 
     parameters = [*kept, *added]

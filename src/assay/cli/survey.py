@@ -8,6 +8,7 @@ import typer
 
 from assay.cli import options
 from assay.cli import output as shown
+from assay.cli.progress import counting
 from assay.cli.shown import Outputs, shows
 from assay.design import Design
 
@@ -123,7 +124,7 @@ def survey(
         marginal=marginal,
         merge=merge,
         by=by,
-        progress=shown.Progress("result files", least=100),
+        progress=counting("survey", "result files"),
     )
     if output is not None:
         from assay.report.files import write_folder  # late: reports load what draws charts

@@ -189,7 +189,6 @@ def run(
         seed=seed,
         checkpoint=checkpoint,
     )
-    output.starting(Path(base).name or base)
     tune_run(
         base,
         output_folder,

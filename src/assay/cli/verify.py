@@ -1,5 +1,6 @@
 """`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate|suite-certificate|policy|targets`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -7,8 +8,10 @@ import typer
 
 from assay.cli import options
 from assay.cli.output import say, say_json
+from assay.cli.shown import Outputs, shows
 
 
+@partial(shows, without=("save",))  # a report checks certificates itself
 def verify(
     certificate: Annotated[Path, typer.Argument(metavar="CERT.json", help="A certificate that `assay certify` wrote.")],
     evidence: Annotated[
@@ -40,7 +43,8 @@ def verify(
         str | None, options.option("The scores are of this metric.", panel=options.POLICY, value="NAME")
     ] = None,
     junit: options.Junit = None,
-    as_json: options.Json = False,
+    *,
+    out: Outputs,
 ) -> None:
     """Is this certificate true? Recomputes every number from the evidence and names each field that is wrong.
 
@@ -51,10 +55,9 @@ def verify(
     """
     from assay.certificate.policy_file import policy_of
     from assay.certificate.verify import verify as run
-    from assay.files.places import check_outputs
     from assay.limits import Limits
 
-    check_outputs([junit], [certificate, evidence, key, policy])
+    out.check([certificate, evidence, key, policy], junit)
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
@@ -73,14 +76,7 @@ def verify(
         metric=metric,
     )
     found = run(certificate, evidence=evidence, policy=wanted, public_key=key)
-    if junit is not None:
-        from assay.report.junit import write_junit  # late: only if it is asked for
-
-        write_junit(found, junit)
-    if as_json:
-        say_json(found.to_dict())
-    else:
-        say(str(found))
+    out.show(found, junit=junit)
     raise typer.Exit(found.exit_code)
 
 

@@ -208,6 +208,7 @@ EXPLANATIONS = {
     ),
     "loss": Explanation("Summed log-loss over the predicted tokens, divided by their number.", "intervals.md"),
     "score": Explanation("The mean over the items, weighted where the file has weights.", "intervals.md"),
+    "values": Explanation("Of the baseline and of the subject, on the units that both have.", "gate-in-ci.md"),
     "pairs": Explanation(
         "The units that both systems have, paired by id; those of only one are counted.", "input-files.md"
     ),

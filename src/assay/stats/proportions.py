@@ -15,7 +15,7 @@ Everything takes and gives arrays; numbers are arrays of one. No scipy: importin
 """
 
 from dataclasses import dataclass
-from math import inf, pi
+from math import inf, log, log1p, pi
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,25 +87,45 @@ def mcnemar_p(b: ArrayLike, c: ArrayLike, *, exact: bool = False) -> Floats:
 
 
 def binomial_half(n: ArrayLike, k: ArrayLike) -> Floats:
-    """P(X = k), X ~ Bin(n, ½), by Stirling's error and deviances, to 13 digits however large n is (Loader 2000)."""
+    """P(X = k), X ~ Bin(n, ½), to 13 digits however large n is."""
     n, k = (np.asarray(part, dtype=np.float64) for part in np.broadcast_arrays(n, k))
+    with np.errstate(under="ignore"):
+        return np.asarray(np.where((k > 0) & (k < n), binomial_mass(n, k, 0.5), np.exp2(-n)))
+
+
+def binomial_mass(n: Floats, k: Floats, p: float) -> Floats:
+    """P(X = k), X ~ Bin(n, p), 0 < p < 1, by Stirling's error and deviances (Loader 2000)."""
     inner = (k > 0) & (k < n)
     safe_n, safe_k = np.where(inner, n, 2.0), np.where(inner, k, 1.0)
     rest = safe_n - safe_k
     error = _stirling_error(safe_n) - _stirling_error(safe_k) - _stirling_error(rest)
-    spread = _deviance(safe_k, safe_n / 2) + _deviance(rest, safe_n / 2)
+    spread = _deviance(safe_k, safe_n * p) + _deviance(rest, safe_n * (1 - p))
     with np.errstate(under="ignore"):
         found = np.exp(error - spread) * np.sqrt(safe_n / (2 * pi * safe_k * rest))
-        return np.asarray(np.where(inner, found, np.exp2(-n)))
+        return np.asarray(np.where(inner, found, np.exp(n * np.where(k > 0, log(p), log1p(-p)))))
 
 
-def _ratio_below(n: Integers, k: Integers) -> Floats:
-    """P(X < k)/P(X = k), X ~ Bin(n, ½) and k ≤ n/2: Σ Π (k − i + 1)/(n − k + i), term by term."""
+def binomial_cdf(n: Floats, k: Floats, p: float) -> Floats:
+    """P(X ≤ k), X ~ Bin(n, p), 0 ≤ k < n, summed on k's side of the mean; without scipy, which loads long."""
+    if not 0 < p < 1:
+        return np.full(n.shape, 1.0 if p <= 0 else 0.0)
+    below = k < n * p
+    own, chance = np.where(below, k, n - k - 1), np.where(below, p, 1 - p)
+    found = np.empty(n.shape)
+    for side in (below, ~below):
+        if side.any():
+            q = float(chance[side][0])
+            found[side] = binomial_mass(n[side], own[side], q) * (1 + _ratio_below(n[side], own[side], (1 - q) / q))
+    return np.where(below, found, 1 - found)
+
+
+def _ratio_below(n: Integers | Floats, k: Integers | Floats, odds: float = 1.0) -> Floats:
+    """P(X < k)/P(X = k), X ~ Bin(n, p), odds (1 − p)/p, k ≤ np: Σ Π odds·(k − i + 1)/(n − k + i), term by term."""
     out, at = np.zeros(n.shape), np.arange(len(n))
     top, rest, term, i = k.astype(np.float64), (n - k).astype(np.float64), np.ones(n.shape), 0
     while len(at):
         i += 1
-        term = term * (top - i + 1) / (rest + i)
+        term = term * (top - i + 1) / (rest + i) * odds
         out[at] += term
         going = term > 1e-17 * out[at]
         if not going.all():

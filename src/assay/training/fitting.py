@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from assay.errors import InputError, UsageError, WriteError, cannot_write
 from assay.files.reading import read_json
+from assay.progress import Advance, working
 from assay.training.recorder import CHECKPOINTS, IGNORED, TRAINED, UNFINISHED, Schedule
 
 TrainingMethod = Literal["lora", "full"]
@@ -116,8 +117,9 @@ def fit(
     trainer.add_callback(_no_last_checkpoint())
     if before is not None:
         before()
-    with _disk_failures(folder):
+    with _disk_failures(folder), working(f"{folder.name}: training", "steps", settings.steps) as done:
         try:
+            trainer.add_callback(_counting(done))
             trainer.train(resume_from_checkpoint=_last_checkpoint(folder, settings.steps))
         finally:
             callback.close()
@@ -202,6 +204,17 @@ def _no_last_checkpoint() -> Any:
             return control
 
     return NoLastCheckpoint()
+
+
+def _counting(done: Advance) -> Any:
+    """Say after every step how many are done."""
+    from transformers import TrainerCallback
+
+    class Counting(TrainerCallback):  # type: ignore[misc]  # mypy does not look into transformers
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+            done(state.global_step, state.max_steps)
+
+    return Counting()
 
 
 def _last_checkpoint(folder: Path, steps: int) -> str | None:

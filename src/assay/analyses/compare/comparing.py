@@ -105,7 +105,7 @@ def compare_panel(
         test=found.test,
         effect_sizes=_effect_sizes(panel, found, design),
         n_pairs=panel.n,
-        pairing=pair_facts_of(panel, differences, design.level),
+        pairing=pair_facts_of(panel, differences, design),
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
         substance=substance,

@@ -3,8 +3,9 @@
 import msgspec
 import numpy as np
 
-from assay.analyses.contrast import Differences
+from assay.analyses.contrast import Differences, binary_of
 from assay.data import Panel
+from assay.design import Design
 from assay.stats.suites import TaskDifferences, detectable
 from assay.stats.units import Units, standard_error
 
@@ -32,15 +33,17 @@ class PairFacts(msgspec.Struct, frozen=True):
     right: RightCounts | None = None  # of 0/1 scores
 
 
-def pair_facts_of(panel: Panel, found: Differences, level: float) -> PairFacts:
+def pair_facts_of(panel: Panel, found: Differences, design: Design) -> PairFacts:
     """From the standard errors of both means and of their difference, by cluster where there are clusters.
 
+    What could have been shown is by the power of the test that is used: McNemar's of 0/1 scores, Student's t of others.
     Var(B − A) = Var A + Var B − 2 r √(Var A · Var B) gives the correlation r; unpaired, the last term is missing.
     """
     sums = panel.cluster_sums()
     a, b = (standard_error(Units(sums.numerators[:, i], sums.denominators)) for i in range(2))
     both = standard_error(found.drawn)
-    shown = detectable(TaskDifferences(found.drawn), level, POWER)  # by Student's t: McNemar's power needs scipy
+    binary = binary_of(panel, found) if design.test not in ("t", "wilcoxon", "sign-flip") else None
+    shown = detectable(TaskDifferences(found.drawn, None if binary is None else binary.counts), design.level, POWER)
     right = _right(panel) if panel.binary else None
     if not a or not b or both is None:
         return PairFacts(None, None, shown, right)

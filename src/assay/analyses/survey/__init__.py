@@ -47,6 +47,7 @@ from assay.data.survey.merging import merged, merged_round, read_merging
 from assay.data.survey.survey_json import read_summary
 from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError
+from assay.progress import counted
 
 
 def survey(
@@ -195,7 +196,9 @@ def report_of(loaded: Survey, design: Design, names: Sequence[str] = tuple(ANALY
     loaded = on_shared_cells(loaded)
     places = {name: ANALYSES[name].split(":") for name in names}
     functions = {name: getattr(import_module(module), function) for name, (module, function, _) in places.items()}
-    analyses: dict[str, SurveyAnalysis] = {name: function(loaded, design) for name, function in functions.items()}
+    analyses: dict[str, SurveyAnalysis] = {
+        name: functions[name](loaded, design) for name in counted(tuple(functions), "survey", "analyses")
+    }
     truth = loaded.truth
     return SurveyReport(
         kind="survey",

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from assay.certificate import sentences as plain
+from assay.certificate import short_form
 from assay.certificate.fields import AnyRule, BothSystems, Digest, EvidenceFile, Issuer, Measured
 from assay.certificate.record import Certificate, Issued, schema_of
 from assay.certificate.suite import sentences, shown
@@ -21,7 +22,7 @@ from assay.certificate.suite.fields import (
 from assay.names import plural
 from assay.results import words
 from assay.results.figures import Gauge, Mark
-from assay.results.parts import Caution, CheckedCase, Column, Fact, ResultTable, Section
+from assay.results.parts import Caution, CheckedCase, Fact, Section
 from assay.results.record import Status
 from assay.stats.records import Estimate, Interval
 
@@ -130,13 +131,15 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        found = self.facts_by(self.terms)
-        if self.written is None:
-            return found
-        place = [Fact("certificate", str(self.written.path))]
-        if self.written.signature is not None:
-            place.append(Fact("envelope", self.written.signature))
-        return (*found, *place)
+        return (*self.facts_by(self.terms), *short_form.place_facts(self.written))
+
+    @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        return (*self.main_facts_by(self.terms), *short_form.placed_with_evidence(self, self.evidence.file))
+
+    def main_facts_by(self, whose: str) -> tuple[Fact, ...]:
+        """What the decision rests on beside the table, with whose limits the certificate was judged by."""
+        return short_form.main_facts_of(self.facts_by(whose), "on")
 
     def facts_by(self, whose: str) -> tuple[Fact, ...]:
         """The main facts, with whose limits the certificate was judged by."""
@@ -201,7 +204,7 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
                 tables=(shown.limits_table(self),),
             ),
             Section("errors", "What this shows", said=sentences.errors_said(self)),
-            Section("rules", "Rules", tables=(self._rules(),)),
+            Section("rules", "Rules", tables=(short_form.rules_table(self, self.rules),)),
         )
 
     @property
@@ -209,13 +212,9 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
         """The decision, then every group and task."""
         return (*super().cases, *shown.cases(self))
 
-    def _rules(self) -> ResultTable:
-        columns = (
-            Column("rule", [plain.rule_name(rule) for rule in self.rules]),
-            Column("outcome", ["met" if rule.ok else "not met" for rule in self.rules]),
-            Column("detail", [self.detail(rule) for rule in self.rules]),
-        )
-        return ResultTable("rules", "Rules", columns, explained="rules")
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        return (self.sections[0], *short_form.broken_rules(self))
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

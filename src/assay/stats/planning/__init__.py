@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from assay.errors import UsageError
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_cdf, t_quantile
 from assay.stats.planning.plans import Goal, Means, Shares, StudyPlan
-from assay.stats.proportions import mcnemar_p
+from assay.stats.proportions import binomial_cdf, binomial_mass, mcnemar_p
 from assay.stats.units import Floats
 
 MOST_ITEMS = 10**9
@@ -68,22 +68,17 @@ def mcnemar_power(items: int, better: float, worse: float, level: float, *, exac
     Summed over the number m of items that differ, which is binomial: among them the test is of p = ½. This is how often
     `compare` shows a difference: beside the mid-p its interval leaves out 0 exactly where the test rejects.
     """
-    from scipy.special import betainc  # late
-
     m, chance, critical = _outcomes(items, better + worse, 1 - level, exact)
-    tails = [betainc(m - critical, critical + 1, 1 - p / (better + worse)) for p in (better, worse)]
+    tails = [binomial_cdf(m, critical, p / (better + worse)) for p in (better, worse)]
     return min(float((chance * (tails[0] + tails[1])).sum()), 1.0)
 
 
 @lru_cache(maxsize=4)
 def _outcomes(items: int, share: float, alpha: float, exact: bool) -> tuple[Floats, Floats, Floats]:  # noqa: FBT001  # cached
     """The numbers m of items that differ and with which the test can reject, their probabilities, and the counts."""
-    from scipy.special import gammaln, xlogy  # late
-
     mean, reach = items * share, 9 * sqrt(max(items * share * (1 - share), 0.0)) + 40
     m = np.arange(max(0, int(mean - reach)), min(items, int(mean + reach)) + 1, dtype=np.float64)
-    ways = gammaln(items + 1) - gammaln(m + 1) - gammaln(items - m + 1)
-    chance = np.exp(ways + xlogy(m, share) + xlogy(items - m, max(1 - share, 0.0)))
+    chance = binomial_mass(np.full(m.shape, float(items)), m, share) if share < 1 else (m == items).astype(np.float64)
     critical = critical_counts(m, alpha, exact=exact)
     some = critical >= 0
     return m[some], chance[some] / chance.sum(), critical[some]

@@ -20,6 +20,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.progress import counted
 from assay.stats.bootstrap.resampling import Backend
 from assay.stats.bootstrap.simultaneous import FEWEST
 from assay.stats.ranking.pairs import flipped
@@ -94,7 +95,7 @@ class Flips:
         groups, count = len(self.columns), self.count(resamples)
         most = _CODES // (groups // 8 + 1) if compiled else _PAIRS // (self.k * self.k)
         batch = max(1, min(count, most))
-        for first in range(0, count, batch):
+        for first in counted(range(0, count, batch), "rank: sign flips", "blocks"):
             codes = self._codes(first, min(batch, count - first))
             yield first, (_compiled_sums if compiled else _numpy_sums)(codes, self.columns)
 
