@@ -52,7 +52,7 @@ def test_what_is_not_shown_fails_and_says_how_much_would_settle_it() -> None:
 @pytest.mark.parametrize("name", ["int8", "int3", "trigram"])
 def test_the_ratio_is_decided_as_certify_decides(name: str, tmp_path: Path) -> None:
     base, other = examples.path("losses-base.csv"), examples.path(f"losses-{name}.csv")
-    limit, how = 1.05, {"cluster": "document", "split": "final"}
+    limit, how = 1.05, dict[str, Any](cluster="document", split="final")
     issued = assay.certify(base, other, tmp_path / "c.json", cluster="document", max_ratio=limit, note="as asserted")
     if issued.passed:
         assert_ratio_below(base, other, limit, **how)

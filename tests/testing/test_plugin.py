@@ -62,6 +62,34 @@ def test_a_failure_shows_the_sentence_and_only_the_line_of_the_test(pytester: py
     assert 'name="assay_signature" value="assay:' in report
 
 
+def test_a_marked_test_scores_only_as_much_as_it_needs(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import pytest
+
+        asked = []
+
+        def old(item):
+            return item % 10 > 0
+
+        def new(item):
+            asked.append(item)
+            return item % 10 > 2
+
+        @pytest.mark.assay(looks=5)
+        def test_looks(assert_not_worse):
+            with pytest.raises(AssertionError, match="look 1 of 5"):
+                assert_not_worse(old, new, items=range(3000), max_drop=0.05)
+            assert len(asked) < 1000
+
+        @pytest.mark.assay(look=5)
+        def test_no_such_setting(assert_not_worse):
+            assert_not_worse(old, new, items=range(3000))
+    """)
+    found = run(pytester, "--strict-markers")
+    found.assert_outcomes(passed=1, failed=1)
+    assert "takes looks=, spending= and seed=" in found.stdout.str()
+
+
 def test_it_says_nothing_where_it_is_not_used(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_nothing():\n    pass\n")
     found = run(pytester, "-q", "--strict-markers", "-W", "error")

@@ -27,6 +27,7 @@ class Verdict:
     """Whether an assertion holds; ``message`` has the sentence first, then the interval on a line."""
 
     passed: bool
+    decided: bool  # by the data, either way
     sentence: str
     message: str
 
@@ -56,7 +57,8 @@ def judged(found: Comparison, limit: float, *, ratio: bool) -> Verdict:
         )
     decided = _decided(found, estimate, limit, ratio=ratio)
     sentence = _sentence(found, estimate, decided, ratio=ratio)
-    return Verdict(decided.verdict == "pass", sentence, _message(found, sentence, limit, ratio=ratio))
+    clear = decided.verdict != "insufficient evidence"
+    return Verdict(decided.verdict == "pass", clear, sentence, _message(found, sentence, limit, ratio=ratio))
 
 
 def _check_limit(limit: object, *, ratio: bool) -> None:

@@ -9,6 +9,14 @@ if TYPE_CHECKING:
     from assay.analyses.compare.result import Comparison
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "assay(looks=5, spending='obrien-fleming', seed=0): functions that score `items` in `assert_not_worse` and "
+        "`assert_ratio_below` are called only as often as the answer needs, with at most so many looks",
+    )
+
+
 @pytest.fixture
 def assert_not_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparison]":
     """Fail unless the candidate is shown to be worse than the baseline by at most `max_drop`."""
@@ -27,9 +35,16 @@ def assert_ratio_below(request: pytest.FixtureRequest) -> "Callable[..., Compari
 
 def _recorded(request: pytest.FixtureRequest, assertion: "Callable[..., Comparison]") -> "Callable[..., Comparison]":
     """The assertion; what passes leaves its sentence and signature in the JUnit file that pytest writes."""
+    mark = request.node.get_closest_marker("assay")
 
     def run(*args: Any, **how: Any) -> "Comparison":
         __tracebackhide__ = True
+        if mark is not None and "looks" not in how:
+            from assay.testing.looking import Looks  # late, as is all that computes
+
+            if mark.args or not mark.kwargs.keys() <= {"looks", "spending", "seed"}:
+                raise pytest.UsageError("@pytest.mark.assay takes looks=, spending= and seed=.")
+            how["looks"] = Looks(**mark.kwargs)
         found = assertion(*args, **how)
         request.node.user_properties += [("assay", found.sentence), ("assay_signature", found.signature)]
         return found
