@@ -35,7 +35,7 @@ def test_the_levels_of_published_bounds(spending: Any) -> None:
     found = looks_at(4_000, Looks(5, spending), 0.95)
     assert found[-1].items == 4_000
     assert [look.items for look in found] == sorted(look.items for look in found)
-    z = norm.isf([(1 - look.level) / 2 for look in found])
+    z = np.array([norm.isf((1 - look.level) / 2) for look in found])
     if spending == "obrien-fleming":
         assert 4.8 < z[0] < 6.5
         assert z[-1] == pytest.approx(2.03, abs=0.02)
