@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import options
+from assay.cli import options, which_results
+from assay.cli.option_groups import with_groups
 from assay.cli.output import say, say_json
-from assay.cli.shown import Outputs, shows
+from assay.cli.shown import Outputs
 from assay.errors import cannot_write
 
 
-@partial(shows, without=("save",))  # the certificate itself is what a report reads
+@partial(with_groups, without=("save",))  # the certificate itself is what a report reads
 def certify(
     baseline: Annotated[
         Path, typer.Argument(metavar="BASELINE", help="Results of the model in use (losses with splits, or scores).")
@@ -53,17 +54,7 @@ def certify(
     per: options.Per = None,
     by: options.TasksBy = None,
     lower_is_better: options.LowerIsBetter = None,
-    errors: options.ErrorAnswers = "missing",
-    pair_by: options.PairedBy = "id",
-    task: options.Task = None,
-    metric: options.MetricName = None,
-    filter_name: options.Filter = None,
-    scorer: options.Scorer = None,
-    format_name: options.FormatName = None,
-    reference: options.Reference = None,
-    tried: options.Tried = None,
-    newest: options.Newest = False,
-    allow_different: options.AllowDifferent = None,
+    picked: which_results.PicksToCompare = which_results.TO_COMPARE,
     sign: Annotated[Path | None, options.option("Sign with this private key (assay keygen).", value="KEY")] = None,
     timestamp: Annotated[bool, options.option("Record the time of issue.", "--timestamp")] = False,
     junit: options.Junit = None,
@@ -117,19 +108,7 @@ def certify(
             lower_is_better=lower_is_better,
             per=per,
             by=by,
-            selection=options.selection_of(
-                task,
-                metric,
-                filter_name,
-                scorer,
-                format_name,
-                newest=newest,
-                allow_different=allow_different,
-                errors=errors,
-                pair_by=pair_by,
-                reference=reference,
-                tried=tried,
-            ),
+            selection=picked.selection(),
             sign_with=sign,
             timestamp=timestamp,
         )

@@ -5,12 +5,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options
-from assay.cli.shown import Outputs, shows
+from assay.cli import options, which_results
+from assay.cli.option_groups import with_groups
+from assay.cli.shown import Outputs
 from assay.design import Design, Scheme
 
 
-@shows
+@with_groups
 def compare(
     a: Annotated[
         Path,
@@ -27,17 +28,7 @@ def compare(
     per: options.Per = None,
     lower_is_better: options.LowerIsBetter = None,
     missing: options.MissingAnswers = "drop",
-    errors: options.ErrorAnswers = "missing",
-    pair_by: options.PairedBy = "id",
-    task: options.Task = None,
-    metric: options.MetricName = None,
-    filter_name: options.Filter = None,
-    scorer: options.Scorer = None,
-    format_name: options.FormatName = None,
-    reference: options.Reference = None,
-    tried: options.Tried = None,
-    newest: options.Newest = False,
-    allow_different: options.AllowDifferent = None,
+    picked: which_results.PicksToCompare = which_results.TO_COMPARE,
     method: options.IntervalMethod = options.DESIGN.method,
     level: options.Level = options.DESIGN.level,
     scheme: Annotated[
@@ -111,18 +102,6 @@ def compare(
         missing=missing,
         at=at,
         every=every,
-        selection=options.selection_of(
-            task,
-            metric,
-            filter_name,
-            scorer,
-            format_name,
-            newest=newest,
-            allow_different=allow_different,
-            errors=errors,
-            pair_by=pair_by,
-            reference=reference,
-            tried=tried,
-        ),
+        selection=picked.selection(),
     )
     out.show(result, junit=junit)

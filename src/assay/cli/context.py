@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli import options
-from assay.cli.shown import Outputs, shows
+from assay.cli.option_groups import with_groups
+from assay.cli.shown import Outputs
 from assay.design import Design
 
 
-@shows
+@with_groups
 def context(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN…", help="Runs of `assay score --keep-tokens`, of the same text.")

@@ -6,11 +6,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options, output
+from assay.cli import options, output, which_results
+from assay.cli.option_groups import with_groups
 
 _RECORDS = "Records of others"
 
 
+@with_groups
 def convert(
     results: Annotated[
         list[Path],
@@ -27,14 +29,7 @@ def convert(
     ] = "table",
     columns: options.Columns = None,
     cluster: options.Cluster = None,
-    task: options.Task = None,
-    metric: options.MetricName = None,
-    filter_name: options.Filter = None,
-    scorer: options.Scorer = None,
-    format_name: options.FormatName = None,
-    reference: options.Reference = None,
-    tried: options.Tried = None,
-    newest: options.Newest = False,
+    picked: which_results.HarnessPicks = which_results.OF_HARNESS,
     organization: Annotated[
         str | None, options.option("Who evaluated. (default: unknown)", panel=_RECORDS, value="NAME")
     ] = None,
@@ -62,9 +57,7 @@ def convert(
         to=to,
         columns=columns,
         cluster=cluster,
-        selection=options.selection_of(
-            task, metric, filter_name, scorer, format_name, newest=newest, reference=reference, tried=tried
-        ),
+        selection=picked.selection(),
         organization=organization,
         relationship=relationship,
         level=level,

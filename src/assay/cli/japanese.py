@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from assay.cli import options, output
+from assay.cli.option_groups import with_groups
 from assay.cli.progress import prompts_of, tokens_of
-from assay.cli.shown import Outputs, shows
+from assay.cli.shown import Outputs
 from assay.design import Design
 from assay.errors import UsageError
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from assay.analyses.japanese.text_panel import BleuTokenizer
 
 
-@shows
+@with_groups
 def japanese(
     sources: Annotated[
         list[str],

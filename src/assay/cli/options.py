@@ -6,7 +6,7 @@ its file. Defaults of a design are those of `assay.design`.
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -14,11 +14,9 @@ import typer
 
 from assay.design import (
     Design,
-    Errors,
     GateMethod,
     Method,
     Missing,
-    PairBy,
     Profile,
     Scheme,
     TestName,
@@ -28,7 +26,7 @@ from assay.design import (
 from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
-    from assay.data.readers import Selection
+    pass
 
 DESIGN = Design()
 Number = TypeVar("Number", int, float)
@@ -209,89 +207,6 @@ MissingAnswers = Annotated[
         panel=DATA,
     ),
 ]
-ErrorAnswers = Annotated[
-    Errors,
-    option("Answers lost to errors of the harness, nulls and empty cells.", "--errors", panel=DATA),
-]
-PairedBy = Annotated[PairBy, option("Pair rows by id, or by their place in the files.", "--pair-by", panel=DATA)]
-
-# ------------------------------------------------------------------------------------------------------- harness files
-
-Task = Annotated[
-    str | None,
-    option("The task, a group of tasks, or a pattern: 'mmlu_*'; several with commas.", panel=HARNESS, value="NAME"),
-]
-MetricName = Annotated[
-    str | None,
-    option(
-        "The metric of each item; of tasks: arc=acc_norm,gsm8k=exact_match.", "--metric", panel=HARNESS, value="NAME"
-    ),
-]
-Filter = Annotated[
-    str | None,
-    option("The filter of lm-eval's answers, or HELM's split.", "--filter", panel=HARNESS, value="NAME"),
-]
-Scorer = Annotated[str | None, option("The scorer of inspect.", panel=HARNESS, value="NAME")]
-FormatName = Annotated[
-    str | None,
-    option(
-        "As assay formats lists them, or table; otherwise seen from the content.",
-        "--format",
-        panel=HARNESS,
-        value="FORMAT",
-    ),
-]
-Reference = Annotated[
-    str | None, option("Only verdicts against this model, of those on two answers.", panel=HARNESS, value="NAME")
-]
-AllowDifferent = Annotated[
-    Sequence[str] | None,
-    option(
-        "Conditions that may differ between the files: judge, reference, split, …",
-        "--allow-different",
-        panel=HARNESS,
-        value="NAME,…",
-        parser=names_in,
-    ),
-]
-Tried = Annotated[
-    str | None,
-    option("What SWE-bench tried: predictions, a report, or ids, one per line.", panel=HARNESS, value="FILE"),
-]
-Newest = Annotated[bool, option("The newest of several runs of a task by a model.", "--newest", panel=HARNESS)]
-
-
-def selection_of(
-    task: str | None,
-    metric: str | None,
-    filter_name: str | None,
-    scorer: str | None,
-    format_name: str | None,
-    *,
-    newest: bool,
-    errors: Errors = "missing",
-    pair_by: PairBy = "id",
-    reference: str | None = None,
-    allow_different: Sequence[str] | None = None,
-    tried: str | None = None,
-) -> "Selection":
-    """What was picked; an unknown format is refused here."""
-    from assay.data.readers import Selection  # late: --help needs none of it
-
-    return Selection(
-        task=task,
-        metric=metric,
-        filter=filter_name,
-        scorer=scorer,
-        format=format_name,
-        newest=newest,
-        errors=errors,
-        pair_by=pair_by,
-        reference=reference,
-        allow_different=allow_different or (),
-        tried=tried,
-    )
-
 
 # ---------------------------------------------------------------------------------------------------------- statistics
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from assay.cli import options
-from assay.cli.shown import Outputs, shows
+from assay.cli import options, which_results
+from assay.cli.option_groups import with_groups
+from assay.cli.shown import Outputs
 from assay.errors import UsageError
 
 _GOAL = "Goal"
@@ -16,7 +17,7 @@ _NUMBERS = "Numbers, instead of a pilot"
 _SURVEY = "A survey, instead of items"
 
 
-@shows
+@with_groups
 def power(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[A] [B]", help="A pilot: results of A and of B; [NAME=]PATH.")
@@ -109,17 +110,7 @@ def power(
     columns: options.Columns = None,
     cluster: options.Cluster = None,
     split: options.Split = None,
-    errors: options.ErrorAnswers = "missing",
-    pair_by: options.PairedBy = "id",
-    task: options.Task = None,
-    metric: options.MetricName = None,
-    filter_name: options.Filter = None,
-    scorer: options.Scorer = None,
-    format_name: options.FormatName = None,
-    reference: options.Reference = None,
-    tried: options.Tried = None,
-    newest: options.Newest = False,
-    allow_different: options.AllowDifferent = None,
+    picked: which_results.PicksToCompare = which_results.TO_COMPARE,
     *,
     out: Outputs,
 ) -> None:
@@ -179,18 +170,6 @@ def power(
         columns=columns,
         cluster=cluster,
         split=split,
-        selection=options.selection_of(
-            task,
-            metric,
-            filter_name,
-            scorer,
-            format_name,
-            newest=newest,
-            allow_different=allow_different,
-            errors=errors,
-            pair_by=pair_by,
-            reference=reference,
-            tried=tried,
-        ),
+        selection=picked.selection(),
     )
     out.show(result)

@@ -5,13 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import options
+from assay.cli import options, which_results
+from assay.cli.option_groups import with_groups
 from assay.cli.options import DATA, OUTPUT, STATISTICS
-from assay.cli.shown import Outputs, shows
+from assay.cli.shown import Outputs
 from assay.design import Design
 
 
-@shows
+@with_groups
 def rank(
     results: Annotated[
         list[Path],
@@ -42,17 +43,7 @@ def rank(
     ] = None,
     lower_is_better: options.LowerIsBetter = None,
     missing: options.MissingAnswers = "drop",
-    errors: options.ErrorAnswers = "missing",
-    pair_by: options.PairedBy = "id",
-    task: options.Task = None,
-    metric: options.MetricName = None,
-    filter_name: options.Filter = None,
-    scorer: options.Scorer = None,
-    format_name: options.FormatName = None,
-    reference: options.Reference = None,
-    tried: options.Tried = None,
-    newest: options.Newest = False,
-    allow_different: options.AllowDifferent = None,
+    picked: which_results.PicksToCompare = which_results.TO_COMPARE,
     by: options.TasksBy = None,
     total: options.TaskTotal = None,
     groups: options.TaskGroups = None,
@@ -100,18 +91,6 @@ def rank(
         split=split,
         lower_is_better=lower_is_better,
         missing=missing,
-        selection=options.selection_of(
-            task,
-            metric,
-            filter_name,
-            scorer,
-            format_name,
-            newest=newest,
-            allow_different=allow_different,
-            errors=errors,
-            pair_by=pair_by,
-            reference=reference,
-            tried=tried,
-        ),
+        selection=picked.selection(),
     )
     out.show(board, all_pairs=pairs)

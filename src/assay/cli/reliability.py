@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import options
-from assay.cli.shown import Outputs, shows
+from assay.cli import options, which_results
+from assay.cli.option_groups import with_groups
+from assay.cli.shown import Outputs
 
 
-@shows
+@with_groups
 def reliability(
     results: Annotated[
         list[Path],
@@ -23,17 +24,7 @@ def reliability(
         bool, options.option("Each file is one run of its model.", "--files-are-runs", panel=options.DATA)
     ] = False,
     missing: options.MissingAnswers = "drop",
-    errors: options.ErrorAnswers = "missing",
-    pair_by: options.PairedBy = "id",
-    task: options.Task = None,
-    metric: options.MetricName = None,
-    filter_name: options.Filter = None,
-    scorer: options.Scorer = None,
-    format_name: options.FormatName = None,
-    reference: options.Reference = None,
-    tried: options.Tried = None,
-    newest: options.Newest = False,
-    allow_different: options.AllowDifferent = None,
+    picked: which_results.PicksToCompare = which_results.TO_COMPARE,
     level: options.Level = options.DESIGN.level,
     power: Annotated[float, options.option("Power of the detectable differences.", panel=options.STATISTICS)] = 0.8,
     *,
@@ -57,18 +48,6 @@ def reliability(
         cluster=cluster,
         files_are_runs=files_are_runs,
         missing=missing,
-        selection=options.selection_of(
-            task,
-            metric,
-            filter_name,
-            scorer,
-            format_name,
-            newest=newest,
-            allow_different=allow_different,
-            errors=errors,
-            pair_by=pair_by,
-            reference=reference,
-            tried=tried,
-        ),
+        selection=picked.selection(),
     )
     out.show(result)

@@ -1,11 +1,9 @@
 """What becomes of a result: printed, saved, drawn, as a table. Options of every verb that has a result."""
 
-import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
-from functools import wraps
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
 
@@ -218,28 +216,3 @@ def _draw(figure: Figure | None, path: Path, draw: Callable[[Path], None] | None
     from assay.report.charts import write_figure  # late: only if a chart is asked for
 
     write_figure(figure, path)
-
-
-# ----------------------------------------------------------------------------------------------------------- decorator
-
-
-def shows(verb: Callable[..., None], *, without: Sequence[str] = ()) -> Callable[..., None]:
-    """A verb that takes ``out``: on the command line it has the options of `Outputs` instead, but for some."""
-    own = inspect.signature(verb)
-    added = [
-        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
-        for one in fields(Outputs)
-        if one.name not in without
-    ]
-    kept = [parameter for name, parameter in own.parameters.items() if name != "out"]
-
-    @wraps(verb)
-    def run(*args: Any, **given: Any) -> None:
-        out = Outputs(**{one.name: given.pop(one.name) for one in added})
-        verb(*args, **given, out=out)
-
-    parameters = [*kept, *added]
-    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # what typer reads
-    run.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": None}
-    del run.__dict__["__wrapped__"]  # or typer would read the verb's own
-    return run

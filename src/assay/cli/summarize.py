@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import options
-from assay.cli.shown import Outputs, shows
+from assay.cli import options, which_results
+from assay.cli.option_groups import with_groups
+from assay.cli.shown import Outputs
 from assay.design import Design, Method
 
 
-@shows
+@with_groups
 def summarize(
     results: Annotated[
         list[Path],
@@ -25,16 +26,7 @@ def summarize(
     split: options.Split = None,
     lower_is_better: options.LowerIsBetter = None,
     missing: options.MissingAnswers = "drop",
-    errors: options.ErrorAnswers = "missing",
-    pair_by: options.PairedBy = "id",
-    task: options.Task = None,
-    metric: options.MetricName = None,
-    filter_name: options.Filter = None,
-    scorer: options.Scorer = None,
-    format_name: options.FormatName = None,
-    reference: options.Reference = None,
-    tried: options.Tried = None,
-    newest: options.Newest = False,
+    picked: which_results.AnswerPicks = which_results.OF_ANSWERS,
     method: Annotated[
         Method,
         options.option("Interval; auto is agresti-coull for scores from 0 to 1, else bca.", panel=options.STATISTICS),
@@ -73,17 +65,6 @@ def summarize(
         split=split,
         lower_is_better=lower_is_better,
         missing=missing,
-        selection=options.selection_of(
-            task,
-            metric,
-            filter_name,
-            scorer,
-            format_name,
-            newest=newest,
-            errors=errors,
-            pair_by=pair_by,
-            reference=reference,
-            tried=tried,
-        ),
+        selection=picked.selection(),
     )
     out.show(result)

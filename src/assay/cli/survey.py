@@ -8,14 +8,15 @@ import typer
 
 from assay.cli import options
 from assay.cli import output as shown
+from assay.cli.option_groups import with_groups
 from assay.cli.progress import counting
-from assay.cli.shown import Outputs, shows
+from assay.cli.shown import Outputs
 from assay.design import Design
 
 _WRITTEN = ("survey.json", "survey.md", "statements.md", "cells.csv")  # into -o DIR, besides charts
 
 
-@shows
+@with_groups
 def survey(
     truth: Annotated[
         Path,

@@ -8,8 +8,9 @@ import typer
 from typer.core import TyperGroup
 
 from assay.cli import options, output
+from assay.cli.option_groups import with_groups
 from assay.cli.plain_flags import PlainFlags
-from assay.cli.shown import Outputs, shows
+from assay.cli.shown import Outputs
 from assay.design import Design
 
 _TRAINING = "Training"
@@ -37,7 +38,7 @@ tune = typer.Typer(
 
 
 @tune.command(_REPORT, cls=PlainFlags)
-@shows
+@with_groups
 def report(
     runs: Annotated[
         list[str],

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli import options
+from assay.cli.option_groups import with_groups
 from assay.cli.output import say, say_json
-from assay.cli.shown import Outputs, shows
+from assay.cli.shown import Outputs
 
 
-@partial(shows, without=("save",))  # a report checks certificates itself
+@partial(with_groups, without=("save",))  # a report checks certificates itself
 def verify(
     certificate: Annotated[Path, typer.Argument(metavar="CERT.json", help="A certificate that `assay certify` wrote.")],
     evidence: Annotated[

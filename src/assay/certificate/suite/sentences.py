@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.certificate.suite.record import SuiteCertificate
 
 MOST_NAMED = 3  # limits or tasks; of more, a count
+ORDER: dict[Outcome, int] = {"not met": 0, "open": 1, "met": 2}
 _WEIGHING = {"macro": "mean of the {bys}", "items": "mean of all {unit}s", "given": "mean of the {bys} as weighted"}
 _WHERE: dict[Outcome, str] = {"not met": "beyond", "open": "on both sides of", "met": "within"}
 _Pair = tuple[float, float]
@@ -133,9 +134,17 @@ def _limits(made: Interval, *, losses: bool) -> str:
     return words.interval(made, null=1.0) if losses else words.interval(made, sign=True)
 
 
+def worst_first(found: "SuiteCertificate") -> list[JudgedLimit]:
+    """The limits of the total and of groups, then of tasks: those not met first, the worst changes first."""
+    sign = -1.0 if found.comparison.lower_is_better else 1.0
+    single = [one for one in found.limits if one.of == "task"]
+    single.sort(key=lambda one: (ORDER[one.outcome], sign * found.row_of(one).difference, one.name))
+    return [*(one for one in found.limits if one.of != "task"), *single]
+
+
 def _listed(found: "SuiteCertificate", outcome: Outcome) -> str:
     """The limits that decided: the total, groups and tasks, at most three, then a count."""
-    named = [one for one in found.limits if one.outcome == outcome]
+    named = [one for one in worst_first(found) if one.outcome == outcome]
     more = len(named) - MOST_NAMED
     said = [_said(found, one) for one in named[:MOST_NAMED]]
     return "; ".join([*said, *([f"and {words.count(more, 'limit')} more"] if more > 0 else [])])

@@ -15,16 +15,12 @@ from assay.stats.records import Estimate, Interval
 if TYPE_CHECKING:
     from assay.certificate.suite.record import SuiteCertificate
 
-_ORDER = {"not met": 0, "open": 1, "met": 2}
 _MEANS = "groups and all"
 
 
 def limits_table(found: "SuiteCertificate") -> ResultTable:
-    """A line for every limit: the total, groups, then tasks, those that are not met first, the worst changes first."""
-    sign = -1.0 if found.comparison.lower_is_better else 1.0
-    single = [one for one in found.limits if one.of == "task"]
-    single.sort(key=lambda one: (_ORDER[one.outcome], sign * found.row_of(one).difference, one.name))
-    lines = [*(one for one in found.limits if one.of != "task"), *single]
+    """A line for every limit."""
+    lines = sentences.worst_first(found)
     rows = [found.row_of(one) for one in lines]
     level = words.percent(found.policy.level)
     noticed = [_noticed(found, one, row) for one, row in zip(lines, rows, strict=True)]
@@ -58,7 +54,7 @@ def cases(found: "SuiteCertificate") -> tuple[CheckedCase, ...]:
 
 
 def _case(found: "SuiteCertificate", name: str, limits: list[JudgedLimit]) -> CheckedCase:
-    outcome = min((one.outcome for one in limits), key=_ORDER.__getitem__)
+    outcome = min((one.outcome for one in limits), key=sentences.ORDER.__getitem__)
     said = (
         f"{words.shown(_found(found, one))}, limit {sentences.limit_short(found.comparison, one)}: {one.outcome}"
         for one in limits
