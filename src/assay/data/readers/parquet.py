@@ -23,6 +23,16 @@ class Parquet(DuckSource):
         self._types = {str(name): str(kind) for name, kind, *_ in described}
         self.columns = tuple(self._types)
 
+    def fields(self, column: str) -> tuple[str, ...]:
+        """The fields of a column that is a struct; none of another."""
+        kind = self._types.get(column, "")
+        if not kind.startswith("STRUCT("):
+            return ()
+        described = self.connection().execute(
+            f"DESCRIBE SELECT unnest({identifier(column)}) FROM {self.scan((column,))}"
+        )
+        return tuple(str(name) for name, *_ in described.fetchall())
+
     def scan(self, _columns: Sequence[str], /) -> str:
         return parquet_scan(self.path)
 

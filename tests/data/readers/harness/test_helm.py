@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assay.data.readers.harness import helm_stats
 from assay.errors import InputError
 from tests.data.files import panel_of
 from tests.data.readers.harness.logs import (
@@ -210,3 +211,25 @@ def test_losses_that_are_none_are_refused(tmp_path: Path) -> None:
         next(stat for stat in entries[0]["stats"] if stat["name"]["name"] == "num_perplexity_tokens").update(sum=0)
 
     assert_refused(stats_of(folder, nothing), "entry 1", "give no loss")
+
+
+@pytest.mark.parametrize("block", [100, 5000, 1 << 18])
+@pytest.mark.parametrize("model", [SMALL, LARGE])
+def test_instances_read_some_at_a_time_are_those_of_the_whole_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, block: int
+) -> None:
+    """The oracle is the parser of any JSON, which reads all of it."""
+    path = run("tiny_choices", model)
+    with monkeypatch.context() as whole:
+        whole.setattr(helm_stats, "_quickly", helm_stats._slowly)
+        want = one(path, metric="exact_match")
+    monkeypatch.setattr("assay.data.readers.harness.long_lists._BLOCK", block)
+    tight = copy(path, tmp_path)
+    stats = tight / "per_instance_stats.json"
+    stats.write_text(json.dumps(read_json(stats)), "utf-8")
+    for found in (one(path, metric="exact_match"), one(tight, metric="exact_match")):
+        assert scores(found) == scores(want)
+        assert {name: values.tolist() for name, values in found.numbers.items()} == {
+            name: values.tolist() for name, values in want.numbers.items()
+        }
+        assert found.labels["doc_hash"].names == want.labels["doc_hash"].names

@@ -5,25 +5,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from sys import intern
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.data.columns import REQUIRED
 from assay.data.readers import Selection
+from assay.data.readers.database import identifier
 from assay.data.readers.harness import (
+    ABSENT,
     Log,
     Measure,
     Rows,
     SampleText,
-    digest,
     field_of,
     label_of,
-    metric_columns,
     scored,
     single_metrics,
     told,
 )
 from assay.data.readers.harness.first_look import FirstLook
+from assay.data.readers.harness.places import NumberedPlaces
 from assay.data.readers.parquet import Parquet
 from assay.errors import InputError
 from assay.files.reading import read_json
@@ -79,26 +82,19 @@ class LightevalLog(Log):
     root: Path | None = None
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
-        found = self._found
-        places = [f"{self.label}, row {row}" for row in range(1, len(found) + 1)]
-        docs = [_document(doc, place) for (doc, _), place in zip(found, places, strict=True)]
-        metrics = [_present(metric) for _, metric in found]
-        metric, scores = scored(self.label, metric_columns(metrics), places, selection.metric)
-        columns: dict[str, list[Any]] = {
-            "item": [
-                intern(str(field_of(doc, "id", place, str, int))) for doc, place in zip(docs, places, strict=True)
-            ],
-            "doc_hash": [digest(doc.get("query"), doc.get("choices")) for doc in docs],
-            "score": scores,
-        }
+        metrics, items, digests = self._found
+        places = NumberedPlaces(self.label, range(1, len(items) + 1), "row")
+        if not all(items):
+            self._refuse_id(items.index(""))
+        metric, scores = scored(self.label, metrics, places, selection.metric)
+        columns: dict[str, list[Any]] = {"item": items, "doc_hash": digests, "score": scores}
         if cluster is not None:
-            columns[cluster] = [self._cluster(doc, cluster, place) for doc, place in zip(docs, places, strict=True)]
+            columns[cluster] = self._clusters(cluster, places)
         measure = Measure("lighteval", metric, paired_on="doc.id", compared="query and choices")
         return Rows("scores", measure, columns, places, lower_is_better=self._lower_is_better(metric))
 
     def measures(self, selection: Selection) -> list[Selection]:
-        columns = metric_columns([_present(metric) for _, metric in self._found])
-        names = single_metrics(columns) if selection.metric is None else [selection.metric]
+        names = single_metrics(self._found[0]) if selection.metric is None else [selection.metric]
         return [replace(selection, metric=name) for name in names]
 
     def texts(self) -> Iterator[SampleText]:
@@ -107,13 +103,34 @@ class LightevalLog(Log):
         return (_text(doc, response) for doc, response in rows if isinstance(doc, dict) and isinstance(response, dict))
 
     @cached_property
-    def _found(self) -> list[Any]:
-        """The documents and their metrics, read once."""
+    def _found(self) -> tuple[dict[str, list[Any]], list[str], list[str]]:
+        """The metrics, ids and contents of the documents, read once."""
         source = Parquet(self.files[0], self.label)
-        return source.run("SELECT doc, metric", ["doc", "metric"]).fetchall()
+        names = [str(name) for name in source.fields("metric")]
+        doc = set(source.fields("doc"))
+        content = [f"CAST(doc.{name} AS VARCHAR)" for name in ("query", "choices") if name in doc]
+        selected = [
+            "coalesce(CAST(doc.id AS VARCHAR), '')" if "id" in doc else "''",
+            f"md5(concat_ws(chr(0), {', '.join(content)}))" if content else "''",
+            *(f"metric.{identifier(name)}" for name in names),
+        ]
+        whole = ", ".join(f"{one} AS v{at}" for at, one in enumerate(selected))
+        found = source.run(f"SELECT {whole}", ["doc", "metric"]).fetchnumpy()
+        columns = {name: _present(found[f"v{at}"]) for at, name in enumerate(names, start=2)}
+        there = {name: column for name, column in columns.items() if any(one is not ABSENT for one in column)}
+        return there, found["v0"].tolist(), found["v1"].tolist()
 
-    def _cluster(self, doc: dict[str, Any], name: str, place: str) -> str:
-        return self.task if name == "task" else label_of([("doc", doc), ("specific", doc.get("specific"))], name, place)
+    def _refuse_id(self, at: int) -> None:
+        """Refuse a document without an id."""
+        docs = Parquet(self.files[0], self.label).run("SELECT doc", ["doc"], f"LIMIT 1 OFFSET {at}").fetchall()
+        field_of(docs[0][0], "id", f"{self.label}, row {at + 1}", str, int)
+
+    def _clusters(self, name: str, places: Sequence[str]) -> list[str]:
+        if name == "task":
+            return [self.task] * len(places)
+        docs = Parquet(self.files[0], self.label).run("SELECT doc", ["doc"]).fetchall()
+        found = zip((_document(doc, place) for (doc,), place in zip(docs, places, strict=True)), places, strict=True)
+        return [label_of([("doc", doc), ("specific", doc.get("specific"))], name, place) for doc, place in found]
 
     def _lower_is_better(self, metric: str) -> bool | None:
         """Whether lower is better, according to the results file of the same date."""
@@ -153,6 +170,7 @@ def _document(found: object, place: str) -> dict[str, Any]:
     return found
 
 
-def _present(metric: object) -> dict[str, Any]:
-    """The metrics of a row; Parquet has every name in every row, null where there was no value."""
-    return {str(name): value for name, value in metric.items() if value is not None} if isinstance(metric, dict) else {}
+def _present(column: NDArray[Any]) -> list[Any]:
+    """A metric in each row; Parquet has every name in every row, null where there was no value."""
+    values = np.where(np.ma.getmaskarray(column), None, np.ma.getdata(column).astype(object)).tolist()
+    return [ABSENT if value is None else value.tolist() if isinstance(value, np.ndarray) else value for value in values]

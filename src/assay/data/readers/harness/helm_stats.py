@@ -1,0 +1,224 @@
+"""The statistics of a run of HELM, column by column: of each instance how many values a metric has, and their sum.
+
+Files of a few hundred megabytes are usual, and most of them describes requests: such metrics are not kept.
+"""
+
+import re
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.data.readers.harness import field_of, number
+from assay.data.readers.harness.long_lists import NotPlainError, file_blocks, parts_of_list, records_of_list
+from assay.data.readers.harness.places import NumberedPlaces
+from assay.errors import InputError
+from assay.files.reading import read_json
+from assay.stats.units import Floats, Integers
+
+Key = tuple[str, int, str]  # instance, trial and split
+Keeps = Callable[[str], bool]  # whether a metric is kept
+
+_BETWEEN = re.compile(rb'\}(\s*,\s*)\{\s*"instance_id"\s*:')
+
+
+@dataclass(eq=False, slots=True)
+class Metric:
+    """Of each unit how many values, and their sum; the units after the last have none."""
+
+    counts: "array[float]" = field(default_factory=lambda: array("d"))
+    sums: "array[float]" = field(default_factory=lambda: array("d"))
+
+    def add(self, unit: int, count: float, total: float) -> None:
+        new = unit - len(self.counts)
+        if new == 0:
+            self.counts.append(count)
+            self.sums.append(total)
+            return
+        if new > 0:
+            self.counts.extend([0.0] * (new + 1))
+            self.sums.extend([0.0] * (new + 1))
+        self.counts[unit] += count
+        self.sums[unit] += total
+
+    def extend(self, unit: int, counts: list[float], sums: list[float]) -> None:
+        """Add those of the units from one on, which have none yet."""
+        new = [0.0] * (unit - len(self.counts))
+        self.counts.extend(new + counts)
+        self.sums.extend(new + sums)
+
+    def of(self, units: Integers) -> tuple[Floats, Floats]:
+        """How many values some units have, and their sums."""
+        counts, sums = np.zeros((2, 1 + max(int(units.max(initial=0)), len(self.counts))))
+        counts[: len(self.counts)], sums[: len(self.sums)] = self.counts, self.sums
+        return counts[units], sums[units]
+
+
+@dataclass(eq=False, slots=True)
+class Units:
+    """The unperturbed instances of each trial and split, and their metrics."""
+
+    path: Path
+    keeps: Keeps
+    keys: dict[Key, int] = field(default_factory=dict)  # with their place in the columns
+    entries: "array[int]" = field(default_factory=lambda: array("q"))  # where each is first told of, from 1
+    metrics: dict[str, Metric | None] = field(default_factory=dict)  # None of those that are not kept
+    perturbed: set[tuple[str, int]] = field(default_factory=set)
+
+    def add(self, key: Key, entry: int, name: str, count: float, total: float) -> None:
+        unit = self.unit(key, entry)
+        if (metric := self.metric(name)) is not None:
+            metric.add(unit, count, total)
+
+    def unit(self, key: Key, entry: int) -> int:
+        unit = self.keys.setdefault(key, len(self.keys))
+        if unit == len(self.entries):
+            self.entries.append(entry)
+        return unit
+
+    def metric(self, name: str) -> Metric | None:
+        if name not in self.metrics:
+            self.metrics[name] = Metric() if self.keeps(name) else None
+        return self.metrics[name]
+
+    def place(self, unit: int) -> str:
+        return f"{self.path}, entry {self.entries[unit]}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OfSplit:
+    """The units of one split, in the order of the file."""
+
+    every: Units
+    keys: list[Key]
+    units: Integers
+
+    @classmethod
+    def of(cls, every: Units, split: str) -> "OfSplit":
+        found = {key: unit for key, unit in every.keys.items() if key[2] == split}
+        return cls(every, list(found), np.fromiter(found.values(), dtype=np.int64, count=len(found)))
+
+    @property
+    def places(self) -> NumberedPlaces:
+        return NumberedPlaces(
+            str(self.every.path), array("q", (self.every.entries[unit] for unit in self.units)), "entry"
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The metrics that have values here."""
+        return [
+            name for name, metric in self.every.metrics.items() if metric is not None and metric.of(self.units)[0].any()
+        ]
+
+    def means(self, name: str) -> Floats:
+        """The mean of a metric in each unit; NaN where it has no values."""
+        counts, sums = self.of_metric(name)
+        found: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts != 0)
+        return found
+
+    def of_metric(self, name: str) -> tuple[Floats, Floats]:
+        return (self.every.metrics.get(name) or Metric()).of(self.units)
+
+
+def read_units(path: Path, keeps: Keeps) -> Units:
+    """Read the statistics of a run; each of its metrics adds an entry of its own, so an instance has several."""
+    try:
+        found = _quickly(path, keeps)
+    except NotPlainError:
+        found = _slowly(path, keeps)
+    if not found.keys:
+        raise InputError(f"{path}: no instance without perturbation; run HELM on the original instances too.")
+    return found
+
+
+class _Name(msgspec.Struct, gc=False):
+    name: str
+    split: str = ""
+
+
+class _Stat(msgspec.Struct, gc=False):
+    name: _Name
+    count: float
+    sum: float
+
+
+class _Entry(msgspec.Struct, gc=False):
+    instance_id: str
+    stats: list[_Stat]
+    train_trial_index: int = 0
+    perturbation: Any = None
+
+
+def _quickly(path: Path, keeps: Keeps) -> Units:
+    found, before = Units(path, keeps), 0
+    for entries in records_of_list(parts_of_list(file_blocks(path), _BETWEEN), _Entry):
+        if not _add_together(found, entries, before + 1):
+            for at, entry in enumerate(entries, start=before + 1):
+                _add_quickly(found, entry, at)
+        before += len(entries)
+    if not before:
+        raise NotPlainError
+    return found
+
+
+def _add_together(found: Units, entries: Sequence[_Entry], first: int) -> bool:
+    """Add entries that have the same metrics of new units; False where they must be added one by one."""
+    sizes = {len(entry.stats) for entry in entries}
+    if len(sizes) != 1 or 0 in sizes or any(entry.perturbation for entry in entries):
+        return False
+    columns = list(zip(*(entry.stats for entry in entries), strict=True))
+    names = [{stat.name.name for stat in column} for column in columns]
+    splits = {stat.name.split for column in columns for stat in column}
+    if len(splits) > 1 or any(len(name) > 1 for name in names) or len(set.union(*names)) < len(names):
+        return False
+    [split], unit = splits, len(found.keys)
+    keys = [(entry.instance_id, entry.train_trial_index, split) for entry in entries]
+    if len(set(keys)) < len(keys) or not found.keys.keys().isdisjoint(keys):
+        return False
+    found.keys.update(zip(keys, range(unit, unit + len(keys)), strict=True))
+    found.entries.extend(range(first, first + len(keys)))
+    for [name], column in zip(names, columns, strict=True):
+        if (metric := found.metric(name)) is not None:
+            metric.extend(unit, [stat.count for stat in column], [stat.sum for stat in column])
+    return True
+
+
+def _add_quickly(found: Units, entry: _Entry, at: int) -> None:
+    if entry.perturbation:
+        found.perturbed.add((entry.instance_id, entry.train_trial_index))
+        return
+    for stat in entry.stats:
+        key = (entry.instance_id, entry.train_trial_index, stat.name.split)
+        found.add(key, at, stat.name.name, stat.count, stat.sum)
+
+
+def _slowly(path: Path, keeps: Keeps) -> Units:
+    """The same by the parser of any JSON, which says what is wrong."""
+    entries = read_json(path)
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f"{path}: must be a list of instances, and not an empty one; run HELM again.")
+    found = Units(path, keeps)
+    for at, entry in enumerate(entries, start=1):
+        place = f"{path}, entry {at}"
+        instance = str(field_of(entry, "instance_id", place, str))
+        trial = int(field_of({"train_trial_index": 0} | entry, "train_trial_index", place, int))
+        if entry.get("perturbation"):
+            found.perturbed.add((instance, trial))
+            continue
+        for name, split, count, total in _stats(entry, place):
+            found.add((instance, trial, split), at, name, count, total)
+    return found
+
+
+def _stats(entry: dict[str, Any], place: str) -> Iterator[tuple[str, str, float, float]]:
+    for stat in field_of(entry, "stats", place, list):
+        name = field_of(stat, "name", place, dict)
+        what = str(field_of(name, "name", place, str))
+        count = number(field_of(stat, "count", place), place, f"the count of {what}")
+        total = number(field_of(stat, "sum", place), place, what)
+        yield what, str(name.get("split", "")), count, total
