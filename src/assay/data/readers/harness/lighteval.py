@@ -172,5 +172,6 @@ def _document(found: object, place: str) -> dict[str, Any]:
 
 def _present(column: NDArray[Any]) -> list[Any]:
     """A metric in each row; Parquet has every name in every row, null where there was no value."""
-    values = np.where(np.ma.getmaskarray(column), None, np.ma.getdata(column).astype(object)).tolist()
-    return [ABSENT if value is None else value.tolist() if isinstance(value, np.ndarray) else value for value in values]
+    values = np.ma.getdata(column).astype(object)
+    values[np.ma.getmaskarray(column)] = ABSENT
+    return [value.tolist() if isinstance(value, np.ndarray) else value for value in values.tolist()]
