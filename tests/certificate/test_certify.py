@@ -1,5 +1,6 @@
 """`certify` of a panel: numbers and decision are those of the same data in files, and `verify` finds them again."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from assay.errors import AssayError, InputError, UsageError
 from tests.certificate.issuing import certify_alone as certify
 from tests.certificate.samples import Columns, evidence_rows, example, losses, scores, without
 
+HARNESS = Path(__file__).resolve().parents[1] / "data" / "harness"
 SMALL = Policy(min_windows=20, note="a test")
 
 
@@ -327,3 +329,19 @@ def test_a_gate_takes_no_order_of_the_models_in_one_source_for_granted(tmp_path:
         with pytest.raises(UsageError, match=r"names of two of its models among A, B \(`models=\('A', 'B'\)`\)"):
             certify(given, None, tmp_path / "c.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_scores_were_measured_under_is_recorded_and_sealed(tmp_path: Path) -> None:
+    """Reference and annotator as AlpacaEval's own files name them; an altered one breaks the digest."""
+    folders = [HARNESS / "alpaca_eval" / name for name in ("small-1b", "medium-3b")]
+    issued = certify(*folders, tmp_path / "gate.json", policy=SMALL)
+    rows = json.loads(next(folders[0].rglob("annotations.json")).read_text("utf-8"))
+    assert {one.name: one.value for one in issued.measure.conditions} == {
+        "annotator": rows[0]["annotator"],
+        "reference": rows[0]["generator_1"],
+    }
+    assert f"reference {rows[0]['generator_1']}" in issued.to_text()
+    assert verify(tmp_path / "gate.json").true
+    text = (tmp_path / "gate.json").read_text("utf-8")
+    (tmp_path / "gate.json").write_text(text.replace(rows[0]["generator_1"], "another"), "utf-8")
+    assert [fault.field for fault in verify(tmp_path / "gate.json").faults] == ["digest"]

@@ -46,7 +46,8 @@ def test_every_object_is_closed_and_lists_all_its_fields_as_required(schema: Sch
     objects = [part for part in parts(schema) if part.get("type") == "object"]
     assert len(objects) > 20
     assert [part["title"] for part in objects if part["additionalProperties"] is not False] == []
-    assert [part["title"] for part in objects if set(part["required"]) != set(part["properties"])] == []
+    lacking = {part["title"]: set(part["properties"]) - set(part["required"]) for part in objects}
+    assert {name: fields for name, fields in lacking.items() if fields} == {"Measured": {"conditions"}}  # newer
 
 
 def test_an_unknown_schema_is_a_usage_error() -> None:

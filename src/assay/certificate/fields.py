@@ -82,7 +82,14 @@ class BothSystems(Facts, frozen=True, kw_only=True):
     subject: ComparedSystem
 
 
-class Measured(Facts, frozen=True, kw_only=True):
+class Condition(Facts, frozen=True, kw_only=True):
+    """What scores were measured under, and have in common."""
+
+    name: Annotated[str, _said("What it is: reference, judge, annotator or split.")]
+    value: Annotated[str, _said("The one of all rows; several, with commas, where tasks or systems differ.")]
+
+
+class Measured(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """What the rows are of. Only the digest, or a signature, protects these fields."""
 
     task: Annotated[str | None, _said("The task, or the group or pattern of tasks that was asked for.")]
@@ -90,6 +97,10 @@ class Measured(Facts, frozen=True, kw_only=True):
     metric: Annotated[str | None, _said("The metric; perplexity or bits for losses, null where nobody said.")]
     filter: Annotated[str | None, _said("The filter of the answers, where a harness has one.")]
     scorer: Annotated[str | None, _said("The scorer, where a harness has one.")]
+    # Left out where no file tells them, as in older certificates.
+    conditions: Annotated[
+        tuple[Condition, ...], _said("What both systems were measured under, where their files tell it.")
+    ] = ()
 
 
 class TierLimits(Facts, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.analyses.suite.tasks import TASK
 from assay.certificate.evidence import file_digest
-from assay.certificate.fields import BothSystems, ComparedSystem, Measured
+from assay.certificate.fields import BothSystems, ComparedSystem, Condition, Measured
 from assay.certificate.policy import PICKS
 from assay.certificate.rules import union_of
 from assay.data import Panel, Selection, Table
@@ -22,6 +22,7 @@ from assay.data.sources import Models, Source, panel_as_asked, tables_of_panel, 
 from assay.data.tables import direction_of
 from assay.design import Policy
 from assay.errors import InputError, UsageError
+from assay.names import one_line
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -126,7 +127,18 @@ def measured(tables: Sequence[Table], policy: Policy, per: Size | None = None) -
         metric=told[0]["metric"] if told and per is None else policy.metric or _own_metric(tables[0], per),
         filter=told[0]["filter"] if told else policy.filter,
         scorer=told[0]["scorer"] if told else policy.scorer,
+        conditions=_conditions(tables),
     )
+
+
+def _conditions(tables: Sequence[Table]) -> tuple[Condition, ...]:
+    """What the scores were measured under, as the files tell it; several values where tasks or systems differ."""
+    found: dict[str, dict[str, None]] = {}
+    for table in tables:
+        for own in table.about.get("conditions", {}).values():
+            for name, value in own.items():
+                found.setdefault(name, {})[one_line(value)] = None
+    return tuple(Condition(name=name, value=", ".join(values)) for name, values in sorted(found.items()))
 
 
 def _own_metric(table: Table, per: Size | None) -> str | None:

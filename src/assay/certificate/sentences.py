@@ -272,6 +272,7 @@ def measured(measure: Measured) -> str | None:
     if measure.task is None and measure.metric in (None, "perplexity"):
         return None
     told = {name: getattr(measure, name) for name in ("metric", "task", "filter", "scorer")}
+    told |= {one.name: one.value for one in measure.conditions if one.name != "split"}
     several = f" ({words.count(len(measure.tasks), 'task')})" if len(measure.tasks) > 1 else ""
     return ", ".join(f"{name} {value}" for name, value in told.items() if value is not None) + several
 
