@@ -28,6 +28,7 @@ from assay.certificate.given import (
 )
 from assay.certificate.policy_file import policy_of
 from assay.certificate.record import Certificate, Written
+from assay.certificate.released import check_against, released, with_release
 from assay.certificate.rules import enforce, rules_of, windows_of
 from assay.certificate.signing import (
     canonical_bytes,
@@ -63,7 +64,7 @@ _NO_DIGEST = "sha256:" + "0" * 64  # until there is one
 
 
 def certify(
-    baseline: Source | Panel,
+    baseline: Source | Panel | None,
     subject: Source | None,
     output: str | PathLike[str],
     *,
@@ -77,6 +78,7 @@ def certify(
     sign_with: str | PathLike[str] | None = None,
     timestamp: bool = False,
     by: str | None = None,
+    against: str | PathLike[str] | None = None,
     design: Design | None = None,
     **settings: Unpack[GateFields],
 ) -> Certificate | SuiteCertificate:
@@ -94,6 +96,9 @@ def certify(
     `SuiteCertificate`, whose verdict is *pass*, *fail* or *undecided*: the total's bound decides, and no single task
     may be shown to be beyond its limit; ``policy`` may have limits of tasks, groups of tasks and costs.
 
+    ``against`` is the certificate of the last release: what it certified is the baseline, read from its evidence, and
+    ``baseline`` is ``None``. A certificate that is not true, or did not pass, is refused.
+
     >>> import tempfile
     >>> before = {"item": list(range(400)), "score": [i % 5 > 0 for i in range(400)]}
     >>> after = before | {"score": [i % 5 > 0 or i < 20 for i in range(400)]}  # four items better
@@ -103,7 +108,7 @@ def certify(
     ('pass', 0.01)
     """
     path = Path(output)
-    check_outputs(written_files(path), [baseline, subject, sign_with, policy])
+    check_outputs(written_files(path), [baseline, subject, sign_with, policy, against])
     asked = with_asked(policy_of(policy), design, settings)
     policy = policy_with(asked, selection, cluster=cluster, lower_is_better=lower_is_better).complete()
     if path.suffix != ".json":
@@ -111,12 +116,19 @@ def certify(
     check_measure(per, policy)
     tasks = may_have_tasks(policy, by, per)
     key = None if sign_with is None else load_private_key(Path(sign_with))
+    release = None
+    if against is not None:
+        check_against(baseline, subject)
+        baseline, release = released(against)
+    if baseline is None:
+        raise UsageError("certify needs the results of a baseline, or `against=CERT`, the certificate of a release.")
     if isinstance(baseline, Panel):
         given = given_panel(baseline, models, policy, per, by, subject=subject, columns=columns, selection=selection)
     else:
         own = columns if by in (None, TASK) else {**(columns or {}), TASK: str(by)}
         picked = selection_with(policy, selection, every_task=tasks)
         given = given_files(baseline, subject, models, own, picked, policy, per)
+        given = given if release is None else with_release(given, release)
     described: dict[str, Any] = {
         "meta": _issuer(policy, timestamp=timestamp),
         "systems": given.systems,

@@ -10,9 +10,8 @@ from typing import Any
 
 import msgspec
 
-from assay.certificate import evidence_path, file_digest
 from assay.certificate.build import MADE_BY, TODAY, Versions, assumed, computed_facts
-from assay.certificate.evidence import read_both
+from assay.certificate.evidence import evidence_path, file_digest, read_both
 from assay.certificate.policy import applied, direction, issuers_choice, unmet
 from assay.certificate.policy_file import policy_content, policy_of
 from assay.certificate.record import FORMATS, SCHEMA, Certificate, as_today

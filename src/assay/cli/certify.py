@@ -55,6 +55,14 @@ def certify(
     by: options.TasksBy = None,
     lower_is_better: options.LowerIsBetter = None,
     picked: which_results.PicksToCompare = which_results.TO_COMPARE,
+    against: Annotated[
+        Path | None,
+        options.option(
+            "The certificate of the last release: what it certified is the baseline. Give only SUBJECT then.",
+            "--against",
+            value="CERT.json",
+        ),
+    ] = None,
     sign: Annotated[Path | None, options.option("Sign with this private key (assay keygen).", value="KEY")] = None,
     timestamp: Annotated[bool, options.option("Record the time of issue.", "--timestamp")] = False,
     junit: options.Junit = None,
@@ -79,7 +87,7 @@ def certify(
     from assay.limits import Limits
     from assay.report.markdown import certificate_markdown
 
-    out.check([baseline, subject, sign, policy], *written_files(output), junit)
+    out.check([baseline, subject, sign, policy, against], *written_files(output), junit)
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,
@@ -96,10 +104,11 @@ def certify(
         scheme=scheme,
         note=note,
     )
+    alone = against is not None and subject is None
     with together():
         issued = run(
-            baseline,
-            subject,
+            None if alone else baseline,
+            baseline if alone else subject,
             output,
             policy=wanted,
             models=(baseline_model, subject_model),
@@ -109,6 +118,7 @@ def certify(
             per=per,
             by=by,
             selection=picked.selection(),
+            against=against,
             sign_with=sign,
             timestamp=timestamp,
         )
