@@ -96,7 +96,7 @@ def test_windows_of_another_text_do_not_pair(release: Path, tmp_path: Path) -> N
         "tokens": [50] * 360,
         "loss": [3.0] * 360,
     }
-    with pytest.raises(InputError, match="no window"):
+    with pytest.raises(InputError, match="no final window"):
         assay.certify(None, other, tmp_path / "next.json", against=release, profile="ci")
 
 
