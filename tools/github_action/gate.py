@@ -22,7 +22,7 @@ OPTIONS = {
     "ASSAY_CLUSTER": "--cluster",
     "ASSAY_LOOKS": "--looks",
 }
-ONLY_RESULTS, ONLY_MODELS = ("ASSAY_CLUSTER", "ASSAY_MAX_DROP"), ("ASSAY_LOOKS",)
+ONLY_RESULTS, ONLY_MODELS = ("ASSAY_MAX_DROP",), ("ASSAY_LOOKS",)
 #: The command of the environment that the action installed into.
 ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 FAILURES = {2: "an option makes no sense", 3: "the data was refused", 70: "a fault in Assay itself"}

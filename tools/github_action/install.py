@@ -1,9 +1,11 @@
 """Install Assay for a job: the version that was asked for, or that of the action itself, with pinned dependencies."""
 
+import hashlib
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +28,20 @@ def command(version: str, extras: str, *, models: bool) -> list[str]:
     return [*pip, "--constraint", str(ROOT / "constraints.txt"), f"{ROOT}{wanted}"]
 
 
-if __name__ == "__main__":
-    given = os.environ
+def stamp() -> str:
+    """A digest of what is installed: runs of other versions are not used again."""
+    listed = subprocess.run([sys.executable, "-m", "pip", "freeze"], stdout=subprocess.PIPE, check=True)  # noqa: S603
+    return hashlib.sha256(sys.version.encode() + listed.stdout).hexdigest()[:16]
+
+
+def main(given: Mapping[str, str]) -> int:
     models = bool(given.get("ASSAY_TEXT", "").strip())
-    sys.exit(subprocess.call(command(given.get("ASSAY_VERSION", ""), given.get("ASSAY_EXTRAS", ""), models=models)))  # noqa: S603
+    code = subprocess.call(command(given.get("ASSAY_VERSION", ""), given.get("ASSAY_EXTRAS", ""), models=models))  # noqa: S603
+    if code == 0 and given.get("GITHUB_OUTPUT"):
+        with Path(given["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as file:
+            file.write(f"stamp={stamp()}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.environ))

@@ -13,7 +13,7 @@ import yaml
 import assay
 from assay import examples
 from tools.github_action.gate import arguments
-from tools.github_action.install import command
+from tools.github_action.install import command, stamp
 from tools.run_action import ROOT, Job, run_action
 
 TEXT = (ROOT / "action.yml").read_text("utf-8")
@@ -155,6 +155,14 @@ def test_models_and_text_are_gated_with_a_cache(tmp_path: Path) -> None:
     assert made[0] == "gate"
     assert made[-5:] == ["--", "base", "int4", "a.txt", "b.txt"]
     assert made[made.index("--cache") + 1] == "/t/assay-cache"
+
+
+def test_the_cache_is_of_what_is_installed(tmp_path: Path) -> None:
+    assert re.fullmatch("[0-9a-f]{16}", stamp())
+    assert stamp() == stamp()
+    (cached,) = [step["with"] for step in ACTION["runs"]["steps"] if step.get("uses", "").startswith("actions/cache")]
+    assert "steps.install.outputs.stamp" in cached["key"]
+    assert cached["key"].startswith(cached["restore-keys"])
 
 
 def test_what_is_installed_is_pinned() -> None:
