@@ -30,7 +30,7 @@ def command(version: str, extras: str, *, models: bool) -> list[str]:
 
 def stamp() -> str:
     """A digest of what is installed: runs of other versions are not used again."""
-    listed = subprocess.run([sys.executable, "-m", "pip", "freeze"], stdout=subprocess.PIPE, check=True)  # noqa: S603
+    listed = subprocess.run([sys.executable, "-m", "pip", "freeze"], stdout=subprocess.PIPE, check=True)
     return hashlib.sha256(sys.version.encode() + listed.stdout).hexdigest()[:16]
 
 
