@@ -1,7 +1,7 @@
 """What a chart shows: numbers and words, not drawings. `assay.report.charts` draws each kind."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assay.stats.records import Estimate
@@ -186,6 +186,20 @@ class Points:
     band: tuple[float, float, float] | None = None  # low, value, high of y, across
     marks: tuple[Mark, ...] = ()  # across, at these heights
     groups: tuple[str, ...] = ()
+    named: bool = False  # whether the label stands beside its dot, where there is room
+
+
+def unbeaten(points: Sequence[Point], *, lower_is_better: bool) -> tuple[Point, ...]:
+    """Points of cost and quality; those are strong that no other is as good as in both, and better than in one."""
+    sign = 1 if lower_is_better else -1
+
+    def beaten(one: Point) -> bool:
+        return any(
+            other.x <= one.x and sign * other.y <= sign * one.y and (other.x, other.y) != (one.x, one.y)
+            for other in points
+        )
+
+    return tuple(replace(one, strong=not beaten(one)) for one in points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +233,7 @@ class Matrix:
     columns: tuple[str, ...]
     values: tuple[tuple[float | None, ...], ...]  # by row, then by column; written in their cells
     shades: tuple[tuple[float | None, ...], ...]  # what colours them, 0 in the middle; None: no cell
-    scale: str  # what the shades are
+    scale: str  # what the shades are; "": no legend
     written: str = ".2f"  # a format for the values
 
 

@@ -2,11 +2,15 @@
 
 import json
 import struct
+from itertools import pairwise
+from math import exp
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import msgspec
+import numpy as np
 import pytest
+from statsmodels.api import WLS
 
 from assay.analyses.context import context
 from assay.analyses.context.result import ContextCurve
@@ -17,7 +21,7 @@ from assay.report.notebook import section_html
 from assay.results.figures import Curve
 from assay.results.record import record_type
 from assay.results.text import plain_html
-from tests.data.runs.token_runs import story, write_run
+from tests.data.runs.token_runs import Tokens, by_hand, story, write_run
 
 QUICK = Design(resamples=199)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,7 +63,7 @@ def test_the_keys_are_those_of_version_1(found: ContextCurve) -> None:
     ]  # fmt: skip
     model, pair = data["models"][0], data["differences"][0]
     assert list(model) == ["name", "sentence", "helps_until", "still_helps", "slope", "slope_from", "bins"]
-    assert list(model["bins"][-1]) == ["low", "high", "tokens", "loss", "perplexity", "gain", "test"]
+    assert list(model["bins"][-1]) == ["low", "high", "tokens", "loss", "perplexity", "gain", "test", "within"]
     assert (model["bins"][-1]["gain"], model["bins"][-1]["test"]) == (None, None)
     assert list(pair) == ["a", "b", "sentence", "bins"]
     assert list(pair["bins"][0]) == ["low", "high", "difference", "adjusted", "test"]
@@ -155,13 +159,58 @@ def test_frame_has_a_row_per_bin(found: ContextCurve) -> None:
 # --------------------------------------------------------------------------------------------------------------- figure
 
 
-def test_lines_and_bands_are_the_losses_of_the_record(found: ContextCurve) -> None:
-    for series, model in zip(curve_of(found).axes[0].series, found.models, strict=True):
-        drawn = model.points[-len(series.x) :]
-        limits = [point.loss.interval for point in drawn]
-        assert series.label == model.name
-        assert series.y == tuple(point.loss.value for point in drawn)
-        assert (series.low, series.high) == (tuple(i.low for i in limits if i), tuple(i.high for i in limits if i))
+def test_lines_are_the_losses_where_all_documents_are_equally_long_by_hand(tmp_path: Path) -> None:
+    """Then a mean over bins is a mean within documents; bands are the gains' limits, moved with the point."""
+    even = context(write_run(tmp_path / "a", story(7, 80, shortest=64, longest=65)), design=QUICK)
+    (series,), points = curve_of(even).axes[0].series, even.models[0].points
+    drawn = points[-len(series.x) :]
+    assert series.y == pytest.approx([point.loss.value for point in drawn])
+    for y, low, high, point in zip(series.y, series.low, series.high, drawn[:-1], strict=False):
+        assert y is not None
+        assert point.gain is not None
+        assert point.gain.value is not None
+        assert point.gain.interval is not None
+        assert low == pytest.approx(y - point.gain.value + point.gain.interval.low)
+        assert high == pytest.approx(y - point.gain.value + point.gain.interval.high)
+
+
+def test_lines_fall_within_documents_though_only_hard_ones_are_long_against_statsmodels(tmp_path: Path) -> None:
+    """Every document loses less by every position; long ones lose more, so that the mean of a bin rises.
+
+    The oracle is weighted least squares with a dummy for each document and each bin.
+    """
+    lengths = [64 if i % 2 else 12 for i in range(20)]
+    documents = [
+        Tokens(f"d{i:02}", range(1, n), (3.0 + (n > 12) - 0.01 * np.arange(1, n) + 0.01 * (i % 3)).tolist())
+        for i, n in enumerate(lengths)
+    ]
+    (model,) = (found := context(write_run(tmp_path / "a", documents), design=QUICK)).models
+    points = model.points
+    assert points[-1].loss.value > points[0].loss.value  # type: ignore[operator]  # both are known
+    y = [value for value in curve_of(found).axes[0].series[0].y if value is not None]
+    assert all(later < earlier for earlier, later in pairwise(y))
+    sums = np.array([by_hand(documents, point.low, point.high) for point in points])  # (K, 2, n)
+    loss, tokens = sums[:, 0].ravel(), sums[:, 1].ravel()
+    there = tokens > 0
+    bins, of = (dummies.ravel() for dummies in np.indices((len(points), len(documents))))
+    dummies = np.column_stack([bins[:, None] == np.arange(len(points)), of[:, None] == np.arange(1, len(documents))])
+    fitted = WLS(loss[there] / tokens[there], dummies[there].astype(float), tokens[there]).fit().params[: len(points)]
+    within = np.array([point.within for point in points])
+    assert within - within[0] == pytest.approx(fitted - fitted[0])
+    weights = [point.tokens for point in points]
+    measured = np.average([point.loss.value or 0 for point in points], weights=weights)
+    assert np.average(within, weights=weights) == pytest.approx(measured)
+
+
+def test_a_result_without_levels_within_documents_shows_the_losses(found: ContextCurve) -> None:
+    data = found.to_dict()
+    for model in data["models"]:
+        for point in model["bins"]:
+            del point["within"]
+    series = curve_of(ContextCurve.from_dict(data)).axes[0].series[0]
+    drawn = found.models[0].points[-len(series.x) :]
+    assert series.y == tuple(point.loss.value for point in drawn)
+    assert series.low == tuple(point.loss.interval.low for point in drawn if point.loss.interval)
 
 
 def test_a_line_is_dashed_from_where_context_no_longer_helps(found: ContextCurve, tmp_path: Path) -> None:
@@ -209,7 +258,7 @@ def test_the_axis_and_what_it_shows_are_chosen(tmp_path: Path) -> None:
     assert (figure.log, figure.ticks, plain.log) == (None, {}, 2)
     points = chosen.models[1].points[-len(figure.axes[0].series[1].x) :]
     assert figure.axes[0].series[1].x == tuple((point.low + point.high) / 2 for point in points)
-    assert figure.axes[0].series[1].y == tuple(point.perplexity.value for point in points)
+    assert figure.axes[0].series[1].y == pytest.approx([exp(point.within or 0) for point in points])
     assert figure.axes[0].axis == "perplexity"
     assert [series.label for series in figure.axes[1].series] == ["b", "c"]
     assert [series.style for axes in figure.axes for series in axes.series] == ["both"] * 5

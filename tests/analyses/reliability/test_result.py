@@ -10,6 +10,7 @@ from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
 from assay.errors import InputError, UsageError
 from assay.results.explanations import EXPLANATIONS
+from assay.results.figures import Forest
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate
 from tests.analyses.reliability.repeated import columns, limits, simulated
@@ -100,7 +101,18 @@ def test_notes_are_cautions_in_text_and_record(three: Reliability) -> None:
     found = reliability(columns(simulated(2, 10, 2), "AB"))
     assert [str(caution) for caution in found.cautions] == list(found.notes)
     assert "the upper limit of the noise rests on 2 degrees of freedom between runs" in str(found)
-    assert (three.status, three.gauge, three.figures) == ("plain", None, ())
+    assert (three.status, three.gauge) == ("plain", None)
+
+
+def test_the_figure_has_every_run_around_the_mean_by_hand(three: Reliability) -> None:
+    (figure,) = three.figures
+    assert isinstance(figure, Forest)
+    for line, model in zip(figure.lines, three.models, strict=True):
+        assert [mark.value for mark in line.others] == list(model.scores)
+        assert line.value == pytest.approx(np.mean(model.scores))
+        assert line.high is not None
+        assert line.low is not None
+        assert (line.high - line.low) / 2 == pytest.approx(model.run_sd.value)
 
 
 def test_the_signature_names_data_and_settings(three: Reliability) -> None:

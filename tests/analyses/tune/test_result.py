@@ -256,12 +256,23 @@ def test_the_losses_are_the_curves_of_the_record(report: TuningReport) -> None:
     assert [one.style for one in found] == ["line"] * 3 + ["points"] * 3
     line, points = (one for one in found if one.label == "full")
     arm = report.arm("full")
-    assert (line.x, line.y, line.low, line.high) == (
-        arm.loss_curve.steps, arm.loss_curve.values, arm.loss_curve.low, arm.loss_curve.high,
-    )  # fmt: skip
-    assert arm.valid_curve is not None
-    assert (points.x, points.y) == (arm.valid_curve.steps, arm.valid_curve.values)
-    assert [one.label for one in series(report, "gradients")] == list(ARMS)
+    assert (line.x, line.y) == (arm.loss_curve.steps, arm.loss_curve.values)
+    assert (line.low, line.high) == ((), ())  # a band would cover the other lines
+    valid = arm.valid_curve
+    assert valid is not None
+    assert (points.x, points.y, points.low, points.high) == (valid.steps, valid.values, valid.low, valid.high)
+    assert [one.label for one in series(report, "gradients")] == [*ARMS, *ARMS]
+
+
+def test_a_line_without_validation_has_its_intervals_at_a_few_steps(report: TuningReport) -> None:
+    norms = report.arm("full").gradient_curve
+    assert norms is not None
+    _, bars = (one for one in series(report, "gradients") if one.label == "full")
+    assert len(bars.x) == 6
+    assert bars.x[-1] == norms.steps[-1]
+    for x, y, low, high in zip(bars.x, bars.y, bars.low, bars.high, strict=True):
+        place = norms.steps.index(int(x))
+        assert (y, low, high) == (norms.values[place], norms.low[place], norms.high[place])
 
 
 def test_every_figure_names_all_arms_in_the_same_order(report: TuningReport) -> None:

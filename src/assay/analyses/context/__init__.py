@@ -205,6 +205,7 @@ def _model(edges: Sequence[Bin], sums: PositionTables, name: str, bands: _Bands)
     last = helping[-1] if helping else None  # whose loss is shown to be higher than that of all later positions
     until = None if last is None else last + 1
     start = min((0 if until is None else until) + 1, len(edges) - 1)
+    levels = within_documents(sums)
     points = tuple(
         BinLoss(
             edge.low,
@@ -212,7 +213,9 @@ def _model(edges: Sequence[Bin], sums: PositionTables, name: str, bands: _Bands)
             int(sums.tokens[:, k].sum()),
             shown[k],
             shown[k].exp("the perplexity is too large for a number"),
-            *((gains.estimates[k], gains.tests[k]) if k < len(edges) - 1 else (None, None)),
+            gains.estimates[k] if k < len(edges) - 1 else None,
+            gains.tests[k] if k < len(edges) - 1 else None,
+            levels[k],
         )
         for k, edge in enumerate(edges)
     )
@@ -227,6 +230,20 @@ def _model(edges: Sequence[Bin], sums: PositionTables, name: str, bands: _Bands)
         slope_from=edges[start].low,
         points=points,
     )
+
+
+def within_documents(sums: PositionTables) -> list[float]:
+    """(K,) The loss of each bin were all documents as long: least squares with document effects.
+
+    With n tokens of bin k in document d and their summed loss y, minimises Σ n (y/n − aᵈ − bₖ)², and adds to b what
+    makes its mean over all tokens the one that was measured. Bins that no document joins to others keep that mean.
+    """
+    n, y = sums.tokens, sums.loss
+    whole = np.maximum(n.sum(axis=1, keepdims=True), 1)
+    normal = np.diag(n.sum(axis=0)) - n.T @ (n / whole)
+    found = np.linalg.pinv(normal, hermitian=True) @ (y - n * y.sum(axis=1, keepdims=True) / whole).sum(axis=0)
+    raised = (y.sum() - n.sum(axis=0) @ found) / max(n.sum(), 1)
+    return [float(level) for level in found + raised]
 
 
 def gain_family(sums: PositionTables) -> Family:

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import accumulate
-from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from assay.analyses.context.figure import curve_figure
 from assay.data.panel_views import Substance
 from assay.data.runs.positions import Bin
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.results import words
-from assay.results.figures import Axes, Curve, Mark, Series
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
 from assay.stats.records import Estimate, Fallback, Test
@@ -20,9 +18,6 @@ from assay.stats.records import Estimate, Fallback, Test
 if TYPE_CHECKING:
     import pandas as pd
 
-_BEFORE_ONE = 0.5  # where position 0 is drawn on a logarithmic axis
-_TOO_FEW = 0.02  # of the tokens: first positions with fewer would flatten all others
-_FEWEST_SHOWN = 3  # bins
 _SIGNED, _SIGNED_LIMITS = partial(words.compact, sign=True), partial(words.compact_limits, sign=True)
 
 
@@ -40,6 +35,7 @@ class BinLoss(msgspec.Struct, frozen=True):
     perplexity: Estimate
     gain: Estimate | None  # loss here − loss at all later positions, within documents; None in the last bin
     test: Test | None  # of no gain, adjusted for the number of bins
+    within: float | None = None  # nats per token, were all documents as long; None: not known
 
     @property
     def bin(self) -> Bin:
@@ -137,7 +133,7 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
         level = words.percent(self.design.level)
         tables = [table for model in self.models for table in (_losses(model, level), _gains(model, level))]
         tables += [_differences(pair, level) for pair in self.differences]
-        return (Section("positions", "By position", figures=(self._curve(),), tables=tuple(tables)),)
+        return (Section("positions", "By position", figures=(curve_figure(self),), tables=tuple(tables)),)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row per model and bin, and per difference and bin (pandas must be installed)."""
@@ -145,91 +141,6 @@ class ContextCurve(Result, frozen=True, kw_only=True, tag="assay/context/1"):
 
         rows = [row for model in self.models for row in _loss_records(model)]
         return pd.DataFrame([*rows, *(row for pair in self.differences for row in _difference_records(pair))])
-
-    def _curve(self) -> Curve:
-        """Loss by position, a line and a band per model; below, B − A with the intervals that hold for all bins."""
-        axis = _PositionAxis(self)
-        losses = Axes(
-            "loss (nats per token)" if self.shown == "loss" else "perplexity",
-            tuple(axis.losses(model, self.shown) for model in self.models),
-        )
-        gaps = Axes(
-            "difference (nats), bands for all bins",
-            tuple(map(axis.gaps, self.differences)),
-            f"Difference from {self.names[0]}; below 0 is better",
-            (Mark(0.0, "", dashed=False),),
-            zero=True,
-            tall=False,
-        )
-        return Curve(
-            "context",
-            f"{self.shown.capitalize()} by length of context",
-            self._legend(axis),
-            "tokens of context before the predicted one",
-            (losses, gaps) if self.differences else (losses,),
-            2 if axis.log else None,
-            axis.ticks,
-        )
-
-    def _legend(self, axis: "_PositionAxis") -> tuple[str, ...]:
-        bands = f"Bands: {words.percent(self.design.level)} CIs of single bins ({self._clusters})"
-        below = "; of differences, of all bins at once." if self.differences else "."
-        left_out = f"Not drawn: positions below {axis.bins[0].low:,}, {100 * axis.left_out:.1f}% of the tokens."
-        lines = (f"{bands}{below}", "Solid line: context still helps. Dashed: no further improvement is shown.")
-        return (*lines, left_out) if axis.first else lines
-
-
-class _PositionAxis:
-    """Which bins of a curve are drawn, and where."""
-
-    def __init__(self, curve: ContextCurve) -> None:
-        points = curve.models[0].points
-        self.log = (curve.axis or ("log" if curve.bins == "log" else "linear")) == "log"
-        held = list(accumulate(point.tokens for point in points))
-        self.first = sum(part <= _TOO_FEW * held[-1] for part in held[:-_FEWEST_SHOWN])
-        self.bins = [point.bin for point in points[self.first :]]
-        self.left_out = held[self.first - 1] / held[-1] if self.first else 0.0
-
-    def place(self, low: int, high: int) -> float:
-        """Where a bin is drawn: at its middle."""
-        if self.log:
-            return sqrt(low * high) if low > 0 else _BEFORE_ONE
-        return (low + high) / 2
-
-    @property
-    def ticks(self) -> dict[float, str]:
-        """Powers of 2, for bins that double."""
-        low, high = self.bins[0].low, self.bins[-1].high
-        doubled = {float(2**k): f"{2**k:,}" for k in range(high.bit_length()) if 2**k >= low}
-        return {} if not self.log else {_BEFORE_ONE: "0"} | doubled if low == 0 else doubled
-
-    def losses(self, model: ModelCurve, shown: CurveQuantity) -> Series:
-        """A line, dashed where context no longer helps."""
-        helps = model.points[0].high if model.helps_until is None else model.helps_until
-        last = next(point for point in model.points if point.high >= helps)
-        from_there = None if model.still_helps else self.place(last.low, last.high)
-        return self._series(model.name, model.points, [getattr(point, shown) for point in model.points], from_there)
-
-    def gaps(self, pair: PairCurve) -> Series:
-        return self._series(pair.b, pair.gaps, [gap.adjusted for gap in pair.gaps], None)
-
-    def _series(
-        self,
-        name: str,
-        bins: Sequence[BinLoss | BinDifference],
-        estimates: Sequence[Estimate],
-        dashed_from: float | None,
-    ) -> Series:
-        drawn = estimates[self.first :]
-        limits = [(e.value, e.value) if e.interval is None else (e.interval.low, e.interval.high) for e in drawn]
-        return Series(
-            name,
-            tuple(self.place(one.low, one.high) for one in bins[self.first :]),
-            tuple(one.value for one in drawn),
-            tuple(low for low, _ in limits),
-            tuple(high for _, high in limits),
-            dashed_from,
-        )
 
 
 def _losses(model: ModelCurve, level: str) -> ResultTable:

@@ -40,6 +40,7 @@ WIDTH = 80  # columns of a terminal, where nothing else is said
 FEW_PAIRS = 10  # up to so many are all printed without being asked for
 FEW_MODELS = 12  # up to so many the neighbours in the ranking are, and the scores by task
 MOST_PAIRS = 2_000  # that a page has
+MATRIX_FROM = 8  # models: from here on their pairs are drawn
 MOST_NOTES = 5  # shown; `notes` has all
 _MOST_NAMED = 6
 
@@ -214,7 +215,10 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
         if self.tasks and all_tasks:
             title = plural(self.by or TASK).capitalize()
             found.append(Section("tasks", title, figures=(shown.matrix(self),), tables=(shown.task_table(self),)))
-        return (*found, *([Section("pairs", "Pairs", tables=(shown.pair_table(self, pairs),))] if pairs else []))
+        if pairs:
+            figures = (shown.pair_matrix(self),) if len(self.models) >= MATRIX_FROM else ()
+            found.append(Section("pairs", "Pairs", figures=figures, tables=(shown.pair_table(self, pairs),)))
+        return tuple(found)
 
     def to_text(
         self, width: int | None = WIDTH, *, verbose: bool = False, full: bool = False, all_pairs: bool = False

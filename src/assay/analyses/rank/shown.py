@@ -16,6 +16,7 @@ from assay.stats.records import Estimate, Interval
 if TYPE_CHECKING:
     from assay.analyses.rank.result import Leaderboard
 
+_ADJUSTED = "adjusted for all pairs"
 _SIGNS: dict[PairVerdict, str] = {"better": ">", "worse": "<", "not told apart": "≈"}
 _CELL = 6  # letters of a score in the table of tasks
 _BESIDE = 30  # letters that the other columns of that table take
@@ -76,6 +77,35 @@ def pair_table(board: "Leaderboard", places: Sequence[int]) -> ResultTable:
         Column("unadjusted", [pairs.unadjusted(place) for place in places], hidden=True),
     )
     return ResultTable("pairs", "", columns, explained="ranked pairs")
+
+
+def pair_matrix(board: "Leaderboard") -> Matrix:
+    """Every model against every other, the better ones first: how much its score is higher, in colour where shown."""
+    names = [model.name for model in board.models]
+    place = {name: row for row, name in enumerate(names)}
+    values: list[list[float | None]] = [[None] * len(names) for _ in names]
+    shades: list[list[float | None]] = [[None] * len(names) for _ in names]
+    pairs = board.pairs
+    for a, b, value, verdict in zip(pairs.a, pairs.b, pairs.difference.value, pairs.verdict, strict=True):
+        shade = None if value is None else 0.0 if verdict == "not told apart" else value
+        for row, column, sign in ((place[a], place[b], 1.0), (place[b], place[a], -1.0)):
+            values[row][column] = None if value is None else sign * value
+            shades[row][column] = None if shade is None else shade * (-sign if board.lower_is_better else sign)
+    return Matrix(
+        "pairs",
+        "Which pairs are told apart?",
+        (
+            f"Cells: {board.measured} of the row less that of the column; columns are numbered as the rows.",
+            f"Blue: the row is better, orange: it is worse (at {words.percent(board.design.level)}, {_ADJUSTED}).",
+            "Grey: not told apart.",
+        ),
+        tuple(f"{i}  {name}" for i, name in enumerate(names, 1)),
+        tuple(map(str, range(1, len(names) + 1))),
+        tuple(map(tuple, values)),
+        tuple(map(tuple, shades)),
+        "",
+        "+.2~g" if board.metric == "losses" else "+.2f",
+    )
 
 
 def forest(board: "Leaderboard") -> Forest:

@@ -10,6 +10,7 @@ import msgspec
 from assay.data import Dropped, Kind
 from assay.data.panel_views import Substance
 from assay.results import words
+from assay.results.figures import Forest, Line, SecondMark
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
 from assay.stats.planning.plans import Goal
@@ -169,7 +170,21 @@ class Reliability(Result, frozen=True, kw_only=True, tag="assay/reliability/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        return (Section("runs", "Runs", tables=tuple(self._tables())),)
+        return (Section("runs", "Runs", figures=(self._forest(),), tables=tuple(self._tables())),)
+
+    def _forest(self) -> Forest:
+        """Every run of each model, and the mean with its spread."""
+        lines = tuple(
+            Line(
+                model.name,
+                model.score,
+                *_spread(model.score, model.run_sd.value),
+                others=tuple(SecondMark(score, shape="tick") for score in model.scores),
+            )
+            for model in self.models
+        )
+        about = ("Ticks: single runs. Dots: their means. Lines: one standard deviation between runs to either side.",)
+        return Forest("runs", f"The {self.quantity} of each run", about, self.quantity, lines)
 
     def _tables(self) -> list[ResultTable]:
         level = words.percent(self.goal.level)
@@ -196,6 +211,10 @@ class Reliability(Result, frozen=True, kw_only=True, tag="assay/reliability/1"):
             *(Column(name, [icc[name] for icc in iccs]) for name in ICC_NAMES),
         ]
         return ResultTable("models", "models", tuple(columns)).to_frame()
+
+
+def _spread(middle: float, sd: float | None) -> tuple[float | None, float | None]:
+    return (None, None) if sd is None else (middle - sd, middle + sd)
 
 
 def _order_facts(across: AcrossModels) -> list[Fact]:

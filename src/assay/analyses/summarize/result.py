@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.analyses.attempts import AttemptNoise
-from assay.analyses.summarize.judges import EVEN, JudgeSummary, judge_table
+from assay.analyses.summarize import figures as figures_of
+from assay.analyses.summarize.judges import JudgeSummary, judge_table
 from assay.data import Kind
 from assay.data.panel_views import Substance
 from assay.data.task_groups import TaskGroup, TaskTree
 from assay.design import Design
 from assay.results import words
-from assay.results.figures import Forest, Line, Mark
+from assay.results.figures import Figure
 from assay.results.parts import INDENT, Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
 from assay.stats.records import Estimate, Fallback
@@ -176,19 +177,25 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        found = [Section("models", "Models", figures=(self._forest(),), tables=(self._model_table(),))]
+        figures: tuple[Figure, ...] = (figures_of.models(self), *figures_of.costs(self))
+        found = [Section("models", "Models", figures=figures, tables=(self._model_table(),))]
         if self.tasks:
             means = [self._macro_table()] if self.macro or any(one.macro for one in self.groups) else []
             tables = (self._task_table(), *means)
-            found.append(Section("tasks", "Tasks", figures=(self._task_forest(),), tables=tables))
+            found.append(Section("tasks", "Tasks", figures=(figures_of.tasks(self),), tables=tables))
         if self.passes:
-            tables, figures = (self._pass_table(),), (self._pass_forest(),)
-            found.append(Section("attempts", "Attempts", figures=figures, tables=tables, said=self.attempts_said))
+            tables, passes = (self._pass_table(),), (figures_of.attempts(self),)
+            found.append(Section("attempts", "Attempts", figures=passes, tables=tables, said=self.attempts_said))
         if self.judges:
             table = judge_table(self.judges, self.design.level)
             tables = () if table is None else (table,)
             found.append(Section("judges", "Judges", tables=tables, said=self.judges_said))
         return tuple(found)
+
+    @property
+    def main_figures(self) -> tuple[Figure, ...]:
+        """The models, and what they cost where that is known."""
+        return (figures_of.models(self), *figures_of.costs(self)[:1])
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each model (pandas must be installed)."""
@@ -280,12 +287,6 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         )
         return ResultTable("attempts", "attempts", columns, explained="attempts")
 
-    def _pass_forest(self) -> Forest:
-        labels = [f"pass@{one.k}" + (f", {one.metric}" if self.metrics else "") for one in self.passes]
-        lines = tuple(_line(label, one.one, one.name) for label, one in zip(labels, self.passes, strict=True))
-        groups = tuple(dict.fromkeys(one.name for one in self.passes))
-        return Forest("attempts", "One of k attempts", (self._about(),), "pass@k", lines, groups=groups)
-
     def _values(self, models: Sequence[ModelSummary]) -> list[Column]:
         """The columns of estimates; of losses, people read perplexity and bits per byte, frames have all."""
         level, losses = words.percent(self.design.level), self.kind == "losses"
@@ -303,29 +304,6 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
             if any(values)
         ]
 
-    def _forest(self) -> Forest:
-        if self.metrics:
-            lines = tuple(_line(str(model.metric), self.quoted(model), model.name) for model in self.models)
-            return Forest("models", self.question, (self._about(),), "mean", lines, groups=tuple(self.names))
-        lines = tuple(_line(model.name, self.quoted(model)) for model in self.models)
-        marks = (Mark(EVEN, "even"),) if any(model.record for model in self.models) else ()
-        return Forest("models", self.question, (self._about(),), self._axis(), lines, marks=marks)
-
-    def _task_forest(self) -> Forest:
-        lines = tuple(
-            _line(f"{task}, {model.metric}" if self.metrics else task, self.quoted(model), model.name)
-            for task, models in self.tasks.items()
-            for model in models
-        )
-        groups = tuple(self.names)
-        return Forest("tasks", "By task", (self._about(),), self._axis(), lines, groups=groups)
-
-    def _about(self) -> str:
-        return f"Lines: {words.percent(self.design.level)} CIs of each model alone ({self.units})."
-
-    def _axis(self) -> str:
-        return f"{self.quantity}, lower is better" if self.lower_is_better else self.quantity
-
 
 def _two_digits(value: float | None) -> str:
     return "–" if value is None else words.number(value, 2)
@@ -339,8 +317,3 @@ def _from_to(numbers: tuple[int, int] | None) -> int | str | None:
     if numbers is None or numbers[0] == numbers[1]:
         return None if numbers is None else numbers[0]
     return f"{numbers[0]}–{numbers[1]}"
-
-
-def _line(label: str, found: Estimate, group: str = "") -> Line:
-    low, high = (None, None) if found.interval is None else (found.interval.low, found.interval.high)
-    return Line(label, found.value, low, high, group)

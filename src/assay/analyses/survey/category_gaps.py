@@ -10,7 +10,7 @@ import numpy as np
 from assay.analyses.survey.result import SurveyAnalysis
 from assay.analyses.survey.sentences import Advice, Statement
 from assay.results import words
-from assay.results.figures import Forest, Line, SecondMark
+from assay.results.figures import Figure, Forest, Line, Matrix, SecondMark
 from assay.results.parts import Column, Fact, ResultTable
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.survey.gaps import Expected
@@ -212,7 +212,7 @@ class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
         about = "the published recipe's three tests, which reject too often, beside ours"
         yield ResultTable("fairness recipe", "fairness", columns, about)
 
-    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Forest, ...]:  # noqa: ARG002
+    def figures(self, beside: Mapping[str, SurveyAnalysis]) -> tuple[Figure, ...]:  # noqa: ARG002
         """The true gaps with their intervals, beside the published ones and what equality would show."""
         lines = tuple(
             line_of(category.name, gap, self.level)
@@ -229,7 +229,31 @@ class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
             "Black ticks: gaps as published. Open triangles: what equal accuracy would show at these sample sizes.",
         )
         title, axis = "Fairness gaps, and what sample size makes of them", "gap between the best and the worst segment"
-        return (Forest("gaps", title, about, axis, lines, groups=GROUPS, legend=False, zero=True),)
+        gaps = Forest("gaps", title, about, axis, lines, groups=GROUPS, legend=False, zero=True)
+        return self._overview(), gaps
+
+    def _overview(self) -> Matrix:
+        """Models and categories: the true gap, coloured where unequal accuracy is shown."""
+        known = {(gap.model, category.name): gap for category in self.categories for gap in category.gaps}
+        models = tuple(dict.fromkeys(model for model, _ in known))
+        names = tuple(category.name for category in self.categories)
+        rows = [[known.get((model, category)) for category in names] for model in models]
+        return Matrix(
+            "fairness",
+            "For whom is it less accurate?",
+            (
+                "Cells: the true gap between the best and the worst segment of a category.",
+                "Orange: unequal accuracy is shown, adjusted for all. Grey: it is not.",
+            ),
+            models,
+            names,
+            tuple(tuple(None if gap is None else gap.simultaneous.value for gap in row) for row in rows),
+            tuple(
+                tuple(None if gap is None else -1.0 if gap.shown_at(self.level) else 0.0 for gap in row) for row in rows
+            ),
+            "",
+            ".3f",
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -235,8 +235,9 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
 
     @property
     def main_figures(self) -> tuple[Figure, ...]:
-        """Models between the marginal and the ceiling, and what context does; gaps are among the main facts."""
-        return tuple(figure for name in ("scores", "context") for figure in self.figures if figure.name == name)
+        """Models between the marginal and the ceiling, what context does, and for whom they are less accurate."""
+        shown = ("scores", "context", "fairness")
+        return tuple(figure for name in shown for figure in self.figures if figure.name == name)
 
     @property
     def main_facts(self) -> tuple[Fact, ...]:

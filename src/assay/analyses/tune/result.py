@@ -1,7 +1,6 @@
 """The record that `tune` returns: its facts, sections and figures."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -16,7 +15,7 @@ from assay.analyses.tune.language import Language
 from assay.analyses.tune.targets import Targets
 from assay.design import Design
 from assay.results import words
-from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series
+from assay.results.figures import Axes, Curve, Figure, Gauge, Mark, Point, Points, Series, unbeaten
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, Value, cautions_of
 from assay.results.record import MAIN_FACTS, Result, Status
 from assay.stats.records import Estimate
@@ -235,21 +234,23 @@ def _measured(report: TuningReport) -> ResultTable:
 
 # ------------------------------------------------------------------------------------------------------------- figures
 
+_BARS, _MOST_BARS = 6, 12  # intervals of a line, and how many points may have one each
+
 
 def _figures(report: TuningReport) -> Iterator[Figure]:
     """The charts that have data. Every figure names all arms, so that each keeps its colour."""
     level = words.percent(report.design.level)
-    about = (f"Bands and bars: {level} CIs over seeds; of a single run, of its smoothed loss.",)
+    about = (f"Bars: {level} CIs over seeds; of a single run, of its smoothed loss.",)
     named = [Series(name, (), ()) for name in _arm_names(report)]
     losses = [(arm.name, arm.loss_curve) for arm in report.arms]
     points = [(arm.name, arm.valid_curve) for arm in report.arms]
     if any(curve.steps for _, curve in losses):
-        series = (*named, *_lines(losses, "line"), *_lines(points, "points"))
+        series = (*named, *_lines(losses), *(_bars(points) or _bars(losses)))
         title = "Loss by step; points: validation" if any(curve for _, curve in points) else "Loss by step"
         yield Curve("losses", title, about, "step", (Axes("training loss, smoothed (nats)", series),))
-    norms = _lines([(arm.name, arm.gradient_curve) for arm in report.arms], "line")
-    if norms:
-        axes = Axes("gradient norm, smoothed", (*named, *norms), tall=False)
+    norms = [(arm.name, arm.gradient_curve) for arm in report.arms]
+    if _lines(norms):
+        axes = Axes("gradient norm, smoothed", (*named, *_lines(norms), *_bars(norms)), tall=False)
         yield Curve("gradients", "Gradient norms", about, "step", (axes,))
     rates = [series for series in map(_rate_line, report.sensitivity) if series.x]
     if rates:
@@ -262,12 +263,23 @@ def _arm_names(report: TuningReport) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(arm.name for arm in report.arms), *(one.arm for one in report.sensitivity)]))
 
 
-def _lines(curves: Sequence[tuple[str, StepCurve | None]], style: Literal["line", "points"]) -> list[Series]:
-    return [
-        Series(name, curve.steps, curve.values, curve.low, curve.high, style=style)
-        for name, curve in curves
-        if curve is not None
-    ]
+def _lines(curves: Sequence[tuple[str, StepCurve | None]]) -> list[Series]:
+    """Without bands: those of a few seeds are so wide that they would cover the other lines."""
+    return [Series(name, curve.steps, curve.values, style="line") for name, curve in curves if curve is not None]
+
+
+def _bars(curves: Sequence[tuple[str, StepCurve | None]]) -> list[Series]:
+    """Values with their intervals at a few steps."""
+    found = []
+    for name, curve in curves:
+        if curve is not None and curve.steps:
+            last, many = len(curve.steps) - 1, len(curve.steps) > _MOST_BARS
+            few = [round(i * last / _BARS) for i in range(1, _BARS + 1)] if many else range(last + 1)
+            x, y, low, high = (
+                tuple(column[i] for i in few) for column in (curve.steps, curve.values, curve.low, curve.high)
+            )
+            found.append(Series(name, x, y, low, high, style="points"))
+    return found
 
 
 def _rate_line(found: Sensitivity) -> Series:
@@ -288,17 +300,12 @@ def _costs(report: TuningReport, about: tuple[str, ...]) -> Iterator[Points]:
             if cost is not None and cost.value is not None and quality is not None
         ]
         if points:
-            front = tuple(replace(one, strong=not any(_beats(other, one) for other in points)) for one in points)
+            front = unbeaten(points, lower_is_better=True)
             title = "Quality against cost: circles are not beaten in both, crosses are"
-            yield Points("costs", title, about, (axis, "perplexity"), front, groups=_arm_names(report))
+            yield Points("costs", title, about, (axis, "perplexity"), front, groups=_arm_names(report), named=True)
             return
 
 
 def _cost_point(name: str, cost: float, quality: Estimate) -> Point:
     low, high = (None, None) if quality.interval is None else (quality.interval.low, quality.interval.high)
     return Point(cost, quality.value or 0.0, name, low, high, name)
-
-
-def _beats(a: Point, b: Point) -> bool:
-    """Whether a is at least as good in both, and better in one."""
-    return a.x <= b.x and a.y <= b.y and (a.x, a.y) != (b.x, b.y)

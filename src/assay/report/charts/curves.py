@@ -89,10 +89,11 @@ class _CurveDrawing:
         return {"strokeDash": name("group", scale={"domain": self.names, "range": chosen}, legend=self.legend)}
 
     def _placed(self, axes: Axes, series: Series) -> list[Spec]:
-        """The rows of a series; bars alone stand side by side, so that several can be told apart."""
-        if any(one.style != "points" for one in axes.series):
+        """The rows of a series; bars stand side by side, so that several can be told apart."""
+        if series.style != "points":
             return _rows(series)
-        step = _BESIDE * axes.series.index(series)
+        beside = [one for one in axes.series if one.style == "points"]
+        step = _BESIDE * (beside.index(series) - (len(beside) - 1) / 2)
         if self.figure.log is None:
             return [row | {"x": row["x"] + step * (self.high - self.low)} for row in _rows(series)]
         return [row | {"x": row["x"] * (self.high / self.low) ** step} for row in _rows(series)]

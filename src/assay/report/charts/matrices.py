@@ -49,4 +49,5 @@ def _colour(figure: Matrix) -> Spec:
     ends = [COLOURS[1], GRID, COLOURS[0]]  # straight between them: by hue, orange would turn purple in the dark
     scale = {"domain": [-most, 0, most], "range": ends, "interpolate": "rgb", "clamp": True}
     words = {"title": figure.scale, "titleLimit": 320, "orient": "bottom"}
-    return number("shade", scale=scale, legend={**words, "gradientLength": 200, "gradientOpacity": _FAINT})
+    legend = {**words, "gradientLength": 200, "gradientOpacity": _FAINT} if figure.scale else None
+    return number("shade", scale=scale, legend=legend)

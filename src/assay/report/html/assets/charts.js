@@ -45,7 +45,7 @@ function narrowed(spec, excess, room) {
   return mapped(spec, (part) => {
     if (typeof part.width === "number") part.width = Math.max(150, part.width - excess);
     if (part.concat) part.columns = 1;
-    if (part.layer) part.layer = part.layer.filter((one) => !(one.encoding?.x?.value > 0));
+    if (part.layer) part.layer = part.layer.filter((one) => !(one.encoding?.x?.value > 0) && !one.name?.startsWith("wide"));
     if (part.title?.text) {
       part.title.frame = "bounds"; // from the left edge, not from where the plot begins
       part.title.text = wrapped(part.title.text, letters - 6);
