@@ -41,7 +41,7 @@ def main(demo: Path, target: Path) -> None:
 
     target.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as tools, TemporaryDirectory() as folder:
-        browser = tools.chromium.launch(executable_path=_browser(), args=["--no-sandbox"])
+        browser = tools.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
         for name, page in _pages(demo, Path(folder)):
             _shoot(browser, page, target / f"{name}.png")
             if name == "comparison":
@@ -50,7 +50,7 @@ def main(demo: Path, target: Path) -> None:
         browser.close()
 
 
-def _browser() -> str:
+def browser_path() -> str:
     found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     if found is None:
         sys.exit(f"no browser: install one of {', '.join(_BROWSERS)}")
