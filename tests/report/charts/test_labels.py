@@ -10,7 +10,14 @@ from assay.report.charts.labels import Dot, _around, _box, sides
 from assay.results.figures import Point, Points
 
 DOTS = st.lists(
-    st.builds(Dot, st.floats(0, 500), st.floats(0, 280), st.text("abc日", min_size=1, max_size=12)), max_size=15
+    st.builds(
+        lambda x, y, label, bar: Dot(x, y, label, y - bar if bar else None, y + bar if bar else None),
+        st.floats(0, 500),
+        st.floats(0, 280),
+        st.text("abc日", min_size=1, max_size=12),
+        st.sampled_from([0, 20, 60]),
+    ),
+    max_size=15,
 )
 
 
@@ -24,7 +31,7 @@ def test_names_cover_neither_each_other_nor_dots(dots: list[Dot]) -> None:
     boxes = {place: _box(dot, side) for place, (dot, side) in enumerate(zip(dots, found, strict=True)) if side}
     for place, box in boxes.items():
         assert all(_apart(box, other) for i, other in boxes.items() if i != place)
-        assert all(_apart(box, _around(dot)) for i, dot in enumerate(dots) if i != place)
+        assert all(_apart(box, other) for i, dot in enumerate(dots) if i != place for other in _around(dot))
         assert box[0] >= 0
         assert box[2] <= 520
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import copysign
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _ADJUSTED = "adjusted for all pairs"
 _SIGNS: dict[PairVerdict, str] = {"better": ">", "worse": "<", "not told apart": "≈"}
+_FAINTEST = 0.35  # colour of a pair that is told apart
 _CELL = 6  # letters of a score in the table of tasks
 _BESIDE = 30  # letters that the other columns of that table take
 
@@ -86,8 +88,9 @@ def pair_matrix(board: "Leaderboard") -> Matrix:
     values: list[list[float | None]] = [[None] * len(names) for _ in names]
     shades: list[list[float | None]] = [[None] * len(names) for _ in names]
     pairs = board.pairs
+    most = max((abs(value) for value in pairs.difference.value if value is not None), default=0.0) or 1.0
     for a, b, value, verdict in zip(pairs.a, pairs.b, pairs.difference.value, pairs.verdict, strict=True):
-        shade = None if value is None else 0.0 if verdict == "not told apart" else value
+        shade = None if value is None else 0.0 if verdict == "not told apart" else _shade(value / most)
         for row, column, sign in ((place[a], place[b], 1.0), (place[b], place[a], -1.0)):
             values[row][column] = None if value is None else sign * value
             shades[row][column] = None if shade is None else shade * (-sign if board.lower_is_better else sign)
@@ -106,6 +109,11 @@ def pair_matrix(board: "Leaderboard") -> Matrix:
         "",
         "+.2~g" if board.metric == "losses" else "+.2f",
     )
+
+
+def _shade(share: float) -> float:
+    """Of a difference that is shown: never so faint that it looks like one that is not."""
+    return copysign(_FAINTEST + (1 - _FAINTEST) * abs(share), share)
 
 
 def forest(board: "Leaderboard") -> Forest:

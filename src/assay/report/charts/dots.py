@@ -134,11 +134,7 @@ def _names(
     points: Sequence[Point], rows: Sequence[Spec], scales: tuple[_Scale, _Scale], place: tuple[Spec, Spec]
 ) -> list[Spec]:
     """A layer for each side; names that only a wide screen has room for are in layers that a phone leaves out."""
-    shares = [(scales[0].share(p.x), 1 - scales[1].share(p.y)) for p in points]
-    narrow, wide = (
-        [Dot(x * width, y * _TALL, p.label) for (x, y), p in zip(shares, points, strict=True)]
-        for width in (_PHONE, WIDTH)
-    )
+    narrow, wide = ([_dot(point, scales, width) for point in points] for width in (_PHONE, WIDTH))
     always = sides(narrow, (_PHONE, _TALL))
     found = sides(wide, (WIDTH, _TALL), always)
     return [
@@ -148,3 +144,11 @@ def _names(
         for only in (False, True)
         if (some := [r for r, s, a in zip(rows, found, always, strict=True) if s == side and (a is None) is only])
     ]
+
+
+def _dot(point: Point, scales: tuple[_Scale, _Scale], width: float) -> Dot:
+    def down(value: float | None) -> float | None:
+        return None if value is None else (1 - scales[1].share(value)) * _TALL
+
+    y = (1 - scales[1].share(point.y)) * _TALL
+    return Dot(scales[0].share(point.x) * width, y, point.label, down(point.high), down(point.low))

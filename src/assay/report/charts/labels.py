@@ -20,6 +20,8 @@ class Dot:
     x: float
     y: float
     label: str
+    top: float | None = None  # of the bar through it, if it has one
+    bottom: float | None = None
 
 
 def sides(dots: Sequence[Dot], size: tuple[float, float], given: Sequence[Side | None] = ()) -> list[Side | None]:
@@ -28,18 +30,19 @@ def sides(dots: Sequence[Dot], size: tuple[float, float], given: Sequence[Side |
     Names that are ``given`` a side keep it, and the others make room.
     """
     found: list[Side | None] = [*given, *([None] * (len(dots) - len(given)))]
-    taken = [_around(dot) for dot in dots]
-    taken += [_box(dot, side) for dot, side in zip(dots, found, strict=True) if side is not None]
+    names = [_box(dot, side) for dot, side in zip(dots, found, strict=True) if side is not None]
     for place, dot in enumerate(dots):
         if found[place] is None:
-            found[place] = _free(dot, size, [box for i, box in enumerate(taken) if i != place])
-            side = found[place]
-            taken += [] if side is None else [_box(dot, side)]
+            others = [box for i, other in enumerate(dots) if i != place for box in _around(other)]
+            side = _free(dot, size, [*names, *others])
+            found[place] = side
+            names += [] if side is None else [_box(dot, side)]
     return found
 
 
 def _free(dot: Dot, size: tuple[float, float], taken: Sequence[Box]) -> Side | None:
     every: tuple[Side, ...] = ("right", "left", "above", "below")
+    every = every if dot.top is None else every[:2]  # a bar goes through what is above and below
     return next((side for side in every if _fits(_box(dot, side), size, taken)), None)
 
 
@@ -60,5 +63,7 @@ def _box(dot: Dot, side: Side) -> Box:
     return dot.x - width / 2, middle - _LINE / 2, dot.x + width / 2, middle + _LINE / 2
 
 
-def _around(dot: Dot) -> Box:
-    return dot.x - _DOT, dot.y - _DOT, dot.x + _DOT, dot.y + _DOT
+def _around(dot: Dot) -> list[Box]:
+    """A dot, and its bar."""
+    box = (dot.x - _DOT, dot.y - _DOT, dot.x + _DOT, dot.y + _DOT)
+    return [box] if dot.top is None or dot.bottom is None else [box, (dot.x - 1, dot.top, dot.x + 1, dot.bottom)]

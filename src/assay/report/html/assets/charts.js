@@ -39,19 +39,29 @@ function wrapped(text, letters) {
   return lines.length > 8 ? [...lines.slice(0, 8), "…"] : lines;
 }
 
+// What a phone has no room for: notes beside the plot, names that only fit on a wide screen, numbers in narrow cells.
+const CELL = 34;
+function tooWide(layer, width) {
+  if (layer.encoding?.x?.value > 0 || layer.name?.startsWith("wide")) return true;
+  return layer.mark?.type === "text" && layer.encoding?.x?.field === "column" && width / layer.encoding.x.sort.length < CELL;
+}
+// Long names lose their middle: their beginnings are often alike, and so are their ends.
+const SHORT = "length(datum.label) > 20 ? slice(datum.label, 0, 9) + '…' + slice(datum.label, -10) : datum.label";
+
 // For a narrow screen: panels narrower and below each other, titles in more lines, the key below, nothing beside.
 function narrowed(spec, excess, room) {
   const letters = Math.max(20, Math.floor(room / 6.4));
   return mapped(spec, (part) => {
     if (typeof part.width === "number") part.width = Math.max(150, part.width - excess);
     if (part.concat) part.columns = 1;
-    if (part.layer) part.layer = part.layer.filter((one) => !(one.encoding?.x?.value > 0) && !one.name?.startsWith("wide"));
+    if (part.layer) part.layer = part.layer.filter((one) => !tooWide(one, part.width));
     if (part.title?.text) {
       part.title.frame = "bounds"; // from the left edge, not from where the plot begins
       part.title.text = wrapped(part.title.text, letters - 6);
       if (part.title.subtitle) part.title.subtitle = wrapped(part.title.subtitle, letters);
     }
-    if (part.labelLimit > 120 && !part.orient) part.labelLimit = 120;
+    if (part.labelLimit > 120 && !part.orient) Object.assign(part, { labelLimit: 130, labelExpr: SHORT });
+    if (part.labelOverlap === false && part.orient === "top") part.labelOverlap = "parity";
     if (part.legend) Object.assign(part.legend, { orient: "bottom", direction: "vertical", columns: 1, labelLimit: room - 60 });
     return part;
   });
