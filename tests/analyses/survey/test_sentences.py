@@ -18,8 +18,8 @@ def report() -> SurveyReport:
 @pytest.mark.parametrize(
     ("said", "marked", "sign"),
     [
-        (Statement("a", holds=True), "a", "✓"),
-        (Statement("a", holds=False), "Withheld: a", "✗"),
+        (Statement("a", holds=True), "a", "→"),
+        (Statement("a", holds=False), "Withheld: a", "?"),
         (Statement("a", holds=True, warning=True), "Warning: a", "!"),
     ],
 )

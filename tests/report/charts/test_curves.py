@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.report.charts import COLOURS, draw
+from assay.report.charts import COLOURS, LINE, draw
 from assay.results.figures import Axes, Curve, Mark, Place, Series
 from tests.report.charts.drawn import channel, marks, texts
 
@@ -110,3 +110,17 @@ def test_a_y_axis_may_have_a_domain_a_format_and_a_long_title() -> None:
     assert (y["scale"]["domain"], y["axis"]["format"]) == ([0, 1], ".0%")
     assert len(y["title"]) == 2
     assert " ".join(y["title"]) == axes.axis
+
+
+def test_of_many_lines_the_first_have_colours_and_the_others_are_grey() -> None:
+    many = tuple(Series(f"model {i}", X, (i, i, i), (i - 1,) * 3, (i + 1,) * 3) for i in range(20))
+    figure = curve(Axes("score", many))
+    drawn = marks(figure)
+    grey, coloured = drawn["line"]
+    assert len({row["label"] for row in grey}) == 14
+    assert {row["group"] for row in grey} == {"14 others"}
+    assert {row["group"] for row in coloured} == {f"model {i}" for i in range(6)}
+    assert {row["group"] for row in drawn["area"][0]} == {f"model {i}" for i in range(6)}
+    colour = channel(figure, "color")[0]
+    assert (colour["scale"]["domain"][-1], colour["scale"]["range"][-1]) == ("14 others", LINE)
+    assert "14 others" in texts(figure)

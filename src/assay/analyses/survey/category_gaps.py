@@ -224,7 +224,7 @@ class Fairness(SurveyAnalysis, frozen=True, tag="fairness"):
             return ()
         level, for_all = words.percent(self.level), " for all at once"
         about = (
-            f"Points and lines: the true gap at equal numbers of respondents, with its {level} interval{for_all}.",
+            f"Points and lines: the true gap at equal numbers of respondents, with its {level} CI{for_all}.",
             "Orange squares: unequal accuracy is shown (adjusted for all); blue circles: it is not.",
             "Black ticks: gaps as published. Open triangles: what equal accuracy would show at these sample sizes.",
         )

@@ -24,7 +24,8 @@ class Statement(msgspec.Struct, frozen=True):
 
     @property
     def sign(self) -> str:
-        return "!" if self.warning else "✓" if self.holds else "✗"
+        """No tick or cross: what holds may be bad news, and what is not shown is neither."""
+        return "!" if self.warning else "→" if self.holds else "?"
 
 
 class Advice(msgspec.Struct, frozen=True):

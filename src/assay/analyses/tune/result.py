@@ -235,6 +235,7 @@ def _measured(report: TuningReport) -> ResultTable:
 # ------------------------------------------------------------------------------------------------------------- figures
 
 _BARS, _MOST_BARS = 6, 12  # intervals of a line, and how many points may have one each
+_FEW_ARMS = 4  # of more, only the last point of each has its interval
 
 
 def _figures(report: TuningReport) -> Iterator[Figure]:
@@ -274,7 +275,8 @@ def _bars(curves: Sequence[tuple[str, StepCurve | None]]) -> list[Series]:
     for name, curve in curves:
         if curve is not None and curve.steps:
             last, many = len(curve.steps) - 1, len(curve.steps) > _MOST_BARS
-            few = [round(i * last / _BARS) for i in range(1, _BARS + 1)] if many else range(last + 1)
+            few = [round(i * last / _BARS) for i in range(1, _BARS + 1)] if many else [*range(last + 1)]
+            few = few if len(curves) <= _FEW_ARMS else [last]
             x, y, low, high = (
                 tuple(column[i] for i in few) for column in (curve.steps, curve.values, curve.low, curve.high)
             )

@@ -6,7 +6,7 @@ from json import dumps
 from math import ceil
 from textwrap import wrap
 
-from assay.report.charts import COLOURS, INK, MUTED, TEXT, WIDTH, by_group
+from assay.report.charts import COLOURS, INK, LINE, MUTED, TEXT, WIDTH, by_group
 from assay.report.charts.vega import Rows, Spec, below, end, layer, layers, name, number, pixel, small_title
 from assay.results.figures import Axes, Curve, Mark, Place, Series
 
@@ -15,6 +15,8 @@ _LETTERS = 6  # pixels of a letter of an axis title, roughly
 _LONG_LEGEND = 80  # letters: more do not fit above a chart
 _DASHES = ([1, 0], [5, 3], [2, 2])  # where there are more lines than colours
 _BESIDE = 0.008  # of the width: bars at the same place stand so far apart
+_MOST_LINES, _KEPT = 12, 6  # lines that can be told apart; of more, the first have colours and the others are grey
+_FEW_BANDS = 4  # of more, bands are fainter
 
 
 def draw_curve(figure: Curve) -> Spec:
@@ -32,12 +34,21 @@ class _CurveDrawing:
         self.figure = figure
         series = [one for axes in figure.axes for one in axes.series]
         self.names = list(dict.fromkeys(one.label for one in series))
+        self.others = self.names[_KEPT:] if len(self.names) > _MOST_LINES else []
+        self.names = [name for name in self.names if name not in self.others]
         known = list(chain(figure.ticks, *(one.x for one in series), *((p.x for p in a.places) for a in figure.axes)))
         self.low, self.high = min(known), max(known)
         self.whole = all(float(x).is_integer() for x in known)
         self.dashes = len(self.names) > len(COLOURS)
         self.legend = self._legend()
         self.colour, _ = by_group(self.names, self.legend)
+        if self.others:
+            self.colour["scale"]["domain"].append(self._rest)
+            self.colour["scale"]["range"].append(LINE)
+
+    @property
+    def _rest(self) -> str:
+        return f"{len(self.others)} others"
 
     def _legend(self) -> Spec | None:
         if self.names == [""]:
@@ -58,21 +69,25 @@ class _CurveDrawing:
     def _intervals(self, axes: Axes, x: Spec) -> list[Spec]:
         """Bands of lines, bars of points."""
         limits = {"x": x, "y": number("low"), "y2": end("high"), "color": self.colour}
-        rows = [(one.style, row) for one in axes.series for row in self._placed(axes, one) if _bounded(row)]
+        kept = [one for one in axes.series if one.label not in self.others]
+        rows = [(one.style, row) for one in kept for row in self._placed(axes, one) if _bounded(row)]
         bands, bars = ([row for style, row in rows if (style == "points") is alone] for alone in (False, True))
-        drawn = [layer(bands, "area", limits, opacity=0.18)] if bands else []
+        faint = 0.18 if len({row["group"] for row in bands}) <= _FEW_BANDS else 0.08
+        drawn = [layer(bands, "area", limits, opacity=faint)] if bands else []
         return [*drawn, layer(bars, "rule", limits, strokeWidth=2)] if bars else drawn
 
     def _lines(self, axes: Axes, x: Spec, y: Spec) -> list[Spec]:
         place = {"x": x, "y": y, "color": self.colour}
         solid, dashed, dots = [], [], []
         for one in axes.series:
+            if one.label in self.others:
+                continue
             rows = self._placed(axes, one)
             dots += [] if one.style == "line" else rows
             if one.style != "points":
                 solid += [row for row in rows if one.dashed_from is None or row["x"] <= one.dashed_from]
                 dashed += [row for row in rows if one.dashed_from is not None and row["x"] >= one.dashed_from]
-        drawn = []
+        drawn = self._grey_lines(axes, place)
         if solid:
             drawn.append(layer(solid, "line", {**place, **self._dash()}))
         if dashed:
@@ -81,6 +96,16 @@ class _CurveDrawing:
             dots = solid if dots == solid else dots  # one list of rows for both
             drawn.append(layer(dots, "point", place, filled=True, size=36, opacity=1))
         return drawn
+
+    def _grey_lines(self, axes: Axes, place: Spec) -> list[Spec]:
+        """Lines that are too many for colours of their own; which one it is, is said under the pointer."""
+        rows = [
+            {"group": self._rest, "label": one.label, "x": row["x"], "value": row["value"]}
+            for one in axes.series
+            if one.label in self.others and one.style != "points"
+            for row in _rows(one)
+        ]
+        return [layer(rows, "line", {**place, "detail": name("label")}, strokeWidth=1, opacity=0.5)] if rows else []
 
     def _dash(self) -> Spec:
         if not self.dashes:
@@ -92,7 +117,7 @@ class _CurveDrawing:
         """The rows of a series; bars stand side by side, so that several can be told apart."""
         if series.style != "points":
             return _rows(series)
-        beside = [one for one in axes.series if one.style == "points"]
+        beside = [one for one in axes.series if one.style == "points" and one.label not in self.others]
         step = _BESIDE * (beside.index(series) - (len(beside) - 1) / 2)
         if self.figure.log is None:
             return [row | {"x": row["x"] + step * (self.high - self.low)} for row in _rows(series)]

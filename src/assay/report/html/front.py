@@ -44,7 +44,8 @@ def chapter_title(kind: str, parts: Sequence[Placed]) -> str:
 def front_html(document: ReportDocument) -> str:
     """Each verdict in a line beside its interval; intervals of one kind of number share an axis."""
     inner = "".join(
-        f"<h3 class='kind'>{escape(chapter_title(kind, parts))}</h3><ul class='verdicts'>{_verdicts(parts)}</ul>"
+        (f"<h3 class='kind'>{escape(chapter_title(kind, parts))}</h3>" if len(parts) > 1 else "")
+        + f"<ul class='verdicts'>{_verdicts(parts)}</ul>"
         for kind, parts in chapters(document).items()
     )
     return (
@@ -56,19 +57,20 @@ def _verdicts(parts: Sequence[Placed]) -> str:
     scales, captioned = _scales([part for _, part in parts]), set[str]()
     rows = []
     for place, part in parts:
-        rows.append(_verdict(place, part, scales, captioned))
+        named = part.name if len(parts) > 1 else f"{chapter_title(part.kind, parts)} · {part.name}"
+        rows.append(_verdict(place, part, named, scales, captioned))
         captioned |= {part.gauge.label} if part.gauge is not None else set()
     return "".join(rows)
 
 
-def _verdict(place: int, part: Part, scales: Mapping[str, Scale], captioned: set[str]) -> str:
+def _verdict(place: int, part: Part, named: str, scales: Mapping[str, Scale], captioned: set[str]) -> str:
     """A verdict with its interval; what an axis shows is said under the first of those that share it."""
     first = part.sentence.splitlines()[0] if part.sentence else ""
     more = " …" if "\n" in part.sentence.strip() else ""
     drawn = "" if part.gauge is None else _drawn(part.gauge, scales, caption=part.gauge.label not in captioned)
     return (
         f"<li class='{part.status}'>{badge_html(part)}<a href='#{part_id(place)}'>{escape(first)}{more}"
-        f"<span class='kind'>{escape(part.name)}</span></a>{drawn}</li>"
+        f"<span class='kind'>{escape(named)}</span></a>{drawn}</li>"
     )
 
 
@@ -107,25 +109,22 @@ def _subject(parts: Sequence[Placed]) -> str:
 
 
 def _several(parts: Sequence[Placed]) -> str:
+    """A row for each, under which its details unfold."""
     scales = _scales([part for _, part in parts])
-    rows = "".join(_row(place, part, scales) for place, part in parts)
-    drawn = any(part.gauge is not None for _, part in parts)
-    columns = "<th scope='col'>interval</th><th scope='col'>value</th><th scope='col'>against</th>" if drawn else ""
-    table = (
-        "<div class='scroll' tabindex='0' role='group' aria-label='Results of this kind'><table class='overview'>"
-        f"<thead><tr><td></td><th scope='col'>result</th>{columns}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-    return table + "".join(folded_part_html(place, part) for place, part in parts)
+    names = ("", "result", "interval", "value", "against") if scales else ("", "result")
+    head = "".join(f"<span>{name}</span>" for name in names)
+    rows = "".join(folded_part_html(place, part, _cells(part, scales)) for place, part in parts)
+    return f"<div class='overview'><p class='entry' aria-hidden='true'>{head}</p>{rows}</div>"
 
 
-def _row(place: int, part: Part, scales: Mapping[str, Scale]) -> str:
+def _cells(part: Part, scales: Mapping[str, Scale]) -> str:
+    """What a row says beside the name."""
     gauge = part.gauge
-    cells = "<td></td><td></td><td></td>" if scales else ""
-    if gauge is not None:
-        marks = ", ".join(mark.label for mark in gauge.marks)
-        cells = f"<td>{row_html(gauge, scales[gauge.label])}</td><td>{escape(gauge.text)}</td><td>{escape(marks)}</td>"
-    link = f"<a href='#{part_id(place)}'>{escape(part.name)}</a>"
-    return f"<tr class='{part.status}'><td>{badge_html(part)}</td><th scope='row'>{link}</th>{cells}</tr>"
+    if gauge is None:
+        return ""
+    marks = ", ".join(mark.label for mark in gauge.marks)
+    drawn = row_html(gauge, scales[gauge.label])
+    return f"<span>{drawn}</span><span>{escape(gauge.text)}</span><span>{escape(marks)}</span>"
 
 
 # ---------------------------------------------------------------------------------------------------------------- steps

@@ -29,9 +29,9 @@ def part_html(place: int, part: Part) -> str:
     return f"<section class='part {part.status}' id='{part_id(place)}' aria-label='{label}'>{inner}</section>"
 
 
-def folded_part_html(place: int, part: Part) -> str:
-    """A result among others of its kind, behind its name."""
-    summary = f"<summary>{badge_html(part)}<span>{escape(part.name)}</span></summary>"
+def folded_part_html(place: int, part: Part, cells: str) -> str:
+    """A result among others of its kind, behind a row with its name and further cells."""
+    summary = f"<summary class='entry'>{badge_html(part)}<span class='name'>{escape(part.name)}</span>{cells}</summary>"
     inner = f"{_verdict(part)}{_body(place, part)}"
     return f"<details class='part {part.status}' id='{part_id(place)}'>{summary}{inner}</details>"
 

@@ -61,14 +61,21 @@ function narrowed(spec, excess, room) {
       if (part.title.subtitle) part.title.subtitle = wrapped(part.title.subtitle, letters);
     }
     if (part.labelLimit > 120 && !part.orient) Object.assign(part, { labelLimit: 130, labelExpr: SHORT });
-    if (part.labelOverlap === false && part.orient === "top") part.labelOverlap = "parity";
-    if (part.legend) Object.assign(part.legend, { orient: "bottom", direction: "vertical", columns: 1, labelLimit: room - 60 });
+    if (part.labelOverlap === false && part.labelAngle === 0) part.labelOverlap = "parity";
+    if (part.legend && !part.legend.gradientLength) Object.assign(part.legend, { orient: "bottom", direction: "vertical", columns: 1, labelLimit: room - 60 });
     return part;
   });
 }
 
+// What is said under a title, in lines as wide as the chart: one long line would push everything else together.
+const LETTER = 6.2;
+function told(spec, width) {
+  if (!spec.title?.subtitle) return spec;
+  return { ...spec, title: { ...spec.title, subtitle: wrapped(spec.title.subtitle, Math.floor(width / LETTER)) } };
+}
+
 // For a wide screen: plots as wide as the column, unless several stand beside each other.
-const WIDEST = 1000;
+const [WIDEST, PLAIN] = [1000, 500];
 function widened(spec, width, room) {
   if (spec.concat || spec.hconcat || spec.facet) return null;
   const more = Math.min(room, WIDEST) - width;
@@ -124,9 +131,9 @@ async function draw(name, dark) {
   const place = document.getElementById(name);
   try {
     const room = place.clientWidth || document.querySelector("main").clientWidth; // 0 while it is folded
-    let [width, excess] = [await embed(place, page.charts[name], dark), 0];
+    let [width, excess] = [await embed(place, told(page.charts[name], PLAIN), dark), 0];
     const wide = widened(page.charts[name], width, room);
-    if (wide) width = await embed(place, wide, dark);
+    if (wide) width = await embed(place, told(wide, Math.min(room, WIDEST) - 60), dark);
     for (let tries = 0; tries < 3 && room && width > room; tries++) {
       width = await embed(place, narrowed(page.charts[name], excess, room), dark);
       excess += Math.max(0, width - room);
