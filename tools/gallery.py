@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_WIDTH, _HEIGHT, _PHONE = 960, 1180, 390
+_WIDTH, _HEIGHT, _PHONE, _DESKTOP = 960, 1180, 390, 1300
 
 #: The results of the demo that are shown, by the name of their picture.
 _SHOWN = {
@@ -43,7 +43,7 @@ def main(demo: Path, target: Path) -> None:
     with sync_playwright() as tools, TemporaryDirectory() as folder:
         browser = tools.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
         for name, page in _pages(demo, Path(folder)):
-            _shoot(browser, page, target / f"{name}.png")
+            _shoot(browser, page, target / f"{name}.png", width=_DESKTOP if name == "several" else _WIDTH)
             if name == "comparison":
                 _shoot(browser, page, target / f"{name}-dark.png", dark=True)
                 _shoot(browser, page, target / f"{name}-phone.png", width=_PHONE)

@@ -15,7 +15,7 @@ from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport,
 from assay.analyses.survey.sentences import READING, TITLES
 from assay.design import Design
 from assay.errors import InputError, UsageError
-from assay.results.figures import Curve, Distribution, Forest
+from assay.results.figures import Curve, Distribution, Forest, Matrix
 from tests.analyses.survey.surveys import made
 
 
@@ -61,7 +61,7 @@ def test_analyses_run_in_their_order_whatever_the_order_they_were_asked_for_in()
 
 def test_sections_are_what_to_do_and_the_analyses(report: SurveyReport) -> None:
     assert [section.key for section in report.sections] == ["what to do", *ANALYSES]
-    assert [figure.name for figure in report.figures] == ["scores", "shuffled", "gaps", "context"]
+    assert [figure.name for figure in report.figures] == ["scores", "shuffled", "fairness", "gaps", "context"]
     keys = [table.key for table in report.tables]
     assert len(keys) == len(set(keys))
     for table in report.tables:
@@ -128,10 +128,18 @@ def test_scores_are_drawn_with_what_the_others_found(report: SurveyReport) -> No
 def test_gaps_are_drawn_as_they_were_found(report: SurveyReport) -> None:
     found = report.analyses["fairness"]
     assert isinstance(found, Fairness)
-    (forest,) = found.figures({})
+    matrix, forest = found.figures({})
+    assert isinstance(forest, Forest)
     gaps = [gap for category in found.categories for gap in category.gaps]
     assert [(line.value, line.others[0].value) for line in forest.lines] == [(g.excess.value, g.gap) for g in gaps]
     assert [line.group == "shown" for line in forest.lines] == [gap.shown_at(found.level) for gap in gaps]
+    assert isinstance(matrix, Matrix)
+    assert matrix.columns == tuple(category.name for category in found.categories)
+    for column, category in enumerate(found.categories):
+        for gap in category.gaps:
+            row = matrix.rows.index(gap.model)
+            assert matrix.values[row][column] == gap.excess.value
+            assert (matrix.shades[row][column] == -1) == gap.shown_at(found.level)
 
 
 def test_shuffled_scores_are_histograms_and_the_best_twelve_at_most(report: SurveyReport) -> None:

@@ -36,7 +36,8 @@ def _explained(part: Part) -> Iterator[tuple[str, Explanation]]:
         if method is not None:
             yield fact.label, method
     for group in part.groups:
-        yield from ((table.title, table.method) for table in group.tables if table.method is not None)
+        titles = ((table.title.partition(": ")[0], table.method) for table in group.tables)
+        yield from ((title, method) for title, method in titles if method is not None)
 
 
 def _id(method: Explanation) -> str:
