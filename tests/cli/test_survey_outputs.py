@@ -14,7 +14,7 @@ from assay.report.files import result_markdown, write_folder
 from assay.report.markdown import sections_markdown
 from tests.analyses.survey.surveys import made
 
-CHARTS = {"scores.svg", "shuffled.svg", "gaps.svg", "context.svg"}
+CHARTS = {"scores.svg", "shuffled.svg", "fairness.svg", "gaps.svg", "context.svg"}
 FILES = {"survey.json", "survey.md", "statements.md", *CHARTS}
 
 
