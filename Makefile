@@ -47,14 +47,14 @@ $(BIN)/pip:
 
 $(RUNTIME): $(DECLARED) | $(BIN)/pip
 	@echo "Installing Assay (only when pyproject.toml or constraints.txt change)"
-	@$(PIP) install --quiet -c constraints.txt -e .
+	@$(PIP) install --quiet -c constraints.txt -e '.[charts,fast]'
 	@touch $@
 
 # torch first and at the pinned version: asked for without it, pip may bring gigabytes for graphics cards.
 $(MODELS): $(DECLARED) | $(BIN)/pip
 	@echo "Installing Assay and what runs models (only when pyproject.toml or constraints.txt change)"
 	@$(PIP) install --quiet "$$(grep '^torch==' constraints.txt)"
-	@$(PIP) install --quiet -c constraints.txt -e '.[hf]'
+	@$(PIP) install --quiet -c constraints.txt -e '.[charts,fast,hf]'
 	@touch $(RUNTIME) $@
 
 $(DEV): $(DECLARED) | $(BIN)/pip

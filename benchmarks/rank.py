@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 from scipy import stats
 
-from assay.stats.bootstrap.resampling import Backend
+from assay.stats.compiled import Backend
 from assay.stats.ranking.pair_tests import sign_flips
 from assay.stats.ranking.pairs import pairs_of
 from assay.stats.ranking.shared_signs import Flips, maxima

@@ -14,7 +14,7 @@ from arch.bootstrap import IIDBootstrap
 from scipy import stats
 
 from assay.stats.bootstrap import interval
-from assay.stats.bootstrap.resampling import Backend
+from assay.stats.compiled import Backend
 from assay.stats.records import IntervalName
 from assay.stats.units import Floats, Units
 from benchmarks.timing.clock import Contender, quickest

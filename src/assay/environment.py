@@ -16,17 +16,17 @@ from assay.version import VERSION
 RUNS_ON = (
     "numpy",
     "scipy",
-    "numba",
     "duckdb",
     "msgspec",
     "typer",
     "rich",
     "httpx",
     "zstandard",
-    "vl-convert-python",
 )
 #: What each extra adds, and the packages that it brings.
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "charts": ("charts as SVG, PNG and PDF files, and in notebooks", ("vl-convert-python",)),
+    "fast": ("compiled loops for large inputs; the same numbers, sooner", ("numba",)),
     "hf": (
         "runs models: score, generate, tune run, japanese MODEL",
         ("torch", "transformers", "peft", "accelerate", "safetensors"),

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -106,3 +109,24 @@ def test_a_rule_that_is_not_met_always_shows(files: Shell) -> None:
         assert rules.splitlines()[2:] == [
             "final minimum  not met  500 items of at least 600 in the tier balanced, 100 too few"
         ]
+
+
+def test_a_recipe_runs_again_and_finds_what_changed(files: Shell) -> None:
+    """The oracle is sh, sha256sum and diff."""
+    for verb in ("compare", "certify", "compare"):  # the same command is in it once
+        files(*COMMANDS[verb], "--recipe", "paper.sh", "--table", "csv=t.csv", "-v")
+    text = Path("paper.sh").read_text(encoding="utf-8")
+    assert text.count("\n# ---- assay compare scores-base.csv scores-int3.csv\n") == 1
+    assert "--recipe" not in text
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ran = subprocess.run(["/bin/sh", "paper.sh"], env=environment, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    with Path("scores-int3.csv").open("a", encoding="utf-8") as file:
+        file.write("another,1,\n")
+    assert subprocess.run(["/bin/sh", "paper.sh"], env=environment, capture_output=True, check=False).returncode != 0
+
+
+def test_a_file_that_is_no_recipe_is_left_alone(files: Shell) -> None:
+    files.write("mine.sh", "echo mine\n")
+    files.assert_refused(*COMMANDS["compare"], "--recipe", "mine.sh", exit_code=2, parts=["no recipe", "mine.sh"])
+    assert Path("mine.sh").read_text(encoding="utf-8") == "echo mine\n"

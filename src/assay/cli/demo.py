@@ -162,6 +162,7 @@ def _run(step: Step) -> str:
 
 def _write_index(said: dict[Step, str]) -> None:
     """Everything on one page, and the commands behind it."""
+    from assay.report.charts import can_draw
     from assay.report.document import CommandStep
     from assay.report.files import document_of, write_charts
     from assay.report.html import write_page
@@ -172,5 +173,10 @@ def _write_index(said: dict[Step, str]) -> None:
     document, _ = document_of(results, "What Assay does: a model, its copies, and other questions")
     shown = tuple(CommandStep(s.question, f"assay {s.command}", first, s.files) for s, first in said.items())
     write_page(replace(document, steps=shown), Path("index.html"))
-    charts = write_charts(document, Path("charts"), "svg")
-    say(f"index.html, and {len(charts)} charts\n[{time.monotonic() - began:.1f} s]")
+    charts = write_charts(document, Path("charts"), "svg") if can_draw() else {}
+    drawn = (
+        f", and {len(charts)} charts"
+        if charts
+        else "; pip install 'assay-eval[charts]' also draws its charts into files"
+    )
+    say(f"index.html{drawn}\n[{time.monotonic() - began:.1f} s]")

@@ -13,6 +13,7 @@ from assay.cli import options
 from assay.cli.arguments import as_options
 from assay.cli.output import as_text, say, terminal_width
 from assay.cli.progress import printed
+from assay.cli.recipe import add_to_recipe, check_recipe
 from assay.errors import UsageError
 from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
@@ -42,6 +43,15 @@ Tables = Annotated[
         value="FORMAT[:NAME][=FILE]",
     ),
 ]
+Recipe = Annotated[
+    Path | None,
+    options.option(
+        "Also write, or add to, a shell script that runs this again on the same files and compares what it says.",
+        "--recipe",
+        panel=options.OUTPUT,
+        value="FILE.sh",
+    ),
+]
 SentenceOnly = Annotated[bool, options.option("Print the sentence only.", "--sentence", panel=options.OUTPUT)]
 Verbose = Annotated[
     bool,
@@ -69,6 +79,7 @@ class Outputs:
     table: Tables = None
     markdown: options.Markdown = None
     save: options.Save = None
+    recipe: Recipe = None
     sentence: SentenceOnly = False
     verbose: Verbose = False
     full: Full = False
@@ -77,7 +88,9 @@ class Outputs:
     def check(self, inputs: Iterable[Path | None], *others: Path | None) -> None:
         """Refuse what cannot be written, before anything is read."""
         given = [path for _, path in self.charts] + [target.path for target in self.tables]
-        check_outputs([*given, self.markdown, self.save, *others], list(inputs))
+        check_outputs([*given, self.markdown, self.save, self.recipe, *others], list(inputs))
+        if self.recipe is not None:
+            check_recipe(self.recipe)
 
     @property
     def charts(self) -> list[tuple[str | None, Path]]:
@@ -130,13 +143,22 @@ class Outputs:
                 from assay.report.junit import write_junit  # late, as above
 
                 write_junit(result, junit)
+            if self.recipe is not None:
+                add_to_recipe(self.recipe, result)
             if self.save is not None:
                 make_folder(self.save.parent)
                 write_bytes(self.save, (as_text(result) + "\n").encode())
 
     def _say_files(self, junit: Path | None) -> None:
-        said = [("Chart", path) for _, path in self.charts] + [("Table", target.path) for target in self.tables]
-        for what, path in [*said, ("Markdown", self.markdown), ("JUnit", junit), ("Saved", self.save)]:
+        said: list[tuple[str, Path | None]] = [("Chart", path) for _, path in self.charts]
+        said += [("Table", target.path) for target in self.tables]
+        for what, path in [
+            *said,
+            ("Markdown", self.markdown),
+            ("JUnit", junit),
+            ("Saved", self.save),
+            ("Recipe", self.recipe),
+        ]:
             if path is not None:
                 say(f"{what}: {path}", err=True)
 

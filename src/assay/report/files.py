@@ -9,13 +9,14 @@ from os import PathLike
 from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal
+from warnings import warn
 
 from assay.design import Policy
-from assay.errors import InputError, UsageError
+from assay.errors import AssayWarning, InputError, UsageError
 from assay.files.places import check_outputs
 from assay.files.writing import make_folder, together, write_bytes
 from assay.names import file_name
-from assay.report.charts import write_chart
+from assay.report.charts import can_draw, write_chart
 from assay.report.document import Part, ReportDocument
 from assay.report.html import write_page
 from assay.report.markdown import document_markdown, part_markdown, sections_markdown
@@ -63,8 +64,14 @@ def write_markdown(result: Result, path: Path) -> None:
 def write_markdown_with_charts(result: Result, page: Path, last: str = "") -> list[Path]:
     """Write one result as Markdown with its charts beside it, and ``last`` as the last line; the files written."""
     part = part_of(result)
-    charts = {chart.name: f"{file_name(chart.name)}.svg" for chart in part.charts}
-    for chart in part.charts:
+    if not can_draw():
+        warn(
+            f"{page.name} is without its charts: pip install 'assay-eval[charts]' draws them.",
+            AssayWarning,
+            stacklevel=2,
+        )
+    charts = {chart.name: f"{file_name(chart.name)}.svg" for chart in part.charts if can_draw()}
+    for chart in part.charts if charts else ():
         write_chart(chart.specification, page.with_name(charts[chart.name]))
     text = part_markdown(part, charts, level=1)
     write_bytes(page, ("\n\n".join([text, *([last] if last else [])]) + "\n").encode())

@@ -1,1 +1,1 @@
-"""Pure: arrays in, records out. numpy, scipy and numba, and nothing of ours but errors and how far work has come."""
+"""Pure: arrays in, records out. numpy, scipy, numba where it is installed; of ours only errors and progress."""

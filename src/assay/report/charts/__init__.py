@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,16 @@ def check_chart(path: Path) -> None:
     """Refuse a chart that cannot be written, before anything is computed for it."""
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"a chart is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {path.name!r}.")
+    if not can_draw():
+        raise UsageError(
+            f"{path.name}: charts in files need the extra charts: pip install 'assay-eval[charts]'. Pages of assay "
+            "report need no extra: the browser draws theirs."
+        )
+
+
+def can_draw() -> bool:
+    """Whether charts can be drawn into files; pages have theirs drawn by the browser."""
+    return find_spec("vl_convert") is not None
 
 
 def write_chart(specification: Mapping[str, Any], path: Path) -> None:

@@ -16,10 +16,11 @@ from math import inf, isfinite, log, sqrt
 import numpy as np
 
 from assay.stats.bootstrap.exact import BootstrapDistribution, bootstrap_distribution
-from assay.stats.bootstrap.resampling import Backend, Replicates, replicates, studentized_replicates
+from assay.stats.bootstrap.resampling import Replicates, replicates, studentized_replicates
 from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
+from assay.stats.compiled import Backend
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, t_reach, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
 from assay.stats.units import Floats, Shape, Units, shape, standard_error

@@ -9,15 +9,14 @@ they are many; unequal probabilities take the alias method.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats.compiled import Backend, compiles
 from assay.stats.streams import counted_sums, in_groups, rule_of, stream_key, words
 from assay.stats.units import Floats, Units
-
-Backend = Literal["auto", "numpy", "compiled"]
 
 _COMPILE_ABOVE = 2e7  # draws: about what numpy does in the time that loading the compiled kernels takes
 _ONE_THREAD_BELOW = 2e7  # draws, some milliseconds: on a busy machine a second thread starts later than that
@@ -91,7 +90,7 @@ def resampled_sums(
 ) -> Floats:
     """(B, c) Column sums over n draws, for the replicates first … first + B − 1 of the stream (seed, purpose)."""
     key, columns = stream_key(seed, purpose), np.ascontiguousarray(columns)
-    compiled = backend == "compiled" or (backend == "auto" and resamples * len(columns) > _COMPILE_ABOVE)
+    compiled = compiles(backend, resamples * len(columns), _COMPILE_ABOVE)
     table = None if probabilities is None else alias_table(probabilities)
     run = _compiled_sums if compiled else _numpy_sums
     return run(columns, table, key, first, resamples)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UsageError
-from assay.stats.bootstrap.resampling import Backend, resampled_sums
+from assay.stats.bootstrap.resampling import resampled_sums
+from assay.stats.compiled import Backend, compiles
 from assay.stats.numerics import SMALLEST_P, t_cdf, t_quantile
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.units import Floats, Units, shape, standard_error
@@ -187,7 +188,7 @@ def _resampled(
         return np.empty((resamples, 0))
     parts = [_columns(family, k) for k in chosen]  # (n, 5) each
     columns = _grouped(np.concatenate([columns for columns, _ in parts], axis=1))
-    if backend == "auto" and resamples * columns.size > _COMPILE_ABOVE:
+    if compiles(backend, resamples * columns.size, _COMPILE_ABOVE):
         backend = "compiled"
     sums = resampled_sums(columns, None, resamples, seed, purpose=purpose, backend=backend)
     found = [_studentized(sums[:, 5 * i : 5 * i + 5], n) for i, (_, n) in enumerate(parts)]

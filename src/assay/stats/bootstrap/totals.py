@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.stats.bootstrap import bca_levels, interval, own_p_at
-from assay.stats.bootstrap.resampling import Backend, Replicates, resampled_sums
+from assay.stats.bootstrap.resampling import Replicates, resampled_sums
+from assay.stats.compiled import Backend
 from assay.stats.numerics import normal_quantile
 from assay.stats.records import Estimate, Fallback, Interval, IntervalName, Test
 from assay.stats.streams import signs, stream_key

@@ -12,8 +12,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.resampling import Backend, resampled_sums
+from assay.stats.bootstrap.resampling import resampled_sums
 from assay.stats.bootstrap.simultaneous import MOST_GROUPS
+from assay.stats.compiled import Backend, compiles
 from assay.stats.ranking.pairs import drawn_by_stratum
 from assay.stats.rounding import without_residue
 from assay.stats.units import Floats, Grid
@@ -112,7 +113,7 @@ def _with_unit_effects(grid: Grid) -> Fitted:
 def deviations(found: Fitted, resamples: int, seed: int = 0, backend: Backend = "auto") -> Floats:
     """(B, k) Bootstrap deviations θ* − θ of all estimates, from the same draws of groups."""
     columns = _dealt(found.influence)
-    if backend == "auto" and resamples * columns.size > _COMPILE_ABOVE:
+    if compiles(backend, resamples * columns.size, _COMPILE_ABOVE):
         backend = "compiled"
     sums = resampled_sums(columns, None, resamples, seed, purpose="ranking", backend=backend)
     return sums * sqrt(found.groups / (found.groups - 1))  # draws have the variance of n, not of n − 1

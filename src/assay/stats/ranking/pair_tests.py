@@ -21,7 +21,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from assay.stats.bootstrap.resampling import Backend
+from assay.stats.compiled import Backend
 from assay.stats.numerics import SMALLEST_P, critical_values, normal_cdf
 from assay.stats.paired_tests import sign_flip, wilcoxon
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits

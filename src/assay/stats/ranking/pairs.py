@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.stats.bootstrap.resampling import Backend
+from assay.stats.compiled import Backend, compiles
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.units import Floats, Grid, Integers, Truths, grouped
 
@@ -157,7 +157,7 @@ def _pairs(grid: Grid, found: _Sums) -> Pairs:
 def squared_gaps(columns: Floats, backend: Backend = "auto") -> Floats:
     """(k, k) Σ (column i − column j)² for i < j; not from products of columns, whose digits would cancel."""
     k, out = columns.shape[1], np.zeros((columns.shape[1], columns.shape[1]))
-    if backend == "compiled" or (backend == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
+    if compiles(backend, columns.size * k, _COMPILE_SQUARES_ABOVE):
         from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
 
         kernels_rank.squared_gaps(np.ascontiguousarray(columns), out)
@@ -172,7 +172,7 @@ def gap_sums(columns: Floats, backend: Backend = "auto") -> tuple[Floats, Floats
     """(k, k) Σ (column i − column j) for i < j, and of its squares; not from sums of columns, which are large."""
     k = columns.shape[1]
     sums, squares = np.zeros((2, k, k))
-    if backend == "compiled" or (backend == "auto" and columns.size * k > _COMPILE_SQUARES_ABOVE):
+    if compiles(backend, columns.size * k, _COMPILE_SQUARES_ABOVE):
         from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
 
         kernels_rank.gap_sums(np.ascontiguousarray(columns), sums, squares)

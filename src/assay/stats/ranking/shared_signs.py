@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.progress import counted
-from assay.stats.bootstrap.resampling import Backend
 from assay.stats.bootstrap.simultaneous import FEWEST
+from assay.stats.compiled import Backend, compiles
 from assay.stats.ranking.pairs import flipped
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Floats, Grid, Integers
@@ -88,7 +88,7 @@ class Flips:
         if not self.by_column or self.backend == "numpy":
             return False
         work = self.count(resamples) * (self.columns.size / 8 + self.k * self.k / 2)
-        return self.backend == "compiled" or work > _COMPILE_ABOVE
+        return compiles(self.backend, work, _COMPILE_ABOVE)
 
     def blocks(self, resamples: int, *, compiled: bool) -> Iterator[tuple[int, Floats]]:
         """The first replicate of a block, and (rows, k) sums of its replicates."""
@@ -233,7 +233,7 @@ def running_maxima(
 
     ``sums`` is (B, k), ``pairs`` (2, P), and the result (P,) and (B,).
     """
-    if backend == "compiled" or (backend == "auto" and len(sums) * len(scale) > _COMPILE_ABOVE / 4):
+    if compiles(backend, len(sums) * len(scale), _COMPILE_ABOVE / 4):
         from assay.stats.ranking import kernels as kernels_rank
 
         counts, largest = np.zeros(len(scale), dtype=np.int64), np.empty(len(sums))

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.bootstrap.resampling import Backend
+from assay.stats.compiled import Backend, compiles
 from assay.stats.streams import stream_key, words
 from assay.stats.survey import (
     ENOUGH,
@@ -135,7 +135,7 @@ def resampled_scores(
     out = np.zeros((predicted.n_blocks, resamples, models))
     if backend == "auto":
         work = max(float(people.n.sum()), 2.0 * predicted.weights.size) * resamples
-        backend = "compiled" if work > _COMPILE_ABOVE else "numpy"
+        backend = "compiled" if compiles("auto", work, _COMPILE_ABOVE) else "numpy"
     logs = _count_logs(int(people.n.max()))
     step = max(1, _CHUNK // (resamples * people.shares.shape[1]))
     for low in range(0, len(people.n), step):
@@ -276,7 +276,7 @@ def perfect_noise(people: Respondents, *, seed: int = 0, backend: Backend = "aut
 def drawn_moments(p: Floats, n: int, draws: int, *, seed: int = 0) -> tuple[float, float, float]:
     """E JSD(p̂, p), E √JSD(p̂, p) and the standard error of the latter, from so many samples of n."""
     people = Respondents(p[None], np.array([len(p)]), np.array([n]))
-    backend: Backend = "compiled" if float(n) * draws > _COMPILE_ABOVE else "numpy"
+    backend: Backend = "compiled" if compiles("auto", float(n) * draws, _COMPILE_ABOVE) else "numpy"
     counts = draw(people, slice(0, 1), draws, stream_key(seed, "perfect prediction"), backend).counts[0]
     jsd = divergence(counts / n, p, floor=0.0)
     roots = 1 - score_of(jsd)
