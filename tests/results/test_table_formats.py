@@ -35,14 +35,19 @@ def test_latex_by_hand() -> None:
     assert lines[2:5] == [
         r"\begin{tabular}{lSSlSSS}",
         r"\toprule",
-        r"{model} & {tier} & {difference} & {CI} & {p} & {adjusted} & {n} \\",
+        r"{model} & {tier} & {difference} & {95\% CI} & {p} & {adjusted} & {n} \\",
     ]
     assert lines[6:10] == [
         r"a\_1 & 1 & -0.50 & [$-$0.75, $-$0.25] & 0.2 & 0.4 & 1200 \\",
-        r"b\&c & 1 & -0.50 & [$-$0.75, $-$0.25] & 0.02 & 0.04\textsuperscript{*} & {--} \\",
+        r"b\&c & 1 & -0.50 & [$-$0.75, $-$0.25] & 0.02 & 0.04{\textsuperscript{*}} & {--} \\",
         r"\midrule",
-        r"日本 & 2 & -0.50 & [$-$0.75, $-$0.25] & 0.0001 & 0.0003\textsuperscript{***} & 7 \\",
+        r"日本 & 2 & -0.50 & [$-$0.75, $-$0.25] & 0.0001 & 0.0003{\textsuperscript{***}} & 7 \\",
     ]
+
+
+def test_a_plus_is_kept_by_siunitx() -> None:
+    table = ResultTable("t", "", (Column("difference", [0.5, -0.5], lambda value: f"{value:+g}"),))
+    assert table_as(table, "latex").splitlines()[1] == r"\begin{tabular}{S[retain-explicit-plus]}"
 
 
 def test_markdown_by_hand() -> None:

@@ -93,8 +93,9 @@ def _parts(column: Column, *, marked: bool) -> list[_Part]:
     """A column as LaTeX has it: heading, kind and cells; an estimate is a number and the interval beside it."""
     if any(isinstance(value, Estimate) and value.interval is not None for value in column.values):
         pairs = [_split(text) for text in column.texts]
-        name = re.sub(r"\s*\[.*\]$", "", column.name)
-        return [_numbers(name, [value for value, _ in pairs]), ("CI", "l", [_tex(limits) for _, limits in pairs])]
+        name, _, level = column.name.removesuffix("]").partition(" [")
+        interval = f"{level} CI" if level.endswith("%") else "CI"
+        return [_numbers(name, [value for value, _ in pairs]), (interval, "l", [_tex(limits) for _, limits in pairs])]
     if column.numeric and not any(isinstance(value, Interval) for value in column.values):
         marks = [_stars(p) for p in column.numbers or ()] if marked else None
         return [_numbers(column.name, column.texts, marks)]
@@ -113,7 +114,8 @@ def _numbers(name: str, texts: Sequence[str], marks: Sequence[str] | None = None
     if not all(_PLAIN.fullmatch(text) or text == "–" for text in plain):
         return name, "r", [_tex(text) for text in texts]
     pairs = zip(plain, marks or [""] * len(plain), strict=True)
-    return name, "S", ["{--}" if text == "–" else text.replace(",", "") + mark for text, mark in pairs]
+    kind = "S[retain-explicit-plus]" if any(text.startswith("+") for text in plain) else "S"
+    return name, kind, ["{--}" if text == "–" else text.replace(",", "") + mark for text, mark in pairs]
 
 
 def _marked(table: ResultTable) -> Column | None:
@@ -124,7 +126,9 @@ def _marked(table: ResultTable) -> Column | None:
 
 
 def _stars(p: float | None) -> str:
-    return "" if p is None else next((f"\\textsuperscript{{{mark}}}" for limit, mark in _SIGNIFICANT if p < limit), "")
+    return (
+        "" if p is None else next((f"{{\\textsuperscript{{{mark}}}}}" for limit, mark in _SIGNIFICANT if p < limit), "")
+    )
 
 
 def _breaks(table: ResultTable) -> list[int]:
