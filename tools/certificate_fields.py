@@ -15,12 +15,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from assay.certificate.gate.record import gate_certificate_schema
 from assay.certificate.record import certificate_schema
 from assay.certificate.suite.record import suite_certificate_schema
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "certificate-fields.md"
 #: The names of the places on the page, and what stands there.
-SCHEMAS = {"fields": certificate_schema, "fields of several tasks": suite_certificate_schema}
+SCHEMAS = {
+    "fields": certificate_schema,
+    "fields of several tasks": suite_certificate_schema,
+    "fields of a gate": gate_certificate_schema,
+}
 
 #: The first pattern that fits decides; what none of them fits is recomputed.
 TRUST = {
@@ -35,6 +40,13 @@ TRUST = {
     "comparison.by": "chosen",
     "*.bootstrap.seed": "chosen",
     "*.cluster_by": "chosen",
+    "plan.order": "stated",
+    "plan.text": "stated",
+    "plan.context": "stated",
+    "found.tokens_planned": "stated",
+    "plan.looks[].*": "recomputed",
+    "plan.digest": "recomputed",
+    "plan.*": "chosen",
     "evidence.file": "stated",
     "*": "recomputed",
 }

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from assay.analyses.tune.result import TuningReport
     from assay.analyses.tune.targets import Targets
     from assay.certificate import certify
+    from assay.certificate.gate.issue import gate
+    from assay.certificate.gate.record import GateCertificate
     from assay.certificate.policy_file import read_policy
     from assay.certificate.record import Certificate
     from assay.certificate.suite.record import SuiteCertificate
@@ -67,6 +69,8 @@ _HOMES = {
     "certify": "assay.certificate",
     "Certificate": "assay.certificate.record",
     "SuiteCertificate": "assay.certificate.suite.record",
+    "gate": "assay.certificate.gate.issue",
+    "GateCertificate": "assay.certificate.gate.record",
     "verify": "assay.certificate.verify",
     "Verification": "assay.certificate.verification",
     "read_policy": "assay.certificate.policy_file",
@@ -144,6 +148,7 @@ __all__ = [
     "EndpointSpec",
     "Estimate",
     "Fallback",
+    "GateCertificate",
     "Goal",
     "GroupLimits",
     "HarnessFormat",
@@ -183,6 +188,7 @@ __all__ = [
     "context",
     "convert",
     "formats",
+    "gate",
     "generate",
     "japanese",
     "pair",

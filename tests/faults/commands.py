@@ -164,6 +164,10 @@ def _alone(run: Path) -> Any:
 
 _BASE = str(models.path("base"))
 _SCORE = ["score", _BASE, "text.txt", "--split-on", r"\n\n", "--context", "48", "--keep-tokens", "-o", "run"]
+_GATE = [
+    *("gate", _BASE, _BASE, "text.txt", "--context", "12", "--looks", "2", "--min-windows", "24", "--note", "few"),
+    *("-o", "gate.json", "--markdown", "gate.md"),
+]
 _TUNE = [
     *("tune", "run", "--base", _BASE, "--train", "text.txt", "--valid", "valid.txt", "--context", "32"),
     *("--rows", "2", "--method", "lora", "--rank", "2", "--steps", "3", "--checkpoint", "2"),
@@ -238,6 +242,7 @@ COMMANDS = {
             resumes=True,
             compared=_LOG,
         ),
+        Command("gate", _GATE, _text, models=True, resumes=True),
         Command("demo", ["demo", "here"], lambda _: None, models=True, resumes=True, prelude="short_demo"),
     )
 }

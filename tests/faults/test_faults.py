@@ -27,13 +27,14 @@ SAMPLE = {
     "survey": 2,
     "convert": 4,
     "convert --to": 6,
-    "keygen": 21,
+    "keygen": 15,
     "score": 16,
     "score --overwrite": 16,
     "generate": 8,
     "generate --overwrite": 6,
     "tune run": 5,
     "tune run --overwrite": 5,
+    "gate": 6,
     "demo": 1,
 }
 

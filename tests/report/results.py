@@ -21,8 +21,14 @@ from assay.analyses.summarize import summarize
 from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
 from assay.certificate import certify
-from assay.data import Panel
-from assay.design import Design
+from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Measured
+from assay.certificate.gate.build import gate_facts
+from assay.certificate.gate.plan import Candidate, Looks, in_order, plan_of
+from assay.certificate.gate.record import GateCertificate
+from assay.certificate.issuing import NO_DIGEST, issuer
+from assay.certificate.rules import union_of
+from assay.data import Panel, read_table
+from assay.design import Design, Policy
 from assay.examples import RUNS
 from assay.report.document import Part
 from assay.report.saved import part_of
@@ -125,6 +131,34 @@ def _gate() -> Data:
         return certify(first, second, Path(folder) / "c.json").to_dict()
 
 
+def _stopped() -> Data:
+    """A certificate of a gate that stopped early."""
+    rng, policy = np.random.default_rng(6), Policy().complete()
+    chosen = [Candidate(f"d{i // 4}:{i}", f"d{i // 4}", 30 + i % 7, full=True) for i in range(180)]
+    plan = plan_of(chosen, policy, Looks(), text=f"sha256:{'1' * 64}", context=37)
+    chosen = [chosen[i] for i in in_order(0, [one.name for one in chosen], None)][: plan.looks[1].windows]
+    base = rng.normal(3, 0.5, len(chosen))
+    tables = [
+        read_table({
+            "window": [one.name for one in chosen], "document": [one.document for one in chosen],
+            "tokens": [one.tokens for one in chosen], "loss": losses.tolist(), "model": [name] * len(chosen),
+        })
+        for name, losses in (("ALPHA", base), ("BETA", base + rng.normal(0.02, 0.05, len(chosen))))
+    ]  # fmt: skip
+    facts = gate_facts(union_of(*tables, cluster=None, lower_is_better=None), plan, policy, 6000)
+    about = {"file": None, "sha256": None, "model": None, "tokenizer": None}
+    return GateCertificate(
+        meta=issuer(0, timestamp=False),
+        systems=BothSystems(
+            baseline=ComparedSystem(name="ALPHA", **about), subject=ComparedSystem(name="BETA", **about)
+        ),
+        measure=Measured(task=None, tasks=(), metric="perplexity", filter=None, scorer=None),
+        evidence=EvidenceFile(file="c.evidence.parquet", sha256=NO_DIGEST, rows=2 * len(chosen)),
+        digest=NO_DIGEST,
+        **facts,
+    ).to_dict()
+
+
 def _power() -> Result:
     return power(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), difference=0.005)
 
@@ -134,6 +168,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "scores": _scores,
     "certificate": _certificate,
     "gate": _gate,
+    "stopped": _stopped,
     "leaderboard": _leaderboard,
     "survey": _survey,
     "tuning": _tuning,
@@ -146,7 +181,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "summary": _summary,
 }
 KINDS = tuple(_MAKERS)
-RECORDS = tuple(kind for kind in KINDS if kind not in ("certificate", "gate"))
+RECORDS = tuple(kind for kind in KINDS if kind not in ("certificate", "gate", "stopped"))
 
 
 @cache

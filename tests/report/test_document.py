@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import assay.report
+from assay.certificate.gate.record import GateCertificate
 from assay.certificate.record import Certificate
 from assay.certificate.suite.record import SuiteCertificate
 from assay.errors import InputError
@@ -44,7 +45,8 @@ def test_a_part_holds_the_result_and_says_what_it_is(kind: str) -> None:
     data = data_of(kind)
     assert shown.data == data
     assert shown.signature == data["signature"]
-    issued: dict[str, type[Result]] = {"certificate": Certificate, "gate": SuiteCertificate}  # without sentences
+    # without sentences
+    issued: dict[str, type[Result]] = {"certificate": Certificate, "gate": SuiteCertificate, "stopped": GateCertificate}
     assert shown.sentence == (issued[kind].from_dict(data).sentence if kind in issued else data["sentence"])
     assert all((shown.kind, shown.name, shown.title, shown.compared))
     assert all(chart.text and chart.specification["title"] for chart in shown.charts)

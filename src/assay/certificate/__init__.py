@@ -1,22 +1,17 @@
 """Gates: `certify` decides whether a model may replace another, and writes the certificate beside its evidence."""
 
-import platform
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
-
-import msgspec
-import numpy as np
 
 from assay.analyses.contrast import check_clusters
 from assay.analyses.suite.tasks import TASK
 from assay.certificate.asked import GateFields, with_asked
 from assay.certificate.build import assumed, computed_facts
 from assay.certificate.evidence import evidence_path, file_digest, write_tables, written_files
-from assay.certificate.fields import EvidenceFile, Issuer, Seeds
+from assay.certificate.fields import EvidenceFile
 from assay.certificate.given import (
     Given,
     check_measure,
@@ -26,18 +21,12 @@ from assay.certificate.given import (
     policy_with,
     selection_with,
 )
+from assay.certificate.issuing import NO_DIGEST, issuer, written
 from assay.certificate.policy_file import policy_of
-from assay.certificate.record import Certificate, Written
+from assay.certificate.record import Certificate
 from assay.certificate.released import check_against, released, with_release
 from assay.certificate.rules import enforce, rules_of, windows_of
-from assay.certificate.signing import (
-    canonical_bytes,
-    digest_of,
-    envelope_path,
-    load_private_key,
-    sign,
-    withdraw_envelope,
-)
+from assay.certificate.signing import load_private_key
 from assay.certificate.suite.build import SuiteEvidence, suite_facts
 from assay.certificate.suite.issue import assumed as items_assumed
 from assay.certificate.suite.issue import (
@@ -48,19 +37,15 @@ from assay.certificate.suite.issue import (
     policy_over,
     with_tasks,
 )
-from assay.certificate.suite.record import AnyCertificate, SuiteCertificate
-from assay.data import Panel, Selection, Table
+from assay.certificate.suite.record import SuiteCertificate
+from assay.data import Panel, Selection
 from assay.data.runs.rates import Size
 from assay.data.sources import Models, Source
 from assay.design import Design, Policy
 from assay.errors import UsageError
 from assay.files.places import check_outputs
-from assay.files.writing import staged, together, write_bytes
-from assay.version import VERSION
 
 __all__ = ["certify", "evidence_path", "file_digest", "write_tables", "written_files"]
-
-_NO_DIGEST = "sha256:" + "0" * 64  # until there is one
 
 
 def certify(
@@ -130,11 +115,11 @@ def certify(
         given = given_files(baseline, subject, models, own, picked, policy, per)
         given = given if release is None else with_release(given, release)
     described: dict[str, Any] = {
-        "meta": _issuer(policy, timestamp=timestamp),
+        "meta": issuer(policy.design().seed, timestamp=timestamp),
         "systems": given.systems,
         "measure": measured((given.baseline, given.subject), policy, per),
-        "evidence": EvidenceFile(file=evidence_path(path).name, sha256=_NO_DIGEST, rows=0),
-        "digest": _NO_DIGEST,
+        "evidence": EvidenceFile(file=evidence_path(path).name, sha256=NO_DIGEST, rows=0),
+        "digest": NO_DIGEST,
     }
     if tasks and has_tasks(given, policy, by):
         return _certify_tasks(path, given, policy, by, described, key)
@@ -143,7 +128,7 @@ def certify(
     rules = rules_of(windows, policy)
     enforce(rules, policy, windows.final.unit)
     certificate = Certificate(**described, **computed_facts(windows, policy, rules))
-    return _written(path, certificate, evidence_tables(given, None), key).beside(assumed(windows, policy))
+    return written(path, certificate, evidence_tables(given, None), key).beside(assumed(windows, policy))
 
 
 def _certify_tasks(
@@ -159,31 +144,4 @@ def _certify_tasks(
     enforce(rules, policy, windows.final.unit)
     facts = suite_facts(SuiteEvidence(windows, by or TASK), policy, rules)
     certificate = SuiteCertificate(**described, **facts)
-    return _written(path, certificate, evidence_tables(given, policy), key).beside(items_assumed(windows.final))
-
-
-def _written(path: Path, certificate: AnyCertificate, tables: Mapping[str, Table], key: Any) -> AnyCertificate:
-    """Write the evidence, the certificate that names it and, with a key, its signature; all of them or none."""
-    canonical_bytes(certificate.to_dict())  # what cannot be written is refused before anything is
-    evidence, envelope = evidence_path(path), envelope_path(path)
-    with together():  # a certificate beside the evidence of another would be false
-        rows = write_tables(evidence, tables)
-        proof = EvidenceFile(file=evidence.name, sha256=file_digest(staged(evidence)), rows=rows)
-        certificate = msgspec.structs.replace(certificate, evidence=proof)
-        certificate = msgspec.structs.replace(certificate, digest=digest_of(certificate.to_dict()))
-        data = canonical_bytes(certificate.to_dict())
-        write_bytes(path, data)
-        if key is not None:
-            write_bytes(envelope, sign(data, key))
-        became = withdraw_envelope(envelope, data) if key is None else None
-    return certificate.written_to(Written(path, became))
-
-
-def _issuer(policy: Policy, *, timestamp: bool) -> Issuer:
-    return Issuer(
-        assay=VERSION,
-        python=platform.python_version(),
-        numpy=np.__version__,
-        created=datetime.now(UTC).isoformat(timespec="seconds") if timestamp else None,
-        seeds=Seeds(bootstrap=policy.design().seed),
-    )
+    return written(path, certificate, evidence_tables(given, policy), key).beside(items_assumed(windows.final))

@@ -9,6 +9,7 @@ from assay.results import words
 from assay.results.parts import Column, Fact, ResultTable, Section
 
 if TYPE_CHECKING:
+    from assay.certificate.gate.record import GateCertificate
     from assay.certificate.record import Certificate, Issued, Written
     from assay.certificate.suite.record import SuiteCertificate
 
@@ -56,7 +57,7 @@ def pairs_fact(issued: "Certificate") -> Fact:
     return Fact("pairs", final.used, "pairs", words.count(final.used, sentences.unit_of(metric)) + drawn + counted)
 
 
-def rules_table(issued: "Certificate | SuiteCertificate", rules: Sequence[AnyRule]) -> ResultTable:
+def rules_table(issued: "Certificate | SuiteCertificate | GateCertificate", rules: Sequence[AnyRule]) -> ResultTable:
     columns = (
         Column("rule", [sentences.rule_name(rule) for rule in rules]),
         Column("outcome", ["met" if rule.ok else "not met" for rule in rules]),
@@ -65,7 +66,7 @@ def rules_table(issued: "Certificate | SuiteCertificate", rules: Sequence[AnyRul
     return ResultTable("rules", "Rules", columns, explained="rules")
 
 
-def broken_rules(issued: "Certificate | SuiteCertificate") -> tuple[Section, ...]:
+def broken_rules(issued: "Certificate | SuiteCertificate | GateCertificate") -> tuple[Section, ...]:
     """The rules that are not met, in a section; none: no section."""
     broken = [rule for rule in issued.rules if not rule.ok]
     return (Section("rules", "Rules", tables=(rules_table(issued, broken),)),) if broken else ()

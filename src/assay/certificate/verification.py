@@ -10,6 +10,7 @@ import msgspec
 
 from assay.certificate import sentences
 from assay.certificate.fields import BitsOfBoth, Decision, GateVerdict, Limits, Seeds, rounded_exp, rounded_exps
+from assay.certificate.gate.record import GateCertificate
 from assay.certificate.policy_file import policy_from
 from assay.certificate.record import Certificate
 from assay.certificate.rules import decide_by
@@ -67,7 +68,7 @@ def _plain(value: Any) -> Any:
 class Judged:
     """What the evidence says under the verifier's policy."""
 
-    certificate: Certificate | SuiteCertificate
+    certificate: Certificate | SuiteCertificate | GateCertificate
     sentence: str
     reasons: tuple[str, ...] = ()
 
@@ -98,9 +99,8 @@ class Verification(Result, frozen=True, kw_only=True, tag="assay/verification/1"
     limit: float | None = None
     limit_of_issuer: float | None = None
     decision: Decision | None = None  # of one task; those of several are in what is judged
-    judged: Certificate | SuiteCertificate | None = (
-        None  # as the verifier's policy judges its evidence; as issued without one
-    )
+    #: As the verifier's policy judges its evidence; as issued without one.
+    judged: Certificate | SuiteCertificate | GateCertificate | None = None
 
     @property
     def path(self) -> Path:
@@ -239,7 +239,7 @@ def as_issued(found: AnyCertificate, seed: int, rows: int) -> AnyCertificate:
     )
 
 
-def profile_faults(found: Certificate | SuiteCertificate) -> list[FieldFault]:
+def profile_faults(found: Certificate | SuiteCertificate | GateCertificate) -> list[FieldFault]:
     """Broken rules are a fault unless the profile is `dev`: no other issues such a certificate."""
     profile = found.policy.profile
     if profile == "dev" or not found.broken:

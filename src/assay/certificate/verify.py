@@ -12,6 +12,9 @@ import msgspec
 
 from assay.certificate.build import MADE_BY, TODAY, Versions, assumed, computed_facts
 from assay.certificate.evidence import evidence_path, file_digest, read_both
+from assay.certificate.gate.record import SCHEMA as GATE
+from assay.certificate.gate.record import GateCertificate
+from assay.certificate.gate.verify import gate_choices, gate_identity_faults, gate_recomputed
 from assay.certificate.policy import applied, direction, issuers_choice, unmet
 from assay.certificate.policy_file import policy_content, policy_of
 from assay.certificate.record import FORMATS, SCHEMA, Certificate, as_today
@@ -48,7 +51,7 @@ from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes
 from assay.names import shown
 
-Issued = Certificate | SuiteCertificate
+Issued = Certificate | SuiteCertificate | GateCertificate
 
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$", re.DOTALL)
@@ -102,12 +105,14 @@ def verify(
 
 
 def _contradictions(issued: Issued) -> list[FieldFault]:
+    if isinstance(issued, GateCertificate):
+        return gate_identity_faults(issued)
     return identity_faults(issued) if isinstance(issued, Certificate) else suite_identity_faults(issued)
 
 
 def check_version(path: Path, found: object) -> None:
     """Refuse what is not a certificate of a format that is read."""
-    if str(found) not in (*FORMATS, OVER_TASKS):
+    if str(found) not in (*FORMATS, OVER_TASKS, GATE):
         what = f"not a certificate that this version of Assay reads: schema {shown(str(found))}"
         raise InputError(f"{path}: {what}, expected {SCHEMA!r}; issue it again with `assay certify`.")
 
@@ -162,6 +167,8 @@ def _true(path: Path, own: Policy, checks: list[str], issued: Issued, found: Jud
 
 
 def _left_open(own: Policy, issued: Issued) -> dict[str, Any]:
+    if isinstance(issued, GateCertificate):
+        return gate_choices(own, issued)
     return issuers_choice(own, issued) if isinstance(issued, Certificate) else choices_over_tasks(own, issued)
 
 
@@ -176,6 +183,8 @@ def _typed(document: dict[str, Any]) -> Issued | FieldFault:
             return found
         if document["schema"] == OVER_TASKS:
             return msgspec.convert(document, SuiteCertificate)
+        if document["schema"] == GATE:
+            return msgspec.convert(document, GateCertificate)
         return msgspec.convert(as_today(document), Certificate)
     except msgspec.ValidationError as error:
         return _schema_fault(str(error))
@@ -243,6 +252,8 @@ def _recomputed(
     faults = [fault("evidence.sha256", issued.evidence.sha256, digest)] if changed else []
     if isinstance(issued, SuiteCertificate):
         more, judged = suite_recomputed(document, issued, proof, own)
+    elif isinstance(issued, GateCertificate):
+        more, judged = gate_recomputed(document, issued, proof, own)
     else:
         more, judged = _recomputed_alone(document, issued, proof, own)
     return [*faults, *more], judged

@@ -1,6 +1,5 @@
 """`assay certify BASELINE SUBJECT -o CERT.json`."""
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +7,10 @@ from typing import Annotated
 import typer
 
 from assay.cli import options, which_results
+from assay.cli.job_summary import job_summary
 from assay.cli.option_groups import with_groups
 from assay.cli.output import say, say_json
 from assay.cli.shown import Outputs
-from assay.errors import cannot_write
 
 
 @partial(with_groups, without=("save",))  # the certificate itself is what a report reads
@@ -124,7 +123,7 @@ def certify(
         )
         summary = certificate_markdown(issued)
         out.write(issued, markdown=summary, junit=junit)
-    _job_summary(summary)
+    job_summary(summary)
     if out.as_json:
         say_json(issued.to_dict(), sort_keys=True)
         if issued.written is not None and issued.written.signature is not None:
@@ -132,15 +131,3 @@ def certify(
     else:
         out.print(issued, junit=junit)
     raise typer.Exit(0 if issued.passed else 1)
-
-
-def _job_summary(summary: str) -> None:
-    """Under GitHub Actions the summary of the job shows the verdict."""
-    target = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not target:
-        return
-    try:
-        with Path(target).open("a", encoding="utf-8") as file:
-            file.write(summary + "\n")
-    except OSError as error:
-        raise cannot_write(target, error, "check GITHUB_STEP_SUMMARY") from error

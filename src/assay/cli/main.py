@@ -24,6 +24,7 @@ VERBS = {
     "summarize": "assay.cli.summarize",
     "compare": "assay.cli.compare",
     "certify": "assay.cli.certify",
+    "gate": "assay.cli.gate",
     "verify": "assay.cli.verify",
     "score": "assay.cli.score",
     "generate": "assay.cli.generate",

@@ -1,4 +1,4 @@
-"""`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate|suite-certificate|policy|targets`."""
+"""`assay verify CERT.json`, `assay keygen KEY` and `assay schema certificate|suite-certificate|…`."""
 
 from functools import partial
 from pathlib import Path
@@ -93,12 +93,15 @@ def keygen(
 
 def schema(
     of: Annotated[
-        Literal["certificate", "suite-certificate", "policy", "targets"],
-        typer.Argument(metavar="certificate|suite-certificate|policy|targets", help="What to describe."),
+        Literal["certificate", "suite-certificate", "gate-certificate", "policy", "targets"],
+        typer.Argument(
+            metavar="certificate|suite-certificate|gate-certificate|policy|targets", help="What to describe."
+        ),
     ],
 ) -> None:
-    """Print the JSON Schema of a certificate (of one task, or of several), a policy, or targets of `assay tune`."""
+    """Print the JSON Schema of a certificate (of one task, several, a gate), a policy, or targets of `assay tune`."""
     from assay.analyses.tune.targets import targets_schema
+    from assay.certificate.gate.record import gate_certificate_schema
     from assay.certificate.policy_file import policy_schema
     from assay.certificate.record import certificate_schema
     from assay.certificate.suite.record import suite_certificate_schema
@@ -106,6 +109,7 @@ def schema(
     schemas = {
         "certificate": certificate_schema,
         "suite-certificate": suite_certificate_schema,
+        "gate-certificate": gate_certificate_schema,
         "policy": policy_schema,
         "targets": targets_schema,
     }

@@ -18,6 +18,7 @@ from assay.data.readers.containers import plain_stem
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
+from assay.data.runs import RunPart
 from assay.data.table_metrics import of_metrics, with_direction
 from assay.data.tables import Labels, Table, told_apart
 from assay.data.verdict_tables import columns_of_verdicts, sources_of_verdicts
@@ -58,6 +59,11 @@ def read_parquet(path: Path, *, kind: Kind, cluster: str | None = None) -> Table
     """Read Parquet that `write_tables` wrote, whatever the file is called; nothing is guessed."""
     rules = _Rules(ColumnsAsked({}, kind, cluster, usual=False))
     return with_direction(_table(Parquet(path, one_line(str(path))), rules))
+
+
+def read_shards(files: Sequence[Path], run: Path) -> Table:
+    """Read some shards of a run, which need not be complete."""
+    return _table(RunPart(run, one_line(str(run)), files), _Rules(ColumnsAsked({}, "losses", None, usual=False)))
 
 
 def read_tables(

@@ -15,6 +15,7 @@ from assay.results.record import Section, Status
 from assay.results.text import filled, gauge_text, lined_up
 
 if TYPE_CHECKING:
+    from assay.certificate.gate.record import GateCertificate
     from assay.certificate.record import Certificate
     from assay.certificate.suite.record import SuiteCertificate
 
@@ -126,7 +127,7 @@ def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def certificate_markdown(certificate: "Certificate | SuiteCertificate") -> str:
+def certificate_markdown(certificate: "Certificate | SuiteCertificate | GateCertificate") -> str:
     """The verdict, the sentence and a table: the comment under a pull request, the summary of a job."""
     head = f"### {_MARKS[certificate.status]} Assay: {certificate.verdict}"
     limits = next((table for table in certificate.tables if table.key == "limits"), None)
@@ -142,7 +143,7 @@ def certificate_markdown(certificate: "Certificate | SuiteCertificate") -> str:
     return "\n\n".join([head, cell(certificate.sentence), *shown, check]) + "\n"
 
 
-def _terms(certificate: "Certificate | SuiteCertificate") -> list[tuple[str, str]]:
+def _terms(certificate: "Certificate | SuiteCertificate | GateCertificate") -> list[tuple[str, str]]:
     """What it was judged by, and what a reader must know beside the numbers."""
     found = [(fact.label, fact.text) for fact in certificate.facts_by(certificate.terms) if fact.label != "verdict"]
     made = [row for table in certificate.tables if table.key == "intervals" for row in table.rows]

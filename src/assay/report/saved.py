@@ -11,8 +11,12 @@ from assay.files.reading import read_json
 from assay.report.document import Chart, Group, Part, part_of_result
 from assay.results.record import SCHEMAS, Result, known_schema, record_type
 
-#: Of every format, of one task or several.
-CERTIFICATES = ("assay.certificate.record:Certificate", "assay.certificate.suite.record:SuiteCertificate")
+#: Of every format, of one task or several, of a fixed number of windows or as many as were needed.
+CERTIFICATES = (
+    "assay.certificate.record:Certificate",
+    "assay.certificate.suite.record:SuiteCertificate",
+    "assay.certificate.gate.record:GateCertificate",
+)
 
 #: What records and charts raise for data that are not theirs.
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, AssertionError, RecursionError)

@@ -73,6 +73,25 @@ EXPLANATIONS = {
         "beyond it; with `every`, each task's own bound must be within.",
         "suites.md",
     ),
+    "gate ratio": Explanation(
+        "After stopping early an estimate is too good, its interval too short. These are adjusted for the looks: the "
+        "median-unbiased estimate, and the interval by stage-wise ordering.",
+        "gate.md",
+    ),
+    "gate p": Explanation(
+        "How often a model at the limit would have ended as well for the verdict as this one, over all looks.",
+        "gate.md",
+    ),
+    "gate looks": Explanation(
+        "Looking several times would pass too many models, so each look may spend only a part of the error: little at "
+        "first, most at the end. The interval of a look holds at all looks at once.",
+        "gate.md",
+    ),
+    "gate order": Explanation(
+        "The order of the windows is a function of the seed and their names, and the plan was fixed before the first "
+        "look: nobody could stop where it suited.",
+        "gate.md",
+    ),
     "suite rows": Explanation(
         "Every task's own interval and test, adjusted for the number of tasks: a false difference in any of them is "
         "rare. The interval leaves out 0 exactly where the adjusted p-value is at most 1 − level.",

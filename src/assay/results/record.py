@@ -34,6 +34,7 @@ SCHEMAS = {
     "assay/certificate/2": "assay.certificate.record:Certificate",
     "assay/comparison/1": "assay.analyses.compare.result:Comparison",
     "assay/context/1": "assay.analyses.context.result:ContextCurve",
+    "assay/gate-certificate/1": "assay.certificate.gate.record:GateCertificate",
     "assay/japanese/1": "assay.analyses.japanese.result:Japanese",
     "assay/noise/1": "assay.analyses.power.survey_noise:SurveyNoise",
     "assay/power/1": "assay.analyses.power.result:Power",

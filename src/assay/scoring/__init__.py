@@ -95,17 +95,17 @@ def score(
     for name, spec in specs.items():
         target = folder if len(specs) == 1 else folder / name
         shown = None if progress is None else progress(name)
-        scorer = _loaded(spec)
+        scorer = loaded(spec)
         definition = definition_digest(scorer.tokenizer)
         digests = model_digests(spec) | {"tokenizer_definition": definition}
         portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
-        encoded = _encoded(scorer.tokenizer, definition, documents, known)
+        encoded = encoded_by(scorer.tokenizer, definition, documents, known)
         start = start_token(plan, scorer)
         runs[name] = score_encoded(
             encoded,
             scorer.losses,
             target,
-            about=_about(name, spec, scorer, digests) | {"bos": start},
+            about=about_model(name, spec, scorer, digests) | {"bos": start},
             layout=layout_for(portion, scorer.context, bos=start is not None),
             plan=portion,
             bos=start,
@@ -115,7 +115,7 @@ def score(
     return runs
 
 
-def _loaded(spec: Spec) -> "ModelScorer | EndpointScorer":
+def loaded(spec: Spec) -> "ModelScorer | EndpointScorer":
     if isinstance(spec, EndpointSpec):
         from assay.scoring.endpoint import EndpointScorer
         from assay.scoring.server import Patience
@@ -144,7 +144,7 @@ def local_scorer(spec: ModelSpec) -> "ModelScorer":
     return ModelScorer(spec)
 
 
-def _encoded(
+def encoded_by(
     tokenizer: Any, definition: str, documents: Sequence[Document], known: dict[str, list[Encoded]]
 ) -> list[Encoded]:
     """Tokenize the documents, once per tokenizer."""
@@ -154,7 +154,7 @@ def _encoded(
     return known[definition]
 
 
-def _about(
+def about_model(
     name: str, spec: Spec, scorer: "ModelScorer | EndpointScorer", digests: dict[str, str | None]
 ) -> dict[str, Any]:
     """The manifest's entry for the model: digests instead of paths, so that a moved folder is the same model."""
@@ -214,17 +214,40 @@ def score_encoded(
     missing = set(run.missing())
     total = sum(window.tokens for window in windows)
     done = sum(windows[i].tokens for n, shard in enumerate(shards) if n not in missing for b in shard for i in b)
+    scored = WindowScorer(encoded, losses, layout, bos)
+
+    def tell(tokens: int) -> None:
+        nonlocal done
+        done += tokens
+        if progress is not None:
+            progress(done, total)
+
     for number in sorted(missing):
-        found: dict[int, NDArray[np.float64]] = {}
-        for batch in shards[number]:
-            rows = [layout.row(encoded[windows[i].document].ids, windows[i], bos) for i in batch]
-            for i, values in zip(batch, losses(rows, [windows[i].tokens for i in batch]), strict=True):
-                found[i] = _finite(values, encoded, windows[i], layout)
-            done += sum(windows[i].tokens for i in batch)
-            if progress is not None:
-                progress(done, total)
-        _write(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
+        found = scored.losses_of(windows, shards[number], tell)
+        write_windows(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
     return finish(run)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowScorer:
+    """Feeds windows of tokenized documents to a model."""
+
+    encoded: Sequence[Encoded]
+    losses: Losses
+    layout: Layout
+    bos: int | None
+
+    def losses_of(
+        self, windows: Sequence[Window], batches: Sequence[Sequence[int]], tell: Callable[[int], None]
+    ) -> dict[int, NDArray[np.float64]]:
+        """The losses of the tokens of some windows, by the window's number; ``tell`` hears how many tokens are done."""
+        found: dict[int, NDArray[np.float64]] = {}
+        for batch in batches:
+            rows = [self.layout.row(self.encoded[windows[i].document].ids, windows[i], self.bos) for i in batch]
+            for i, values in zip(batch, self.losses(rows, [windows[i].tokens for i in batch]), strict=True):
+                found[i] = _finite(values, self.encoded, windows[i], self.layout)
+            tell(sum(windows[i].tokens for i in batch))
+        return found
 
 
 def _finite(
@@ -235,13 +258,13 @@ def _finite(
     if not good.all():
         token = window.first + int(np.argmin(good))
         raise InputError(
-            f"{_window_id(encoded, window, layout)}: token {token} has the loss {losses[token - window.first]}; "
+            f"{window_id(encoded, window, layout)}: token {token} has the loss {losses[token - window.first]}; "
             "score with `dtype='float32'`, or find out why the model gives it no probability."
         )
     return losses
 
 
-def _write(
+def write_windows(
     run: Run,
     number: int,
     encoded: Sequence[Encoded],
@@ -252,13 +275,13 @@ def _write(
     keep_tokens: bool,
 ) -> None:
     scored = [(windows[i], encoded[windows[i].document], found[i]) for i in sorted(found)]
-    ids = [_window_id(encoded, window, layout) for window, _, _ in scored]
+    ids = [window_id(encoded, window, layout) for window, _, _ in scored]
     if keep_tokens:  # first, so that a shard of windows is never without its tokens
         run.write_shard(number, _token_columns(ids, scored), "tokens")
     run.write_shard(number, _window_columns(ids, scored, layout))
 
 
-def _window_id(encoded: Sequence[Encoded], window: Window, layout: Layout) -> str:
+def window_id(encoded: Sequence[Encoded], window: Window, layout: Layout) -> str:
     return f"{encoded[window.document].document.name}:{layout.mark(window)}"
 
 

@@ -20,6 +20,13 @@ def normal_look(estimate: float, error: float) -> Seen:
     return Seen(estimate, Moments(estimate, error, 0.0, 1e12, 1e12), 1000.0, 1000)
 
 
+def path_to(found: Bounds, look: int, last: Seen) -> list[Seen]:
+    """Looks on the way to the last one, with the same variance; only their errors matter."""
+    assert last.moments is not None
+    errors = last.moments.error * np.sqrt(found.fractions[look] / found.fractions)
+    return [*(normal_look(0.1, float(errors[k])) for k in range(look)), last]
+
+
 def literal_p(found: Bounds, look: int, z: float, drift: float) -> float:
     """P(as high an outcome), term by term: left above at an earlier look, or here with a larger Z."""
     total = 0.0
@@ -34,7 +41,7 @@ def literal_p(found: Bounds, look: int, z: float, drift: float) -> float:
 def test_p_interval_and_estimate_against_scipy(look: int, z: float) -> None:
     found, error, limit = bounds(FRACTIONS), 0.04, 0.1
     seen = normal_look(limit + z * error, error)
-    stopped = after_stopping(found, look, seen, limit)
+    stopped = after_stopping(found, path_to(found, look, seen), limit)
     scale = error * sqrt(FRACTIONS[look])
 
     def p(value: float) -> float:
@@ -49,7 +56,7 @@ def test_p_interval_and_estimate_against_scipy(look: int, z: float) -> None:
 def test_first_look_keeps_its_own_interval() -> None:
     rng = np.random.default_rng(3)
     seen = look_at(Units(rng.exponential(0.01, 25), np.ones(25)))
-    stopped = after_stopping(bounds(FRACTIONS), 0, seen, 0.1)
+    stopped = after_stopping(bounds(FRACTIONS), [seen], 0.1)
     assert (stopped.low, stopped.high) == pytest.approx(seen.limits(0.025), abs=1e-9)
 
 
@@ -60,8 +67,8 @@ def test_interval_leaves_out_the_limit_exactly_where_a_bound_is_reached(look: in
         if beyond < 0 and look < 2:
             continue  # it would not have been the last look
         z = float(found.upper[look]) + beyond
-        up = after_stopping(found, look, normal_look(0.1 + z * 0.04, 0.04), 0.1)
-        down = after_stopping(found, look, normal_look(0.1 - z * 0.04, 0.04), 0.1)
+        up = after_stopping(found, path_to(found, look, normal_look(0.1 + z * 0.04, 0.04)), 0.1)
+        down = after_stopping(found, path_to(found, look, normal_look(0.1 - z * 0.04, 0.04)), 0.1)
         assert (up.low > 0.1) is (beyond > 0)
         assert (down.high < 0.1) is (beyond > 0)
         assert up.low - 0.1 == pytest.approx(0.1 - down.high, abs=1e-9)  # mirrored
@@ -78,7 +85,8 @@ def test_coverage_and_median_after_stopping_by_simulation() -> None:
         path = np.cumsum(rng.normal(truth * steps, 0.03 * np.sqrt(steps))) / FRACTIONS
         z = path / errors
         look = int(np.argmax(np.abs(z) >= found.upper)) if (np.abs(z) >= found.upper).any() else 2
-        stopped = after_stopping(found, look, normal_look(float(path[look]), float(errors[look])), 0.0)
+        looks = [normal_look(float(path[k]), float(errors[k])) for k in range(look + 1)]
+        stopped = after_stopping(found, looks, 0.0)
         covered += stopped.low <= truth <= stopped.high
         above += stopped.estimate > truth
     assert covered / runs == pytest.approx(0.95, abs=4 * sqrt(0.95 * 0.05 / runs))
@@ -87,5 +95,5 @@ def test_coverage_and_median_after_stopping_by_simulation() -> None:
 
 def test_units_that_all_agree_have_one_value() -> None:
     seen = look_at(Units(np.zeros(25), np.ones(25)))
-    stopped = after_stopping(bounds(FRACTIONS), 0, seen, 0.1)
+    stopped = after_stopping(bounds(FRACTIONS), [seen], 0.1)
     assert (stopped.estimate, stopped.low, stopped.high, stopped.p_below) == (0, 0, 0, 0)

@@ -195,13 +195,27 @@ class RunSource(Parquet):
     def __init__(self, path: Path, label: str) -> None:
         run = open_run(path)
         self.about = {name: value for name, value in run.manifest.items() if name not in _OF_HARNESSES}
-        self._files = run.files()
+        self._files = self._shards(run)
         for file in self._files:
             check_file(file, TABLE)
         super().__init__(path, label)
+
+    def _shards(self, run: Run) -> Sequence[Path]:
+        return run.files()
 
     def scan(self, _columns: Sequence[str], /) -> str:
         return parquet_scan(*self._files)
 
     def fault(self) -> str | None:
         return ": a shard of the run is damaged; delete it and run the same `assay score` again."
+
+
+class RunPart(RunSource):
+    """Some of the shards of a run."""
+
+    def __init__(self, path: Path, label: str, files: Sequence[Path]) -> None:
+        self._chosen = files
+        super().__init__(path, label)
+
+    def _shards(self, run: Run) -> Sequence[Path]:  # noqa: ARG002 - it has its own
+        return self._chosen

@@ -19,7 +19,7 @@ _MOST = 1e12  # units: more are never
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class ConfidenceSequence:
     """The level of a confidence sequence, and where it is narrowest."""
 
     level: float = 0.95
@@ -49,7 +49,7 @@ class Sequence:
     def reach(self, units: float) -> float:
         """How many standard errors the interval reaches to either side.
 
-        >>> round(Sequence().reach(500), 3)
+        >>> round(ConfidenceSequence().reach(500), 3)
         3.035
         """
         v, r = self.information(units), self.mixture
