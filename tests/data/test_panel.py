@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from assay.data import Metric, Panel
 from assay.data.metrics import PERPLEXITY, SCORE
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 
 VALUES = st.floats(-1e6, 1e6)
@@ -117,7 +118,7 @@ def test_units_without_names_keep_the_order_of_the_rows() -> None:
 def test_the_digest_depends_on_values_and_ids_only(change: dict[str, Any], same: bool) -> None:
     panel = Panel(
         ("A", "B"),
-        np.array(["a", "b"], dtype=object),
+        TextColumn.of(["a", "b"]),
         {"score": np.array([[1.0, 0.0], [3.0, 4.0]]), "weight": np.array([[1.0], [1.0]])},
         (Metric.of("scores"),),
         labels={

@@ -18,6 +18,7 @@ from assay.data.readers.database import copy_columns
 from assay.data.reading import read_parquet
 from assay.data.runs.rates import Size
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn, concatenated
 from assay.errors import InputError
 from assay.files.writing import write_whole
 from assay.names import listed
@@ -86,34 +87,36 @@ def write_tables(path: Path, tables: Mapping[str, Table]) -> int:
     return len(columns["model"])
 
 
-def _columns(tables: Mapping[str, Table]) -> dict[str, NDArray[np.object_] | NDArray[np.float64]]:
+def _columns(tables: Mapping[str, Table]) -> dict[str, TextColumn | NDArray[np.float64]]:
     parts = [(name, table, _order(table)) for name, table in tables.items()]
     first = next(iter(tables.values()))
     numbers = [name for name in first.numbers if all(name in table.numbers for table in tables.values())]
     names = dict.fromkeys(name for table in tables.values() for name in table.labels if name != "model")
     labels = [n for n in names if n == "run" or all(n in table.labels for table in tables.values())]
-    columns: dict[str, NDArray[np.object_] | NDArray[np.float64]] = {
-        "model": np.concatenate([np.full(len(table), name, dtype=object) for name, table, _ in parts]),
-        UNITS[first.kind]: np.concatenate([table.ids[order] for _, table, order in parts]),
+    columns: dict[str, TextColumn | NDArray[np.float64]] = {
+        "model": concatenated([_constant(name, len(table)) for name, table, _ in parts]),
+        UNITS[first.kind]: concatenated([table.ids[order] for _, table, order in parts]),
     }
     for name in labels:
-        texts = [_texts(table, name) for _, table, _ in parts]
-        columns[name] = np.concatenate([text[order] for text, (_, _, order) in zip(texts, parts, strict=True)])
+        columns[name] = concatenated([_texts(table, name)[order] for _, table, order in parts])
     for name in numbers:
         columns[name] = np.concatenate([table.numbers[name][order] for _, table, order in parts])
     return columns
 
 
-def _texts(table: Table, name: str) -> NDArray[np.object_]:
+def _texts(table: Table, name: str) -> TextColumn:
     if name not in table.labels:
-        return np.full(len(table), "1", dtype=object)  # a table without runs, beside one with several, has one
-    return table.labels[name].texts
+        return _constant("1", len(table))  # a table without runs, beside one with several, has one
+    return TextColumn.of(table.labels[name].names)[table.labels[name].codes]
+
+
+def _constant(text: str, rows: int) -> TextColumn:
+    return TextColumn.of([text])[np.zeros(rows, dtype=np.int64)]
 
 
 def _order(table: Table) -> NDArray[np.int64]:
     """Row order by split, id and run."""
     keys = [table.labels[name].codes for name in ("run",) if name in table.labels]
-    _, ids = np.unique(table.ids.astype(str), return_inverse=True)
-    keys.append(ids)
+    keys.append(table.ids.ranks)
     keys += [table.labels[name].codes for name in ("split",) if name in table.labels]
     return np.lexsort(keys)

@@ -195,7 +195,9 @@ def _repeated_ids(union: Panel) -> int:
     if "split" not in union.labels:
         return 0
     ids = without_splits(union.ids, union.labels["split"])[union.answered[:, 0]]
-    _, counts = np.unique(ids.astype(str), return_counts=True)
+    if ids.unique:
+        return 0
+    counts = np.bincount(ids.ranks)
     return int(counts[counts > 1].sum())
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from assay.cli.arguments import as_options
-from assay.cli.plain_flags import PlainFlags
+from assay.cli.plain_flags import PlainFlags, PlainGroup
 from assay.cli.progress import printed, shown
 from assay.errors import AssayError, AssayWarning, UsageError
 from assay.exit_codes import ended
@@ -58,6 +58,7 @@ def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
         "70 a fault in Assay itself · 74 the disk or a pipe failed · 130, 143 interrupted.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        cls=PlainGroup,
     )
     app.callback()(_options)
     for verb in verbs:

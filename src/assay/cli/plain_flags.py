@@ -1,8 +1,10 @@
-"""Help without a type beside options that take no value."""
+"""Commands whose flags are shown plainly, and in which values that need no check cost none."""
 
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 
 class PlainFlags(TyperCommand):
@@ -20,3 +22,56 @@ class PlainFlags(TyperCommand):
         if found is not None:
             found.metavar = ""
         return found
+
+    def get_params(self, ctx: Any) -> Any:
+        return _taken_plainly(super().get_params(ctx))
+
+
+class PlainGroup(TyperGroup):
+    """A command of commands, with options of its own."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _taken_plainly(super().get_params(ctx))
+
+
+def _taken_plainly(parameters: list[Any]) -> list[Any]:
+    """Ask typer only for values that need it: it builds a validator of each with pydantic, whose import takes long."""
+    for parameter in parameters:
+        if "process_value" not in vars(parameter):
+            vars(parameter)["process_value"] = partial(_value_of, parameter, parameter.process_value)
+    return parameters
+
+
+def _value_of(parameter: Any, process: Any, ctx: Any, value: Any) -> Any:
+    """The value of an option or argument: none, a plain default or a path as it is; else what typer makes of it."""
+    several = parameter.multiple or parameter.nargs != 1
+    if parameter.required and value is None:
+        return process(ctx, value)
+    if value is None:
+        found: Any = () if several else None
+    elif not several and _is_plain(parameter, value):
+        found = Path(value) if _kind_of(parameter) is Path else value
+    else:
+        return process(ctx, value)
+    return found if parameter.callback is None else parameter.callback(ctx, parameter, found)
+
+
+def _kind_of(parameter: Any) -> Any:
+    return getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+
+
+def _is_plain(parameter: Any, value: Any) -> bool:
+    """Whether nothing else could be made of a value: any path, or a default that is a number or one of the choices."""
+    told = getattr(getattr(parameter, "type_descriptor", None), "parameter_info", None)
+    asked = {} if told is None else vars(told)
+    if any(asked.get(name) is not None for name in ("parser", "click_type", "path_type")):
+        return False
+    kind = _kind_of(parameter)
+    if kind is Path:
+        checked = any(asked.get(name) for name in ("exists", "writable", "resolve_path"))
+        return isinstance(value, str) and not checked and all(asked.get(name) for name in ("file_okay", "dir_okay"))
+    if value is not parameter.default:
+        return False
+    if isinstance(value, str):
+        return get_origin(kind) is Literal and value in get_args(kind)
+    return type(value) in (int, float, bool) and type(value) is kind

@@ -61,7 +61,7 @@ def _column(columns: Columns, name: str) -> NDArray[Any]:
 
 def _of_table(table: Table) -> Columns:
     rows = len(table)
-    found: Columns = {"model": _texts([table.name] * rows), UNITS[table.kind]: table.ids, **table.numbers}
+    found: Columns = {"model": _texts([table.name] * rows), UNITS[table.kind]: table.ids.texts, **table.numbers}
     found |= {name: labels.texts for name, labels in table.labels.items() if name != "model"}
     if table.kind == "losses":
         return found

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from assay.data.panel_views import Runs
 from assay.data.tables import Labels, numbered
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 from assay.stats.rounding import TOLERANCE
-from assay.stats.units import Floats, Integers, Texts
+from assay.stats.units import Floats, Integers
 
 #: Variances of variances are fourth powers, which leave float64 beyond 1e±77.
 LARGEST, SMALLEST = 1e60, 1e-60
@@ -79,20 +80,18 @@ def summable(name: str, values: Floats) -> Floats:
     return values
 
 
-def unit_ids(ids: Sequence[Any] | NDArray[Any] | None, n: int) -> Texts:
+def unit_ids(ids: Sequence[Any] | NDArray[Any] | None, n: int) -> TextColumn:
     """(n,) Names of the units; by default zero-padded numbers, which sort as text in row order."""
     found = [f"{i:0{len(str(n - 1))}d}" for i in range(n)] if ids is None else [str(one) for one in ids]
     if len(found) != n:
         raise InputError(f"ids must name all {n} rows of the values, but got {len(found)} ids.")
-    texts = np.empty(n, dtype=object)
-    texts[:] = found
-    return texts
+    return TextColumn.of(found)
 
 
-def check_ids(sorted_ids: Texts) -> None:
-    twice = np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])
-    if twice.size:
-        raise InputError(f"ids must be different, but {sorted_ids[twice[0]]!r} occurs twice; give each unit its own.")
+def check_ids(ids: TextColumn) -> None:
+    if not ids.unique:
+        twice = ids[int(ids.sorted.order[np.argmax(ids.sorted.repeats)])]
+        raise InputError(f"ids must be different, but {twice!r} occurs twice; give each unit its own.")
 
 
 def check_names(systems: tuple[str, ...], k: int) -> None:

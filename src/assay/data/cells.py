@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from assay.data.costs import COSTS, cost_column, refuse_cost
 from assay.data.metrics import UNITS
 from assay.data.readers import Reading, RowSource
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.data.values import (
     answers_in,
     check_answers,
@@ -20,12 +23,13 @@ from assay.data.values import (
     check_texts,
     check_unique,
     errors_in,
+    repeated_rows,
     worded,
 )
 from assay.design import Errors
 from assay.errors import InputError
 from assay.names import one_line
-from assay.stats.units import Floats, Texts, Truths
+from assay.stats.units import Floats, Truths
 
 NUMBERS = frozenset({"tokens", "loss", "bytes", "chars", "start", "stop", "score", "weight", *COSTS})
 
@@ -35,20 +39,20 @@ def _wanted(layout: ColumnLayout, cluster: str | None) -> dict[str, tuple[str, R
 
     Labels come first: their texts are freed before the ids, which are kept, are loaded.
     """
-    readings: dict[str, Reading] = {ours: "number" if ours in NUMBERS else "text" for ours in layout.columns}
+    readings: dict[str, Reading] = {ours: "number" if ours in NUMBERS else "packed" for ours in layout.columns}
     readings.update({"score": "score"} if "score" in layout.columns else {})
     wanted = {ours: (theirs, readings[ours]) for ours, theirs in layout.columns.items()}
     if cluster is not None and layout.cluster is not None:
-        wanted[cluster] = (layout.cluster, "text")
+        wanted[cluster] = (layout.cluster, "packed")
     unit = UNITS[layout.kind]
-    return dict(sorted(wanted.items(), key=lambda item: (item[0] == unit, item[1][1] != "text")))
+    return dict(sorted(wanted.items(), key=lambda item: (item[0] == unit, item[1][1] != "packed")))
 
 
 @dataclass(eq=False, slots=True)
 class Cells:
     """What was read of a source: the ids, the numbers, the labels, which answers were lost, and what was assumed."""
 
-    ids: Texts
+    ids: TextColumn
     numbers: dict[str, Floats]
     labels: dict[str, Labels]
     lost: Truths | None = None
@@ -61,13 +65,14 @@ def cells_of(
 ) -> Cells:
     """Read and check every column; rows of one item are refused, unless they are ``attempts`` at it."""
     wanted, unit = _wanted(layout, cluster), UNITS[layout.kind]
-    cells, broken = Cells(np.empty(0, dtype=object), {}, {}), None
-    for (ours, (theirs, how)), values in zip(wanted.items(), source.read(list(wanted.values())), strict=True):
-        if not len(values):
+    cells, broken = Cells(TextColumn.of([]), {}, {}), None
+    for (ours, (theirs, how)), read in zip(wanted.items(), source.read(list(wanted.values())), strict=True):
+        if not len(read):
             raise InputError(f"{source.label}: a header but no rows; check what should have written them.")
+        values: Any = TextColumn.of(read) if how == "packed" else read
         if ours == "error":
             broken = errors_in(theirs, values)
-            cells.errors = Labels.of(np.where(broken, values, "")) if broken.any() else None
+            cells.errors = Labels.of(np.where(broken, values.texts, "")) if broken.any() else None
         elif how == "score":
             cells.numbers[ours] = _scores(source, theirs, values, cells)
         elif ours in COSTS:
@@ -131,23 +136,24 @@ def _tell_units(source: RowSource, layout: ColumnLayout, cells: Cells, *, attemp
         cells.ids = _row_ids(len(next(iter(cells.numbers.values()))), [one for one in groups.values() if one])
         cells.said.append("rows are paired by their place in the file")
         return
-    if "task" in labels and len(set(cells.ids)) < len(cells.ids):
-        within = zip(cells.ids, *(one.codes.tolist() for one in groups.values() if one is not None), strict=True)
-        if len(set(within)) < len(cells.ids):
-            cells.ids = labels["task"].texts + "/" + cells.ids
-            article = "an" if unit == "item" else "a"
-            cells.said.append(f"ids repeat between tasks, so {article} {unit} is called task/{unit}")
+    if "task" in labels and not cells.ids.unique and repeated_rows(cells.ids, groups).size:
+        tasks = labels["task"]
+        cells.ids = cells.ids.behind(TextColumn.of([f"{name}/" for name in tasks.names])[tasks.codes])
+        article = "an" if unit == "item" else "a"
+        cells.said.append(f"ids repeat between tasks, so {article} {unit} is called task/{unit}")
     numbered = _attempts(cells) if attempts and "run" in groups and "run" not in labels else None
     if numbered is not None:
         labels["run"] = numbered
         cells.said.append(f"no column run: rows of one {unit} are attempts at it, in the order of the file")
         return
-    check_unique(source, layout.columns[unit], cells.ids, groups, right_or_wrong=_right_or_wrong(cells))
+    check_unique(source, layout.columns[unit], cells.ids, groups, right_or_wrong=partial(_right_or_wrong, cells))
 
 
 def _attempts(cells: Cells) -> Labels | None:
     """How often a model's item has come before, in the order of the rows; ``None`` where none comes twice."""
     models = cells.labels.get("model")
+    if cells.ids.unique:
+        return None
     numbers = _occurrences(zip(cells.ids, models.codes.tolist() if models else repeat(0), strict=False))
     most = max(numbers, default=1)
     if most == 1:
@@ -160,13 +166,11 @@ def _right_or_wrong(cells: Cells) -> bool:
     return scores is not None and bool(np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all())
 
 
-def _row_ids(rows: int, groups: Sequence[Labels]) -> Texts:
+def _row_ids(rows: int, groups: Sequence[Labels]) -> TextColumn:
     """(rows,) The place of each row among those of its model and run, in digits that sort."""
     numbers = _occurrences(zip(*(one.codes.tolist() for one in groups), strict=True) if groups else [()] * rows)
     digits = len(str(max(numbers, default=0)))
-    ids = np.empty(rows, dtype=object)
-    ids[:] = [f"{number:0{digits}d}" for number in numbers]
-    return ids
+    return TextColumn.of([f"{number:0{digits}d}" for number in numbers])
 
 
 def _occurrences(keys: Iterable[Hashable]) -> list[int]:
@@ -184,16 +188,19 @@ def _numbers(source: RowSource, ours: str, theirs: str, values: Floats) -> Float
     return values + 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
 
 
-def _labels(source: RowSource, ours: str, theirs: str, values: Texts) -> Labels:
-    labels = Labels.of(_of_one_line(values) if ours == "model" else values)
+def _labels(source: RowSource, ours: str, theirs: str, values: TextColumn) -> Labels:
+    labels = Labels.of(values)
+    if ours == "model":
+        labels = _of_one_line(labels)
     if ours == "split":
         check_split(source, theirs, labels.names, labels.codes)
     return labels
 
 
-def _of_one_line(names: Texts) -> Texts:
+def _of_one_line(labels: Labels) -> Labels:
     """Make model names printable on one line, unless two names would become one."""
-    plain = {name: one_line(name) for name in set(names)}
-    if all(name == shown for name, shown in plain.items()) or len(set(plain.values())) < len(plain):
-        return names
-    return np.array([plain[name] for name in names], dtype=object)
+    plain = [one_line(name) for name in labels.names]
+    if plain == list(labels.names) or len(set(plain)) < len(plain):
+        return labels
+    order = sorted(range(len(plain)), key=plain.__getitem__)
+    return Labels(tuple(plain[i] for i in order), np.argsort(order)[labels.codes])

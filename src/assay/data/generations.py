@@ -13,6 +13,7 @@ from assay.data.columns import check_keys, check_once
 from assay.data.readers import RowSource
 from assay.data.readers.registry import named, open_source
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.data.values import check_texts, check_unique
 from assay.data.writing_systems import Normalization, Ranges
 from assay.errors import InputError, UsageError
@@ -74,7 +75,7 @@ def read_prompts(source: TableSource, *, columns: Mapping[str, str] | None = Non
         _check_cells(opened, ours, places[ours], texts, allow_empty=False)
         _check_encodable(opened, places[ours], texts)
     if "item" in places:
-        check_unique(opened, places["item"], cells["item"], {})
+        check_unique(opened, places["item"], TextColumn.of(cells["item"]), {})
     found = {ours: tuple(texts.tolist()) for ours, texts in cells.items()}
     numbered = tuple(str(row) for row in range(1, len(found["prompt"]) + 1))
     return Prompts(
@@ -134,7 +135,7 @@ def _systems(source: Any, columns: Mapping[str, str], *, allow_empty: bool) -> l
             _check_cells(opened, ours, places[ours], texts, allow_empty=allow_empty and of_prediction)
         _check_encodable(opened, places[ours], texts)
     models = Labels.of(cells["model"]) if "model" in cells else None
-    check_unique(opened, places["item"], cells["item"], {"model": models})
+    check_unique(opened, places["item"], TextColumn.of(cells["item"]), {"model": models})
     if models is None or len(models.names) == 1:
         known = models.names[0] if models is not None else PurePath(opened.label).stem
         return [_system(opened.label, name or known, cells, np.arange(len(cells["item"])))]
@@ -201,7 +202,7 @@ def _check_cells(source: RowSource, ours: str, column: str, texts: Texts, *, all
             "the model wrote nothing."
         )
     if ours != "prediction":
-        check_texts(source, column, texts)
+        check_texts(source, column, TextColumn.of(texts))
     for row, text in enumerate(texts, start=1):
         if text.strip().lower() == "nan":
             what = f"{shown(text)} is a missing number, not text; fill it in or take the row out"

@@ -74,7 +74,7 @@ def check_rows(tables: Sequence[Table]) -> None:
     """Refuse tables of different lengths whose rows are paired by their place."""
     if all(table.unit in table.columns for table in tables):
         return
-    sizes = [len(set(table.ids)) for table in tables]
+    sizes = [int((~table.ids.sorted.repeats).sum()) for table in tables]
     if len(set(sizes)) > 1:
         told = listed(f"{table.label} has {size:,}" for table, size in zip(tables, sizes, strict=True))
         raise InputError(f"rows cannot be paired by their place where tables differ in length: {told}; give them ids.")

@@ -28,11 +28,12 @@ from assay.data.tables import (
     of_split,
     tokens_notes,
 )
+from assay.data.text_columns import TextColumn, concatenated
 from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import argument, listed, names_of, said_once, short_names
-from assay.stats.units import Floats, Integers, Texts, Truths
+from assay.stats.units import Floats, Integers, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
 #: What is said of documents that nobody asked to draw; a comparison says what it measured of them instead.
@@ -120,7 +121,7 @@ class _Union:
     """The union of the units of several tables (sides), and where each side's units are in it."""
 
     sides: Sequence[SortedTable]
-    ids: Texts
+    ids: TextColumn
     places: list[Integers] | None  # None: every side has every unit
     dropped: Dropped = field(default=NOTHING)
 
@@ -128,12 +129,10 @@ class _Union:
     def of(cls, sides: Sequence[SortedTable]) -> "_Union":
         if all(sides[0].same_units(side) for side in sides[1:]):
             return cls(sides, sides[0].units(), None)
-        own = [side.units().tolist() for side in sides]
-        every = sorted(set().union(*own))
-        at = {unit: place for place, unit in enumerate(every)}
-        ids = np.empty(len(every), dtype=object)
-        ids[:] = every
-        return cls(sides, ids, [np.fromiter(map(at.__getitem__, names), np.int64, len(names)) for names in own])
+        own = [side.units() for side in sides]
+        every = concatenated(own)
+        ids, ranks = every[every.sorted.order[~every.sorted.repeats]], every.ranks
+        return cls(sides, ids, np.split(ranks, np.cumsum([len(one) for one in own])[:-1]))
 
     def common(self, *, strict: bool) -> "_Union":
         """Keep only the units that every side has."""
@@ -161,12 +160,10 @@ class _Union:
         with np.errstate(over="ignore"):
             for column, side in enumerate(self.sides):
                 places = slice(None) if self.places is None else self.places[column]
-                sums[places, column] = side.values * weights[places]
-            totals = np.nansum(np.abs(sums), axis=0)
-            summable = np.isfinite(totals) & np.isfinite(weights.sum())
-        if not summable.all():
-            label = self.sides[int(np.argmin(summable))].label
-            raise InputError(f"{label}: its values are too large to add up; check in which unit they are.")
+                found = side.values * weights[places]
+                sums[places, column] = found
+                if not np.isfinite(np.nansum(np.abs(found, out=found)) + weights.sum()):
+                    raise InputError(f"{side.label}: its values are too large to add up; check in which unit they are.")
         return sums
 
     def shared(self, name: str) -> Floats:
@@ -347,4 +344,7 @@ def notes_of(sides: Sequence[SortedTable], cluster: str | None) -> tuple[str, ..
 
 def _has_long_documents(side: SortedTable) -> bool:
     """Whether any document has several windows."""
-    return "document" in side.table.labels and len(set(side.texts("document"))) < len(side)
+    labels = side.table.labels.get("document")
+    if labels is None:
+        return False
+    return len(labels.names) < len(side) or len(np.unique(labels.codes[side.rows])) < len(side)

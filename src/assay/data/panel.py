@@ -14,6 +14,7 @@ from assay.data.pairing import Pairing, pair_tables
 from assay.data.panel_views import EXAMPLES, Dropped, PanelViews, ratio_of, without_splits
 from assay.data.reading import read_tables, read_wide
 from assay.data.tables import Table
+from assay.data.text_columns import TextColumn
 from assay.data.units_and_runs import RunTable, columns_of, runs_of
 from assay.design import Missing, check_missing
 from assay.errors import InputError, NoPairsError, UsageError
@@ -92,9 +93,9 @@ class Panel(PanelViews):
         if self.cluster is None:
             return self
         labels = self.labels[self.cluster]
-        names = np.array(labels.names, dtype=object)
-        order = np.argsort(names)
-        codes = np.argsort(order)[labels.codes]
+        names = TextColumn.of(labels.names)
+        order = names.sorted.order
+        codes = names.ranks[labels.codes]
         parts = {name: arrays.columnwise(grouped(part, codes)) for name, part in self.parts.items()}
         units: dict[str, Any] = {"ids": names[order], "unit": "cluster", "labels": {}, "numbers": {}, "costs": {}}
         return replace(self, parts=parts, cluster=None, **units)
@@ -120,7 +121,7 @@ class Panel(PanelViews):
         check_zero(self.metric, missing)
         if missing == "refuse":
             left = self.n - self.complete().n
-            examples = listed(map(repr, self.ids[~self.answered.all(axis=1)][:EXAMPLES]))
+            examples = listed(map(repr, self.ids[~np.asarray(self.answered.all(axis=1))][:EXAMPLES]))
             raise InputError(f"{left:,} {self.unit}s lack an answer of one of the systems, such as {examples}.")
         note = f"{int((~self.answered).sum()):,} answers that are not there count as 0"
         return replace(self.with_numerators(np.nan_to_num(self.numerators, nan=0.0)), notes=(*self.notes, note))
@@ -226,8 +227,8 @@ class Panel(PanelViews):
         n, k = top.shape
         names, runs = arrays.columns_named(systems, models, k)
         found = arrays.unit_ids(ids, n)
-        order = np.array(sorted(range(n), key=found.__getitem__), dtype=np.int64)
-        arrays.check_ids(found[order])
+        arrays.check_ids(found)
+        order = found.sorted.order
         if weights is not None and denominators is not None:
             raise UsageError("give either weights or denominators, not both.")
         given = weights if denominators is None else denominators

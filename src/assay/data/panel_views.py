@@ -1,7 +1,6 @@
 """A panel's fields and what follows from them: sums, denominators, clusters, units to draw, a digest."""
 
 import hashlib
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,21 +11,23 @@ from numpy.typing import NDArray
 
 from assay.data.metrics import SIZES, Kind, Metric, Names
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 from assay.names import listed
-from assay.stats.units import Floats, Grid, Integers, Texts, Truths, Units, effective_number, grouped, joined
+from assay.stats.exact_sums import exact_sum
+from assay.stats.units import Floats, Grid, Integers, Truths, Units, effective_number, grouped, joined
 
-_HASHED_AT_ONCE = 65_536  # ids; all at once would double what a large panel takes
+_HASHED_AT_ONCE = 1 << 16  # units; all at once would double what a large panel takes
 
 
-def without_splits(ids: Texts, splits: Labels) -> Texts:
+def without_splits(ids: TextColumn, splits: Labels) -> TextColumn:
     """Strip the prefix SPLIT/ from ids; it is needed only while both splits are present."""
-    both = list(zip(ids.tolist(), splits.texts.tolist(), strict=True))
-    if not all(name.startswith(f"{split}/") for name, split in both):
-        return ids
-    plain = np.empty(len(ids), dtype=object)
-    plain[:] = [name.removeprefix(f"{split}/") for name, split in both]
-    return plain
+    prefixes = [f"{name}/" for name in splits.names]
+    sizes = np.array([len(prefix.encode()) for prefix in prefixes], dtype=np.int64)
+    for code, prefix in enumerate(prefixes):
+        if not ids[splits.codes == code].first(int(sizes[code])).all_are(prefix):
+            return ids
+    return ids.without_first(sizes[splits.codes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +81,26 @@ class Sums:
     sizes: dict[str, Floats]  # (g,) each
 
 
-def digest(tag: bytes, ids: Texts, named: Mapping[str, NDArray[Any]]) -> str:
+def digest(tag: bytes, ids: TextColumn, named: Mapping[str, NDArray[Any]]) -> str:
     """sha256 of ids and named arrays, in this order; ``tag`` says what they describe."""
     hashed = hashlib.sha256(tag)
-    _hash_array(hashed, "units", np.fromiter(map(len, ids), np.int64, len(ids)))
-    for start in range(0, len(ids), _HASHED_AT_ONCE):
-        hashed.update("".join(ids[start : start + _HASHED_AT_ONCE]).encode("utf-8", "surrogatepass"))
+    _hash_array(hashed, "units", ids.characters())
+    for part in ids.blocks():
+        hashed.update(part.data)
     for name, values in named.items():
         _hash_array(hashed, name, values)
     return hashed.hexdigest()
 
 
 def _hash_array(hashed: "hashlib._Hash", name: str, values: NDArray[Any]) -> None:
-    # Adding zero turns -0.0, which compares equal to 0.0, into the same bytes. Of the many NaN one is taken.
-    canonical = np.ascontiguousarray(values + 0).astype("<f8" if values.dtype.kind == "f" else "<i8", copy=False)
-    if canonical.dtype.kind == "f":
-        canonical[np.isnan(canonical)] = np.nan
     hashed.update(f"|{name}{values.shape}|".encode())
-    hashed.update(canonical.data)
+    for start in range(0, len(values), _HASHED_AT_ONCE):
+        # Adding zero turns -0.0, which compares equal to 0.0, into the same bytes. Of the many NaN one is taken.
+        part = np.ascontiguousarray(values[start : start + _HASHED_AT_ONCE] + 0)
+        canonical = part.astype("<f8" if values.dtype.kind == "f" else "<i8", copy=False)
+        if canonical.dtype.kind == "f":
+            canonical[np.isnan(canonical)] = np.nan
+        hashed.update(canonical.data)
 
 
 EXAMPLES = 5  # ids of units that did not pair
@@ -108,7 +111,7 @@ class PanelViews:
     """The fields of a panel, and what follows from them."""
 
     systems: tuple[str, ...]  # k columns: a model, or one run of one
-    ids: Texts  # (n,) as text, sorted, unique
+    ids: TextColumn  # (n,) sorted, unique; names are made only of what is shown
     parts: Mapping[str, Floats]  # (n, k), or (n, 1) where all systems share it; columns contiguous
     metrics: tuple[Metric, ...]
     unit: str = "item"  # what a row is called: "window", "item", "document"
@@ -126,6 +129,7 @@ class PanelViews:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of tasks: all of each, results or not
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", TextColumn.of(self.ids))
         for name, part in self.parts.items():
             if part.shape not in ((self.n, self.k), (self.n, 1)):
                 raise UsageError(
@@ -147,7 +151,9 @@ class PanelViews:
         return len(self.ids)
 
     def among(self, ids: Iterable[str]) -> Truths:
-        """(n,) Which units are among these; by hashes, where numpy would compare every text with every other."""
+        """(n,) Which units are among these."""
+        if isinstance(ids, TextColumn) and self.ids.same(ids):
+            return np.ones(self.n, dtype=bool)
         chosen = frozenset(ids)
         return np.fromiter((one in chosen for one in self.ids), np.bool_, self.n)
 
@@ -260,7 +266,7 @@ class PanelViews:
         if not self.whole:
             there = self.answered[:, system]
             top, below = top[there], below[there]
-        return math.fsum(top.tolist()) / math.fsum(below.tolist())
+        return exact_sum(top) / exact_sum(below)
 
     def units(self, metric: str, system: int) -> Units:
         """The units (or clusters) to resample when one system is judged by one metric.
@@ -315,14 +321,18 @@ class PanelViews:
 
     def substance(self) -> Substance:
         """Count the evidence that any system has: units drawn, their effective number, and how many differ."""
-        both = self.answered[:, :2].all(axis=1)
-        differ = None if self.k < 2 else int((self.values[both, 0] != self.values[both, 1]).sum())
+        differ = None if self.k < 2 else self._differing()
         weights = self.denominators if self.denominators.ndim == 1 else np.nanmax(self.denominators, axis=1)
         there = self.answered.any(axis=1) & (weights > 0)
         if self.clusters is None:
             return Substance.of(weights[there], differ)
         drawn = grouped(weights[there], np.unique(self.clusters[there], return_inverse=True)[1])
         return Substance.of(drawn, differ, weights[there])
+
+    def _differing(self) -> int:
+        """On how many units that both have answered the first two systems differ."""
+        a, b = (self.numerators[:, i] / self.denominators_of(i) for i in (0, 1))
+        return int(((a != b) & self.answered[:, 0] & self.answered[:, 1]).sum())
 
     def label(self, name: str) -> Labels:
         """The labels of this name, one of each unit."""

@@ -252,7 +252,7 @@ def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
         cells.ids,
         cells.numbers,
         cells.labels,
-        np.arange(1, len(cells.ids) + 1),
+        np.arange(1, len(cells.ids) + 1, dtype=np.int32 if len(cells.ids) < 1 << 31 else np.int64),
         layout.columns,
         cluster_by=cluster or ("cluster" if "cluster" in cells.labels else None),
         notes=(*opened.notes, *_notes(opened.label, layout, cells)),

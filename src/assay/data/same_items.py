@@ -5,24 +5,27 @@ They are counted and named wherever tables are paired. Copies in several tasks a
 takes them as one; copies within a task are drawn apart, unless the hash is named as the cluster.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.names import listed
-from assay.stats.units import Floats, Integers, Texts
+from assay.stats.units import Floats, Integers
 
 if TYPE_CHECKING:
     from assay.data.panel_views import PanelViews
 
 CONTENTS = "doc_hash"  # the label of units that have the same contents
 _NAMED, _MOST_IDS = 3, 3  # items that are named, ids of each
+_LOOKED_AT = 1_000  # units that tell most systems apart
 _FEWEST_EQUAL = 20  # units that two systems have in common: fewer may be equal by chance
 
 
-def copies_note(ids: Texts, labels: Mapping[str, Labels], unit: str, cluster: str | None) -> tuple[str, ...]:
+def copies_note(ids: TextColumn, labels: Mapping[str, Labels], unit: str, cluster: str | None) -> tuple[str, ...]:
     """How many items occur more than once, and which; nothing where none does, or where no hash is known."""
     codes = _codes(labels)
     twice = [] if codes is None else _twice(codes, labels.get("document"))
@@ -38,15 +41,27 @@ def copies_note(ids: Texts, labels: Mapping[str, Labels], unit: str, cluster: st
 
 def equal_note(values: Floats, systems: Sequence[str], unit: str) -> tuple[str, ...]:
     """Which systems (columns) are equal in every unit; nothing where units are few, or all have one value."""
-    found: dict[bytes, list[str]] = {}
-    for name, column in zip(systems, values.T, strict=True):
-        if len(column) >= _FEWEST_EQUAL and len(np.unique(column)) > 1:
-            found.setdefault(np.ascontiguousarray(column).tobytes(), []).append(name)
+    if len(values) < _FEWEST_EQUAL:
+        return ()
+    found: dict[bytes, list[int]] = {}
+    for place, column in enumerate(values.T):
+        found.setdefault(np.ascontiguousarray(column[:_LOOKED_AT]).tobytes(), []).append(place)
+    groups = [group for alike in found.values() if len(alike) > 1 for group in _equal_columns(values, alike)]
     return tuple(
-        f"warning: {listed(names, 6)} are equal in all {len(values):,} {unit}s: are these the same results twice?"
-        for names in found.values()
-        if len(names) > 1
+        f"warning: {listed([systems[place] for place in group], 6)} are equal in all {len(values):,} {unit}s: are "
+        "these the same results twice?"
+        for group in sorted(groups)
     )
+
+
+def _equal_columns(values: Floats, alike: Sequence[int]) -> list[list[int]]:
+    """Columns that are equal to the last bit, and not of one value only, among some that begin alike."""
+    found: dict[bytes, list[int]] = {}
+    for place in alike:
+        column = np.ascontiguousarray(values[:, place])
+        if not ((column == column[0]).all() or np.isnan(column).all()):
+            found.setdefault(hashlib.sha256(column.data).digest(), []).append(place)
+    return [group for group in found.values() if len(group) > 1]
 
 
 def _codes(labels: Mapping[str, Labels]) -> Integers | None:

@@ -19,6 +19,7 @@ from assay.data.readers.harness import Groups, all_tasks, below
 from assay.data.readers.registry import open_source
 from assay.data.reading import check_used, one_model, read_models, read_table, read_tables
 from assay.data.tables import Table, told_apart
+from assay.data.text_columns import TextColumn
 from assay.design import Missing
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, nearest
@@ -242,7 +243,7 @@ def _table_of(panel: Panel, runs: Runs) -> Table:
     every = np.concatenate(rows)
     if not len(every):
         raise InputError(f"the panel has no answer of {runs.model!r}; leave that system out.")
-    columns = {name: values[every] for name, values in _columns_of_units(panel).items()}
+    columns: dict[str, Any] = {name: values[every] for name, values in _columns_of_units(panel).items()}
     values, weights = panel.values, [panel.column(below, column) for column in runs.columns]
     columns[value] = np.concatenate([values[own, i] for own, i in zip(rows, runs.columns, strict=True)])
     columns[below] = np.concatenate([one[own] for own, one in zip(rows, weights, strict=True)])
@@ -256,12 +257,12 @@ def _table_of(panel: Panel, runs: Runs) -> Table:
     return replace(found, notes=panel.notes, columns={**found.columns, value: panel.metric.name})
 
 
-def _columns_of_units(panel: Panel) -> dict[str, NDArray[Any]]:
+def _columns_of_units(panel: Panel) -> dict[str, NDArray[Any] | TextColumn]:
     """Columns that belong to units whatever the system, under the names that tables use."""
     losses = panel.kind == "losses"
     usual = ("split", "document", "task") if losses else ("task",)
     wanted = dict.fromkeys(name for name in (*usual, panel.cluster) if name)
-    columns: dict[str, NDArray[Any]] = {UNITS[panel.kind]: panel.ids}
+    columns: dict[str, NDArray[Any] | TextColumn] = {UNITS[panel.kind]: panel.ids}
     for name in wanted:
         if name in panel.labels:
             columns[name] = panel.labels[name].texts

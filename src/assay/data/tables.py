@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assay.data.metrics import UNITS, Kind
 from assay.data.readers import FILTER_WORDS, row_places
 from assay.data.readers.containers import plain_stem, unpacked_name
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 from assay.names import argument, listed, names_of, nearest, short_names
 from assay.stats.units import Floats, Integers, Texts, Truths
@@ -28,10 +29,9 @@ class Labels:
     codes: Integers  # (rows,)
 
     @classmethod
-    def of(cls, texts: Texts) -> "Labels":
-        names = sorted(set(texts))
-        codes = {name: code for code, name in enumerate(names)}
-        return cls(tuple(names), np.fromiter(map(codes.__getitem__, texts), np.int64, len(texts)))
+    def of(cls, texts: Texts | TextColumn) -> "Labels":
+        names, codes = TextColumn.of(texts).coded()
+        return cls(tuple(names), codes)
 
     def where(self, rows: NDArray[Any]) -> "Labels":
         """Labels of some rows; names that no row uses any more are dropped."""
@@ -68,10 +68,10 @@ class Table:
     label: str  # what messages call it: the path as it was given
     name: str  # what a result calls its system: the model, or the file without its extension
     kind: Kind
-    ids: Texts  # (rows,) the window or item
+    ids: TextColumn  # (rows,) the window or item
     numbers: dict[str, Floats]  # (rows,) each, by our name
     labels: dict[str, Labels]  # model, task, split, run, document, doc_hash, cluster; a further cluster by its own name
-    rows: Integers  # (rows,) the row in the file, from 1
+    rows: NDArray[np.integer[Any]]  # (rows,) the row in the file, from 1
     columns: dict[str, str]  # our name → the name in the file
     cluster_by: str | None = None  # the labels to cluster by, unless others are asked for
     notes: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from assay.data.panel_views import Dropped, Runs
 from assay.data.readers import UNNAMED
 from assay.data.readers.containers import plain_stem
 from assay.data.tables import Labels, Table
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError
 from assay.names import listed, one_line
 from assay.stats.units import Floats, Integers, Texts
@@ -18,6 +19,7 @@ from assay.stats.units import Floats, Integers, Texts
 #: What belongs to a unit whatever the system, and so cannot differ between runs or systems.
 SHARED = ("tokens", "weight", "bytes", "chars")
 _OF_FILES = {"files", "metric", "one_of_metrics", "lower_is_better"}  # what is known of a table without a model
+_BLOCK = 1 << 16  # units that are compared at once
 _NO_NAME = "the model"  # what the runs of a model without a name are called
 
 
@@ -27,8 +29,8 @@ class SortedTable:
 
     table: Table
     rows: Integers  # (n,) where the table has the unit first
-    values: Floats  # (n,) the loss or the score
     pooled: bool  # both splits are there, so that the split is a part of what a unit is called
+    means: Floats | None = None  # (n,) of the runs of each unit; None: there is one row of each
     notes: tuple[str, ...] = ()
     costs: Mapping[str, Floats] = field(default_factory=dict)  # (n,) each; NaN where not known
 
@@ -39,24 +41,34 @@ class SortedTable:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def values(self) -> Floats:
+        """(n,) The loss or the score of each unit."""
+        return self.numbers("loss" if self.table.kind == "losses" else "score") if self.means is None else self.means
+
     def keep(self, chosen: NDArray[np.bool_]) -> "SortedTable":
         costs = {name: values[chosen] for name, values in self.costs.items()}
-        return replace(self, rows=self.rows[chosen], values=self.values[chosen], costs=costs)
+        means = None if self.means is None else self.means[chosen]
+        return replace(self, rows=self.rows[chosen], means=means, costs=costs)
 
-    def units(self, chosen: slice = slice(None)) -> Texts:
+    def units(self, chosen: slice = slice(None)) -> TextColumn:
         """Names of the units: the id, prefixed with the split where both splits are present."""
         ids = self.table.ids[self.rows[chosen]]
         if not self.pooled:
             return ids
-        prefixes = np.array([f"{name}/" for name in self.table.labels["split"].names], dtype=object)
-        named: Texts = prefixes[self.table.labels["split"].codes[self.rows[chosen]]] + ids
-        return named
+        splits = self.table.labels["split"]
+        return ids.behind(TextColumn.of([f"{name}/" for name in splits.names])[splits.codes[self.rows[chosen]]])
 
     def same_units(self, other: "SortedTable") -> bool:
         """Whether the other has the same units; compared without building their names, which takes memory."""
         if self.pooled and not np.array_equal(self.texts("split"), other.texts("split")):
             return False
-        return np.array_equal(self.table.ids[self.rows], other.table.ids[other.rows])
+        if self.rows is other.rows and self.table.ids.same(other.table.ids):
+            return True
+        blocks = (slice(low, low + _BLOCK) for low in range(0, len(self), _BLOCK))
+        return len(self) == len(other) and all(
+            self.table.ids[self.rows[some]].same(other.table.ids[other.rows[some]]) for some in blocks
+        )
 
     def numbers(self, name: str) -> Floats:
         """A column of numbers, by unit."""
@@ -86,39 +98,34 @@ def sorted_tables(tables: Sequence[Table], *, pooled: bool) -> list[SortedTable]
     sides: list[SortedTable] = []
     orders: list[Integers] = []
     for table in tables:
-        before = (order for known, order in zip(tables, orders, strict=False) if np.array_equal(known.ids, table.ids))
-        orders.append(order if (order := next(before, None)) is not None else _by_id(table))
+        before = (order for known, order in zip(tables, orders, strict=False) if known.ids.same(table.ids))
+        orders.append(order if (order := next(before, None)) is not None else table.ids.sorted.order)
         sides.append(_sorted(table, orders[-1], pooled=pooled))
     return sides
-
-
-def _by_id(table: Table) -> Integers:
-    ids = table.ids.tolist()
-    return np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
 
 
 def _sorted(table: Table, order: Integers, *, pooled: bool) -> SortedTable:
     # Within an id by run, so that a sum of runs does not depend on the order of the file.
     if "run" in table.labels:
-        order = order[np.lexsort((table.labels["run"].codes[order], _places(table.ids[order])))]
+        order = np.lexsort((table.labels["run"].codes, table.ids.ranks))
     if pooled:
         order = order[np.argsort(table.labels["split"].codes[order], kind="stable")]
-    value = "loss" if table.kind == "losses" else "score"
     costs = {name: table.numbers[name][order] for name in known_costs([table.numbers])}
-    side = SortedTable(table, order, table.numbers[value][order], pooled, costs=costs)
+    side = SortedTable(table, order, pooled, costs=costs)
     return _averaged(side) if "run" in table.labels else side
 
 
-def _places(sorted_ids: Texts) -> Integers:
-    """Number the distinct ids among sorted ones 0, 1, …"""
-    places: Integers = np.cumsum(np.concatenate(([False], sorted_ids[1:] != sorted_ids[:-1])), dtype=np.int64)
+def _places(ids: TextColumn, order: Integers) -> Integers:
+    """(rows,) The ids of rows in this order, in which equal ones are neighbours, numbered 0, 1, …"""
+    ranks = ids.ranks[order]
+    places: Integers = np.cumsum(np.concatenate(([False], ranks[1:] != ranks[:-1])), dtype=np.int64)
     return places
 
 
 def _averaged(side: SortedTable) -> SortedTable:
     """Average the runs of each unit into one row."""
     table, order = side.table, side.rows
-    counts = np.bincount(_places(table.ids[order]))
+    counts = np.bincount(_places(table.ids, order))
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     _check_runs(table, order, order[np.repeat(starts, counts)])
     few, many = int(counts.min()), int(counts.max())
@@ -128,7 +135,7 @@ def _averaged(side: SortedTable) -> SortedTable:
     with np.errstate(over="ignore"):  # what is too large to add up is refused with the panel
         means = np.add.reduceat(side.values, starts) / counts
     costs = {name: _mean_of_known(values, starts) for name, values in side.costs.items()}
-    return replace(side, rows=order[starts], values=means, notes=(note,), costs=costs)
+    return replace(side, rows=order[starts], means=means, notes=(note,), costs=costs)
 
 
 def _mean_of_known(values: Floats, starts: Integers) -> Floats:
@@ -182,8 +189,8 @@ def numbered_attempts(table: Table) -> Table:
     """The table with its runs numbered item by item: whatever they are called, no more columns than attempts."""
     if "run" not in table.labels:
         return table
-    order = np.lexsort((table.labels["run"].codes, Labels.of(table.ids).codes))
-    places = _places(table.ids[order])
+    order = np.lexsort((table.labels["run"].codes, table.ids.ranks))
+    places = _places(table.ids, order)
     starts = np.flatnonzero(np.diff(places, prepend=-1))
     codes = np.empty(len(order), dtype=np.int64)
     codes[order] = np.arange(len(order)) - starts[places]
@@ -275,8 +282,10 @@ def _natural(run: str) -> tuple[bool, float, str]:
 def _check_common(runs: Sequence[RunTable]) -> None:
     """Refuse runs without a common item; name the first run that shares none with all before it."""
     common = set(runs[0].table.ids)
-    for one in runs[1:]:
+    for one, before in zip(runs[1:], runs, strict=False):
         table = one.table
+        if table.ids.same(before.table.ids):
+            continue
         left = common.intersection(table.ids)
         if not left:
             examples = listed(map(repr, table.ids[:3].tolist()))

@@ -8,9 +8,10 @@ import numpy as np
 
 from assay.data.readers import RowSource
 from assay.data.tables import SPLITS, Labels
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError
 from assay.names import argument, shown
-from assay.stats.units import Floats, Integers, Texts, Truths
+from assay.stats.units import Floats, Integers, Truths
 
 NAMED = 3  # how many of the rows that repeat an id a message names
 
@@ -70,11 +71,11 @@ def check_number(source: RowSource, name: str, column: str, values: Floats) -> N
     raise _refused(source, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
 
 
-def check_texts(source: RowSource, column: str, values: Texts) -> None:
+def check_texts(source: RowSource, column: str, values: TextColumn) -> None:
     """Refuse missing or blank cells."""
-    if not all(map(str.strip, values)):
-        row = next(row for row, text in enumerate(values, start=1) if not text.strip())
-        raise _refused(source, row, column, "the cell is empty", "fill it in or take the row out")
+    blank = values.first_blank()
+    if blank is not None:
+        raise _refused(source, blank + 1, column, "the cell is empty", "fill it in or take the row out")
 
 
 def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: Integers) -> None:
@@ -87,33 +88,43 @@ def check_split(source: RowSource, column: str, names: tuple[str, ...], codes: I
 
 
 def check_unique(
-    source: RowSource, column: str, ids: Texts, groups: Mapping[str, Labels | None], *, right_or_wrong: bool = False
+    source: RowSource,
+    column: str,
+    ids: TextColumn,
+    groups: Mapping[str, Labels | None],
+    *,
+    right_or_wrong: Callable[[], bool] = lambda: False,
 ) -> None:
     """Refuse duplicate ids within a model, split and run (``None``: the file has no such column).
 
     Of scores that are ``right_or_wrong`` they may be attempts, which there is an option for.
     """
-    if len(set(ids)) == len(ids):
+    if ids.unique:
         return
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(ids))}
-    keys = [np.fromiter(map(numbers.__getitem__, ids), np.int64, len(ids))]
-    keys.extend(labels.codes for labels in groups.values() if labels is not None)
-    order = np.lexsort(keys)  # stable: rows with the same keys stay in the order of the file
+    again = repeated_rows(ids, groups)
+    if not again.size:
+        return
+    again = again[np.argsort(again[:, 0])]
+    pairs = list(zip(*again[:NAMED].T.tolist(), strict=True))
+    raise _repeated(source, column, ids, groups, pairs, len(again), right_or_wrong=right_or_wrong())
+
+
+def repeated_rows(ids: TextColumn, groups: Mapping[str, Labels | None]) -> Integers:
+    """(m, 2) The rows that repeat an id of their group, each with the first row that has it."""
+    keys = [ids.ranks, *(labels.codes for labels in groups.values() if labels is not None)]
+    order = np.lexsort(keys) if len(keys) > 1 else ids.sorted.order  # equal ids stay in the order of the file
     starts = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
+    starts = np.concatenate(([True], starts))
     if starts.all():
-        return
-    groups_of = np.concatenate(([0], np.cumsum(starts)))
-    firsts = order[np.searchsorted(groups_of, groups_of)]  # for each row in this order, the first of its kind
-    again = np.flatnonzero(firsts != order)
-    again = again[np.argsort(order[again])]
-    pairs = list(zip(order[again[:NAMED]].tolist(), firsts[again[:NAMED]].tolist(), strict=True))
-    raise _repeated(source, column, ids, groups, pairs, len(again), right_or_wrong=right_or_wrong)
+        return np.empty((0, 2), dtype=np.int64)
+    firsts = order[np.flatnonzero(starts)][np.cumsum(starts) - 1]  # for each row in this order, the first of its kind
+    return np.column_stack((order, firsts))[~starts]
 
 
 def _repeated(
     source: RowSource,
     column: str,
-    ids: Texts,
+    ids: TextColumn,
     groups: Mapping[str, Labels | None],
     pairs: list[tuple[int, int]],
     many: int,
@@ -180,13 +191,13 @@ def failed(text: str) -> bool:
     return any(fnmatchcase(plain, pattern) for pattern in _FAILED)
 
 
-def errors_in(column: str, texts: Texts) -> Truths:
+def errors_in(column: str, texts: TextColumn) -> Truths:
     """(rows,) Where a column of errors, or of states, tells of one."""
     tells: Callable[[str], bool]
     state = column.rpartition(".")[2].casefold() in ("status", "state")
     tells = failed if state else lambda text: text.strip().casefold() not in _NO_ERROR
-    known = {text: tells(text) for text in set(texts)}
-    return np.fromiter(map(known.__getitem__, texts), np.bool_, len(texts))
+    names, codes = texts.coded()
+    return np.array([tells(name) for name in names], dtype=np.bool_)[codes]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

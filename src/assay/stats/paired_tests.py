@@ -27,7 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.bootstrap.exact import Lattice, find_lattice
-from assay.stats.bootstrap.fourier import BLOCK, CHUNK, DECAYED, LONGEST, WORK, Complexes, last_revival, powers_of
+from assay.stats.bootstrap.fourier import (
+    BLOCK,
+    CHUNK,
+    DECAYED,
+    LONGEST,
+    WORK,
+    Complexes,
+    last_revival,
+    one_clump,
+    powers_of,
+)
 from assay.stats.numerics import SMALLEST_P, increasing_root, noncentrality
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.streams import signs, stream_key
@@ -134,6 +144,8 @@ def _tilt(size: Floats, observed: float) -> tuple[float, float]:
 
 
 def _lattice(size: Floats) -> Lattice | None:
+    if int((size[1:] != size[:-1]).sum()) + 1 > _MOST_DISTINCT:  # sorted, so that they are counted in no time
+        return None
     return find_lattice(np.concatenate([[0.0], size]), most_distinct=_MOST_DISTINCT, thorough=True)
 
 
@@ -188,8 +200,7 @@ def _by_inversion(size: Floats, observed: float) -> tuple[float, float] | None:
 def _characteristic(size: Floats, tilt: Floats, first: float) -> tuple[Complexes, bool]:
     """(K,) Π (cos ud + i·tanh(sd)·sin ud) until it has decayed, and whether it has within the budget."""
     budget = min(max(WORK / len(size), BLOCK), LONGEST)
-    spread = np.tile(0.5 * (1 - tilt * tilt), 2)
-    least = last_revival(np.concatenate([size, -size]), spread) / first
+    least = _last_revival(size, tilt) / first
     psi = np.empty(0, dtype=np.complex128)
     while len(psi) < budget:
         begun = len(psi) // BLOCK
@@ -202,6 +213,13 @@ def _characteristic(size: Floats, tilt: Floats, first: float) -> tuple[Complexes
             if done >= least and (not least or bool((np.abs(psi[done // 2 : done]) < DECAYED).all())):
                 return psi[:done], True
     return psi, False
+
+
+def _last_revival(size: Floats, tilt: Floats) -> float:
+    """From which frequency on the characteristic function of the flipped sum cannot revive."""
+    if one_clump(-float(size[-1]), size, -size):
+        return 0.0
+    return last_revival(np.concatenate([size, -size]), np.tile(0.5 * (1 - tilt * tilt), 2))
 
 
 def _product(size: Floats, tilt: Floats, first: float, begun: int, blocks: int) -> Complexes:

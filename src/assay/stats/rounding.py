@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NOISE = 8 * float(np.finfo(np.float64).eps)  # of a few operations
+_BLOCK = 1 << 16  # rows
 TOLERANCE = 1e-12  # of the larger of the two values that are subtracted
 
 
@@ -26,6 +27,8 @@ def snapped(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """
     if values.shape[1] < 2 or _far_apart(values):
         return values, 0
+    if len(values) > _BLOCK:
+        return _snapped_in_blocks(values)
     order = np.argsort(values, axis=1, kind="stable")
     ranked = np.take_along_axis(values, order, axis=1)
     joined = _joined(ranked)
@@ -40,6 +43,19 @@ def snapped(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     part = np.empty_like(made)
     np.put_along_axis(part, order[rows], made, axis=1)
     out[rows] = part
+    return out, changed
+
+
+def _snapped_in_blocks(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """The same for many rows, which are told nothing by each other; what a block takes is small."""
+    out, changed = values, 0
+    for start in range(0, len(values), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        made, count = snapped(values[rows])
+        if count:
+            out = values.copy(order="K") if out is values else out
+            out[rows] = made
+            changed += count
     return out, changed
 
 

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from assay.data import read_table
 from assay.examples import RUNS
 from assay.stats.units import Floats
@@ -16,7 +14,7 @@ LORA, EMBEDDINGS, FULL = ([RUNS / f"{arm}-{seed}" for seed in range(3)] for arm 
 
 def losses(run: Path) -> tuple[Floats, Floats]:
     table = read_table(run / "windows")
-    order = np.argsort(table.ids.astype(str))
+    order = table.ids.sorted.order
     return table.numbers["loss"][order], table.numbers["tokens"][order]
 
 

@@ -262,10 +262,13 @@ def loaded(code: str) -> set[str]:
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
 
 
-def test_reading_files_loads_nothing_but_duckdb(tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "a.csv", GOOD)
+@pytest.mark.parametrize(("suffix", "needed"), [(".csv", set()), (".jsonl", {"duckdb"})])
+def test_reading_files_loads_nothing_but_duckdb_and_not_that_for_plain_text(
+    tmp_path: Path, suffix: str, needed: set[str]
+) -> None:
+    path = write_rows(tmp_path / f"a{suffix}", GOOD)
     assert loaded("import assay.data") == set()
-    assert loaded(f"import assay.data as d; t = d.read_table({str(path)!r}); d.pair(t, t).digest") == {"duckdb"}
+    assert loaded(f"import assay.data as d; t = d.read_table({str(path)!r}); d.pair(t, t).digest") == needed
 
 
 def test_extensions_are_never_fetched(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def _neighbours(
     order = _order(panel)
     ids, weights = panel.ids[order], panel.denominators[order]
     difference = (panel.numerators[:, 1] - panel.numerators[:, 0])[order]
-    starts = np.unique(np.linspace(0, panel.n, min(panel.n, MOST_GROUPS), endpoint=False).astype(np.int64))
+    starts = np.linspace(0, panel.n, min(panel.n, MOST_GROUPS), endpoint=False).astype(np.int64)
+    starts = starts[np.diff(starts, prepend=-1) > 0]  # np.unique would import numpy.ma, a tenth of the command's time
     stops = np.append(starts[1:], panel.n)
     weight = np.add.reduceat(weights, starts)
     value = np.add.reduceat(difference, starts) / weight
@@ -77,12 +78,10 @@ def _neighbours(
     )
 
 
-def _order(panel: Panel) -> NDArray[np.int64]:
+def _order(panel: Panel) -> NDArray[np.int64] | slice:
     """Ids in the order that a person expects: 2 before 10."""
-    numbers = [int(name) if name.isascii() and name.isdecimal() and len(name) < 19 else None for name in panel.ids]
-    if None in numbers:
-        return np.arange(panel.n)
-    return np.argsort(np.array(numbers, dtype=np.int64), kind="stable")
+    numbers = panel.ids.whole_numbers()
+    return slice(None) if numbers is None else np.argsort(numbers, kind="stable")
 
 
 def _histogram(drawn: Units, resamples: int | None, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -238,7 +238,7 @@ def nothing_paired(
     metric = Metric.of(kind, name=None if per is None else f"bits per {per}")
     none = Estimate(None, None, None, 0, reason)
     losses = metric.kind == "losses"
-    own = [table.ids if per is None else table.labels["document"].texts for table in tables]
+    own = [table.ids.texts if per is None else table.labels["document"].texts for table in tables]
     return Comparison(
         kind=metric.kind,
         unit=unit,

@@ -12,6 +12,7 @@ from assay.data.arrays import columnwise
 from assay.data.generations import CharacterCounts, Generations, read_generations
 from assay.data.metrics import CENTRE, bleu_parts, character_metrics, chrf_parts, generation_metrics
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.data.writing_systems import (
     Normalization,
     Ranges,
@@ -144,7 +145,7 @@ def _of_generations(
     clusters = systems[0].clusters
     return Panel(
         tuple(system.name for system in systems),
-        _texts(systems[0].items),
+        TextColumn.of(systems[0].items),
         {name: _part(name, [one[name] for one in counts]) for name in counts[0]},
         (deciding, *(metric for metric in metrics if metric is not deciding)),
         "sentence",

@@ -5,8 +5,6 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from assay.analyses.contrast import check_clusters
 from assay.analyses.rank.previous import of_board
 from assay.analyses.rank.result import Leaderboard
@@ -17,6 +15,7 @@ from assay.data.readers import UNNAMED
 from assay.data.readers.harness import Groups
 from assay.data.sources import Source, panel_as_asked, read_groups, read_sources, renamed
 from assay.data.task_groups import with_groups
+from assay.data.text_columns import TextColumn
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import listed, said_once
@@ -135,7 +134,7 @@ def digests_of(panel: Panel) -> list[str]:
     """A digest for each model: of its answers, and of the units and their weights, clusters and labels of tasks."""
     codes = {"clusters": panel.clusters} if panel.clusters is not None else {}
     asked = digest(b"assay board", panel.ids, {"weights": panel.denominators, **codes})
-    nothing = np.empty(0, dtype=object)
+    nothing = TextColumn.of([])
     return [digest(asked.encode(), nothing, {"answers": column})[:16] for column in panel.numerators.T]
 
 

@@ -26,6 +26,7 @@ from assay.data.survey.predictions import OK, SCORE_ONLY, UNPARSEABLE, WRONG_LEN
 from assay.data.survey.survey_json import PublishedSummary
 from assay.data.survey.truth import Truth, prior_shares
 from assay.data.tables import Labels
+from assay.data.text_columns import TextColumn
 from assay.design import Design
 from assay.stats.survey import (
     UNPARSEABLE_SCORE,
@@ -272,14 +273,13 @@ def panel_of_cells(truth: Truth, values: Floats, systems: Sequence[str]) -> Pane
     """The panel of values (C, k), NaN where there are none; every cell weighs 1."""
     order = order_of(truth)
     question, segment = truth.question[order], truth.segment[order]
-    units = np.empty(len(order), dtype=object)
-    units[:] = [
+    units = [
         f"{truth.questions[q].id} × {truth.segments[s].id}"
         for q, s in zip(question.tolist(), segment.tolist(), strict=True)
     ]
     return Panel(
         tuple(systems),
-        units,
+        TextColumn.of(units),
         {"score": np.asfortranarray(values[order]), "weight": np.ones((len(order), 1))},
         (Metric.of("scores"),),
         labels={

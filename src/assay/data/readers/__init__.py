@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
-from numpy.typing import NDArray
-
 from assay.data.readers.formats import check_format
 from assay.design import Errors, PairBy
 from assay.errors import UsageError
@@ -15,8 +13,10 @@ from assay.names import argument
 UNNAMED = "the table"
 
 #: How a column is read: a text is "" where there is none, a number NaN; a score may also be true or false; a length is
-#: that of a text in characters, NaN where there is none.
-Reading = Literal["text", "number", "score", "length"]
+#: that of a text in characters, NaN where there is none. What is packed are texts that may come as a `TextColumn`.
+Reading = Literal["text", "packed", "number", "score", "length"]
+#: What comes of it: an array, or a `TextColumn`.
+Column = Any
 
 #: What a harness calls that which ``filter`` picks, if it is no filter.
 FILTER_WORDS: dict[str, str] = {"helm": "split", "mt-bench": "judge", "mt-bench-pair": "judge"}
@@ -45,7 +45,7 @@ class RowSource(Protocol):
     def about(self) -> Mapping[str, Any]:
         """Metadata: the manifest of a run, or the measure of a harness; empty for other files."""
 
-    def read(self, wanted: Sequence[tuple[str, Reading]]) -> Iterator[NDArray[Any]]:
+    def read(self, wanted: Sequence[tuple[str, Reading]]) -> Iterator[Column]:
         """Yield the requested columns, one at a time to save memory; rows are in file order."""
 
     def cell(self, column: str, row: int) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from assay.data.readers import Column, Reading
 from assay.data.readers.database import DuckSource, identifier, literal_path, quoted, refusals
+from assay.data.readers.small_tables import read_cells, small_table
 from assay.errors import InputError
 from assay.files.reading import parse_json
 from assay.names import shown
@@ -41,6 +43,11 @@ class Delimited(DuckSource):
 
     def text(self, column: str) -> str:
         return f"c{self.columns.index(column)}"
+
+    def read(self, wanted: Sequence[tuple[str, Reading]]) -> Iterator[Column]:
+        rows = small_table(self.path, self._delimiter, len(self.columns)) if self._blank == 0 else None
+        found = None if rows is None else read_cells(rows, [(self.columns.index(name), how) for name, how in wanted])
+        return super().read(wanted) if found is None else iter(found)
 
     def relax(self) -> bool:
         # DuckDB's strict mode refuses files whose lines end in several ways, and its other mode loses characters.

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from assay.data.readers import Reading, row_places
+from assay.data.readers import Column, Reading, row_places
+from assay.data.readers.arrow_streams import columns_of, stream_of
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ def private_database() -> "duckdb.DuckDBPyConnection":
             "autoload_known_extensions": False,
             # Rows are counted in what comes back.
             "preserve_insertion_order": True,
+            # One width of offsets for all texts that are streamed.
+            "arrow_large_buffer_size": True,
             "threads": min(4, os.cpu_count() or 1),
         }
     )
@@ -65,13 +69,14 @@ def parquet_scan(*files: Path) -> str:
     return f"read_parquet([{', '.join(map(literal_path, files))}], hive_partitioning=false)"
 
 
-def copy_columns(columns: Mapping[str, NDArray[Any]], part: Path) -> None:
+def copy_columns(columns: Mapping[str, NDArray[Any] | TextColumn], part: Path) -> None:
     """Write columns as Parquet; the same columns always give the same bytes."""
     from duckdb import Error  # late, likewise
 
     with private_database() as database:
         database.execute("SET threads = 1")  # several would write the row groups in any order
-        database.register("columns", dict(columns))
+        packed = any(isinstance(column, TextColumn) for column in columns.values())
+        database.register("columns", stream_of(columns) if packed else dict(columns))
         names = ", ".join(identifier(name) for name in columns)
         try:
             # Into the file that is there: DuckDB would write beside it, to a name that we could not tidy up.
@@ -81,10 +86,6 @@ def copy_columns(columns: Mapping[str, NDArray[Any]], part: Path) -> None:
             raise OSError(EIO, str(error).partition("\n")[0]) from error
 
 
-#: About how many queries columns are fetched in: one by one they take the least memory, but each query takes longer the
-#: more columns there are.
-_QUERIES = 32
-
 #: A file of this many bytes gets a database of its own, for only closing that gives all of its memory back.
 LARGE = 16_000_000
 
@@ -93,6 +94,11 @@ LARGE = 16_000_000
 def _shared_database(_process: int) -> "duckdb.DuckDBPyConnection":
     """One database per process: opening one takes longer than reading a small file, and none survives a fork."""
     return private_database()
+
+
+def shared_cursor() -> "duckdb.DuckDBPyConnection":
+    """A connection to the database of this process, for what takes little memory."""
+    return _shared_database(os.getpid()).cursor()
 
 
 class DuckSource(ABC):
@@ -109,7 +115,7 @@ class DuckSource(ABC):
 
     def connection(self) -> "duckdb.DuckDBPyConnection":
         """A connection for one query or a few."""
-        return private_database() if self.path.stat().st_size >= LARGE else _shared_database(os.getpid()).cursor()
+        return private_database() if self.path.stat().st_size >= LARGE else shared_cursor()
 
     @abstractmethod
     def scan(self, columns: Sequence[str], /) -> str:
@@ -132,18 +138,24 @@ class DuckSource(ABC):
         truth = f"CASE lower(trim({self.text(column)})) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
         return f"coalesce({truth}, {self.number(column)})"
 
-    def read(self, wanted: Sequence[tuple[str, Reading]]) -> Iterator[NDArray[Any]]:
+    def read(self, wanted: Sequence[tuple[str, Reading]]) -> Iterator[Column]:
         selected = ", ".join(f"{self._expression(column, how)} AS v{i}" for i, (column, how) in enumerate(wanted))
-        # The table is DuckDB's, and a third of the size that the same rows have as Python objects.
-        rows = self.run(f"CREATE TEMP TABLE rows AS SELECT {selected}", [column for column, _ in wanted])
-        together = 1 + len(wanted) // _QUERIES
+        found = self._columns(f"SELECT {selected}", wanted)
+        for _, how in wanted:
+            column = found.pop(0)  # freed as soon as it is used
+            yield column.texts if how == "text" and isinstance(column, TextColumn) else column
+
+    def _columns(self, select: str, wanted: Sequence[tuple[str, Reading]]) -> list[Column]:
+        """The columns of a query over the rows of the file."""
+        texts = [how in ("text", "packed") for _, how in wanted]
         try:
-            for start in range(0, len(wanted), together):
-                names = [f"v{i}" for i in range(start, min(start + together, len(wanted)))]
-                found = rows.execute(f"SELECT {', '.join(names)} FROM rows").fetchnumpy()
-                yield from (found.pop(name) for name in names)
-        finally:
-            rows.close()  # and with it the table
+            with self.connection() as database:
+                return [*columns_of(database.sql(f"{select} FROM {self.scan([name for name, _ in wanted])}"), texts)]
+        except refusals() as error:
+            fault = self.fault()
+            if fault is None and self.relax():
+                return self._columns(select, wanted)
+            raise self.refusal(error, fault) from error
 
     def cell(self, column: str, row: int) -> str:
         found = self.run(f"SELECT coalesce({self.text(column)}, '')", [column], f"LIMIT 1 OFFSET {row - 1}").fetchone()
@@ -175,7 +187,7 @@ class DuckSource(ABC):
 
     def _expression(self, column: str, how: Reading) -> str:
         # Nulls are filled in here: a masked array would cost more to make and to check.
-        if how == "text":
+        if how in ("text", "packed"):
             return f"coalesce({self.text(column)}, '')"
         if how == "length":
             return f"coalesce(nullif(length({self.text(column)}), 0)::DOUBLE, 'nan'::DOUBLE)"

@@ -74,7 +74,7 @@ def _as_array(values: Any) -> NDArray[Any]:
 
 
 def _converted(column: NDArray[Any], how: Reading) -> NDArray[Any]:
-    if how == "text":
+    if how in ("text", "packed"):
         values = column.tolist()
         return _objects(values if set(map(type, values)) == {str} else [_text(value) for value in values])
     if how == "length":

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.data.readers.database import DuckSource, identifier, parquet_scan, refusals
+from assay.data.readers.database import DuckSource, identifier, parquet_scan, refusals, shared_cursor
 
 # Exact as doubles, or rounded once. DuckDB divides a decimal by a power of ten, so that goes through its text.
 _NUMBERS = frozenset(
@@ -17,7 +17,7 @@ class Parquet(DuckSource):
     def __init__(self, path: Path, label: str) -> None:
         super().__init__(path, label)
         try:
-            described = self.connection().execute(f"DESCRIBE SELECT * FROM {self.scan(())}").fetchall()
+            described = shared_cursor().execute(f"DESCRIBE SELECT * FROM {self.scan(())}").fetchall()
         except refusals() as error:
             raise self.refusal(error, self.fault()) from error
         self._types = {str(name): str(kind) for name, kind, *_ in described}

@@ -1,13 +1,16 @@
 """Pick the reader for whatever a user names: a table in memory, a file by its content, a run folder, harness logs."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from os import PathLike, fspath, sep
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import finalize
 
+from assay.data.columns import REQUIRED
 from assay.data.readers import UNNAMED, RowSource, Selection
 from assay.data.readers.containers import (
     GZIP,
@@ -258,7 +261,21 @@ def _may_hold_logs(path: Path, asked: str | None) -> bool:
     if path.is_dir():
         return not (path / MANIFEST).is_file()
     head = head_of(path, _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return head.startswith(_STARTS) or _COLUMNS.search(head.partition(b"\n")[0]) is not None
+    if not head.startswith(_STARTS):
+        return _COLUMNS.search(head.partition(b"\n")[0]) is not None
+    return not _has_our_columns(path, head)
+
+
+def _has_our_columns(path: Path, head: bytes) -> bool:
+    """Whether this is a table with our own names, which no harness writes: nobody need look for its logs."""
+    columns: set[str] = set()
+    if head.startswith(b"PAR1"):
+        with suppress(InputError):  # a damaged file, which is said when it is read
+            columns = set(Parquet(path, str(path)).columns)
+    elif head.startswith(b"{"):
+        with suppress(ValueError, RecursionError):  # not whole on one line
+            columns = set(json.loads(head.partition(b"\n")[0]))
+    return any(columns >= set(required) for required in REQUIRED.values())
 
 
 def _table(name: str | None, path: Path) -> RowSource:

@@ -21,6 +21,7 @@ from assay.data.panel import Panel
 from assay.data.readers.database import identifier, parquet_scan, private_database, refusals
 from assay.data.runs import Run, open_run
 from assay.data.tables import tokenization, tokens_notes
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 from assay.files.reading import TABLE, check_file
 from assay.names import one_line
@@ -113,7 +114,7 @@ def positions_panel(edges: Sequence[Bin], sums: Sequence[PositionSums], names: S
     starts = edges[0].low == 0 and first.source.run.manifest.get("layout", {}).get("bos")
     return Panel(
         tuple(names),
-        first.clusters,
+        TextColumn.of(first.clusters),
         parts,
         tuple(LossInBin.of_bin(edge) for edge in edges),
         first.cluster_by,

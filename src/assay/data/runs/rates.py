@@ -17,6 +17,7 @@ from assay.data.metrics import SCORE
 from assay.data.pairing import system_names
 from assay.data.panel import Panel
 from assay.data.tables import Labels, Table, check_cuts, of_split
+from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 from assay.stats.units import Floats, grouped
 
@@ -133,8 +134,6 @@ def _counted(tables: Sequence[Table], sums: Sequence[_Sums], size: Size) -> tupl
 def _filled(size: Size, systems: Sequence[str], sums: Sequence[_Sums], notes: tuple[str, ...]) -> Panel:
     """Rate × weight of every document; its weight is the mean size that the systems count."""
     documents = sorted(set().union(*sums))
-    ids = np.empty(len(documents), dtype=object)
-    ids[:] = documents
     weights = np.array([float(np.mean([found[name][1] for found in sums if name in found])) for name in documents])
     rates = np.full((len(documents), len(sums)), np.nan, order="F")
     for system, found in enumerate(sums):
@@ -144,4 +143,4 @@ def _filled(size: Size, systems: Sequence[str], sums: Sequence[_Sums], notes: tu
                 rates[place, system] = bits / counted
     metric = replace(SCORE, name=f"bits per {size}", lower_is_better=True)
     parts = {"score": np.asfortranarray(rates * weights[:, None]), "weight": weights[:, None]}
-    return Panel(tuple(systems), ids, parts, (metric,), "document", notes=notes)
+    return Panel(tuple(systems), TextColumn.of(documents), parts, (metric,), "document", notes=notes)

@@ -24,6 +24,7 @@ LONGEST = 16_384  # frequencies
 _SIZE = 256  # frequencies of a block, from the 257th on
 _FEW = 1000  # units, up to which a second pass costs more than a longer first one
 NORMAL_END = sqrt(-2 * log(DECAYED))  # where ψ ends if it is that of a normal distribution
+_AT_ONCE = 1 << 16  # values whose places are looked at together
 FINEST = 0.01  # lattice-like structure finer than this part of a standard error may stay unresolved
 
 
@@ -139,12 +140,27 @@ def _weights(draws: Draws, part: slice, terms: int) -> Complexes:
     return rows
 
 
+def one_clump(lowest: float, *parts: Floats) -> bool:
+    """Whether no place of the finest grid is empty between the values of all parts; counted block by block."""
+    seen = np.zeros(1, dtype=np.bool_)
+    for values in parts:
+        for low in range(0, len(values), _AT_ONCE):
+            places = ((values[low : low + _AT_ONCE] - lowest) / FINEST).astype(np.int64)
+            last = int(places.max())
+            if last >= len(seen):
+                seen = np.concatenate([seen, np.zeros(last + 1 - len(seen), dtype=np.bool_)])
+            seen[places] = True
+    return bool(seen.all())
+
+
 def last_revival(values: Floats, weights: Floats | float = 1.0) -> float:
     """The frequency from which on ψ cannot revive: the spread within clumps alone has ended it. 0: there is one clump.
 
     Values in several tight clumps make the sum nearly a lattice, and ψ, once decayed, comes back at the lattice's
     frequency, the weaker the wider the clumps are. Values are in standard deviations of the sum; Σ weight·value² is 1.
     """
+    if one_clump(float(values.min()), values):
+        return 0.0
     place = ((values - values.min()) / FINEST).astype(np.int64)
     counts = np.bincount(place)
     begins = np.empty(len(counts), dtype=np.bool_)  # a clump begins after an empty place, and at the first

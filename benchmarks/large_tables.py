@@ -1,0 +1,112 @@
+"""How long do large tables take: whole commands, each beside DuckDB's bare inner join of the same files.
+
+    python benchmarks/large_tables.py            1 and 10 million pairs; about ten minutes
+    python benchmarks/large_tables.py --quick    1 million, one turn
+    python benchmarks/large_tables.py --out benchmarks/results/large_tables.md
+
+A job and its reference run in turns, each in a process of its own, so other work on the machine meets both. Times are
+CPU times of all threads. Goals are those of an idle machine; the ratio is what can be compared between machines.
+"""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
+
+from benchmarks.simulation.command import publish, report_parser
+from benchmarks.timing.made_tables import losses, scores
+from benchmarks.timing.processes import ASSAY, Process, measured
+
+JOIN = """
+import duckdb, sys
+query = "SELECT count(*), avg(b.{value} - a.{value}) FROM '{a}' AS a JOIN '{b}' AS b USING ({id})"
+duckdb.connect().execute(query).fetchall()
+"""
+NOTHING = "import numpy, typer"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    name: str
+    command: tuple[str, ...]
+    reference: str  # Python code
+    seconds: float  # goal
+    megabytes: float | None  # goal
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = report_parser("Large tables: our time and that of DuckDB's bare join.")
+    parser.add_argument("--quick", action="store_true", help="1 million pairs, one turn")
+    parser.add_argument("--turns", type=int, default=3, metavar="N", help="of every job (default: 3)")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = _jobs(Path(folder), large=not options.quick)
+        publish(_report(jobs, 1 if options.quick else options.turns), options.out)
+
+
+def _jobs(folder: Path, *, large: bool) -> list[Job]:
+    cold = [scores(folder / f"cold-{arm}.csv", 180, arm=arm) for arm in (1, 2)]
+    found = [Job("compare, 180 pairs, CSV, cold", ("compare", *cold), NOTHING, 0.27, None)]
+    sizes = [(1_000_000, "shuffled", 1.2, 300)]
+    if large:
+        sizes += [(10_000_000, "in order", 8, 1_100), (10_000_000, "shuffled", 12, 1_100)]
+    for rows, order, seconds, megabytes in sizes:
+        files = [folder / f"{arm}-{rows}-{order[0]}.parquet" for arm in "ab"]
+        a, b = (scores(one, rows, arm=i, shuffled=i > 1 and order == "shuffled") for i, one in enumerate(files, 1))
+        name = f"compare, {rows:,} pairs, Parquet, {order}"
+        found.append(Job(name, ("compare", a, b), _join(a, b, "item", "score"), seconds, megabytes))
+    if large:
+        a, b = (scores(folder / f"{arm}.csv", 10_000_000, arm=arm, shuffled=arm > 1) for arm in (1, 2))
+        found.append(
+            Job("compare, 10,000,000 pairs, CSV, shuffled", ("compare", a, b), _join(a, b, "item", "score"), 15, 1_200)
+        )
+    a, b = (losses(folder / f"windows-{arm}.parquet", 1_000_000, arm=arm) for arm in (1, 2))
+    join, certificate = _join(a, b, "window", "loss"), str(folder / "certificate.json")
+    found.append(Job("certify, 1,000,000 windows", ("certify", a, b, "-o", certificate), join, 2, None))
+    found.append(Job("verify, 1,000,000 windows", ("verify", certificate), join, 2, None))
+    return found
+
+
+def _join(a: str, b: str, unit: str, value: str) -> str:
+    return JOIN.format(a=a, b=b, id=unit, value=value)
+
+
+def _report(jobs: Sequence[Job], turns: int) -> str:
+    lines = [
+        "## Large tables, whole commands",
+        "",
+        f"Medians of {turns} turns. The reference is DuckDB's bare inner join of the same files; for 180 pairs it is",
+        "importing numpy and typer.",
+        "",
+        "| job | CPU, s | goal | peak, MB | goal | reference, CPU s | peak, MB | ratio of CPU |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([*lines, *(_line(job, turns) for job in jobs)])
+
+
+def _line(job: Job, turns: int) -> str:
+    ours, theirs = [], []
+    for _ in range(turns):
+        ours.append(measured(str(ASSAY), *job.command))
+        theirs.append(measured(sys.executable, "-c", job.reference))
+    for one in (*ours, *theirs):
+        if one.code not in (0, 1):  # 1: a gate that failed
+            return f"| {job.name} | failed with exit code {one.code}: {one.errors.strip()} |"
+    cpu, reference = (median(one.cpu for one in some) for some in (ours, theirs))
+    goal = "" if job.megabytes is None else f"{job.megabytes:,.0f}"
+    return (
+        f"| {job.name} | {cpu:.2f} | {job.seconds:g} | {_peak(ours):,.0f} | {goal} | {reference:.2f} | "
+        f"{_peak(theirs):,.0f} | {cpu / reference:.2f} |"
+    )
+
+
+def _peak(some: Sequence[Process]) -> float:
+    return median(one.peak for one in some) / 1e6
+
+
+if __name__ == "__main__":
+    main()
