@@ -20,7 +20,7 @@ from benchmarks.simulation.tables import table
 from benchmarks.timing.large_logs import KINDS, Kind, lm_eval
 from benchmarks.timing.processes import ASSAY, Process, measured
 
-ROWS, MANY, TURNS = 50_000, 1_000_000, 3
+ROWS, MANY, TURNS = 20_000, 1_000_000, 3
 MOST_SECONDS, MOST_BYTES = 10, 1e9
 MMLU_ROWS, MMLU_BYTES, MMLU_SECONDS = 14_000, 15_000, 3
 
@@ -35,7 +35,7 @@ assert len(table) == {rows}, len(table)
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = report_parser("Large logs of harnesses: our time and memory, and those of plain json and pandas.")
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help="rows of the files that all read")
-    parser.add_argument("--many", type=int, default=MANY, metavar="N", help="rows that we read alone; 0: none")
+    parser.add_argument("--many", type=int, default=MANY, metavar="N", help="most rows that we read alone; 0: none")
     parser.add_argument("--kind", action="append", metavar="NAME", help="one of the kinds; all if not given")
     options = parser.parse_args(arguments)
     kinds = [kind for kind in KINDS if not options.kind or kind.name in options.kind]
@@ -85,20 +85,24 @@ def _columns(found: dict[str, list[Process]]) -> list[str]:
     return columns
 
 
-def _alone(kinds: Sequence[Kind], rows: int) -> str:
+def _alone(kinds: Sequence[Kind], most: int) -> str:
     about = (
-        f"{rows:,} rows, one run each. The goal is below {MOST_SECONDS} s of CPU and {MOST_BYTES / 1e9:g} GB; other "
-        "work on the machine counts against it."
+        f"Up to {most:,} rows by us alone, one run each. The goal is below {MOST_SECONDS} s of CPU for a million rows, "
+        f"and below {MOST_BYTES / 1e9:g} GB; other work on the machine counts against it."
     )
     lines = []
     for kind in kinds:
+        rows = min(most, kind.most)
         with tempfile.TemporaryDirectory() as folder:
             path = kind.written(Path(folder), rows)
             found = _run(_ours(kind, rows), path)
-            met = "met" if found.cpu < MOST_SECONDS and found.peak < MOST_BYTES else "not met"
-            size, speed = path.stat().st_size, f"{rows / found.cpu:,.0f}"
-            lines.append([kind.name, f"{size / 1e6:,.0f}", f"{found.cpu:.1f}", f"{found.peak / 1e6:,.0f}", speed, met])
-    return f"{about}\n\n{table(['', 'MB', 'CPU s', 'peak MB', 'rows per CPU s', 'goal'], lines)}"
+            million = found.cpu * 1e6 / rows
+            met = "met" if million < MOST_SECONDS and found.peak < MOST_BYTES else "not met"
+            size = f"{path.stat().st_size / 1e6:,.0f}"
+            told = [f"{found.cpu:.1f}", f"{million:.1f}", f"{found.peak / 1e6:,.0f}", f"{rows / found.cpu:,.0f}", met]
+            lines.append([kind.name, f"{rows:,}", size, *told])
+    head = ["", "rows", "MB", "CPU s", "CPU s per million", "peak MB", "rows per CPU s", "goal"]
+    return f"{about}\n\n{table(head, lines)}"
 
 
 def _mmlu() -> str:

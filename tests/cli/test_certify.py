@@ -1,6 +1,7 @@
 """`assay certify` as a user runs it: exit codes, files, and nothing left behind by a refusal."""
 
 import json
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from tests.certificate.samples import assay, evidence_rows, load, losses, scores
 from tests.data.files import write_rows
 
 BASE, INT8, INT3 = (examples.path(f"losses-{name}.csv") for name in ("base", "int8", "int3"))
+
+EVALPLUS = Path(__file__).resolve().parents[1] / "data" / "harness" / "evalplus"
 
 
 @pytest.fixture(autouse=True)
@@ -199,3 +202,47 @@ def test_a_name_that_looks_like_markup_stays_text(tmp_path: Path) -> None:
     assert assay("certify", tmp_path / "a.csv", tmp_path / "b.csv", *options).code == 0
     assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["systems"]["subject"]["name"] == name
     assert "<script>" not in (tmp_path / "c.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["certify", "compare"])
+def test_files_of_several_metrics_are_asked_which(tmp_path: Path, command: str) -> None:
+    """The scores of each metric are those of EvalPlus' own words for its samples."""
+    files = [EVALPLUS / f"{name}_eval_results.json" for name in ("small", "large")]
+    output = ["-o", tmp_path / "c.json"] if command == "certify" else []
+    ran = assay(command, *files, *output)
+    assert (ran.code, ran.out) == (3, "")
+    assert "2 metrics (base, plus); choose one with --metric, such as --metric base." in ran.err
+    assert names(tmp_path) == []
+    evals = [json.loads(file.read_text("utf-8"))["eval"] for file in files]
+    statuses = {"base": ("base_status",), "plus": ("base_status", "plus_status")}
+    for metric, wanted in statuses.items():
+        means = [
+            statistics.fmean(
+                statistics.fmean(all(one[name] == "pass" for name in wanted) for one in samples)
+                for samples in run.values()
+            )
+            for run in evals
+        ]
+        ran = assay(command, *files, "--metric", metric, "--json", *output)
+        assert ran.err == ""
+        said = json.loads(ran.out)
+        if command == "certify":
+            assert said["measure"]["metric"] == metric
+            found = said["primary_metric"]
+            assert found["difference_vs_baseline"] == pytest.approx(means[1] - means[0], abs=1e-12)
+        else:
+            assert said["difference"]["value"] == pytest.approx(means[1] - means[0], abs=1e-12)
+
+
+def test_a_metric_of_tables_is_chosen_too(tmp_path: Path) -> None:
+    rows = [(item, metric, (item + place) % 2) for item in range(40) for place, metric in enumerate(("acc", "f1"))]
+    for name in ("a", "b"):
+        lines = [f"{item},{metric},{score}" for item, metric, score in rows]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,metric,score", *lines]), "utf-8")
+    ran = assay("certify", tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "c.json")
+    assert (ran.code, "2 metrics (acc, f1); choose one with --metric, such as --metric acc." in ran.err) == (3, True)
+    assert not (tmp_path / "c.json").exists()
+    assay("certify", tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "c.json", "--metric", "f1")
+    assert load(tmp_path / "c.json")["measure"]["metric"] == "f1"
+    listed = assay("summarize", tmp_path / "a.csv").out
+    assert [line.split()[0] for line in listed.splitlines() if line.startswith(("acc ", "f1 "))] == ["acc", "f1"]

@@ -12,7 +12,8 @@ from assay import Panel, pair, read_table, read_tables, summarize
 from assay.data.costs import COSTS, USUAL_COSTS
 from assay.data.readers import Selection
 from assay.data.readers.harness.answers import Answers, AnswersLog
-from assay.data.readers.harness.join_logs import NamedLog, sources_of
+from assay.data.readers.harness.join_logs import sources_of
+from assay.data.readers.harness.named_logs import NamedLog
 from assay.errors import InputError
 
 

@@ -39,7 +39,7 @@ from assay.files.reading import TABLE, cannot_open, check_link, head_of, opened,
 from assay.names import listed, one_line
 
 if TYPE_CHECKING:
-    from assay.data.readers.harness.join_logs import NamedLog
+    from assay.data.readers.harness.named_logs import NamedLog
 
 _HEAD = 1 << 16
 #: How one JSON document of many rows begins: an array of objects, or an object of columns and data.
@@ -98,7 +98,7 @@ def open_sources(
 
 def logs_in(paths: Sequence[str | PathLike[str]], selection: Selection) -> "list[NamedLog]":
     """The logs of harnesses at some paths, each with the name of its model; none of tables."""
-    from assay.data.readers.harness.join_logs import named_logs  # late, likewise
+    from assay.data.readers.harness.named_logs import named_logs  # late, likewise
 
     places = [one for path in paths for one in _expanded(*named(path))]
     return named_logs([place for place in places if _may_hold_logs(place[1], selection.format)], selection)[1]

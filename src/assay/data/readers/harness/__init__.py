@@ -180,7 +180,7 @@ def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, wo
         return found[0]
     if not found:
         raise InputError(f"{where}: no {word} at all; check what should have written the file.")
-    example = f", such as {argument('Selection', **{what: found[0]})}" if word != what else ""
+    example = f", such as {argument('Selection', **{what: found[0]})}"
     message = f"{where}: {len(found)} {word}s ({listed(found, 40)}); choose one with {pick}{example}."
     raise SeveralChoicesError(message, what, word, tuple(found))
 

@@ -14,12 +14,13 @@ import msgspec
 from assay.data.judgments import WIN_RATE, Game, Games
 from assay.data.readers.harness import Log
 from assay.data.readers.harness.answers import Answers, AnswersLog
-from assay.data.readers.harness.decoding import decoded_file
+from assay.data.readers.harness.decoding import decoded_file, once_each
 from assay.data.readers.harness.first_look import FirstLook
 from assay.errors import InputError
 from assay.names import listed, one_line
 
 KEYS = frozenset({"instruction", "generator_1", "generator_2", "preference"})
+_ONCE = once_each("instruction", "generator_1", "generator_2", "preference")
 TASK = "alpaca_eval"
 
 
@@ -85,7 +86,8 @@ def _logs(path: Path) -> list[AlpacaEvalLog]:
     models: dict[str, list[_Verdict]] = {}
     conditions: dict[str, dict[str, set[str]]] = {}
     label = one_line(str(path))
-    for at, one in enumerate(decoded_file(path, list[_Annotation]), start=1):
+    rows: list[_Annotation] = decoded_file(path, list[_Annotation], whole=_ONCE)
+    for at, one in enumerate(rows, start=1):
         models.setdefault(one.generator_2, []).append(_verdict(one, f"{label}, record {at}"))
         told = conditions.setdefault(one.generator_2, {"reference": set(), "annotator": set()})
         told["reference"].add(one.generator_1)

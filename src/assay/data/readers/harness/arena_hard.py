@@ -60,6 +60,11 @@ def recognises(look: FirstLook) -> bool:
     return look.keys >= KEYS and bool({"question_id", "uid"} & look.keys)
 
 
+def _once(found: _Judgment, line: bytes) -> bool:
+    """Whether every game has one score."""
+    return line.count(b'"games":') == 1 and line.count(b'"score":') == sum(game is not None for game in found.games)
+
+
 def logs_of(files: Sequence[Path]) -> list[Log]:
     return [log for path in files for log in _logs(path)]
 
@@ -93,7 +98,7 @@ class ArenaHardLog(AnswersLog):
 
 def _logs(path: Path) -> list[ArenaHardLog]:
     found: dict[tuple[str, str, str], list[_Question]] = {}
-    for place, one in decoded_lines(path, _Judgment):
+    for place, one in decoded_lines(path, _Judgment, whole=_once):
         found.setdefault((one.model, one.judge, one.category or TASK), []).append(_question(one, place))
     label = one_line(str(path))
     return [

@@ -14,7 +14,7 @@ import msgspec
 
 from assay.data.readers.harness import Log, digest
 from assay.data.readers.harness.answers import Answers, AnswersLog
-from assay.data.readers.harness.decoding import decoded_file, decoded_lines
+from assay.data.readers.harness.decoding import decoded_file, decoded_lines, once_each
 from assay.data.readers.harness.first_look import FirstLook
 from assay.errors import InputError
 from assay.names import one_line
@@ -52,6 +52,10 @@ def recognises(look: FirstLook) -> bool:
     return isinstance(first, dict) and first.keys() >= {"input", "prediction"}
 
 
+def _once(found: _File, data: bytes) -> bool:
+    return once_each("prediction", "target")(found.outputs, data)
+
+
 def logs_of(files: Sequence[Path]) -> list[Log]:
     """A log for each file: its folder names the model and how it was prompted."""
     found: list[Log] = []
@@ -71,7 +75,7 @@ class BbhLog(AnswersLog):
     compared: ClassVar[str] = "target"
 
     def read(self) -> Answers:
-        outputs = decoded_file(self.files[0], _File).outputs
+        outputs = decoded_file(self.files[0], _File, whole=_once).outputs
         if not outputs:
             raise InputError(f"{self.label}: no outputs; check what should have written them.")
         scores = [output.score for output in outputs]

@@ -3,10 +3,11 @@
 A reader describes a record as a `msgspec.Struct`. That is about ten times as fast as parsing everything, but knows no
 NaN and says little of what it refuses: then the same bytes are parsed as any other JSON, which says what is wrong.
 Of two equal keys it takes the last: where a reader says how often keys occur, the parser refuses what is there twice.
+Readers say so of the keys that scores and items hang on, where records do not hold the same keys deeper down.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -63,6 +64,16 @@ def decoded_file(
     return found if whole is None or whole(found, data) else _parsed(data, kind, label, check)
 
 
+def once_each(*keys: str) -> Callable[[Sized, bytes], bool]:
+    """Whether these keys are written once for each record of a list; else the parser says which is there twice.
+
+    >>> once_each("score")([1, 2], b'[{"score": 1}, {"score": 0}]')
+    True
+    """
+    written = [f'"{key}"'.encode() for key in keys]
+    return lambda found, data: all(data.count(key) == len(found) for key in written)
+
+
 def _parsed(data: bytes, kind: type[T], place: str, check: Check | None) -> T:
     """The same by the parser of any JSON, which says what is wrong."""
     found = parse_json(data, place)
@@ -84,10 +95,12 @@ def _converted(found: Any, kind: type[T]) -> T:
     return msgspec.json.decode(msgspec.json.encode(found), type=kind)
 
 
-def decoded_lines(path: Path, kind: type[T], *, once: tuple[bytes, ...] = ()) -> Iterator[tuple[str, T]]:
+def decoded_lines(
+    path: Path, kind: type[T], *, once: tuple[bytes, ...] = (), whole: Callable[[T, bytes], bool] | None = None
+) -> Iterator[tuple[str, T]]:
     """Yield the records of a file of JSON lines with their locations; blank lines are skipped.
 
-    Keys that must be there ``once`` are written as they are in the file: ``b'"id":'``.
+    Keys that must be there ``once`` are written as they are in the file: ``b'"id":'``; ``whole`` as in `decoded_file`.
     """
     label, empty, decode = one_line(str(path)), True, msgspec.json.Decoder(kind).decode
     with opened(path, LINES) as file:
@@ -104,7 +117,7 @@ def decoded_lines(path: Path, kind: type[T], *, once: tuple[bytes, ...] = ()) ->
                     found = decode(line)
                 except _REFUSED:
                     found = _parsed(line, kind, place, None)
-                if any(line.count(key) != 1 for key in once):
+                if any(line.count(key) != 1 for key in once) or (whole is not None and not whole(found, line)):
                     found = _parsed(line, kind, place, None)
                 yield place, found
         except OSError as error:

@@ -9,7 +9,7 @@ from assay.data.readers.harness import digest, field_of, label_of, shown_value
 from assay.data.readers.harness.inspect_archive import open_archive
 from assay.data.readers.harness.inspect_columns import Samples, Wanted, of_one_sample
 from assay.errors import InputError
-from assay.files.reading import ARCHIVE, opened, parse_json, read_json
+from assay.files.reading import LINES, opened, parse_json, read_json
 from assay.names import one_line
 
 SAMPLES = "samples/"
@@ -18,7 +18,7 @@ TOKENS = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens_to
 
 
 def zipped(path: Path) -> bool:
-    with opened(path, ARCHIVE) as file:
+    with opened(path, LINES) as file:
         return file.read(4) == b"PK\x03\x04"
 
 

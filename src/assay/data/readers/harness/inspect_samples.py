@@ -29,7 +29,7 @@ from assay.data.readers.harness.inspect_records import (
 from assay.data.readers.harness.long_lists import NotPlainError, file_blocks, parts_of_list, records_of_list
 from assay.data.readers.harness.places import MadePlaces, NumberedPlaces
 from assay.errors import InputError
-from assay.files.reading import ARCHIVE, DOCUMENT, opened, parse_json, read_json
+from assay.files.reading import DOCUMENT, LINES, opened, parse_json, read_json
 from assay.names import one_line
 
 _SUMMARIES, _JOURNAL = "summaries.json", "_journal/summaries/"
@@ -207,7 +207,7 @@ def _add_sample(found: Samples, wanted: Wanted, sample: _Sample) -> None:
 
 def header_of_json(path: Path) -> Any:
     """A log without its samples."""
-    with opened(path, ARCHIVE) as file:
+    with opened(path, LINES) as file:
         start = file.read(_LARGEST_HEADER)
     found = _START_OF_SAMPLES.search(start)
     if found is not None:

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from assay.data.readers.harness import Log, field_of, shown_value
 from assay.data.readers.harness.answers import Answers, AnswersLog
-from assay.data.readers.harness.decoding import decoded_file
+from assay.data.readers.harness.decoding import decoded_file, once_each
 from assay.data.readers.harness.first_look import FirstLook, look_at
 from assay.data.readers.harness.named_after import model_named, named_after
 from assay.errors import InputError
@@ -87,7 +87,9 @@ class LiveCodeBenchLog(AnswersLog):
     paired_on: ClassVar[str] = "question_id"
 
     def read(self) -> Answers:
-        questions = decoded_file(self.files[0], list[_Question], check=_check_questions)
+        questions = decoded_file(
+            self.files[0], list[_Question], check=_check_questions, whole=once_each("question_id", "graded_list")
+        )
         every = [(one, run, right) for one in questions for run, right in enumerate(one.graded_list, start=1)]
         return Answers(
             [one.item for one, _, _ in every],

@@ -22,6 +22,7 @@ from assay.names import one_line
 
 FORMAT = "mt-bench"
 KEYS = frozenset({"question_id", "model", "judge", "score", "turn"})
+_ONCE = (b'"question_id":', b'"model":', b'"score":')
 _UNPARSED = -1
 
 
@@ -101,7 +102,7 @@ def with_questions(rows: Rows, task: str, selection: Selection, cluster: str | N
 
 def _logs(path: Path) -> list[MtBenchLog]:
     models: dict[str, dict[int, list[_Judgment]]] = {}
-    for place, line in decoded_lines(path, _Line):
+    for place, line in decoded_lines(path, _Line, once=_ONCE):
         one = _Judgment(place, str(line.question_id), name_of(line.judge), _score(line.score, place))
         models.setdefault(line.model, {}).setdefault(line.turn, []).append(one)
     label = one_line(str(path))

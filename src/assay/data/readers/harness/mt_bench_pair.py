@@ -24,6 +24,7 @@ from assay.names import one_line
 
 KEYS = frozenset({"question_id", "model_1", "model_2", "g1_winner", "g2_winner"})
 #: What `model_1` gets.
+_ONCE = (b'"question_id":', b'"model_1":', b'"model_2":', b'"g1_winner":', b'"g2_winner":')
 _WINNERS = {"model_1": 1.0, "tie": 0.5, "model_2": 0.0, "error": nan}
 
 
@@ -143,7 +144,7 @@ class MtBenchPairLog(AnswersLog):
 
 def _logs(path: Path) -> list[MtBenchPairLog]:
     turns: dict[int, list[_Pair]] = {}
-    for place, line in decoded_lines(path, _Line):
+    for place, line in decoded_lines(path, _Line, once=_ONCE):
         turns.setdefault(line.turn, []).append(_pair(line, place))
     label, shared = one_line(str(path)), {turn: _Turn(own) for turn, own in sorted(turns.items())}
     return [

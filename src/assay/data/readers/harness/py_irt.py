@@ -27,6 +27,11 @@ def recognises(look: FirstLook) -> bool:
     return look.keys >= {"subject_id", "responses"} and isinstance(look.record.get("responses", {}), dict)
 
 
+def _once(found: _Subject, line: bytes) -> bool:
+    """Whether there are as many keys as were read, those of the line itself included."""
+    return line.count(b'":') == len(found.responses) + 2
+
+
 def logs_of(files: Sequence[Path]) -> list[Log]:
     return [log for path in files for log in _logs(path)]
 
@@ -35,7 +40,7 @@ def _logs(path: Path) -> list["PyIrtLog"]:
     """A log for each line."""
     seen: dict[str, str] = {}
     found = []
-    for place, line in decoded_lines(path, _Subject):
+    for place, line in decoded_lines(path, _Subject, whole=_once):
         name = str(line.subject_id)
         before = seen.setdefault(name, place)
         if before is not place:
