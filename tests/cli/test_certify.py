@@ -208,7 +208,7 @@ def test_a_name_that_looks_like_markup_stays_text(tmp_path: Path) -> None:
 def test_files_of_several_metrics_are_asked_which(tmp_path: Path, command: str) -> None:
     """The scores of each metric are those of EvalPlus' own words for its samples."""
     files = [EVALPLUS / f"{name}_eval_results.json" for name in ("small", "large")]
-    output = ["-o", tmp_path / "c.json"] if command == "certify" else []
+    output: list[str | Path] = ["-o", tmp_path / "c.json"] if command == "certify" else []
     ran = assay(command, *files, *output)
     assert (ran.code, ran.out) == (3, "")
     assert "2 metrics (base, plus); choose one with --metric, such as --metric base." in ran.err
