@@ -8,9 +8,12 @@ import msgspec
 
 from assay.certificate.evidence import evidence_path
 from assay.certificate.fields import BothSystems, ComparedSystem
+from assay.certificate.gate.record import GateCertificate
 from assay.certificate.given import Given
 from assay.certificate.record import Certificate
+from assay.certificate.suite.record import SuiteCertificate
 from assay.data import Panel, Table
+from assay.data.metrics import Kind
 from assay.data.reading import read_parquet
 from assay.data.sources import Source
 from assay.errors import InputError, UsageError
@@ -38,11 +41,16 @@ def released(certificate: str | PathLike[str]) -> tuple[Table, ComparedSystem]:
             f"{path}: its verdict is {issued.verdict!r}, so that it certified no release; name the certificate of the "
             "model in use."
         )
-    scores = issued.primary_metric.kind == "score" if isinstance(issued, Certificate) else not issued.losses
-    table = read_parquet(evidence_path(path), kind="scores" if scores else "losses")
+    table = read_parquet(evidence_path(path), kind=_kind(issued))
     said = issued.systems.subject
     rows = replace(table.select("subject"), name=said.name)
     return rows, msgspec.structs.replace(said, file=issued.evidence.file, sha256=issued.evidence.sha256)
+
+
+def _kind(issued: Certificate | SuiteCertificate | GateCertificate) -> Kind:
+    if isinstance(issued, SuiteCertificate):
+        return "losses" if issued.losses else "scores"
+    return "scores" if isinstance(issued, Certificate) and issued.primary_metric.kind == "score" else "losses"
 
 
 def check_against(baseline: Source | Panel | None, subject: Source | None) -> None:

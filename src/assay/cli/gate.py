@@ -16,6 +16,7 @@ from assay.cli.shown import Outputs
 if TYPE_CHECKING:
     from assay.certificate.gate.fields import StatedGatePlan, TakenLook
     from assay.scoring.models_and_texts import Spec
+    from assay.scoring.noise_floor import NoiseFloor
 
 LOOKS = "Looking"
 
@@ -78,6 +79,21 @@ def gate(
         Path | None,
         options.option("Where losses are kept, to be resumed. (default: CERT.runs beside it)", value="DIR"),
     ] = None,
+    cache: Annotated[
+        Path | None,
+        options.option(
+            "Keep the baseline's run here, and find it again by the digests of model, text, context and tokenizer.",
+            "--cache",
+            value="DIR",
+        ),
+    ] = None,
+    repeat_baseline: Annotated[
+        bool,
+        options.option(
+            "Score the baseline's first windows twice, and say how far two runs of one model differ.",
+            "--repeat-baseline",
+        ),
+    ] = False,
     overwrite: options.Overwrite = False,
     sign: Annotated[Path | None, options.option("Sign with this private key (assay keygen).", value="KEY")] = None,
     timestamp: Annotated[bool, options.option("Record the time of issue.", "--timestamp")] = False,
@@ -136,6 +152,8 @@ def gate(
         cluster=cluster,
         plan=Plan(context=context),
         runs=runs,
+        cache=cache,
+        repeat_baseline=_say_noise if repeat_baseline else None,
         field=field,
         split_on=split_on,
         overwrite=overwrite,
@@ -151,6 +169,10 @@ def gate(
     else:
         out.print(issued, junit=junit)
     raise typer.Exit(0 if issued.passed else 1)
+
+
+def _say_noise(noise: "NoiseFloor") -> None:
+    say(noise.sentence, err=True)
 
 
 class _Shown:

@@ -102,12 +102,15 @@ class StepwiseRun:
         return found
 
     @cached_property
+    def whole(self) -> dict[str, Any]:
+        """Everything that its manifest says."""
+        usual = manifest_of(self.model.about, self.model.encoded, self.layout, self.model.plan)
+        return {**usual, **self.manifest, "shards": sum(map(len, self.steps))}
+
+    @cached_property
     def run(self) -> Run:
         """The run on disk, made or resumed."""
-        usual = manifest_of(self.model.about, self.model.encoded, self.layout, self.model.plan)
-        shards = sum(map(len, self.steps))
-        manifest = {**usual, **self.manifest, "shards": shards}
-        return create_or_resume(self.folder, manifest, overwrite=self.overwrite)
+        return create_or_resume(self.folder, self.whole, overwrite=self.overwrite)
 
     def score(self, step: int, tell: Callable[[int], None] | None = None) -> list[Path]:
         """Score what is missing of a step; the files of all steps so far."""

@@ -1,6 +1,6 @@
 """`gate`: score windows in a random order, look, stop when the answer is clear, and certify."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -26,8 +26,10 @@ from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.places import check_outputs, is_run
 from assay.scoring import window_id
+from assay.scoring.baseline_store import BaselineStore
 from assay.scoring.checkpoint import ids_digest
 from assay.scoring.models_and_texts import Model, Text, check_folders, read_documents, specs_of
+from assay.scoring.noise_floor import NoiseFloor, noise_floor
 from assay.scoring.stepwise import Loaded, StepwiseRun, load
 from assay.scoring.windows import Layout, Plan, windows_of
 from assay.stats.sequential.spending import Spending
@@ -59,6 +61,8 @@ def gate(
     cluster: str | None = None,
     plan: Plan | None = None,
     runs: str | PathLike[str] | None = None,
+    cache: str | PathLike[str] | None = None,
+    repeat_baseline: Callable[[NoiseFloor], None] | None = None,
     field: str | None = None,
     split_on: str | None = None,
     overwrite: bool = False,
@@ -77,6 +81,11 @@ def gate(
 
     Losses are kept in ``runs`` (default: ``CERT.runs`` beside the certificate), where a gate that was killed is
     resumed.
+
+    With ``cache`` the run of the baseline is kept in that folder instead, and found again by the digests of model,
+    text, context and tokenizer: the next gate on the same text scores only the model. One that was made in another way
+    is refused. With ``repeat_baseline`` the baseline's first windows are scored twice before anything is judged, and
+    it is told how far two runs of the same model differ.
 
     >>> import tempfile
     >>> from assay.models import path
@@ -101,7 +110,12 @@ def gate(
     planned = _planned(both, wanted, how)
     rule = minimum_rule(planned.plan, wanted)
     enforce((rule,), wanted, "window")
-    scored = _scored(both, planned, folder, watcher, overwrite=overwrite)
+    store = None if cache is None else _store(Path(cache), both)
+    if repeat_baseline is not None:
+        noise = _noise(both, planned)
+        repeat_baseline(noise)
+        _check_noise(noise, planned.plan.limit)
+    scored = _scored(both, planned, _Kept(folder, store, overwrite), watcher)
     facts = gate_facts(scored.union, planned.plan, wanted, planned.tokens)
     certificate = GateCertificate(
         meta=issuer(planned.plan.seed, timestamp=timestamp),
@@ -259,16 +273,55 @@ class _Scored:
     union: Panel
 
 
-def _scored(both: _Both, planned: _Planned, folder: Path, watcher: GateWatcher | None, *, overwrite: bool) -> _Scored:
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Where losses are kept."""
+
+    folder: Path
+    store: BaselineStore | None
+    overwrite: bool
+
+    def stored(self, run: StepwiseRun) -> StepwiseRun:
+        """The run of the baseline, in the store: it does not depend on what is judged, so neither does its manifest."""
+        assert self.store is not None
+        own = {name: value for name, value in run.manifest["gate"].items() if name != "plan"}
+        kept = replace(run, manifest={"gate": own})
+        return replace(kept, folder=self.store.place(kept.whole, overwrite=self.overwrite))
+
+
+def _store(folder: Path, both: _Both) -> BaselineStore:
+    if both.baseline is None:
+        raise UsageError("`cache` keeps the run of a baseline that is a model, and this one is a run; leave it out.")
+    return BaselineStore(folder)
+
+
+def _noise(both: _Both, planned: _Planned) -> NoiseFloor:
+    """How far two runs of the baseline differ, on the windows of the first look."""
+    model = both.baseline
+    if model is None:
+        raise UsageError("`repeat_baseline` scores the baseline twice, and this one is a run; name the model itself.")
+    windows = planned.windows[: planned.plan.looks[0].windows]
+    rows = [both.layout.row(model.encoded[one.document].ids, one, model.start) for one in windows]
+    return noise_floor(model.name, model.scorer.losses, rows, [one.tokens for one in windows])
+
+
+def _check_noise(noise: NoiseFloor, limit: float) -> None:
+    if noise.ratio > limit:
+        raise InputError(f"{noise.sentence} That is beyond the limit of × {limit:g}: nothing can be judged by it.")
+
+
+def _scored(both: _Both, planned: _Planned, kept: _Kept, watcher: GateWatcher | None) -> _Scored:
     """Score step by step, until a look stops."""
     plan, stops = planned.plan, [look.windows for look in planned.plan.looks]
     baseline = {} if both.baseline is None else {"baseline": both.baseline}
     models = {**baseline, "subject": both.subject}
     manifest = {"gate": {"plan": plan.digest, "looks": stops, "seed": plan.seed, "order": plan.order}}
     steps = {
-        role: StepwiseRun(model, both.layout, planned.windows, stops, folder / role, manifest, overwrite)
+        role: StepwiseRun(model, both.layout, planned.windows, stops, kept.folder / role, manifest, kept.overwrite)
         for role, model in models.items()
     }
+    if kept.store is not None:
+        steps["baseline"] = kept.stored(steps["baseline"])
     done = _Counter(watcher, planned.tokens * len(models))
     for number in range(len(stops)):
         tables = {role: read_shards(one.score(number, done), one.run.folder) for role, one in steps.items()}
@@ -281,8 +334,9 @@ def _scored(both: _Both, planned: _Planned, folder: Path, watcher: GateWatcher |
             watcher.looked(look, number, plan)
         if look.outcome != "continue":
             break
-    for one in steps.values():
-        one.finish()
+    finished = {role: one.finish() for role, one in steps.items()}
+    if kept.store is not None:
+        kept.store.seal(finished["baseline"])
     return found
 
 
