@@ -96,7 +96,7 @@ def test_a_limit_that_is_none_is_refused(limit: Any) -> None:
 
 
 def test_scores_have_no_ratio() -> None:
-    with pytest.raises(UsageError, match="use `assert_not_worse`"):
+    with pytest.raises(UsageError, match="use assert_not_worse"):
         assert_ratio_below(RIGHT, SAME)
 
 

@@ -114,7 +114,7 @@ def _judged(
         return compared_in_looks(both, items, limit, plan, how, ratio=ratio)
     if items is not None or plan.looks != 1 or any(map(callable, both)):
         raise UsageError(
-            "`looks` is for functions that score `items` (`assert_not_worse(old, new, items=prompts, looks=5)`); "
+            "looks is for functions that score items, as in assert_not_worse(old, new, items=prompts, looks=5); "
             "results that are there already are looked at once."
         )
     found = compared(*both, how)

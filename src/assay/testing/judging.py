@@ -52,8 +52,8 @@ def judged(found: Comparison, limit: float, *, ratio: bool) -> Verdict:
     estimate = found.ratio if ratio else found.difference
     if estimate is None:
         raise UsageError(
-            f"`assert_ratio_below` is about perplexities, but these are scores ({found.measure or 'score'}); use "
-            "`assert_not_worse`."
+            f"assert_ratio_below is about perplexities, but these are scores ({found.measure or 'score'}); use "
+            "assert_not_worse."
         )
     decided = _decided(found, estimate, limit, ratio=ratio)
     sentence = _sentence(found, estimate, decided, ratio=ratio)

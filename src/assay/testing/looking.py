@@ -68,7 +68,7 @@ def compared_in_looks(
     """Score items with both functions until a look decides; what it compared, and the verdict."""
     given = list(items)
     if not given:
-        raise InputError("`items` has no items; give what both functions score.")
+        raise InputError("items has no items; give what both functions score.")
     how = dict(how)
     level = how.pop("level", DEFAULT_LEVEL)
     planned, columns = looks_at(len(given), looks, level), _Columns(ratio=ratio)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "assay(looks=5, spending='obrien-fleming', seed=0): functions that score `items` in `assert_not_worse` and "
-        "`assert_ratio_below` are called only as often as the answer needs, with at most so many looks",
+        "assay(looks=5, spending='obrien-fleming', seed=0): functions that score items in assert_not_worse and "
+        "assert_ratio_below are called only as often as the answer needs, with at most so many looks",
     )
 
 
