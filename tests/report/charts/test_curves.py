@@ -106,7 +106,7 @@ def test_more_lines_than_colours_differ_by_dashes_with_the_legend_beside() -> No
 
 def test_a_y_axis_may_have_a_domain_a_format_and_a_long_title() -> None:
     axes = Axes("a title that takes more than one line of it", (BASE,), domain=(0, 1), written=".0%", tall=False)
-    y = channel(curve(axes), "y")[-1]
+    y = next(one for one in channel(curve(axes), "y") if "scale" in one)
     assert (y["scale"]["domain"], y["axis"]["format"]) == ([0, 1], ".0%")
     assert len(y["title"]) == 2
     assert " ".join(y["title"]) == axes.axis

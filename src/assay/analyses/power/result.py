@@ -120,6 +120,8 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
         if value is None or limits is None:
             return None
         label, text = "answer, with what the pilot leaves open", words.estimate(value, limits)
+        if all(float(number).is_integer() for number in (value, limits.low, limits.high)):
+            text = f"{value:,.0f}  [{limits.low:,.0f} to {limits.high:,.0f}]"
         return Gauge(label, value, limits.low, limits.high, (), None, text)
 
     @property

@@ -61,7 +61,7 @@ class _CurveDrawing:
         height = _HEIGHT if axes.tall else _LOW_HEIGHT
         x, y = self._x(title=last), _y(axes, height)
         parts = [part for mark in axes.marks for part in _mark(mark)]
-        parts += self._intervals(axes, x) + self._lines(axes, x, y)
+        parts += self._lines(axes, x, y) + self._intervals(axes, x)
         parts += [part for place in axes.places for part in _place(place, axes, x, y)]
         title = {"title": small_title(axes.title, frame="group")} if axes.title else {}
         return layers(parts, WIDTH, height, **title)
