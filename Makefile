@@ -60,7 +60,7 @@ $(MODELS): $(DECLARED) | $(BIN)/pip
 $(DEV): $(DECLARED) | $(BIN)/pip
 	@echo "Installing Assay and its development tools (only when pyproject.toml or constraints.txt change)"
 	@$(PIP) install --quiet "$$(grep '^torch==' constraints.txt)"
-	@$(PIP) install --quiet -c constraints.txt -e '.[dev,hf,sign,ja]'
+	@$(PIP) install --quiet -c constraints.txt -e '.[dev,hf,sign,ja,ray]'
 	@touch $(RUNTIME) $(MODELS) $@
 
 # ------------------------------------------------------------------------------------------------------------- demo

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from assay.data import Panel, Selection, Table, pair, read_table, read_tables
     from assay.data.readers.formats import HarnessFormat, formats
     from assay.design import Design, Policy
+    from assay.engines import Engine
     from assay.errors import AssayError, InputError, UsageError
     from assay.limits import GroupLimits, Limits, TotalLimits
     from assay.report.files import write_report
@@ -110,6 +111,7 @@ _HOMES = {
     "ModelSpec": "assay.scoring.models_and_texts",
     "EndpointSpec": "assay.scoring.models_and_texts",
     "Document": "assay.scoring.models_and_texts",
+    "Engine": "assay.engines",
     "tune_run": "assay.training.run",
     "write_report": "assay.report.files",
     "Comparison": "assay.analyses.compare.result",
@@ -146,6 +148,7 @@ __all__ = [
     "Design",
     "Document",
     "EndpointSpec",
+    "Engine",
     "Estimate",
     "Fallback",
     "GateCertificate",

@@ -32,6 +32,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("torch", "transformers", "peft", "accelerate", "safetensors"),
     ),
     "ja": ("BLEU and chrF of Japanese", ("sacrebleu",)),
+    "ray": ("work on a cluster: score and tune run with --engine ray", ("ray",)),
     "sign": ("signed certificates", ("cryptography",)),
     "xlsx": ("Excel workbooks", ("openpyxl",)),
 }

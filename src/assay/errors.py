@@ -4,7 +4,8 @@
     ├── UsageError             2    an option or argument that makes no sense
     ├── InputError             3    data that is refused: unreadable, unpaired, too few
     │   └── NoPairsError       3    no unit is in both tables
-    └── WriteError             74   the disk or a pipe failed while something was written
+    ├── WriteError             74   the disk or a pipe failed while something was written
+    └── EngineError            74   workers or their cluster failed, again and again
 
 A message is one line: what is wrong, where (file, row, column), and what to do next. Exit code 1 is a gate that failed:
 no error has it. Anything outside this tree is an internal error, exit code 70 (`assay.exit_codes`).
@@ -40,6 +41,12 @@ class NoPairsError(InputError):
 
 class WriteError(AssayError):
     """The disk is full or failed, or nobody reads the output any more: what was there before is untouched."""
+
+    exit_code = 74
+
+
+class EngineError(AssayError):
+    """Workers or their cluster failed: what was finished is kept, and the same command goes on."""
 
     exit_code = 74
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import VERBS
+from assay.version import VERSION
 from tests.cli.command import LOSSES, SCORES, Shell
 
 
@@ -89,7 +90,12 @@ def test_a_reader_that_stops_early_makes_no_traceback(tmp_path: Path) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-@pytest.mark.parametrize("verb", [*sorted(VERBS.keys() - {"tune"}), "tune report", "tune run"])
+def test_the_package_runs_as_the_command() -> None:
+    said = subprocess.run([sys.executable, "-m", "assay", "--version"], capture_output=True, check=True, text=True)
+    assert said.stdout == f"assay {VERSION}\n"
+
+
+@pytest.mark.parametrize("verb", ["", *sorted(VERBS), "tune report", "tune run"])
 def test_help_has_no_type_beside_flags_and_fits_80_columns(shell: Shell, verb: str) -> None:
     shell.monkeypatch.setenv("COLUMNS", "80")
     text = shell(*verb.split(), "--help").out

@@ -30,6 +30,13 @@ def test_windows_are_two_numbers_from_one_on(shell: Shell) -> None:
         shell.assert_refused(*command, exit_code=2, parts=["180x180", repr(windows)])
 
 
+def test_the_options_of_a_cluster_need_one(shell: Shell) -> None:
+    shell.write("a.txt", "text")
+    command = ("score", str(models.path("base")), "a.txt", "-o", "run", "--address", "head:6379")
+    shell.assert_refused(*command, exit_code=2, parts=["--address and --gpus-per-worker need --engine ray"])
+    assert not (shell.folder / "run").exists()
+
+
 def test_what_was_typed_for_a_new_line_is_one() -> None:
     assert unescaped(r"\n\n") == "\n\n"
     assert unescaped(r"a\tb") == "a\tb"

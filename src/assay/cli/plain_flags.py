@@ -7,31 +7,23 @@ from typing import Any, Literal, get_args, get_origin
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 
-class PlainFlags(TyperCommand):
-    """A command whose flags are shown by their names alone."""
+class _Plain:
+    """Flags are shown by their names alone, those that typer adds (--help, completion) as well."""
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
-        for parameter in self.params:
+    def get_params(self, ctx: Any) -> Any:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command beside which this is a base
+        for parameter in found:
             if isinstance(parameter, TyperOption) and parameter.is_flag and parameter.metavar is None:
                 parameter.metavar = ""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """The option --help, likewise."""
-        found = super().get_help_option(ctx)
-        if found is not None:
-            found.metavar = ""
-        return found
-
-    def get_params(self, ctx: Any) -> Any:
-        return _taken_plainly(super().get_params(ctx))
+        return _taken_plainly(found)
 
 
-class PlainGroup(TyperGroup):
-    """A command of commands, with options of its own."""
+class PlainFlags(_Plain, TyperCommand):
+    """A verb."""
 
-    def get_params(self, ctx: Any) -> Any:
-        return _taken_plainly(super().get_params(ctx))
+
+class PlainGroup(_Plain, TyperGroup):
+    """Verbs, with options of their own."""
 
 
 def _taken_plainly(parameters: list[Any]) -> list[Any]:

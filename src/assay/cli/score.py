@@ -74,6 +74,10 @@ def score(
         int | None,
         options.option("Tokens per forward pass. (default: by the model's size)", value="N"),
     ] = None,
+    engine: options.RunsOn = "local",
+    workers: options.WorkersAtOnce = None,
+    address: options.ClusterAddress = None,
+    gpus_per_worker: options.GpusPerWorker = 0.0,
     overwrite: options.Overwrite = False,
 ) -> None:
     """What does this model lose on this text? Writes a run that compare, certify and context read.
@@ -126,6 +130,7 @@ def score(
         field=field,
         split_on=split_on,
         overwrite=overwrite,
+        engine=options.engine_of(engine, workers, address, gpus_per_worker),
         progress=tokens_of,
     )
     for name, found in runs.items():

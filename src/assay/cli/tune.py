@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
 
 from assay.cli import options, output
 from assay.cli.option_groups import with_groups
-from assay.cli.plain_flags import PlainFlags
+from assay.cli.plain_flags import PlainFlags, PlainGroup
 from assay.cli.shown import Outputs
 from assay.design import Design
 
@@ -19,7 +18,7 @@ _RECORD = "What is recorded, every so many steps (0: never)"
 _REPORT = "report"
 
 
-class _ReportUnlessNamed(TyperGroup):
+class _ReportUnlessNamed(PlainGroup):
     """`assay tune A B` is `assay tune report A B`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -166,6 +165,10 @@ def run(
     temperature: options.Temperature = 0.0,
     max_tokens: options.MaxTokens = 256,
     stop: options.Stop = None,
+    engine: options.RunsOn = "local",
+    workers: options.WorkersAtOnce = None,
+    address: options.ClusterAddress = None,
+    gpus_per_worker: options.GpusPerWorker = 0.0,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Train with LoRA or in full, record every step, and score the validation text with the result.
@@ -204,5 +207,6 @@ def run(
         generate=generate,
         decoding=Decoding(temperature=temperature, seed=seed, max_tokens=max_tokens, stop=tuple(stop or ())),
         overwrite=overwrite,
+        engine=options.engine_of(engine, workers, address, gpus_per_worker),
         on_run=lambda found: output.say(str(found)),
     )

@@ -1,18 +1,20 @@
 """Measure the loss of models on text (perplexity, bits per byte): `score` writes it as runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from math import exp
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.data import Panel, read_table
 from assay.data.runs import Run, create_or_resume, finish
+from assay.engines import LOCAL, Engine
 from assay.errors import InputError, UsageError
 from assay.results.words import count
 from assay.scoring.checkpoint import definition_digest, ids_digest, model_digests
@@ -35,6 +37,7 @@ from assay.version import VERSION
 if TYPE_CHECKING:
     from assay.scoring.endpoint import EndpointScorer
     from assay.scoring.hf import ModelScorer
+    from assay.scoring.on_workers import BatchRows, ScorerOnWorkers, ShardLosses
 
 
 TokenProgress = Callable[[int, int], None]  # tokens done, tokens in all
@@ -66,13 +69,15 @@ def score(
     field: str | None = None,
     split_on: str | None = None,
     overwrite: bool = False,
+    engine: Engine = LOCAL,
     progress: Callable[[str], TokenProgress] | None = None,
 ) -> dict[str, Run]:
     """Score text with one or several models and write a run for each.
 
     A model is a folder or hub name, a `ModelSpec` that says how to load it, or an `EndpointSpec`; a text is a file, a
     folder or a `Document`. One model writes to ``output`` itself, several to folders in it under their names. Texts are
-    tokenized once per tokenizer. A run that was killed is resumed; one of another model or text is refused.
+    tokenized once per tokenizer. A run that was killed is resumed; one of another model or text is refused. ``engine``
+    says where the model runs: each worker loads it once, and the run is the same to the last byte.
 
     >>> import tempfile
     >>> import assay
@@ -95,24 +100,37 @@ def score(
     for name, spec in specs.items():
         target = folder if len(specs) == 1 else folder / name
         shown = None if progress is None else progress(name)
-        scorer = loaded(spec)
-        definition = definition_digest(scorer.tokenizer)
-        digests = model_digests(spec) | {"tokenizer_definition": definition}
-        portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
-        encoded = encoded_by(scorer.tokenizer, definition, documents, known)
-        start = start_token(plan, scorer)
-        runs[name] = score_encoded(
-            encoded,
-            scorer.losses,
-            target,
-            about=about_model(name, spec, scorer, digests) | {"bos": start},
-            layout=layout_for(portion, scorer.context, bos=start is not None),
-            plan=portion,
-            bos=start,
-            overwrite=overwrite,
-            progress=shown,
-        )
+        with _scorer(spec, engine) as scorer:
+            definition = definition_digest(scorer.tokenizer)
+            digests = model_digests(spec) | {"tokenizer_definition": definition}
+            portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
+            encoded = encoded_by(scorer.tokenizer, definition, documents, known)
+            start = start_token(plan, scorer)
+            runs[name] = score_encoded(
+                encoded,
+                scorer.losses,
+                target,
+                about=about_model(name, spec, scorer, digests) | {"bos": start},
+                layout=layout_for(portion, scorer.context, bos=start is not None),
+                plan=portion,
+                bos=start,
+                overwrite=overwrite,
+                progress=shown,
+                on_workers=getattr(scorer, "shards", None),
+            )
     return runs
+
+
+@contextmanager
+def _scorer(spec: Spec, engine: Engine) -> Iterator["ModelScorer | EndpointScorer | ScorerOnWorkers"]:
+    """A model in this process, or one on each worker of an engine."""
+    if engine.here:
+        yield loaded(spec)
+        return
+    from assay.scoring.on_workers import scorer_on_workers  # late: few runs need it
+
+    with scorer_on_workers(spec, engine) as found:
+        yield found
 
 
 def loaded(spec: Spec) -> "ModelScorer | EndpointScorer":
@@ -155,7 +173,7 @@ def encoded_by(
 
 
 def about_model(
-    name: str, spec: Spec, scorer: "ModelScorer | EndpointScorer", digests: dict[str, str | None]
+    name: str, spec: Spec, scorer: "ModelScorer | EndpointScorer | ScorerOnWorkers", digests: dict[str, str | None]
 ) -> dict[str, Any]:
     """The manifest's entry for the model: digests instead of paths, so that a moved folder is the same model."""
     used = ["transformers"] if isinstance(spec, EndpointSpec) else ["torch", "transformers"]
@@ -204,8 +222,9 @@ def score_encoded(
     bos: int | None,
     overwrite: bool = False,
     progress: TokenProgress | None = None,
+    on_workers: "Callable[[Sequence[Sequence[BatchRows]]], Iterator[ShardLosses]] | None" = None,
 ) -> Run:
-    """Score the missing shards of a run."""
+    """Score the missing shards of a run; ``on_workers`` gives the losses of whole shards."""
     windows = chosen_windows([len(document.ids) for document in encoded], layout, plan)
     assert plan.batch_tokens is not None  # chosen by whoever knows the model
     shards = shards_of(windows, plan.batch_tokens)
@@ -222,8 +241,13 @@ def score_encoded(
         if progress is not None:
             progress(done, total)
 
-    for number in sorted(missing):
-        found = scored.losses_of(windows, shards[number], tell)
+    numbers = sorted(missing)
+    every: Iterator[dict[int, NDArray[np.float64]]]
+    if on_workers is None:
+        every = (scored.losses_of(windows, shards[number], tell) for number in numbers)
+    else:
+        every = scored.losses_by(on_workers, windows, [shards[number] for number in numbers], tell)
+    for number, found in zip(numbers, every, strict=True):
         write_windows(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
     return finish(run)
 
@@ -243,11 +267,56 @@ class WindowScorer:
         """The losses of the tokens of some windows, by the window's number; ``tell`` hears how many tokens are done."""
         found: dict[int, NDArray[np.float64]] = {}
         for batch in batches:
-            rows = [self.layout.row(self.encoded[windows[i].document].ids, windows[i], self.bos) for i in batch]
-            for i, values in zip(batch, self.losses(rows, [windows[i].tokens for i in batch]), strict=True):
-                found[i] = _finite(values, self.encoded, windows[i], self.layout)
+            found |= self._checked(windows, batch, self.losses(*self.rows(windows, batch)))
             tell(sum(windows[i].tokens for i in batch))
         return found
+
+    def losses_by(
+        self,
+        on_workers: "Callable[[Sequence[Sequence[BatchRows]]], Iterator[ShardLosses]]",
+        windows: Sequence[Window],
+        shards: Sequence[Sequence[Sequence[int]]],
+        tell: Callable[[int], None],
+    ) -> Iterator[dict[int, NDArray[np.float64]]]:
+        """The same of several shards, from workers that get a shard at a time."""
+        for batches, losses in zip(shards, on_workers(_ShardRows(self, windows, shards)), strict=True):
+            found: dict[int, NDArray[np.float64]] = {}
+            for batch, values in zip(batches, losses, strict=True):
+                found |= self._checked(windows, batch, values)
+                tell(sum(windows[i].tokens for i in batch))
+            yield found
+
+    def rows(self, windows: Sequence[Window], batch: Sequence[int]) -> "BatchRows":
+        """What a model is fed for a batch of windows, and how many of the last tokens count."""
+        rows = [self.layout.row(self.encoded[windows[i].document].ids, windows[i], self.bos) for i in batch]
+        return rows, [windows[i].tokens for i in batch]
+
+    def _checked(
+        self, windows: Sequence[Window], batch: Sequence[int], losses: Sequence[NDArray[np.float64]]
+    ) -> dict[int, NDArray[np.float64]]:
+        pairs = zip(batch, losses, strict=True)
+        return {i: _finite(values, self.encoded, windows[i], self.layout) for i, values in pairs}
+
+
+@dataclass(frozen=True, slots=True)
+class _ShardRows(Sequence["Sequence[BatchRows]"]):
+    """The rows of shards, made when they are asked for: all at once would be all of the text."""
+
+    scorer: WindowScorer
+    windows: Sequence[Window]
+    shards: Sequence[Sequence[Sequence[int]]]
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    @overload
+    def __getitem__(self, place: int) -> "Sequence[BatchRows]": ...
+    @overload
+    def __getitem__(self, place: slice) -> "Sequence[Sequence[BatchRows]]": ...
+    def __getitem__(self, place: int | slice) -> "Sequence[BatchRows] | Sequence[Sequence[BatchRows]]":
+        if isinstance(place, slice):
+            return _ShardRows(self.scorer, self.windows, self.shards[place])
+        return [self.scorer.rows(self.windows, batch) for batch in self.shards[place]]
 
 
 def _finite(

@@ -11,6 +11,7 @@ from assay.data import read_table
 from assay.data.generations import Prompts, TableSource, read_prompts
 from assay.data.training.run_folder import AT_START, EVENTS, GENERATIONS, MANIFEST, WINDOWS, read_manifest, read_run
 from assay.data.writing_systems import is_japanese
+from assay.engines import LOCAL, Engine
 from assay.errors import UsageError
 from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
 from assay.files.writing import remove_parts
@@ -68,6 +69,22 @@ class _Task:
     decoding: Decoding
 
 
+@dataclass(frozen=True)
+class _Trials:
+    """Runs of a sweep as work for an engine: a block is a folder and the settings to train with."""
+
+    task: _Task
+    overwrite: bool
+    sweep: bool
+
+    def prepare(self) -> Callable[[tuple[Path, Settings]], TrainedRun]:
+        return self._run
+
+    def _run(self, trial: tuple[Path, Settings]) -> TrainedRun:
+        folder, settings = trial
+        return _complete(self.task, settings, folder, overwrite=self.overwrite, sweep=self.sweep)
+
+
 def tune_run(
     base: str | PathLike[str],
     output: str | PathLike[str],
@@ -83,14 +100,16 @@ def tune_run(
     generate: TableSource | None = None,
     decoding: Decoding | None = None,
     overwrite: bool = False,
+    engine: Engine = LOCAL,
     on_run: Callable[[TrainedRun], None] | None = None,
 ) -> list[TrainedRun]:
     """Train a base model with LoRA or in full, record every step, and score the validation text with the result.
 
     Called again with the same arguments after a kill, it resumes from the last checkpoint. With ``learning_rates`` it
     trains once at each, from the same start on the same data, into ``output/lr-RATE``. ``generate`` is a table of
-    prompts and references, which the trained model answers at the end, as ``decoding`` says. ``on_run`` is called with
-    every run when it is complete. `assay.tune` compares runs.
+    prompts and references, which the trained model answers at the end, as ``decoding`` says. ``engine`` says where the
+    runs of a sweep are trained; all workers must see ``output``. ``on_run`` is called with every run when it is
+    complete. `assay.tune` compares runs.
 
     >>> import tempfile
     >>> import assay
@@ -123,10 +142,11 @@ def tune_run(
     )
     wanted = {place: settings} if rates is None else {place / f"lr-{one.learning_rate:g}": one for one in rates}
     runs = []
-    for folder, chosen in wanted.items():
-        runs.append(_complete(task, chosen, folder, overwrite=overwrite, sweep=rates is not None))
-        if on_run is not None:
-            on_run(runs[-1])
+    with engine.started(_Trials(task, overwrite, sweep=rates is not None)) as workers:
+        for found in workers.run([(folder.absolute(), chosen) for folder, chosen in wanted.items()]):
+            runs.append(found)
+            if on_run is not None:
+                on_run(found)
     return runs
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assay.data.readers import csv_and_jsonl
 from assay.data.readers.registry import open_file
+from assay.data.readers.small_tables import small_table
 from assay.errors import InputError
 
 _CELLS = st.one_of(
@@ -44,7 +45,7 @@ def _read(path: Path) -> Any:
 def test_a_plain_file_is_read_without_duckdb(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("item,score\nq1,0.5\nq2,1e-3\n")
-    rows = csv_and_jsonl.small_table(path, ",", 2)
+    rows = small_table(path, ",", 2)
     assert rows == [["q1", "0.5"], ["q2", "1e-3"]]
 
 
@@ -52,4 +53,4 @@ def test_a_plain_file_is_read_without_duckdb(tmp_path: Path) -> None:
 def test_what_is_not_plain_is_left_to_duckdb(tmp_path: Path, rest: str) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(f"item,score{rest}".encode())
-    assert csv_and_jsonl.small_table(path, ",", 2) is None
+    assert small_table(path, ",", 2) is None

@@ -326,7 +326,8 @@ def _scored(both: _Both, planned: _Planned, kept: _Kept, watcher: GateWatcher | 
     for number in range(len(stops)):
         tables = {role: read_shards(one.score(number, done), one.run.folder) for role, one in steps.items()}
         if both.table is not None:
-            there = np.isin(both.table.ids.astype(str), np.array(planned.names[: stops[number]], dtype=str))
+            wanted = set(planned.names[: stops[number]])
+            there = np.array([one in wanted for one in both.table.ids.tolist()])
             tables["baseline"] = both.table.where(there)
         found = _together(tables, plan)
         look, _ = taken_look(Ordered.of(found.union, plan).first(stops[number]), plan, number)

@@ -1,0 +1,68 @@
+"""Runs are the same to the last byte wherever they were made."""
+
+import hashlib
+import os
+import signal
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from assay.engines import Engine
+from assay.errors import UsageError
+from assay.models import path as model_path
+from assay.scoring import score
+from assay.scoring.models_and_texts import Document, EndpointSpec
+from assay.scoring.windows import Plan
+
+STORY = "Once there were {} models, and all of them were small. "
+TEXTS = [Document(f"story {i}", STORY.format(i) * (3 + i)) for i in range(12)]
+PLAN = Plan(context=48, batch_tokens=96)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.scoring.windows.SHARD_TOKENS", 150)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> dict[str, str]:
+    score(model_path("base"), TEXTS, tmp_path / "here", plan=PLAN)
+    return contents(tmp_path / "here")
+
+
+@pytest.mark.slow
+def test_a_run_from_two_processes_of_which_one_is_killed(here: dict[str, str], tmp_path: Path) -> None:
+    import multiprocessing
+
+    killed: list[int] = []
+
+    def kill_one() -> None:
+        end = time.monotonic() + 120
+        while time.monotonic() < end and not list((tmp_path / "run").glob("**/*.parquet")):
+            time.sleep(0.01)
+        children = multiprocessing.active_children()
+        if children and children[0].pid is not None:
+            os.kill(children[0].pid, signal.SIGKILL)
+            killed.append(children[0].pid)
+
+    killer = Thread(target=kill_one)
+    killer.start()
+    score(model_path("base"), TEXTS, tmp_path / "run", plan=PLAN, engine=Engine(workers=2))
+    killer.join()
+    assert contents(tmp_path / "run") == here
+    assert killed
+    assert len(here) > 5  # there was something to lose
+
+
+def test_a_server_has_workers_of_its_own(tmp_path: Path) -> None:
+    server = EndpointSpec("http://127.0.0.1:9", model="m", tokenizer=str(model_path("base")))
+    with pytest.raises(UsageError, match="raise `concurrency` instead of `workers`"):
+        score({"served": server}, TEXTS, tmp_path / "run", engine=Engine(workers=2))
+    assert not (tmp_path / "run").exists()
