@@ -130,3 +130,22 @@ def test_a_file_that_is_no_recipe_is_left_alone(files: Shell) -> None:
     files.write("mine.sh", "echo mine\n")
     files.assert_refused(*COMMANDS["compare"], "--recipe", "mine.sh", exit_code=2, parts=["no recipe", "mine.sh"])
     assert Path("mine.sh").read_text(encoding="utf-8") == "echo mine\n"
+
+
+def test_a_suite_has_its_total_in_the_table_for_a_paper(shell: Shell) -> None:
+    rows = [
+        (m, t, i, int((i * 7 + len(m) * 3 + t * 5) % 10 < 5 + len(m) % 2))
+        for m in ("old", "newer")
+        for t in (1, 2)
+        for i in range(30)
+    ]
+    shell.write("s.csv", "model,task,item,score\n" + "".join(f"{m},t{t},{t}-{i},{s}\n" for m, t, i, s in rows))
+    command = ("compare", "s.csv", "--a", "old", "--b", "newer")
+    found = json.loads(shell(*command, "--json").out)
+    *tasks, total = csv.DictReader(StringIO(shell(*command, "--table", "csv").out))
+    assert ([row["task"] for row in tasks], total["kind"]) == (["t1", "t2"], "total")
+    assert float(total["difference"]) == found["total"]["difference"]["value"]
+    lines = shell(*command, "--table", "latex").out.splitlines()
+    assert lines[-4] == r"\midrule"
+    assert lines[-3].startswith("mean of the tasks & 60 & ")
+    assert [line for line in shell(*command).out.splitlines() if line.startswith("mean of the tasks")] == []

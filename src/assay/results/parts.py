@@ -4,7 +4,7 @@ Terminal, Markdown, HTML, downloads and data frames all print the same ones.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.results import words
@@ -135,6 +135,15 @@ class ResultTable:
         """Title and what it is of, in one line."""
         joined = ": ".join(part for part in (self.title, self.about) if part).replace("?:", "?")
         return joined[:1].upper() + joined[1:]
+
+    def with_row(self, **values: Value) -> "ResultTable":
+        """The table with one row more; its values by key, and nothing where there is none."""
+        columns = []
+        for column in self.columns:
+            value = values.get(column.key or column.name)
+            text = None if column.written is None else [*column.written, column.show(value)]
+            columns.append(replace(column, values=[*column.values, value], written=text))
+        return replace(self, columns=tuple(columns))
 
     def records(self) -> list[dict[str, Any]]:
         """The numbers without rounding, a record for each row."""

@@ -132,7 +132,10 @@ def _stars(p: float | None) -> str:
 
 
 def _breaks(table: ResultTable) -> list[int]:
-    """Before which rows a new tier begins."""
+    """Before which rows a new tier begins, or the total stands."""
+    kinds = next((column.values for column in table.columns if column.name == "kind"), ())
+    if "total" in kinds:
+        return [list(kinds).index("total")]
     tiers = next((column for column in table.shown if column.name == "tier"), None)
     if tiers is None:
         return []

@@ -230,6 +230,23 @@ class SuiteComparison(Result, frozen=True, kw_only=True, tag="assay/suite/1"):
         groups: dict[str, TaskRow | GroupRow] = {row.group: row for row in self.groups}
         return [(one.depth, (tasks if one.group is None else groups)[one.name]) for one in tree.outline()]
 
+    @property
+    def main_table(self) -> ResultTable:
+        """The tasks, and the total below them, as papers print it."""
+        total = self.total
+        return self._table().with_row(
+            task=self.weighing,
+            kind="total",
+            n=self.n,
+            a=total.a,
+            b=total.b,
+            difference=total.difference,
+            p_adjusted=total.test.p_value,
+            p_alone=total.test.p_value,
+            verdict=_short(self.verdict),
+            weight=1.0,
+        )
+
     def _table(self) -> ResultTable:
         level, outline = words.percent(self.design.level), self._outline()
         rows = [row for _, row in outline]
