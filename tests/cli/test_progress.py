@@ -25,7 +25,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    for screen in (progress.Bars, progress.Lines):
+    for screen in (progress.ProgressBars, progress.Lines):
         monkeypatch.setattr(screen, "every", 0.01)
         monkeypatch.setattr(screen, "patience", 0.0)
 
@@ -64,7 +64,7 @@ def test_what_is_printed_stands_above_the_bars_and_results_end_the_work(capsys: 
 
 
 def test_short_work_is_not_mentioned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress.Bars, "patience", progress.PATIENCE)
+    monkeypatch.setattr(progress.ProgressBars, "patience", progress.PATIENCE)
     stream = Terminal()
     with progress.shown(stream):
         for _ in counted(range(5), "quick", "items"):

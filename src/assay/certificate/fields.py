@@ -22,7 +22,7 @@ def _said(description: str) -> msgspec.Meta:
     return msgspec.Meta(description=description)
 
 
-Limits = Annotated[tuple[float, float], _said("Lower and upper limit.")]
+IntervalLimits = Annotated[tuple[float, float], _said("Lower and upper limit.")]
 Digest = Annotated[str, msgspec.Meta(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)]
 
 
@@ -138,8 +138,8 @@ class PrimaryMetric(Facts, frozen=True, kw_only=True):
     ]
     difference_vs_baseline: Annotated[float, _said("Weighted mean Δ of log-losses, of scores, or of bits.")]
     standard_error: Annotated[float | None, _said("Linearised standard error of the difference.")]
-    ci: Annotated[Limits, _said("Interval of the difference.")]
-    display_ci: Annotated[Limits, _said("exp(ci) for perplexity; else ci itself.")]
+    ci: Annotated[IntervalLimits, _said("Interval of the difference.")]
+    display_ci: Annotated[IntervalLimits, _said("exp(ci) for perplexity; else ci itself.")]
     p_value: Annotated[float | None, _said("Of the verdict of no difference: the test's, or the interval's if larger.")]
     test: Annotated[str, _said("The test of no difference.")]
     test_version: Annotated[int, _said("Version of that test.")]
@@ -259,16 +259,16 @@ class PerplexityAgain(Facts, frozen=True, kw_only=True):
     preview_final_ratio: Annotated[
         float, _said("exp(weighted mean Δ), baseline to subject, whatever its name says; preview to final is 'drift'.")
     ]
-    logloss_delta_ci: Annotated[Limits, _said("Interval of the weighted mean Δ.")]
-    ratio_ci: Annotated[Limits, _said("exp(logloss_delta_ci).")]
+    logloss_delta_ci: Annotated[IntervalLimits, _said("Interval of the weighted mean Δ.")]
+    ratio_ci: Annotated[IntervalLimits, _said("exp(logloss_delta_ci).")]
     stats: PerplexityStats
 
 
 class ExactInterval(Facts, frozen=True, kw_only=True):
     """The same interval with infinitely many replicates."""
 
-    ci: Annotated[Limits, _said("Interval of the difference.")]
-    display_ci: Annotated[Limits, _said("exp(ci) for perplexity; else ci itself.")]
+    ci: Annotated[IntervalLimits, _said("Interval of the difference.")]
+    display_ci: Annotated[IntervalLimits, _said("exp(ci) for perplexity; else ci itself.")]
     distance: Annotated[float | None, _said("Largest distance of the random limits from these, in standard errors.")]
     source: Annotated[str, _said("How the distribution was computed.")]
 
@@ -282,8 +282,8 @@ class PublishedInterval(Facts, frozen=True, kw_only=True):
     method: Annotated[str, _said("bca-plain; percentile where its acceleration is undefined.")]
     scheme: Annotated[Literal["tokens"], _said("Windows are drawn by their tokens.")]
     replicates: Annotated[int, _said("Random replicates, with the seed of ours.")]
-    ci: Annotated[Limits, _said("Interval of the difference.")]
-    display_ci: Annotated[Limits, _said("exp(ci).")]
+    ci: Annotated[IntervalLimits, _said("Interval of the difference.")]
+    display_ci: Annotated[IntervalLimits, _said("exp(ci).")]
 
 
 class BitsOfBoth(Facts, frozen=True, kw_only=True):
@@ -292,7 +292,7 @@ class BitsOfBoth(Facts, frozen=True, kw_only=True):
     baseline: Annotated[float, _said("Of the baseline.")]
     subject: Annotated[float, _said("Of the subject.")]
     difference: Annotated[float, _said("Subject − baseline.")]
-    ci: Annotated[Limits, _said("Interval of the difference.")]
+    ci: Annotated[IntervalLimits, _said("Interval of the difference.")]
 
 
 class DriftOfSplits(Facts, frozen=True, kw_only=True):
@@ -302,8 +302,8 @@ class DriftOfSplits(Facts, frozen=True, kw_only=True):
     log_ratio: Annotated[float, _said("Mean loss of the final minus that of the preview windows.")]
     standard_error: Annotated[float, _said("Of log_ratio.")]
     degrees_of_freedom: Annotated[float | None, _said("Welch's; null in format 2.")]
-    ci: Annotated[Limits | None, _said("Interval of log_ratio, at the policy's level; null in format 2.")]
-    display_ci: Annotated[Limits | None, _said("exp(ci); null in format 2, or too large for numbers.")]
+    ci: Annotated[IntervalLimits | None, _said("Interval of log_ratio, at the policy's level; null in format 2.")]
+    display_ci: Annotated[IntervalLimits | None, _said("exp(ci); null in format 2, or too large for numbers.")]
     test: Annotated[Literal["welch"], _said("The test of no drift.")]
     version: Annotated[int, _said("Version of that test.")]
     p_value: Annotated[float, _said("Of that test.")]

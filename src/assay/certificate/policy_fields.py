@@ -84,7 +84,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class ObjectFields:
     """An object with these fields, none of them required."""
 
     description: str
@@ -149,7 +149,7 @@ class ByName:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TextList:
     """A list of texts, at least one."""
 
     description: str
@@ -252,13 +252,13 @@ _WEIGHTS_OF_TASKS = Either(
     _WORD,
     ByName("A number from 0 up for every task.", "task", _from_0("What the task counts; 0 leaves it out.")),
 )
-_TASKS_IN_IT = Texts(
+_TASKS_IN_IT = TextList(
     "Its tasks, by names and patterns such as mmlu_*. Left out: those of its groups, or as the results say."
 )
 _DEFINED: dict[str, Node] = {
-    "limits": Fields("Limits of a task.", _LIMITS),
-    "total": Fields("Limits of the mean of all tasks.", {"weights": _WEIGHTS_OF_TASKS, **_LIMITS}),
-    "group": Fields(
+    "limits": ObjectFields("Limits of a task.", _LIMITS),
+    "total": ObjectFields("Limits of the mean of all tasks.", {"weights": _WEIGHTS_OF_TASKS, **_LIMITS}),
+    "group": ObjectFields(
         "Limits of the mean of some tasks.",
         {
             "tasks": _TASKS_IN_IT,

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from assay.certificate.policy_fields import FIELDS, Fields, Invalid, definitions, seen
+from assay.certificate.policy_fields import FIELDS, Invalid, ObjectFields, definitions, seen
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, parse_json, read_bytes
@@ -30,7 +30,7 @@ def policy_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Policy",
         "description": "What a model must meet to replace another. What is left out is open: see each field.",
-        **Fields("", FIELDS).schema(),
+        **ObjectFields("", FIELDS).schema(),
         "$defs": definitions(),
     }
 
@@ -55,11 +55,11 @@ def read_policy(path: str | PathLike[str]) -> Policy:
     """
     file = Path(path)
     content = _content(file)
-    faults = list(Fields("", FIELDS).faults("", content))
+    faults = list(ObjectFields("", FIELDS).faults("", content))
     if faults:
         raise InputError(f"{file}: {'; '.join(faults[:_MOST_FAULTS])}{_more(faults)}.")
     try:
-        return policy_from(Fields("", FIELDS).read(content))
+        return policy_from(ObjectFields("", FIELDS).read(content))
     except UsageError as error:
         raise InputError(f"{file}: {error}") from error
 

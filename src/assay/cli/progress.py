@@ -75,7 +75,7 @@ class Lines:
         """Nothing is left to be taken away."""
 
 
-class Bars:
+class ProgressBars:
     """Bars that are taken away when the work is over."""
 
     every = 0.2
@@ -134,7 +134,7 @@ class Bars:
 class Watch:
     """Hears of all work of a command and shows it from time to time, in a thread of its own."""
 
-    def __init__(self, screen: Bars | Lines, clock: Callable[[float], bool] | None = None) -> None:
+    def __init__(self, screen: ProgressBars | Lines, clock: Callable[[float], bool] | None = None) -> None:
         self.screen = screen
         self._works: list[Work] = []
         self._over, self._lock = Event(), Lock()
@@ -186,10 +186,10 @@ class Watch:
 _watches: list[Watch] = []
 
 
-def screen_for(stream: TextIO) -> Bars | Lines | None:
+def screen_for(stream: TextIO) -> ProgressBars | Lines | None:
     """Bars on a terminal, lines in a CI job, nothing elsewhere."""
     if stream.isatty() and os.environ.get("TERM") != "dumb":
-        return Bars(stream)
+        return ProgressBars(stream)
     return Lines(stream) if os.environ.get("CI") else None
 
 

@@ -17,7 +17,7 @@ ErrorAnswers = Annotated[
 PairedBy = Annotated[PairBy, option("Pair rows by id, or by their place in the files.", "--pair-by", panel=DATA)]
 
 
-Task = Annotated[
+TaskName = Annotated[
     str | None,
     option("The task, a group of tasks, or a pattern: 'mmlu_*'; several with commas.", panel=HARNESS, value="NAME"),
 ]
@@ -69,7 +69,7 @@ Newest = Annotated[bool, option("The newest of several runs of a task by a model
 class HarnessPicks:
     """Which results of a harness."""
 
-    task: Task = None
+    task: TaskName = None
     metric: MetricName = None
     filter_name: Filter = None
     scorer: Scorer = None

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from assay.conversion.every_eval_ever import RecordSource as RecordSource
 from assay.conversion.every_eval_ever import Relationship, records_of, write_record
-from assay.conversion.every_eval_ever import Source as RecordSource
 from assay.conversion.long_table import check_suffix, long_table, write_long_table
 from assay.conversion.sample_texts import texts_of
 from assay.data import Selection, Table

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.analyses.summarize import summarize
 from assay.conversion.long_table import errors_of
-from assay.conversion.sample_texts import Texts
+from assay.conversion.sample_texts import SampleTexts
 from assay.data import Panel, Table
 from assay.data.readers.containers import plain_stem
 from assay.design import Design
@@ -35,7 +35,7 @@ _LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RecordSource:
     """Who says so, and when."""
 
     organization: str = _UNKNOWN
@@ -57,15 +57,15 @@ class MetricRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class TaskRecord:
     """One model on one task: an aggregate, and its samples if their texts are known."""
 
     model: str
     task: str
-    source: Source
+    source: RecordSource
     about: Mapping[str, Any]
     metrics: list[MetricRows] = field(default_factory=list)
-    texts: Texts | None = None
+    texts: SampleTexts | None = None
 
     @property
     def identity(self) -> str:
@@ -96,15 +96,17 @@ class Record:
 # ------------------------------------------------------------------------------------------------------------- records
 
 
-def records_of(tables: Sequence[Table], texts: Mapping[str, Texts], source: Source, design: Design) -> list[Record]:
+def records_of(
+    tables: Sequence[Table], texts: Mapping[str, SampleTexts], source: RecordSource, design: Design
+) -> list[TaskRecord]:
     """A record for each model and task of tables that have one model and one metric each."""
-    found: dict[tuple[str, str], Record] = {}
+    found: dict[tuple[str, str], TaskRecord] = {}
     for table in tables:
         for task, part in _by_task(table):
             model = str(table.about.get("model", {}).get("name") or table.name)
             key = model, task
             if key not in found:
-                found[key] = Record(model, task, source, table.about, texts=texts.get(model))
+                found[key] = TaskRecord(model, task, source, table.about, texts=texts.get(model))
             found[key].metrics.append(_measured(part, table, task, design))
     return list(found.values())
 
@@ -143,7 +145,7 @@ def _metric(table: Table, task: str, *, losses: bool) -> str:
 # -------------------------------------------------------------------------------------------------------------- files
 
 
-def write_record(record: Record, folder: Path) -> list[Path]:
+def write_record(record: TaskRecord, folder: Path) -> list[Path]:
     """Write the aggregate and, if their texts are known, the samples; which files these are."""
     where, name = folder / record.place, record.identity
     make_folder(where)
@@ -172,7 +174,7 @@ class _Lines:
     def __init__(self) -> None:
         self.count, self.hashed = 0, hashlib.sha256()
 
-    def write(self, part: Path, record: Record) -> None:
+    def write(self, part: Path, record: TaskRecord) -> None:
         self.__init__()  # type: ignore[misc]  # a file may be written again
         with part.open("wb") as file:
             for sample in _samples(record):
@@ -185,7 +187,7 @@ class _Lines:
         file.write(line)
 
 
-def _aggregate(record: Record) -> dict[str, Any]:
+def _aggregate(record: TaskRecord) -> dict[str, Any]:
     version, written = record.about.get("program", {}).get(record.task, ("", ""))
     program = record.about.get("measure", {}).get("format", _UNKNOWN)
     developer = record.model.partition("/")[0] if "/" in record.model else _UNKNOWN
@@ -211,7 +213,7 @@ def _aggregate(record: Record) -> dict[str, Any]:
     }
 
 
-def _result(record: Record, one: MetricRows) -> dict[str, Any]:
+def _result(record: TaskRecord, one: MetricRows) -> dict[str, Any]:
     conditions = record.about.get("conditions", {}).get(record.task, {})
     settings = record.about.get("settings", {}).get(record.task, {})
     details = {"additional_details": dict(conditions)} if conditions else {}
@@ -253,7 +255,7 @@ def _uncertainty(one: MetricRows) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------------------- samples
 
 
-def _samples(record: Record) -> Iterator[dict[str, Any]]:
+def _samples(record: TaskRecord) -> Iterator[dict[str, Any]]:
     """A line for each answer and metric."""
     assert record.texts is not None
     for one in record.metrics:

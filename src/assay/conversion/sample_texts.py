@@ -11,7 +11,7 @@ from assay.data.readers.registry import logs_in
 
 
 @dataclass(eq=False)
-class Texts:
+class SampleTexts:
     """What one model was asked and what it answered, by task, item and run."""
 
     logs: dict[str, list[Log]] = field(default_factory=dict)  # by task
@@ -46,12 +46,12 @@ class Texts:
             yield found if found is not None or several else alone.get(item)
 
 
-def texts_of(sources: Sequence[object], selection: Selection) -> dict[str, Texts]:
+def texts_of(sources: Sequence[object], selection: Selection) -> dict[str, SampleTexts]:
     """The texts of every model, as far as the files are logs that hold them."""
     paths = [source for source in sources if isinstance(source, str | PathLike)]
-    found: dict[str, Texts] = {}
+    found: dict[str, SampleTexts] = {}
     for entry in logs_in(paths, replace(selection, every_task=True)):
-        logs = found.setdefault(entry.model, Texts()).logs.setdefault(entry.log.task, [])
+        logs = found.setdefault(entry.model, SampleTexts()).logs.setdefault(entry.log.task, [])
         logs.append(entry.log)
         if selection.newest:
             logs[:] = [max(logs, key=lambda log: log.written)]

@@ -31,7 +31,7 @@ class TaskGroup:
     inside: str | None = None  # the smallest group around it
 
 
-class Entry(NamedTuple):
+class OutlineLine(NamedTuple):
     """A line of an outline of tasks: a group, or a task."""
 
     name: str
@@ -61,17 +61,17 @@ class TaskTree:
                     return first, second
         return None
 
-    def outline(self) -> list[Entry]:
+    def outline(self) -> list[OutlineLine]:
         """Groups with what they hold below them, in the order of their first tasks; then tasks without a group."""
         return list(self._below(None, 0))
 
-    def _below(self, inside: str | None, depth: int) -> Iterator[Entry]:
+    def _below(self, inside: str | None, depth: int) -> Iterator[OutlineLine]:
         own = self.innermost
         for group in self.groups:
             if group.inside == inside:
-                yield Entry(group.name, depth, group)
+                yield OutlineLine(group.name, depth, group)
                 yield from self._below(group.name, depth + 1)
-        yield from (Entry(task, depth, None) for task in self.tasks if own.get(task) == inside)
+        yield from (OutlineLine(task, depth, None) for task in self.tasks if own.get(task) == inside)
 
     def shares(self) -> dict[str, float]:
         """What each task weighs where everything beside each other, groups and single tasks, weighs the same."""

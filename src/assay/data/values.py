@@ -201,7 +201,7 @@ def errors_in(column: str, texts: TextColumn) -> Truths:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Answers:
+class ReadScores:
     """Scores as they are in a file: which words were read as numbers, and which rows hold no answer."""
 
     values: Floats  # (rows,) 0 where there is no answer
@@ -210,7 +210,7 @@ class Answers:
     other: Truths  # (rows,) cells that are none of these
 
 
-def answers_in(source: RowSource, column: str, values: Floats) -> Answers:
+def answers_in(source: RowSource, column: str, values: Floats) -> ReadScores:
     """Look at the cells of a column of scores that are no numbers."""
     unread = np.flatnonzero(np.isnan(values))
     lost, other, found = (np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool), values.copy())
@@ -225,7 +225,7 @@ def answers_in(source: RowSource, column: str, values: Floats) -> Answers:
             found[row] = 0.0
             lost[row] = plain in _NO_ANSWER or failed(plain)
             other[row] = not lost[row]
-    return Answers(found, lost, tuple(word for word in words if word not in ("true", "false")), other)
+    return ReadScores(found, lost, tuple(word for word in words if word not in ("true", "false")), other)
 
 
 def holds_scores(source: RowSource, columns: list[str]) -> list[str]:
@@ -249,7 +249,7 @@ def worded(words: tuple[str, ...]) -> str:
     return ", ".join(parts).replace(" as", " is read as", 1)
 
 
-def check_answers(source: RowSource, column: str, answers: Answers) -> None:
+def check_answers(source: RowSource, column: str, answers: ReadScores) -> None:
     """Refuse cells that are neither a score nor a known way to say that there is none; and a column without any."""
     checked = np.where(answers.other, np.nan, answers.values)
     check_number(source, "score", column, checked)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assay.errors import InputError
 from assay.files.reading import read_json
 from assay.names import listed, one_line
-from assay.scoring.models_and_texts import EndpointSpec, ModelSpec, Spec
+from assay.scoring.models_and_texts import EndpointSpec, ModelOrEndpoint, ModelSpec
 
 if TYPE_CHECKING:
     import torch
@@ -229,7 +229,7 @@ def files_digest(folder: Path, patterns: Sequence[str]) -> str | None:
     return "sha256:" + hashed.hexdigest()
 
 
-def model_digests(spec: Spec) -> dict[str, str | None]:
+def model_digests(spec: ModelOrEndpoint) -> dict[str, str | None]:
     """Digests of the weights, the tokenizer and the adapter, for files on this machine."""
     if isinstance(spec, EndpointSpec):
         folder = None if spec.tokenizer is None else _local_folder(ModelSpec(spec.tokenizer))

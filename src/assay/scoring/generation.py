@@ -13,7 +13,7 @@ from assay.names import one_line
 from assay.scoring.checkpoint import model_digests
 from assay.scoring.decoding import Decoding, Writer
 from assay.scoring.generation_files import Generated, Journal, completed, finished, job_of, record_of
-from assay.scoring.models_and_texts import ENDPOINT, EndpointSpec, Model, Spec, check_folders, specs_of
+from assay.scoring.models_and_texts import ENDPOINT, EndpointSpec, Model, ModelOrEndpoint, check_folders, specs_of
 
 _SUFFIXES = (".jsonl", ".ndjson")
 
@@ -83,7 +83,7 @@ def generate_answers(
 def _answered(
     journal: Journal,
     name: str,
-    spec: Spec,
+    spec: ModelOrEndpoint,
     prompts: Prompts,
     decoding: Decoding,
     progress: PromptProgress | None,
@@ -107,7 +107,7 @@ def _answered(
             journal.keep()
 
 
-def _writer(spec: Spec) -> Writer:
+def _writer(spec: ModelOrEndpoint) -> Writer:
     if isinstance(spec, EndpointSpec):
         from assay.scoring.served import ServedWriter  # late: what talks to servers
 
@@ -120,7 +120,7 @@ def _writer(spec: Spec) -> Writer:
     return ModelWriter(scorer)
 
 
-def _about(name: str, spec: Spec) -> dict[str, Any]:
+def _about(name: str, spec: ModelOrEndpoint) -> dict[str, Any]:
     """What decides the text besides the prompts and settings: digests instead of paths."""
     if isinstance(spec, EndpointSpec):
         return {"name": name, "source": f"{ENDPOINT}{spec.url.removeprefix(ENDPOINT)}", "model": spec.model}

@@ -169,7 +169,7 @@ class EndpointSpec:
     api_key_env: str | None = None
 
 
-Spec = ModelSpec | EndpointSpec
+ModelOrEndpoint = ModelSpec | EndpointSpec
 
 #: What may be named as a model: a folder or hub name, or all that is to be said of it.
 Model = str | PathLike[str] | ModelSpec | EndpointSpec
@@ -186,7 +186,7 @@ def spec_of(
     api_key_env: str | None = None,
     generates: bool = False,
     **loading: Any,
-) -> Spec:
+) -> ModelOrEndpoint:
     """The spec of a model named on the command line: endpoint:URL is a server, which the first keywords describe.
 
     A server that generates needs no tokenizer.
@@ -245,7 +245,9 @@ def names_prompts(texts: Sequence[str], field: str | None, columns: Mapping[str,
     return True
 
 
-def specs_of(models: Model | Sequence[Model] | Mapping[str, Model], *, whole_names: bool = False) -> dict[str, Spec]:
+def specs_of(
+    models: Model | Sequence[Model] | Mapping[str, Model], *, whole_names: bool = False
+) -> dict[str, ModelOrEndpoint]:
     """Models by name: the given names, or the last part of the path, or the server's name for the model.
 
     With ``whole_names`` models go by their whole path where two would get the same name.
@@ -260,7 +262,7 @@ def specs_of(models: Model | Sequence[Model] | Mapping[str, Model], *, whole_nam
     names = [_name(spec) for spec in specs]
     if whole_names and len(set(names)) < len(names):
         names = [spec.name if isinstance(spec, ModelSpec) else spec.model for spec in specs]
-    found: dict[str, Spec] = {}
+    found: dict[str, ModelOrEndpoint] = {}
     for name, spec in zip(names, specs, strict=True):
         if name in found and whole_names:
             raise UsageError(f"the model {name} is there twice; name every model once.")
@@ -270,7 +272,7 @@ def specs_of(models: Model | Sequence[Model] | Mapping[str, Model], *, whole_nam
     return found
 
 
-def check_folders(specs: Iterable[Spec]) -> None:
+def check_folders(specs: Iterable[ModelOrEndpoint]) -> None:
     """Refuse models that name a folder which is not there, before any is loaded."""
     for spec in specs:
         name = spec.tokenizer if isinstance(spec, EndpointSpec) else spec.name
@@ -303,13 +305,13 @@ def no_folder(name: str) -> str | None:
     return "name a folder or a hub model." if close is None else f"did you mean {one_line(str(path.parent / close))}?"
 
 
-def _name(spec: Spec) -> str:
+def _name(spec: ModelOrEndpoint) -> str:
     if isinstance(spec, EndpointSpec):
         return spec.model
     return Path(spec.name).name or Path(spec.name).resolve().name  # "." is the name of its folder
 
 
-def _spec(model: Model) -> Spec:
+def _spec(model: Model) -> ModelOrEndpoint:
     if isinstance(model, ModelSpec | EndpointSpec):
         return model
     if not isinstance(model, str | PathLike):

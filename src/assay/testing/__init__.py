@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from assay.analyses.compare.result import Comparison
     from assay.data import Panel
     from assay.data.sources import Source
-    from assay.testing.judging import Verdict
+    from assay.testing.judging import AssertionOutcome
     from assay.testing.looking import Looks, Scored
 
 __all__ = ["assert_not_worse", "assert_ratio_below"]
@@ -104,7 +104,7 @@ def _judged(
     *,
     ratio: bool,
     how: dict[str, Any],
-) -> "tuple[Comparison, Verdict]":
+) -> "tuple[Comparison, AssertionOutcome]":
     from assay.errors import UsageError
     from assay.testing.judging import compared, judged
     from assay.testing.looking import Looks, compared_in_looks

@@ -23,7 +23,7 @@ _PLACES = {"pass": "within", "regression": "beyond", "insufficient evidence": "o
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AssertionOutcome:
     """Whether an assertion holds; ``message`` has the sentence first, then the interval on a line."""
 
     passed: bool
@@ -46,7 +46,7 @@ def _nameless(source: object) -> bool:
     return not isinstance(source, str | PathLike | Panel | Table)
 
 
-def judged(found: Comparison, limit: float, *, ratio: bool) -> Verdict:
+def judged(found: Comparison, limit: float, *, ratio: bool) -> AssertionOutcome:
     """Judge by the bound of the interval, as a certificate does."""
     _check_limit(limit, ratio=ratio)
     estimate = found.ratio if ratio else found.difference
@@ -58,7 +58,7 @@ def judged(found: Comparison, limit: float, *, ratio: bool) -> Verdict:
     decided = _decided(found, estimate, limit, ratio=ratio)
     sentence = _sentence(found, estimate, decided, ratio=ratio)
     clear = decided.verdict != "insufficient evidence"
-    return Verdict(decided.verdict == "pass", clear, sentence, _message(found, sentence, limit, ratio=ratio))
+    return AssertionOutcome(decided.verdict == "pass", clear, sentence, _message(found, sentence, limit, ratio=ratio))
 
 
 def _check_limit(limit: object, *, ratio: bool) -> None:

@@ -18,7 +18,7 @@ from assay.results import words
 from assay.stats.sequential.boundaries import MOST_LOOKS, bounds
 from assay.stats.sequential.looks import schedule
 from assay.stats.sequential.spending import Spending
-from assay.testing.judging import Verdict, compared, judged
+from assay.testing.judging import AssertionOutcome, compared, judged
 
 Scored = Callable[[Any], Any]  # of an item: its score, or its mean loss and number of tokens
 
@@ -64,7 +64,7 @@ def compared_in_looks(
     how: dict[str, Any],
     *,
     ratio: bool,
-) -> tuple[Comparison, Verdict]:
+) -> tuple[Comparison, AssertionOutcome]:
     """Score items with both functions until a look decides; what it compared, and the verdict."""
     given = list(items)
     if not given:

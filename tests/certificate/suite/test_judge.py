@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certificate.suite.demands import Demands, Group
+from assay.certificate.suite.demands import Demands, LimitedGroup
 from assay.certificate.suite.fields import MeasuredRatio, SuiteRow
-from assay.certificate.suite.judge import Rows, decided, judged
+from assay.certificate.suite.judge import SuiteRows, decided, judged
 from assay.limits import Limits
 
 LEVEL = 0.95
@@ -43,12 +43,12 @@ def row(name: str, difference: float, half: float, **more: Any) -> SuiteRow:
 
 
 def demands(total: float, each: dict[str, float], *, every: bool = False, group: float | None = None) -> Demands:
-    groups = {} if group is None else {"g": Group(tuple(each), Limits(max_drop=group))}
+    groups = {} if group is None else {"g": LimitedGroup(tuple(each), Limits(max_drop=group))}
     tasks = {name: Limits(max_drop=limit) for name, limit in each.items()}
     return Demands(Limits(max_drop=total), groups, tasks, "macro", every)
 
 
-def literal(rows: Rows, asked: Demands) -> str:
+def literal(rows: SuiteRows, asked: Demands) -> str:
     """Pass: the lower bound of the total (and groups) is not below minus the limit, and no task is shown to have
     dropped (Holm) with an estimate beyond its own limit. Fail: the total, a group or a task is shown beyond.
     """
@@ -88,7 +88,7 @@ def test_the_verdict_against_a_literal_reading(
     limit: float,
     every: bool,
 ) -> None:
-    rows = Rows(
+    rows = SuiteRows(
         tuple(row(f"t{i}", d, half, adjusted_p=p) for i, (d, half, p) in enumerate(tasks)),
         (row("g", *group, adjusted_p=None, adjusted_ci=None),),
         row("total", *whole, adjusted_p=None, adjusted_ci=None),
@@ -98,7 +98,7 @@ def test_the_verdict_against_a_literal_reading(
     found = decided(rows, limits, LEVEL, every=every)
     assert found.verdict == literal(rows, asked)
     assert found.not_met == sum(one.outcome == "not met" for one in limits)
-    mirrored = Rows(tuple(map(_turned, rows.tasks)), tuple(map(_turned, rows.groups)), _turned(rows.total))
+    mirrored = SuiteRows(tuple(map(_turned, rows.tasks)), tuple(map(_turned, rows.groups)), _turned(rows.total))
     again = judged(mirrored, asked, LEVEL, lower_is_better=True)
     assert [one.outcome for one in again] == [one.outcome for one in limits]
 
@@ -114,7 +114,7 @@ def _turned(one: SuiteRow) -> SuiteRow:
 
 def judge_one(one: SuiteRow, limits: Limits, *, every: bool = False, lower: bool = False) -> dict[str, str]:
     """The outcome of each limit of a task."""
-    rows = Rows((one,), (), row("total", 0.0, 0.01, adjusted_p=None, adjusted_ci=None))
+    rows = SuiteRows((one,), (), row("total", 0.0, 0.01, adjusted_p=None, adjusted_ci=None))
     asked = Demands(Limits(max_drop=0.5), {}, {one.name: limits}, "macro", every)
     found = judged(rows, asked, LEVEL, lower_is_better=lower)
     return {each.limit: each.outcome for each in found if each.of == "task"}
@@ -159,7 +159,7 @@ def test_a_cost_by_hand(
 def test_perplexities_are_ratios_by_hand() -> None:
     one = row("t", log(1.3), 0.01, method="t-hall", adjusted_p=0.001)
     assert judge_one(one, Limits(max_ratio=1.2), lower=True) == {"max_ratio": "not met"}
-    rows = Rows((one,), (), row("total", log(1.05), 0.01, adjusted_p=None, adjusted_ci=None, method="t-hall"))
+    rows = SuiteRows((one,), (), row("total", log(1.05), 0.01, adjusted_p=None, adjusted_ci=None, method="t-hall"))
     asked = Demands(Limits(max_ratio=1.1), {}, {"t": Limits(max_ratio=1.4)}, "macro", every=False)
     found = judged(rows, asked, LEVEL, lower_is_better=True)
     assert [one.outcome for one in found] == ["met", "met"]
@@ -177,7 +177,7 @@ def test_too_few_items_decide_nothing() -> None:
 
 def test_the_items_that_would_settle_it_by_hand() -> None:
     """An interval shrinks as 1/√n: to reach the limit at 0.04 from 0.01 it must be a third as wide, or 0.03/0.05."""
-    rows = Rows(
+    rows = SuiteRows(
         (row("t", 0.0, 0.01, n=300), row("u", 0.0, 0.01, n=100)),
         (row("g", -0.01, 0.06, n=100, adjusted_p=None, adjusted_ci=None),),
         row("total", -0.01, 0.05, n=400, adjusted_p=None, adjusted_ci=None),
@@ -193,7 +193,7 @@ def test_the_items_that_would_settle_it_by_hand() -> None:
 
 
 def test_error_and_power_are_stated() -> None:
-    rows = Rows((row("t", 0.0, 0.01), row("u", 0.0, 0.01, passes_if_equal=0.4)), (), row("total", 0.0, 0.01))
+    rows = SuiteRows((row("t", 0.0, 0.01), row("u", 0.0, 0.01, passes_if_equal=0.4)), (), row("total", 0.0, 0.01))
     for every, power in ((False, None), (True, 0.2)):
         asked = demands(0.5, {"t": 0.5, "u": 0.5}, every=every)
         found = decided(rows, judged(rows, asked, 0.9, lower_is_better=False), 0.9, every=every)

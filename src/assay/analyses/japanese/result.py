@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TextKind = Literal["characters", "generations"]  # what a model would have written of a text, or what it did write
-Scale = Literal["share", "score", "bits"]  # shown as per cent, as points from 0 to 100, as bits
+ShownAs = Literal["share", "score", "bits"]  # shown as per cent, as points from 0 to 100, as bits
 
-_SCALES: dict[str, Scale] = {"share": "share", "bits per character": "bits", "points of 100": "score"}
+_SCALES: dict[str, ShownAs] = {"share": "share", "bits per character": "bits", "points of 100": "score"}
 _LABELS = {
     "cer": "character error rate",
     "zipped_accuracy": "accuracy, zipped",
@@ -42,7 +42,7 @@ class Quantity(msgspec.Struct, frozen=True):
 
     key: str  # "accuracy", "accuracy/kanji", "cer", "bleu/ja-mecab", …
     label: str
-    scale: Scale
+    scale: ShownAs
     lower_is_better: bool = False
 
     @classmethod

@@ -16,7 +16,7 @@ from assay.stats.units import Floats, Units, design_effect, influence, standard_
 
 
 @dataclass(frozen=True, slots=True)
-class RunSpread:
+class PilotRunSpread:
     """How much the runs of the same items differ, for one system."""
 
     variance: float  # between the runs of an item, pooled over items
@@ -60,7 +60,7 @@ def pilot_of(panel: Panel, runs: Panel, *, level: float, repeats: int | None) ->
     return pilot, _means(pilot, panel, drawn, noise, repeats)
 
 
-def _pilot(panel: Panel, drawn: Units, noise: tuple[RunSpread, RunSpread] | None, level: float) -> Pilot:
+def _pilot(panel: Panel, drawn: Units, noise: tuple[PilotRunSpread, PilotRunSpread] | None, level: float) -> Pilot:
     a, b = (panel.numerators[:, i] / panel.denominators for i in range(2))
     spread = weighted_deviation(b - a, panel.denominators) or 0.0
     error = standard_error(drawn)
@@ -93,7 +93,7 @@ def _binary(panel: Panel) -> bool:
     return panel.binary and panel.clusters is None and bool(np.all(panel.denominators == 1))
 
 
-def _noises(runs: Panel, repeats: int | None) -> tuple[RunSpread, RunSpread] | None:
+def _noises(runs: Panel, repeats: int | None) -> tuple[PilotRunSpread, PilotRunSpread] | None:
     """The noise between the runs of both systems; ``None`` if the items have one run."""
     both = runs.averaged().answered.all(axis=1)  # the units that the pilot compares
     found = [noise_of(runs.values[both][:, list(model.columns)]) for model in runs.models] or [None, None]
@@ -109,7 +109,7 @@ def _noises(runs: Panel, repeats: int | None) -> tuple[RunSpread, RunSpread] | N
     return None
 
 
-def noise_of(values: Floats) -> RunSpread | None:
+def noise_of(values: Floats) -> PilotRunSpread | None:
     """The noise between runs (n, r) of the same units, NaN for a missing run; ``None`` if no unit has two."""
     there = ~np.isnan(values)
     counts = there.sum(axis=1)
@@ -117,11 +117,11 @@ def noise_of(values: Floats) -> RunSpread | None:
         return None
     means = np.nansum(values, axis=1) / counts
     squares = float(np.where(there, (values - means[:, None]) ** 2, 0.0).sum())
-    return RunSpread(squares / float((counts - 1).sum()), float((1 / counts).mean()))
+    return PilotRunSpread(squares / float((counts - 1).sum()), float((1 / counts).mean()))
 
 
 def _means(
-    pilot: Pilot, panel: Panel, drawn: Units, noise: tuple[RunSpread, RunSpread] | None, repeats: int | None
+    pilot: Pilot, panel: Panel, drawn: Units, noise: tuple[PilotRunSpread, PilotRunSpread] | None, repeats: int | None
 ) -> Planned:
     variance, size = pilot.design_effect * pilot.sd**2, panel.n / drawn.n
     left = wanted = 0.0

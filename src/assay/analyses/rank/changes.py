@@ -8,7 +8,7 @@ from assay.analyses.rank.records import PairVerdict, Ranks, ranks_text
 from assay.results import words
 from assay.results.parts import Column, ResultTable, Section
 
-Tier = tuple[str, ...]
+TierMembers = tuple[str, ...]
 
 _MOST_NAMED = 4
 _MOST_LISTED = 3  # claims, tiers
@@ -44,8 +44,8 @@ class BoardChanges(msgspec.Struct, frozen=True, kw_only=True):
     added: tuple[str, ...]  # the models that are new
     places: tuple[PlaceChange, ...]  # of all models, in the order of the ranks
     reordered: bool  # whether models that were there changed places among themselves
-    split: tuple[tuple[Tier, ...], ...]  # tiers that fell apart: the parts of each
-    merged: tuple[tuple[Tier, ...], ...]  # tiers that became one: the parts of each
+    split: tuple[tuple[TierMembers, ...], ...]  # tiers that fell apart: the parts of each
+    merged: tuple[tuple[TierMembers, ...], ...]  # tiers that became one: the parts of each
     claims: tuple[ClaimChange, ...]
     pairs: int  # of models that were there
     pairs_now: int  # of all models

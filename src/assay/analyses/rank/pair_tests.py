@@ -39,7 +39,7 @@ _PER_UNEQUAL, _FEW_GROUPS = 3e-2, 200  # seconds for few groups of unequal weigh
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Limits:
+class PairLimits:
     """(P,) Intervals of all pairs, NaN where there is none."""
 
     low: Floats
@@ -67,7 +67,7 @@ class PairEvidence:
     high: Floats  # (P,)
     level: float
     methods: Texts  # (P,) of the limits
-    alone: Limits  # of the level of the design: each pair by itself
+    alone: PairLimits  # of the level of the design: each pair by itself
     counts: PairCounts | None  # of 0/1 scores, where a pair has them; not of several tasks
     fallbacks: tuple[Fallback, ...] = ()
     totals: PairTotals | None = None  # of several tasks
@@ -88,10 +88,10 @@ def evidence_of(
     counts = counts_of(pairs) if scores and right_or_wrong(pairs).any() else None
     tests = _tests(pairs, counts, design, None if carried is None else carried.ways)
     low, high, own, methods, fallbacks = _limits(pairs, counts, design, level, taken=taken)
-    alone, own_alone = Limits(low, high, methods), own
+    alone, own_alone = PairLimits(low, high, methods), own
     if level != design.level:
         first, last, own_alone, kinds, more = _limits(pairs, counts, design, design.level, taken=taken)
-        alone, fallbacks = Limits(first, last, kinds), [*more, *fallbacks]
+        alone, fallbacks = PairLimits(first, last, kinds), [*more, *fallbacks]
     shown = tests
     if design.paired:
         joint = joint_p(tests.p_values, np.where(np.isnan(own_alone), 0.0, own_alone))
@@ -104,7 +104,7 @@ def _of_tasks(pairs: Pairs, design: Design, level: float, *, taken: bool | None)
     """The total over the tasks and its test, as `assay.analyses.suite` has them of two models."""
     found = pair_totals(pairs, one_by_one=taken)
     low, high = found.limits(level)
-    alone = Limits(*found.limits(design.level), found.methods)
+    alone = PairLimits(*found.limits(design.level), found.methods)
     spread = np.divide(found.value, found.error, out=np.full(len(found.value), np.nan), where=found.error > 0)
     names = tuple(_TESTS.get(method, method) for method in found.methods.tolist())
     kinds = sorted(set(names))

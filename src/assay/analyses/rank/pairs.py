@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 
 from assay.analyses.contrast import reliance_of
-from assay.analyses.rank.pair_tests import Carried, Limits, PairEvidence, evidence_of, takes_tango
+from assay.analyses.rank.pair_tests import Carried, PairEvidence, PairLimits, evidence_of, takes_tango
 from assay.analyses.rank.records import Adjust
 from assay.design import DEFAULT_RESAMPLES, Design
 from assay.errors import UsageError
@@ -54,7 +54,7 @@ class PairDecisions:
     low: Floats  # (P,) limits of i less j, which leave out 0 where the pair is told apart; NaN where there are none
     high: Floats  # (P,)
     methods: Texts  # (P,) of the limits
-    alone: Limits  # of each pair by itself, which leave out 0 where its own p rejects
+    alone: PairLimits  # of each pair by itself, which leave out 0 where its own p rejects
     family: str | None  # how limits hold for all pairs at once: "bonferroni", "max-t"; None: for each pair alone
     reliance: Texts  # (P,) whether a verdict may rest on what the two share: one of `Reliance`
     design: Design
@@ -135,14 +135,14 @@ def decided_of(
     return PairDecisions(evidence, adjusted, alone, better, *limits, family, reliance, design)
 
 
-def _alone(evidence: PairEvidence, design: Design) -> Limits:
+def _alone(evidence: PairEvidence, design: Design) -> PairLimits:
     """As `compare` has them of two models: agreeing with the pair's own p where both are left to us."""
     found = evidence.alone
     if not design.paired:
         return found
     p, difference = evidence.tests.p_values, evidence.pairs.difference
     low, high = _agreed(found.low, found.high, p, 1 - design.level, difference)
-    return Limits(low, high, found.methods)
+    return PairLimits(low, high, found.methods)
 
 
 def _reliance(evidence: PairEvidence) -> Texts:

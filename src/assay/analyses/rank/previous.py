@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from assay.analyses.rank.changes import BoardChanges, ClaimChange, PlaceChange, Tier
+from assay.analyses.rank.changes import BoardChanges, ClaimChange, PlaceChange, TierMembers
 from assay.analyses.rank.pair_tests import Carried
 from assay.analyses.rank.records import PairVerdict
 from assay.analyses.rank.result import Leaderboard
@@ -144,7 +144,7 @@ def _place(before: Leaderboard, board: Leaderboard, name: str) -> PlaceChange:
     return msgspec.structs.replace(found, rank_before=was.rank, ranks_before=was.ranks, tier_before=was.tier)
 
 
-def _apart(tiers: Sequence[Tier], others: Sequence[Tier]) -> tuple[tuple[Tier, ...], ...]:
+def _apart(tiers: Sequence[TierMembers], others: Sequence[TierMembers]) -> tuple[tuple[TierMembers, ...], ...]:
     """The tiers whose models are in several of the others, by these."""
     known = {name for tier in others for name in tier}
     found = []

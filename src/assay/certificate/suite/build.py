@@ -9,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 
 from assay.analyses.suite.tasks import TASK, Task, effective_units, shares_of, tasks_of
-from assay.certificate.fields import AnyRule, Limits, rounded
+from assay.certificate.fields import AnyRule, IntervalLimits, rounded
 from assay.certificate.rules import Windows
 from assay.certificate.suite.costs import cost_ratio
 from assay.certificate.suite.demands import Demands, demands_of
@@ -21,7 +21,7 @@ from assay.certificate.suite.fields import (
     SuitePolicy,
     SuiteRow,
 )
-from assay.certificate.suite.judge import Rows, decided, judged
+from assay.certificate.suite.judge import SuiteRows, decided, judged
 from assay.certificate.suite.scores import score_interval
 from assay.certificate.suite.stated import stated_policy
 from assay.data import Panel
@@ -68,7 +68,7 @@ def suite_facts(evidence: SuiteEvidence, policy: Policy, rules: tuple[AnyRule, .
     demands = demands_of(policy, [task.name for task in tasks], panel.kind, lower_is_better=lower)
     measured = _Measuring(panel, tasks, demands, level)
     try:
-        found = Rows(measured.tasks(), measured.groups(), measured.whole())
+        found = SuiteRows(measured.tasks(), measured.groups(), measured.whole())
         limits = judged(found, demands, level, lower_is_better=lower)
     except OverflowError as error:
         raise InputError(
@@ -196,7 +196,7 @@ class _Measuring:
 
     def _score(
         self, tasks: Sequence[Task], limits: GivenLimits, level: float, shares: Floats | None = None
-    ) -> Limits | None:
+    ) -> IntervalLimits | None:
         if limits.min_score is None:
             return None
         found = score_interval(self.panel, tasks, np.ones(1) if shares is None else shares, level)
@@ -220,7 +220,7 @@ def _method(task: Task) -> str:
     return "degenerate" if task.differences.moments is None else "t-hall"
 
 
-def _limits(low: float, high: float) -> Limits | None:
+def _limits(low: float, high: float) -> IntervalLimits | None:
     return None if np.isnan(low) else (rounded(low), rounded(high))
 
 
@@ -232,7 +232,7 @@ def _within(found: Total, limit: float, level: float) -> float:
     return rounded(total_within_if_equal(found, limit, level))
 
 
-def _signature(panel: Panel, by: str, found: Rows, policy: Policy) -> str:
+def _signature(panel: Panel, by: str, found: SuiteRows, policy: Policy) -> str:
     return signature(
         "suite gate",
         units=panel.unit + "s",

@@ -20,7 +20,7 @@ _CHANGES: tuple[LimitName, ...] = ("max_drop", "max_ratio")  # one of them fits,
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LimitedGroup:
     """The tasks of a group, and the limits of their mean."""
 
     tasks: tuple[str, ...]
@@ -32,7 +32,7 @@ class Demands:
     """The limits of each row."""
 
     total: Limits
-    groups: Mapping[str, Group]
+    groups: Mapping[str, LimitedGroup]
     tasks: Mapping[str, Limits]
     weights: TaskWeights
     every: bool
@@ -88,8 +88,8 @@ def _by_task(policy: Policy, tasks: Sequence[str], fitting: Sequence[LimitName])
     return found
 
 
-def _groups(policy: Policy, tasks: Sequence[str]) -> dict[str, Group]:
-    found: dict[str, Group] = {}
+def _groups(policy: Policy, tasks: Sequence[str]) -> dict[str, LimitedGroup]:
+    found: dict[str, LimitedGroup] = {}
     for one in flat_groups(policy.groups or {}):
         inside = {task for pattern in one.tasks for task in matching(pattern, tasks)}
         if not inside:
@@ -99,7 +99,7 @@ def _groups(policy: Policy, tasks: Sequence[str]) -> dict[str, Group]:
             raise UsageError(
                 f"the group {one.name!r} has the task {min(outside)!r}, which is not in {one.parent!r}; add it there."
             )
-        found[one.name] = Group(tuple(task for task in tasks if task in inside), one.limits)
+        found[one.name] = LimitedGroup(tuple(task for task in tasks if task in inside), one.limits)
     return found
 
 

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 import msgspec
 
 from assay.analyses.contrast import Reliance, reliance_of
-from assay.certificate.fields import Facts, Limits
+from assay.certificate.fields import Facts, IntervalLimits
 from assay.design import Profile, TierName, Weights
 from assay.limits import LimitName
 
 SuiteVerdict = Literal["pass", "fail", "undecided"]
-Outcome = Literal["met", "not met", "open"]
+LimitOutcome = Literal["met", "not met", "open"]
 Of = Literal["total", "group", "task"]
 
 
@@ -77,8 +77,10 @@ class MeasuredRatio(Facts, frozen=True, kw_only=True):
     subject: Annotated[float, _said("Mean of an item, of the subject.")]
     ratio: Annotated[float, _said("Of their sums.")]
     method: Annotated[str, _said("Method of the interval.")]
-    ci: Annotated[Limits, _said("Interval of the ratio.")]
-    adjusted_ci: Annotated[Limits | None, _said("The same for all tasks at once; null for groups and the total.")]
+    ci: Annotated[IntervalLimits, _said("Interval of the ratio.")]
+    adjusted_ci: Annotated[
+        IntervalLimits | None, _said("The same for all tasks at once; null for groups and the total.")
+    ]
 
 
 class SuiteRow(Facts, frozen=True, kw_only=True):
@@ -95,12 +97,16 @@ class SuiteRow(Facts, frozen=True, kw_only=True):
     difference: Annotated[float, _said("Subject − baseline.")]
     standard_error: Annotated[float | None, _said("Of the difference; null for a single item.")]
     method: Annotated[str, _said("Method of the intervals.")]
-    ci: Annotated[Limits | None, _said("Interval of the difference, by itself; null for a single item.")]
+    ci: Annotated[IntervalLimits | None, _said("Interval of the difference, by itself; null for a single item.")]
     p_value: Annotated[float, _said("Of no difference, by itself.")]
-    adjusted_ci: Annotated[Limits | None, _said("Interval for all tasks at once; null for groups and the total.")]
+    adjusted_ci: Annotated[
+        IntervalLimits | None, _said("Interval for all tasks at once; null for groups and the total.")
+    ]
     adjusted_p: Annotated[float | None, _said("Holm's p-value over all tasks; null for groups and the total.")]
-    score_ci: Annotated[Limits | None, _said("Interval of the subject's score; null where no score is limited.")]
-    adjusted_score_ci: Annotated[Limits | None, _said("The same for all tasks whose score is limited.")]
+    score_ci: Annotated[
+        IntervalLimits | None, _said("Interval of the subject's score; null where no score is limited.")
+    ]
+    adjusted_score_ci: Annotated[IntervalLimits | None, _said("The same for all tasks whose score is limited.")]
     costs: Annotated[tuple[MeasuredRatio, ...], _said("The costs that are limited.")]
     noticed: Annotated[
         float | None, _said("The drop of this task that would have been named 4 times in 5; null where none would.")
@@ -132,8 +138,8 @@ class JudgedLimit(Facts, frozen=True, kw_only=True):
         _said("bound: the interval must be within. shown: nothing beyond it may be shown."),
     ]
     value: Annotated[float, _said("The drop, score or ratio that was found.")]
-    ci: Annotated[Limits | None, _said("Its interval: by itself, or for 'shown' that for all tasks at once.")]
-    outcome: Annotated[Outcome, _said("Whether it is met; open: not shown either way.")]
+    ci: Annotated[IntervalLimits | None, _said("Its interval: by itself, or for 'shown' that for all tasks at once.")]
+    outcome: Annotated[LimitOutcome, _said("Whether it is met; open: not shown either way.")]
     items_needed: Annotated[int | None, _said("Items of this row that would settle an open one, if nothing changes.")]
 
 

@@ -15,16 +15,16 @@ from assay.analyses.contrast import Reliance, reliance_of
 from assay.certificate.fields import rounded
 from assay.certificate.rules import MOST_NEEDED, decide
 from assay.certificate.suite.demands import Demands
-from assay.certificate.suite.fields import JudgedLimit, Of, Outcome, SuiteDecision, SuiteRow
+from assay.certificate.suite.fields import JudgedLimit, LimitOutcome, Of, SuiteDecision, SuiteRow
 from assay.limits import COST_LIMITS, LimitName, Limits
 
 RULE_VERSION = 1
-_OUTCOMES: dict[str, Outcome] = {"pass": "met", "regression": "not met", "insufficient evidence": "open"}
+_OUTCOMES: dict[str, LimitOutcome] = {"pass": "met", "regression": "not met", "insufficient evidence": "open"}
 _Pair = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class SuiteRows:
     """Every row of a certificate."""
 
     tasks: tuple[SuiteRow, ...]
@@ -50,7 +50,7 @@ class _Quantity:
     worse: bool | None = None  # whether Holm's p shows it to be worse; None: the adjusted interval does
 
 
-def judged(rows: Rows, demands: Demands, level: float, *, lower_is_better: bool) -> tuple[JudgedLimit, ...]:
+def judged(rows: SuiteRows, demands: Demands, level: float, *, lower_is_better: bool) -> tuple[JudgedLimit, ...]:
     """Every limit of every row."""
     return tuple(
         _judged(
@@ -103,7 +103,7 @@ def _exps(limits: _Pair | None) -> _Pair | None:
     return None if limits is None else (exp(limits[0]), exp(limits[1]))
 
 
-def _by_bound(found: _Quantity, limit: float, n: int) -> tuple[Outcome, int | None]:
+def _by_bound(found: _Quantity, limit: float, n: int) -> tuple[LimitOutcome, int | None]:
     """As a certificate of one task decides: too few units decide nothing."""
     if found.own is None:
         return "open", None
@@ -113,7 +113,7 @@ def _by_bound(found: _Quantity, limit: float, n: int) -> tuple[Outcome, int | No
     return _OUTCOMES[decided.verdict], decided.needed
 
 
-def _by_what_is_shown(found: _Quantity, limit: float) -> Outcome:
+def _by_what_is_shown(found: _Quantity, limit: float) -> LimitOutcome:
     if found.adjusted is None or found.reliance == "too few":
         return "met"
     null = limit if found.null is None else found.null
@@ -121,7 +121,7 @@ def _by_what_is_shown(found: _Quantity, limit: float) -> Outcome:
     return "not met" if shown and found.value > limit else "met"
 
 
-def decided(rows: Rows, limits: Sequence[JudgedLimit], level: float, *, every: bool) -> SuiteDecision:
+def decided(rows: SuiteRows, limits: Sequence[JudgedLimit], level: float, *, every: bool) -> SuiteDecision:
     """Fail where a limit is not met, pass where all are, else undecided."""
     not_met, open_ = ([one for one in limits if one.outcome == outcome] for outcome in ("not met", "open"))
     chances = [row.passes_if_equal for row in rows.tasks if row.passes_if_equal is not None]
@@ -140,7 +140,7 @@ def decided(rows: Rows, limits: Sequence[JudgedLimit], level: float, *, every: b
     )
 
 
-def _needed(rows: Rows, limits: Sequence[JudgedLimit]) -> int | None:
+def _needed(rows: SuiteRows, limits: Sequence[JudgedLimit]) -> int | None:
     """Items of all tasks in the same proportions; ``None`` where no number of them settles every limit."""
     of = {(kind, row.name): row.n for kind, part in (("task", rows.tasks), ("group", rows.groups)) for row in part}
     of["total", rows.total.name] = rows.total.n

@@ -4,7 +4,7 @@ from math import exp, inf
 from typing import TYPE_CHECKING
 
 from assay.certificate.sentences import names_of, rules_not_met
-from assay.certificate.suite.fields import ComparedTasks, JudgedLimit, Outcome, SuiteRow
+from assay.certificate.suite.fields import ComparedTasks, JudgedLimit, LimitOutcome, SuiteRow
 from assay.limits import COST_LIMITS
 from assay.names import plural
 from assay.results import words
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from assay.certificate.suite.record import SuiteCertificate
 
 MOST_NAMED = 3  # limits or tasks; of more, a count
-ORDER: dict[Outcome, int] = {"not met": 0, "open": 1, "met": 2}
+ORDER: dict[LimitOutcome, int] = {"not met": 0, "open": 1, "met": 2}
 _WEIGHING = {"macro": "mean of the {bys}", "items": "mean of all {unit}s", "given": "mean of the {bys} as weighted"}
-_WHERE: dict[Outcome, str] = {"not met": "beyond", "open": "on both sides of", "met": "within"}
+_WHERE: dict[LimitOutcome, str] = {"not met": "beyond", "open": "on both sides of", "met": "within"}
 _Pair = tuple[float, float]
 
 
@@ -142,7 +142,7 @@ def worst_first(found: "SuiteCertificate") -> list[JudgedLimit]:
     return [*(one for one in found.limits if one.of != "task"), *single]
 
 
-def _listed(found: "SuiteCertificate", outcome: Outcome) -> str:
+def _listed(found: "SuiteCertificate", outcome: LimitOutcome) -> str:
     """The limits that decided: the total, groups and tasks, at most three, then a count."""
     named = [one for one in worst_first(found) if one.outcome == outcome]
     more = len(named) - MOST_NAMED

@@ -14,7 +14,7 @@ from assay.certificate.suite.build import SuiteEvidence, suite_facts
 from assay.certificate.suite.costs import check_costs
 from assay.certificate.suite.demands import costs_of, demands_of
 from assay.certificate.suite.issue import assumed, check_tasks
-from assay.certificate.suite.judge import Rows, decided, judged
+from assay.certificate.suite.judge import SuiteRows, decided, judged
 from assay.certificate.suite.record import SuiteCertificate
 from assay.certificate.suite.stated import policy_claimed, stated_policy
 from assay.certificate.verification import FieldFault, Judged, as_issued, differences, fault, profile_faults
@@ -30,7 +30,7 @@ def suite_identity_faults(issued: SuiteCertificate) -> list[FieldFault]:
     try:
         policy = policy_claimed(issued.policy)
         demands = demands_of(policy, names, by_policy.kind_of(issued), lower_is_better=lower)
-        rows = Rows(issued.tasks, issued.groups, issued.total)
+        rows = SuiteRows(issued.tasks, issued.groups, issued.total)
         limits = judged(rows, demands, level, lower_is_better=lower)
         stated = {
             "policy": stated_policy(policy, demands, by_policy.kind_of(issued)),

@@ -19,7 +19,7 @@ _BROKEN = re.compile(r"\s*<+\s*error", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question in a prompt: its cell, its key in a batched answer, and its index among the prompt's points."""
 
     cell: int
@@ -37,7 +37,7 @@ class ResultFile:
     identity: tuple[str, ...]  # the same for the full and the light form of a run
     experiment: bool
     models: frozenset[str]
-    asked: dict[str, list[Asked]]  # by prompt
+    asked: dict[str, list[AskedQuestion]]  # by prompt
     responses: dict[str, Any]
     coverage: dict[str, Any]
     errors: dict[str, Any]
@@ -132,7 +132,7 @@ def _context(about: dict[str, Any], name: str) -> int:
 
 def _asked(
     about: dict[str, Any], config: dict[str, Any], seen: dict[str, Any], where: tuple[str, str], truth: Truth
-) -> dict[str, list[Asked]]:
+) -> dict[str, list[AskedQuestion]]:
     """The questions of each prompt."""
     label, segment = where
     shown = about.get("groundTruthDistributions")
@@ -165,10 +165,10 @@ def _arguments(point: Any) -> dict[str, Any]:
 
 def _batched(
     batches: list[str], points: dict[str, list[Any]], expected: dict[str, Any], where: tuple[str, str], truth: Truth
-) -> dict[str, list[Asked]]:
+) -> dict[str, list[AskedQuestion]]:
     """Questions of batched prompts, which name none: those of the ground truth, in order."""
     names = list(expected)
-    found: dict[str, list[Asked]] = {}
+    found: dict[str, list[AskedQuestion]] = {}
     for batch in batches:
         size = len(points.get(batch, []))
         if not size or size > len(names):
@@ -188,7 +188,7 @@ def _batched(
 
 def _cell(
     question: str, key: str | None, point: int, where: tuple[str, str], truth: Truth, expected: list[Any]
-) -> Asked:
+) -> AskedQuestion:
     label, segment = where
     cell = truth.place.get((question, segment))
     if cell is None:
@@ -206,7 +206,7 @@ def _cell(
                 f"{label}, question {question!r}, segment {segment!r}: its ground truth {numbers} is not the survey's; "
                 "it belongs to another round or version of the survey."
             )
-    return Asked(cell, options, key, point)
+    return AskedQuestion(cell, options, key, point)
 
 
 def _same(numbers: list[float], truth: Truth, cell: int) -> bool:
@@ -230,7 +230,7 @@ def answers_in(file: ResultFile, truth: Truth) -> Iterator[Answer]:
                 yield _answer(model, asked, file.context, texts.get(model), scores.get(model), errors.get(model))
 
 
-def _answer(model: str, asked: Asked, context: int, text: Any, scored: Any, error: Any) -> Answer:
+def _answer(model: str, asked: AskedQuestion, context: int, text: Any, scored: Any, error: Any) -> Answer:
     reported = _reported(scored, asked)
     if isinstance(text, str) and not error and not _BROKEN.match(text):
         numbers = percentages(text) if asked.key is None else keyed_percentages(text, asked.key)
@@ -245,7 +245,7 @@ def _answer(model: str, asked: Asked, context: int, text: Any, scored: Any, erro
     return Answer(model, asked.cell, context, None, status, reported)
 
 
-def _reported(scored: Any, asked: Asked) -> float:
+def _reported(scored: Any, asked: AskedQuestion) -> float:
     """The file's own score, taken from the point: the average over points is rounded to two decimals."""
     if not isinstance(scored, dict):
         return float("nan")

@@ -29,7 +29,7 @@ GENERATIONS = "generations.jsonl"  # what the trained model answered, a table of
 _MOST_STEPS = 1_000_000
 _MOST_OF_A_RUN = 100_000_000  # steps: each has its seconds in memory
 
-Check = tuple[Callable[[Any], bool], str]
+ValueCheck = tuple[Callable[[Any], bool], str]
 
 
 class NoStepsError(InputError):
@@ -57,15 +57,18 @@ def _is_amount(value: Any) -> bool:
     return found is not None and isfinite(found) and found >= 0 and not isinstance(value, str)
 
 
-_TEXT: Check = (lambda value: isinstance(value, str), "a text")
-_COUNT: Check = (_is_count, "a whole number from 0 on")
-_AMOUNT: Check = (_is_amount, "a finite number from 0 on")
-_NUMBER: Check = (lambda value: number_of(value) is not None, "a number")
-_SEED: Check = (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number")
-_STEPS: Check = (lambda value: _is_count(value, _MOST_STEPS) and value > 0, f"a whole number from 1 to {_MOST_STEPS:,}")
-_OBJECT: Check = (lambda value: isinstance(value, dict), "an object")
+_TEXT: ValueCheck = (lambda value: isinstance(value, str), "a text")
+_COUNT: ValueCheck = (_is_count, "a whole number from 0 on")
+_AMOUNT: ValueCheck = (_is_amount, "a finite number from 0 on")
+_NUMBER: ValueCheck = (lambda value: number_of(value) is not None, "a number")
+_SEED: ValueCheck = (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number")
+_STEPS: ValueCheck = (
+    lambda value: _is_count(value, _MOST_STEPS) and value > 0,
+    f"a whole number from 1 to {_MOST_STEPS:,}",
+)
+_OBJECT: ValueCheck = (lambda value: isinstance(value, dict), "an object")
 
-_OF_MANIFEST: Mapping[str, Check] = {
+_OF_MANIFEST: Mapping[str, ValueCheck] = {
     "arm": _TEXT,
     "device": _TEXT,
     "tokenizer": _TEXT,
@@ -76,8 +79,8 @@ _OF_MANIFEST: Mapping[str, Check] = {
     "parameters": _OBJECT,
     "settings": _OBJECT,
 }
-_OF_PARAMETERS: Mapping[str, Check] = {"total": _COUNT, "trainable": _COUNT}
-_OF_EVENT: Mapping[str, Mapping[str, Check]] = {
+_OF_PARAMETERS: Mapping[str, ValueCheck] = {"total": _COUNT, "trainable": _COUNT}
+_OF_EVENT: Mapping[str, Mapping[str, ValueCheck]] = {
     "step": {"loss": _NUMBER, "step_seconds": _AMOUNT, "steps": _STEPS, "tokens": _COUNT},
     "validation": {"loss": _NUMBER, "digest": _TEXT},
     "resume": {},
@@ -146,7 +149,7 @@ def _event(line: bytes, place: str) -> dict[str, Any] | None:
     return event
 
 
-def _check_fields(record: Mapping[str, Any], checks: Mapping[str, Check], place: str, advice: str) -> None:
+def _check_fields(record: Mapping[str, Any], checks: Mapping[str, ValueCheck], place: str, advice: str) -> None:
     """Check the types of the fields present; null counts as missing, except for a step."""
     for name, (fits, words) in checks.items():
         value = record.get(name)

@@ -1,7 +1,7 @@
 """Intervals: estimates below each other, coloured by group, or one against what it is judged by."""
 
 from assay.report.charts import COLOURS, INK, MUTED, TEXT, WIDTH, by_group
-from assay.report.charts.vega import Rows, Spec, end, layer, layers, name, number, pixel
+from assay.report.charts.vega import ChartRows, Spec, end, layer, layers, name, number, pixel
 from assay.results.figures import INSIDE, Forest, Gauge, Line, Mark, SecondMark
 
 _WIDTH = 460
@@ -73,7 +73,7 @@ class _ForestDrawing:
             )
         ]  # fmt: skip
 
-    def _second(self, shape: str, rows: Rows, offset: float) -> list[Spec]:
+    def _second(self, shape: str, rows: ChartRows, offset: float) -> list[Spec]:
         dots = self._placed(x=number("value"))
         if shape == "tick":
             found = [layer(rows, "tick", dots, color=INK, thickness=2, size=10, yOffset=offset)]
@@ -133,8 +133,8 @@ def _below(line: Line, mark: SecondMark) -> bool:
 
 
 def draw_gauge(gauge: Gauge) -> Spec:
-    rows: Rows = [{"what": gauge.label, "value": gauge.value, "low": gauge.low, "high": gauge.high}]
-    marks: Rows = [{"place": mark.place, "mark": mark.label} for mark in gauge.marks]
+    rows: ChartRows = [{"what": gauge.label, "value": gauge.value, "low": gauge.low, "high": gauge.high}]
+    marks: ChartRows = [{"place": mark.place, "mark": mark.label} for mark in gauge.marks]
     x = number("value", title=gauge.label, scale={"zero": False, "padding": 40})
     place, middle, blue = number("place"), pixel(55), COLOURS[0]
     words = {"x": place, "y": pixel(2), "text": name("mark")}

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 Spec = dict[str, Any]
-Rows = Sequence[Spec]
+ChartRows = Sequence[Spec]
 
 
-def layer(rows: Rows, kind: str, encoding: Spec, **look: Any) -> Spec:
+def layer(rows: ChartRows, kind: str, encoding: Spec, **look: Any) -> Spec:
     """Marks of one kind, one for each row."""
     return {"data": {"values": rows}, "mark": {"type": kind, **look}, "encoding": encoding}
 
@@ -48,7 +48,7 @@ def small_title(text: str, **more: Any) -> Spec:
 
 def with_datasets(specification: Spec) -> Spec:
     """The specification with each list of rows once, under a name, however many layers draw it."""
-    known: dict[int, tuple[str, Rows]] = {}
+    known: dict[int, tuple[str, ChartRows]] = {}
 
     def named(part: Any) -> Any:
         if isinstance(part, list):

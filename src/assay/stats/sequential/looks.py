@@ -93,7 +93,7 @@ def look_at(units: Units) -> Seen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Schedule:
+class LookSchedule:
     """After how many units there is a look, and which part of the planned information is then there."""
 
     places: Integers  # (K,)
@@ -104,7 +104,7 @@ class Schedule:
         return np.asarray(self.effective / self.effective[-1])
 
 
-def schedule(weights: Floats, looks: int, least: float = LEAST_UNITS) -> Schedule | None:
+def schedule(weights: Floats, looks: int, least: float = LEAST_UNITS) -> LookSchedule | None:
     """Looks at units of these weights, in this order; fewer where several would fall on one place.
 
     Look k of K comes when (k/K)^(9/8) of the information is there, and never before ``least`` units by Kish's count;
@@ -126,7 +126,7 @@ def schedule(weights: Floats, looks: int, least: float = LEAST_UNITS) -> Schedul
             places.append(place)
     places[-1] = len(weights)
     found = np.array(places, dtype=np.int64)
-    return Schedule(found, kish[found - 1])
+    return LookSchedule(found, kish[found - 1])
 
 
 def information(effective: Floats, population: float | None = None) -> Floats:

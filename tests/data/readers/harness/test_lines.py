@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.data.readers.harness.lines import (
     Layouts,
-    Values,
+    SharedValues,
     fields_in,
     numbered_lines,
     plain_text,
@@ -31,7 +31,7 @@ OBJECTS = st.dictionaries(NAMES, VALUES, min_size=1, max_size=8)
 
 
 def decoded(layouts: Layouts, line: bytes) -> dict[str, Any] | None:
-    found, value = layouts(line), Values()
+    found, value = layouts(line), SharedValues()
     return None if found is None else {name: value(found[1][at]) for name, at in found[0].places.items()}
 
 

@@ -188,7 +188,7 @@ def chosen(where: str, what: str, names: Iterable[str], asked: str | None, *, wo
 #: In a column of a metric, where a record has no such field.
 ABSENT = object()
 
-MetricColumns = Mapping[str, Sequence[Any]]  # by metric: what each record has of it, or ABSENT
+MetricValues = Mapping[str, Sequence[Any]]  # by metric: what each record has of it, or ABSENT
 
 
 def metric_columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -197,7 +197,7 @@ def metric_columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]
     return {name: [record.get(name, ABSENT) for record in records] for name in names}
 
 
-def single_metrics(columns: MetricColumns) -> list[str]:
+def single_metrics(columns: MetricValues) -> list[str]:
     """The metrics that score single items.
 
     Corpus-level metrics store a list or a text for each item, which is not a score of that item.
@@ -208,7 +208,7 @@ def single_metrics(columns: MetricColumns) -> list[str]:
 _WHOLE = (list, dict, str)
 
 
-def scored(where: str, columns: MetricColumns, places: Sequence[str], asked: str | None) -> tuple[str, list[float]]:
+def scored(where: str, columns: MetricValues, places: Sequence[str], asked: str | None) -> tuple[str, list[float]]:
     """Choose a metric, and return it with its value for each item."""
     single = single_metrics(columns)
     if asked is not None and asked in columns and asked not in single:
@@ -226,7 +226,7 @@ def scored(where: str, columns: MetricColumns, places: Sequence[str], asked: str
     return metric, [_score(columns, metric, at, places) for at in range(len(places))]
 
 
-def _score(columns: MetricColumns, metric: str, at: int, places: Sequence[str]) -> float:
+def _score(columns: MetricValues, metric: str, at: int, places: Sequence[str]) -> float:
     value = columns[metric][at]
     if type(value) is float and isfinite(value):
         return value

@@ -12,7 +12,7 @@ from typing import Any, cast
 from assay.data.readers.harness import Log, SampleText, read_lines, told
 from assay.data.readers.harness.answers import Answers, AnswersLog
 from assay.data.readers.harness.decoding import decoded_file
-from assay.data.readers.harness.every_eval_ever_records import Aggregate, Result, SampleFile, TaskSamples
+from assay.data.readers.harness.every_eval_ever_records import Aggregate, EvalResult, SampleFile, TaskSamples
 from assay.data.readers.harness.first_look import FirstLook, first_keys
 from assay.data.readers.harness.places import NumberedPlaces
 from assay.errors import InputError
@@ -209,12 +209,12 @@ def _log(file: SampleFile, samples: TaskSamples) -> EveryEvalEverLog:
     )
 
 
-def _split(results: Sequence[Result]) -> str | None:
+def _split(results: Sequence[EvalResult]) -> str | None:
     found = {str(one.source_data["hf_split"]) for one in results if one.source_data.get("hf_split")}
     return found.pop() if len(found) == 1 else None
 
 
-def _judges(results: Sequence[Result]) -> str | None:
+def _judges(results: Sequence[EvalResult]) -> str | None:
     found = {
         str(judge.model_info.get("id") or judge.model_info.get("name"))
         for one in results
@@ -224,7 +224,7 @@ def _judges(results: Sequence[Result]) -> str | None:
     return ", ".join(sorted(found)) or None
 
 
-def _settings(results: Sequence[Result]) -> dict[str, str]:
+def _settings(results: Sequence[EvalResult]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in results:
         arguments = (one.generation_config or {}).get("generation_args")

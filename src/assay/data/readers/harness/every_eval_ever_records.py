@@ -39,7 +39,7 @@ class _ScoreDetails(msgspec.Struct):
     score: float | None = None
 
 
-class Result(msgspec.Struct):
+class EvalResult(msgspec.Struct):
     evaluation_name: str
     evaluation_result_id: str | None = None
     metric_config: MetricConfig = msgspec.field(default_factory=MetricConfig)
@@ -66,7 +66,7 @@ class Aggregate(msgspec.Struct):
     schema_version: str
     evaluation_id: str
     model_info: _Model
-    evaluation_results: list[Result]
+    evaluation_results: list[EvalResult]
     evaluation_timestamp: str | None = None
     retrieved_timestamp: str | None = None
     detailed_evaluation_results: _Details | None = None
@@ -90,7 +90,7 @@ class _Metadata(msgspec.Struct, gc=False):
     epoch: str | int | None = None
 
 
-class Sample(msgspec.Struct, gc=False):
+class EvalSample(msgspec.Struct, gc=False):
     """What is wanted of a sample: no text of it."""
 
     model_id: str
@@ -122,7 +122,7 @@ class SampleFile:
         """The samples by model and evaluation, read once and checked against the aggregate."""
         found: dict[tuple[str, str], TaskSamples] = {}
         count = 0
-        for place, sample in decoded_lines(self.path, Sample, once=(b'"sample_id":',)):
+        for place, sample in decoded_lines(self.path, EvalSample, once=(b'"sample_id":',)):
             key = sample.model_id, sample.evaluation_name
             if key not in found:
                 found[key] = TaskSamples(self, *key)
@@ -156,7 +156,7 @@ class SampleFile:
                 hashed.update(block)
         return hashed.hexdigest()
 
-    def results(self, task: str) -> list[Result]:
+    def results(self, task: str) -> list[EvalResult]:
         """What the aggregate says of an evaluation."""
         every = self.aggregate.evaluation_results if self.aggregate else []
         return [one for one in every if one.evaluation_name == task]
@@ -178,7 +178,7 @@ class TaskSamples:
     scores: dict[str, list[float | None]] = field(default_factory=dict)  # by result; NaN lost, None not of it
     costs: dict[str, list[float | None]] = field(default_factory=dict)
 
-    def add(self, sample: Sample, place: str) -> None:
+    def add(self, sample: EvalSample, place: str) -> None:
         result, score = sample.evaluation_result_id or "", sample.evaluation.score
         self._check_hash(sample, place)
         column = self.scores.setdefault(result, [])
@@ -191,7 +191,7 @@ class TaskSamples:
             for name, value in _costs(sample):
                 _put(self.costs.setdefault(name, []), row, value)
 
-    def _check_hash(self, sample: Sample, place: str) -> None:
+    def _check_hash(self, sample: EvalSample, place: str) -> None:
         if sample.sample_hash and self.hashes.setdefault(sample.sample_id, sample.sample_hash) != sample.sample_hash:
             first = self.lines[self.items.index(sample.sample_id)]
             raise InputError(
@@ -199,7 +199,7 @@ class TaskSamples:
                 f"{first}, so one id stands for two samples; give each its own."
             )
 
-    def _row(self, sample: Sample, column: list[float | None], place: str) -> int:
+    def _row(self, sample: EvalSample, column: list[float | None], place: str) -> int:
         """The row of an attempt: by its epoch, or the first that has no score of this result yet."""
         epoch = sample.metadata.epoch if sample.metadata else None
         if epoch is not None:
@@ -228,7 +228,7 @@ class TaskSamples:
         only = told[0] if len(told) == 1 else None
         names = {}
         for result in self.scores:
-            config = (by_id.get(result) or only or Result(self.task)).metric_config
+            config = (by_id.get(result) or only or EvalResult(self.task)).metric_config
             names[result] = config.metric_name or config.metric_id or result or "score"
         twice = [name for name in names.values() if list(names.values()).count(name) > 1]
         return {result: result or name if name in twice else name for result, name in names.items()}
@@ -239,7 +239,7 @@ def _put(column: list[float | None], row: int, value: float) -> None:
     column[row] = value
 
 
-def _costs(sample: Sample) -> Iterator[tuple[str, float]]:
+def _costs(sample: EvalSample) -> Iterator[tuple[str, float]]:
     usage, performance = sample.token_usage, sample.performance
     if usage is not None:
         known = (usage.input_tokens, usage.output_tokens, usage.total_tokens)

@@ -22,7 +22,7 @@ from assay.data.readers.harness import (
 )
 from assay.data.readers.harness.first_look import FirstLook
 from assay.data.readers.harness.inspect_archive import first_name, open_archive
-from assay.data.readers.harness.inspect_columns import Samples, Wanted
+from assay.data.readers.harness.inspect_columns import InspectSamples, Wanted
 from assay.data.readers.harness.inspect_records import SAMPLES, asked, every_sample, zipped
 from assay.data.readers.harness.inspect_samples import header_of_json, read_samples
 from assay.errors import InputError
@@ -171,7 +171,7 @@ class InspectLog(Log):
     def texts(self) -> Iterator[SampleText]:
         return (_text(sample) for _, sample in every_sample(self.files[0]))
 
-    def _samples(self, cluster: str | None) -> Samples:
+    def _samples(self, cluster: str | None) -> InspectSamples:
         known = self._read_before
         if cluster not in known:
             known[cluster] = read_samples(Wanted(self.files[0], self.spec_model, self.task, cluster))
@@ -180,7 +180,7 @@ class InspectLog(Log):
         return known[cluster]
 
     @cached_property
-    def _read_before(self) -> dict[str | None, Samples]:
+    def _read_before(self) -> dict[str | None, InspectSamples]:
         """The samples, by what they are clustered by."""
         return {}
 
@@ -191,13 +191,13 @@ class InspectLog(Log):
             f"{self.label}: the header of an inspect log, without its samples; name the log itself, .eval or .json."
         )
 
-    def _scorer(self, samples: Samples, asked: str | None) -> str:
+    def _scorer(self, samples: InspectSamples, asked: str | None) -> str:
         names = samples.scorers
         if not names:
             raise InputError(f"{self.label}: no sample has been scored; run `inspect score` on the log first.")
         return chosen(self.label, "scorer", names, asked)
 
-    def _metric(self, samples: Samples, scorer: str, selection: Selection) -> str:
+    def _metric(self, samples: InspectSamples, scorer: str, selection: Selection) -> str:
         """The chosen part of scores that have several; else ``value``."""
         parts = samples.parts(scorer)
         if parts:
@@ -232,7 +232,7 @@ def _plain(found: object) -> str:
     return "" if found is None else str(found)
 
 
-def _scores(samples: Samples, scorer: str, metric: str) -> list[float]:
+def _scores(samples: InspectSamples, scorer: str, metric: str) -> list[float]:
     """The scores; NaN where inspect treats the sample as unscored: no score, an error, or NaN."""
     values = samples.scores.get(scorer, [])
     plain = {grade: score for grade, score in _GRADES.items() if grade in ("C", "I")}
@@ -244,7 +244,7 @@ def _scores(samples: Samples, scorer: str, metric: str) -> list[float]:
     ]
 
 
-def _score(samples: Samples, at: int, value: object, scorer: str, metric: str) -> float:
+def _score(samples: InspectSamples, at: int, value: object, scorer: str, metric: str) -> float:
     value = None if samples.errors[at] or value is ABSENT else value
     if isinstance(value, dict):
         value = field_of(value, metric, f"{samples.places[at]}, scorer {scorer}")

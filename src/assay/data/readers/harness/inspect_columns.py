@@ -13,7 +13,7 @@ from assay.data.readers.harness import ABSENT
 
 
 @dataclass(eq=False, slots=True)
-class Samples:
+class InspectSamples:
     """What is kept of a log: a value for each sample in every list."""
 
     places: Sequence[str]
@@ -28,7 +28,7 @@ class Samples:
     def __len__(self) -> int:
         return len(self.items)
 
-    def extend(self, more: "Samples") -> None:
+    def extend(self, more: "InspectSamples") -> None:
         """Add the samples of another, whose places do not count."""
         for name in more.scores.keys() - self.scores.keys():
             self.scores[name] = [ABSENT] * len(self)
@@ -72,9 +72,9 @@ def of_one_sample(
     costs: Mapping[str, float | None],
     error: str,
     cluster: str,
-) -> Samples:
+) -> InspectSamples:
     """What is kept of one sample."""
-    return Samples(
+    return InspectSamples(
         (),
         [str(item)],
         [intern(str(epoch))],

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.data.readers.harness import digest, field_of, label_of, shown_value
 from assay.data.readers.harness.inspect_archive import open_archive
-from assay.data.readers.harness.inspect_columns import Samples, Wanted, of_one_sample
+from assay.data.readers.harness.inspect_columns import InspectSamples, Wanted, of_one_sample
 from assay.errors import InputError
 from assay.files.reading import LINES, opened, parse_json, read_json
 from assay.names import one_line
@@ -47,7 +47,7 @@ def sample_object(found: object, place: str) -> dict[str, Any]:
     return found
 
 
-def add_record(found: Samples, wanted: Wanted, place: str, sample: dict[str, Any]) -> None:
+def add_record(found: InspectSamples, wanted: Wanted, place: str, sample: dict[str, Any]) -> None:
     scores, cluster = sample.get("scores") or {}, wanted.cluster
     if not isinstance(scores, dict):
         raise InputError(f"{place}: 'scores' must be an object, but got {shown_value(scores)}; write the log again.")

@@ -15,7 +15,7 @@ import msgspec
 
 from assay.data.readers.harness import digest, field_of
 from assay.data.readers.harness.inspect_archive import Archive, open_archive
-from assay.data.readers.harness.inspect_columns import Samples, Wanted, costs_told, of_one_sample
+from assay.data.readers.harness.inspect_columns import InspectSamples, Wanted, costs_told, of_one_sample
 from assay.data.readers.harness.inspect_records import (
     ATTACHMENT,
     SAMPLES,
@@ -40,7 +40,7 @@ _END_OF_SAMPLES = b"\n  ]"
 _BETWEEN = re.compile(rb'\}(\s*,\s*)\{\s*"id"\s*:\s*(?:\d+|"(?:[^"\\]|\\.)*")\s*,\s*"epoch"\s*:')
 
 
-def read_samples(wanted: Wanted) -> Samples:
+def read_samples(wanted: Wanted) -> InspectSamples:
     """Read the samples of a log."""
     if not zipped(wanted.path):
         return _of_json(wanted)
@@ -95,14 +95,14 @@ _decode_sample = msgspec.json.Decoder(_Sample).decode
 _REFUSED = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
-def _of_archive(wanted: Wanted, archive: Archive) -> Samples:
+def _of_archive(wanted: Wanted, archive: Archive) -> InspectSamples:
     if wanted.cluster in (None, "task"):
         try:
             return _of_summaries(wanted, archive)
         except NotPlainError:
             pass
     names = [name for name in archive.names() if name.startswith(SAMPLES) and name.endswith(".json")]
-    found = Samples(MadePlaces(len(names), lambda at: member_place(wanted.path, names[at])))
+    found = InspectSamples(MadePlaces(len(names), lambda at: member_place(wanted.path, names[at])))
     for name in names:
         data, place = archive.read(name), member_place(archive.path, name)
         if wanted.cluster not in (None, "task") or not _add_quickly(found, wanted, data):
@@ -110,10 +110,10 @@ def _of_archive(wanted: Wanted, archive: Archive) -> Samples:
     return found
 
 
-def _of_summaries(wanted: Wanted, archive: Archive) -> Samples:
+def _of_summaries(wanted: Wanted, archive: Archive) -> InspectSamples:
     """The samples by their summaries, if there is one of each."""
     names = [_SUMMARIES] if _SUMMARIES in archive else [one for one in archive.names() if one.startswith(_JOURNAL)]
-    found = Samples(())
+    found = InspectSamples(())
     for name in names:
         for records in records_of_list(parts_of_list(archive.blocks(name), _BETWEEN), _Summary):
             together = _summarized(records, wanted)
@@ -135,7 +135,7 @@ def _of_summaries(wanted: Wanted, archive: Archive) -> Samples:
     return found
 
 
-def _summarized(records: Sequence[_Summary], wanted: Wanted) -> Samples | None:
+def _summarized(records: Sequence[_Summary], wanted: Wanted) -> InspectSamples | None:
     """What summaries tell of their samples; ``None`` where one of them does not tell all that the sample does."""
     inputs = [one.input for one in records if isinstance(one.input, str) and len(one.input) < _LONGEST_INPUT]
     if len(inputs) < len(records) or any(one.startswith(ATTACHMENT) for one in inputs):
@@ -146,7 +146,7 @@ def _summarized(records: Sequence[_Summary], wanted: Wanted) -> Samples | None:
         return None
     costs = {ours: [getattr(one, theirs) for one in usages] for ours, theirs in TOKENS.items()}
     costs["seconds"] = [one.total_time for one in records]
-    return Samples(
+    return InspectSamples(
         (),
         [str(one.id) for one in records],
         [intern(str(one.epoch)) for one in records],
@@ -158,7 +158,7 @@ def _summarized(records: Sequence[_Summary], wanted: Wanted) -> Samples | None:
     )
 
 
-def _add_whole(found: Samples, wanted: Wanted, archive: Archive, one: _Summary) -> None:
+def _add_whole(found: InspectSamples, wanted: Wanted, archive: Archive, one: _Summary) -> None:
     """Add a sample of which the summary does not tell all."""
     name = f"{SAMPLES}{one.id}_epoch_{one.epoch}.json"
     if name not in archive:
@@ -172,7 +172,7 @@ def _is_text(found: str | list[Any]) -> bool:
     return isinstance(found, str) and not found.startswith(ATTACHMENT)
 
 
-def _add_quickly(found: Samples, wanted: Wanted, data: bytes) -> bool:
+def _add_quickly(found: InspectSamples, wanted: Wanted, data: bytes) -> bool:
     """Add a sample; False where it is not what it should be, or not plainly written."""
     try:
         sample = _decode_sample(data)
@@ -182,7 +182,7 @@ def _add_quickly(found: Samples, wanted: Wanted, data: bytes) -> bool:
     return True
 
 
-def _add_sample(found: Samples, wanted: Wanted, sample: _Sample) -> None:
+def _add_sample(found: InspectSamples, wanted: Wanted, sample: _Sample) -> None:
     attached = None if _is_text(sample.input) else msgspec.json.decode(sample.attachments)
     error = "" if sample.error is None else one_line(sample.error.message) or "an error"
     every, output = sample.model_usage or {}, sample.output or _Output()
@@ -218,7 +218,7 @@ def header_of_json(path: Path) -> Any:
     return read_json(path)
 
 
-def _of_json(wanted: Wanted) -> Samples:
+def _of_json(wanted: Wanted) -> InspectSamples:
     path = wanted.path
     if wanted.cluster in (None, "task"):
         try:
@@ -231,15 +231,15 @@ def _of_json(wanted: Wanted) -> Samples:
                 ) from None
     log = sample_object(read_json(path), str(path))
     samples = [] if log.get("samples") is None else field_of(log, "samples", str(path), list)
-    found = Samples(NumberedPlaces(str(path), range(1, len(samples) + 1), "sample"))
+    found = InspectSamples(NumberedPlaces(str(path), range(1, len(samples) + 1), "sample"))
     for at, sample in enumerate(samples, start=1):
         place = f"{path}, sample {at}"
         add_record(found, wanted, place, sample_object(sample, place))
     return found
 
 
-def _of_list(wanted: Wanted) -> Samples:
-    found = Samples(())
+def _of_list(wanted: Wanted) -> InspectSamples:
+    found = InspectSamples(())
     for samples in records_of_list(_ended(parts_of_list(_from_samples(wanted.path), _BETWEEN)), _Sample):
         for sample in samples:
             _add_sample(found, wanted, sample)

@@ -21,7 +21,7 @@ from assay.names import one_line
 Raw = msgspec.Raw
 Fields = dict[str, Raw]
 Row = tuple[Raw, ...]  # the values of a line, in the order of its layout
-Columns = list[tuple[Raw, ...]]  # the values of each field, in the order of a layout
+FieldColumns = list[tuple[Raw, ...]]  # the values of each field, in the order of a layout
 
 _BLOCK = 1 << 18  # fits into the cache of a core
 _MARK = b"\xef\xbb\xbf"
@@ -119,7 +119,7 @@ def place_of_line(path: Path, number: int) -> str:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Layout:
+class FieldLayout:
     """The fields of an object in their order, and a decoder of objects that have just these."""
 
     places: dict[str, int]
@@ -128,7 +128,7 @@ class Layout:
     length: int  # of all that is around the values
 
     @classmethod
-    def of(cls, names: Sequence[str], length: int) -> "Layout":
+    def of(cls, names: Sequence[str], length: int) -> "FieldLayout":
         inner = [f"f{place}" for place in range(len(names))]
         made = msgspec.defstruct(
             "Row",
@@ -151,9 +151,9 @@ class Layouts:
     """
 
     def __init__(self) -> None:
-        self._known: list[Layout] = []
+        self._known: list[FieldLayout] = []
 
-    def __call__(self, line: bytes) -> tuple[Layout, Row] | None:
+    def __call__(self, line: bytes) -> tuple[FieldLayout, Row] | None:
         """The layout of a line and its values; ``None`` where only the slow way can tell."""
         for layout in self._known:
             try:
@@ -164,7 +164,7 @@ class Layouts:
                 return layout, row
         return self._learned(line)
 
-    def together(self, block: bytes) -> tuple[Layout, Columns] | None:
+    def together(self, block: bytes) -> tuple[FieldLayout, FieldColumns] | None:
         r"""The layout of all lines of a block, and their values by field; ``None`` where they must be read one by one.
 
         >>> layout, columns = Layouts().together(b'{"item": "q1", "score": 1.0}\n{"item": "q2", "score": 0.0}\n')
@@ -183,11 +183,11 @@ class Layouts:
         length = sum(map(len, chain.from_iterable(columns))) + len(rows) * (layout.length + 1)  # with the ends of lines
         return (layout, columns) if length == len(block) else None
 
-    def _learned(self, line: bytes) -> tuple[Layout, Row] | None:
+    def _learned(self, line: bytes) -> tuple[FieldLayout, Row] | None:
         fields = fields_in(line)
         if fields is None:
             return None
-        layout = Layout.of(list(fields), len(line) - sum(map(len, fields.values())))
+        layout = FieldLayout.of(list(fields), len(line) - sum(map(len, fields.values())))
         self._known = [layout, *self._known[: _MOST_LAYOUTS - 1]]
         return layout, tuple(fields.values())
 
@@ -209,7 +209,7 @@ def plain_text(raw: Raw) -> str | None:
         return None
 
 
-class Values:
+class SharedValues:
     """Values of fields; short ones that come again are the same object, which saves memory."""
 
     def __init__(self) -> None:

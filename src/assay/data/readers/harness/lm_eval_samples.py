@@ -12,12 +12,12 @@ from typing import Any
 
 from assay.data.readers.harness import ABSENT, SampleText, field_of, label_of, read_lines
 from assay.data.readers.harness.lines import (
-    Columns,
-    Layout,
+    FieldColumns,
+    FieldLayout,
     Layouts,
     Raw,
     Row,
-    Values,
+    SharedValues,
     empty_file,
     lines_of,
     place_of_line,
@@ -128,10 +128,10 @@ class _Quick:
     """Adds rows whose fields are what they should be."""
 
     def __init__(self, found: Samples, cluster: str) -> None:
-        self.found, self.cluster, self.value = found, cluster, Values()
-        self.recipes: dict[tuple[Layout, bytes, int], _Recipe | None] = {}
+        self.found, self.cluster, self.value = found, cluster, SharedValues()
+        self.recipes: dict[tuple[FieldLayout, bytes, int], _Recipe | None] = {}
 
-    def add(self, layout: Layout, row: Row, number: int) -> bool:
+    def add(self, layout: FieldLayout, row: Row, number: int) -> bool:
         """Add a row, unless the slow way must read it, or say what is wrong."""
         recipe = self._recipe(layout, row)
         if recipe is None:
@@ -151,7 +151,7 @@ class _Quick:
         found.lines.append(number)
         return True
 
-    def add_all(self, layout: Layout, columns: Columns, first: int) -> bool:
+    def add_all(self, layout: FieldLayout, columns: FieldColumns, first: int) -> bool:
         """Add the rows of a block whose first line has this number, unless they must be added one by one."""
         listed = layout.places.get("metrics", -1)
         if listed >= 0 and len(set(map(bytes, columns[listed]))) > 1:
@@ -180,7 +180,7 @@ class _Quick:
         found.lines.extend(range(first, first + size))
         return True
 
-    def _recipe(self, layout: Layout, row: Row) -> _Recipe | None:
+    def _recipe(self, layout: FieldLayout, row: Row) -> _Recipe | None:
         """What to keep of rows of this layout with these metrics; ``None`` where they lack something."""
         listed = layout.places.get("metrics", -1)
         key = layout, b"" if listed < 0 else bytes(row[listed]), len(self.found.metrics)
@@ -188,7 +188,7 @@ class _Quick:
             self.recipes[key] = self._made(layout, None if listed < 0 else self.value(row[listed]))
         return self.recipes[key]
 
-    def _made(self, layout: Layout, listed: object) -> _Recipe | None:
+    def _made(self, layout: FieldLayout, listed: object) -> _Recipe | None:
         places, columns = layout.places, self.found.metrics
         named = listed if isinstance(listed, list) else [name for name in places if name not in NOT_METRICS]
         names = [intern(str(name)) for name in named]

@@ -15,7 +15,7 @@ from assay.data.values import answers_in
 from assay.errors import InputError
 from assay.names import listed, one_line
 
-Columns = dict[str, list[float]]
+NumberColumns = dict[str, list[float]]
 
 _MOST = 200  # columns that may be metrics: a table with more is none of metrics
 _WHY = ("/justification", "_reason")  # how columns end that explain a score: no label of an item
@@ -62,9 +62,9 @@ def read_metrics(path: Path, known: MetricColumns) -> Answers:
     )
 
 
-def _scores(source: RowSource, names: Sequence[str]) -> tuple[Columns, list[str]]:
+def _scores(source: RowSource, names: Sequence[str]) -> tuple[NumberColumns, list[str]]:
     """The columns that hold scores, NaN where there is none, and those that are empty."""
-    found: Columns = {}
+    found: NumberColumns = {}
     empty = []
     for name, values in zip(names, source.read([(name, "score") for name in names]), strict=True):
         answers = answers_in(source, name, values)
@@ -106,7 +106,7 @@ def _items(source: RowSource, label: str, column: str | None, hashes: Sequence[s
     return [f"{name} #{one[:6]}" if len(asked[name]) > 1 else name for name, one in zip(names, hashes, strict=True)]
 
 
-def _costs(source: RowSource, costs: Mapping[str, str]) -> Columns:
+def _costs(source: RowSource, costs: Mapping[str, str]) -> NumberColumns:
     """What answers cost, in columns that hold such numbers."""
     there = {ours: theirs for ours, theirs in costs.items() if theirs in source.columns}
     read = source.read([(theirs, "number") for theirs in there.values()]) if there else ()
