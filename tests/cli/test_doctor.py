@@ -2,7 +2,7 @@
 
 import json
 
-from assay.environment import EXTRAS
+from assay.cli.environment import EXTRAS
 from tests.cli.command import Shell
 
 

@@ -8,11 +8,10 @@ from typing import Any, Unpack
 
 from assay.analyses.contrast import check_clusters
 from assay.analyses.suite.tasks import TASK
-from assay.certificate.asked import GateFields, with_asked
 from assay.certificate.build import assumed, computed_facts
 from assay.certificate.evidence import evidence_path, file_digest, write_tables, written_files
 from assay.certificate.fields import EvidenceFile
-from assay.certificate.given import (
+from assay.certificate.inputs import (
     Given,
     check_measure,
     given_files,
@@ -22,6 +21,7 @@ from assay.certificate.given import (
     selection_with,
 )
 from assay.certificate.issuing import NO_DIGEST, issuer, written
+from assay.certificate.keywords import GateFields, with_asked
 from assay.certificate.policy_file import policy_of
 from assay.certificate.record import Certificate
 from assay.certificate.released import check_against, released, with_release

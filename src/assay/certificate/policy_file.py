@@ -116,7 +116,7 @@ def _content(file: Path) -> dict[str, Any]:
 
 def _yaml_or_json(data: bytes, label: str, ending: str) -> Any:
     if ending in (".yaml", ".yml"):
-        from assay.files.yaml_text import parse_yaml  # late: most policies are JSON
+        from assay.certificate.yaml_text import parse_yaml  # late: most policies are JSON
 
         return parse_yaml(data, label, number=_yaml_number, advice="write lines such as max_ratio: 1.05")
     marked = _marked(data)

@@ -18,8 +18,8 @@ def doctor(
 
     Example: assay doctor
     """
+    from assay.cli.environment import described
     from assay.cli.output import say
-    from assay.environment import described
     from assay.results.text import lined_up
 
     found = described(devices=devices)

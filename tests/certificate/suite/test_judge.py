@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certificate.suite.demands import Demands, LimitedGroup
 from assay.certificate.suite.fields import MeasuredRatio, SuiteRow
 from assay.certificate.suite.judge import SuiteRows, decided, judged
+from assay.certificate.suite.task_limits import Demands, LimitedGroup
 from assay.limits import Limits
 
 LEVEL = 0.95

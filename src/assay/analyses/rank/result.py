@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from assay.analyses.assumptions import LongPairs
-from assay.analyses.rank import shown
+from assay.analyses.rank import tables_and_charts
 from assay.analyses.rank.changes import BoardChanges, changes_section
 from assay.analyses.rank.records import (
     Adjust,
@@ -211,13 +211,20 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
 
     def _sections(self, pairs: Sequence[int], *, all_tasks: bool = True) -> tuple[Section, ...]:
         found = [] if self.changes is None else [changes_section(self.changes)]
-        found += [Section("models", "Models", figures=(shown.forest(self),), tables=(shown.model_table(self),))]
+        found += [
+            Section(
+                "models",
+                "Models",
+                figures=(tables_and_charts.forest(self),),
+                tables=(tables_and_charts.model_table(self),),
+            )
+        ]
         if self.tasks and all_tasks:
             title = plural(self.by or TASK).capitalize()
-            found.append(Section("tasks", title, figures=(shown.matrix(self),), tables=(shown.task_table(self),)))
+            found.append(Section("tasks", title, figures=(tables_and_charts.matrix(self),), tables=(tables_and_charts.task_table(self),)))
         if pairs:
-            figures = (shown.pair_matrix(self),) if len(self.models) >= MATRIX_FROM else ()
-            found.append(Section("pairs", "Pairs", figures=figures, tables=(shown.pair_table(self, pairs),)))
+            figures = (tables_and_charts.pair_matrix(self),) if len(self.models) >= MATRIX_FROM else ()
+            found.append(Section("pairs", "Pairs", figures=figures, tables=(tables_and_charts.pair_table(self, pairs),)))
         return tuple(found)
 
     def to_text(
@@ -239,12 +246,12 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each model (pandas must be installed)."""
-        return shown.model_table(self).to_frame()
+        return tables_and_charts.model_table(self).to_frame()
 
     def pair_frame(self) -> "pd.DataFrame":
         """A row for each pair of models (pandas must be installed)."""
-        return shown.pair_table(self, range(len(self.pairs))).to_frame()
+        return tables_and_charts.pair_table(self, range(len(self.pairs))).to_frame()
 
     def task_frame(self) -> "pd.DataFrame":
         """A row for each task, a column for each model (pandas must be installed)."""
-        return shown.task_table(self).to_frame()
+        return tables_and_charts.task_table(self).to_frame()

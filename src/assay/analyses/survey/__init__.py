@@ -42,8 +42,16 @@ from assay.analyses.survey.evidence import (
 )
 from assay.analyses.survey.paper import paper_of
 from assay.analyses.survey.result import ANALYSES, SurveyAnalysis, SurveyReport
-from assay.data.survey import FilesRead, SurveySource, Variants, read_predictions, read_truth
-from assay.data.survey.merging import merged, merged_round, read_merging
+from assay.data.survey import (
+    FilesRead,
+    SurveySource,
+    Variants,
+    merged,
+    merged_round,
+    read_merging,
+    read_predictions,
+    read_truth,
+)
 from assay.data.survey.survey_json import read_summary
 from assay.design import Design, DesignFields, as_given, signature
 from assay.errors import InputError, UsageError

@@ -19,8 +19,8 @@ from assay.analyses.contrast import Reliance, moved_limits, reliance_of
 from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey, segment_weights, segments_alike, shared_cells
 from assay.data import Panel
 from assay.data.panel_views import Substance
+from assay.data.survey import Truth
 from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY
-from assay.data.survey.truth import Truth
 from assay.design import Design
 from assay.stats.interval_and_test import joint_p
 from assay.stats.paired_tests import ArmValues, effect_sizes, sign_flip, t_test, wilcoxon

@@ -22,9 +22,9 @@ from assay.analyses.survey.respondents import (
     resample,
 )
 from assay.data import Metric, Panel
-from assay.data.survey.predictions import OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH, Predictions
+from assay.data.survey import Predictions, Truth, prior_shares
+from assay.data.survey.predictions import OK, SCORE_ONLY, UNPARSEABLE, WRONG_LENGTH
 from assay.data.survey.survey_json import PublishedSummary
-from assay.data.survey.truth import Truth, prior_shares
 from assay.data.tables import Labels
 from assay.data.text_columns import TextColumn
 from assay.design import Design

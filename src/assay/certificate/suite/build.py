@@ -12,7 +12,6 @@ from assay.analyses.suite.tasks import TASK, Task, effective_units, shares_of, t
 from assay.certificate.fields import AnyRule, IntervalLimits, rounded
 from assay.certificate.rules import Windows
 from assay.certificate.suite.costs import cost_ratio
-from assay.certificate.suite.demands import Demands, demands_of
 from assay.certificate.suite.fields import (
     ComparedTasks,
     JudgedLimit,
@@ -23,7 +22,8 @@ from assay.certificate.suite.fields import (
 )
 from assay.certificate.suite.judge import SuiteRows, decided, judged
 from assay.certificate.suite.scores import score_interval
-from assay.certificate.suite.stated import stated_policy
+from assay.certificate.suite.stated_policy import stated_policy
+from assay.certificate.suite.task_limits import Demands, demands_of
 from assay.data import Panel
 from assay.design import Policy, signature
 from assay.errors import InputError

@@ -6,9 +6,9 @@ import numpy as np
 
 from assay.analyses.suite.tasks import TASK, several_tasks
 from assay.certificate.evidence import with_better, with_costs
-from assay.certificate.given import Given
+from assay.certificate.inputs import Given
 from assay.certificate.suite.costs import check_costs
-from assay.certificate.suite.demands import costs_of, with_known_groups
+from assay.certificate.suite.task_limits import costs_of, with_known_groups
 from assay.data import Panel, Table
 from assay.data.lost_answers import scales_apart
 from assay.data.runs.rates import Size

@@ -14,8 +14,8 @@ from math import exp
 from assay.analyses.contrast import Reliance, reliance_of
 from assay.certificate.fields import rounded
 from assay.certificate.rules import MOST_NEEDED, decide
-from assay.certificate.suite.demands import Demands
 from assay.certificate.suite.fields import JudgedLimit, LimitOutcome, Of, SuiteDecision, SuiteRow
+from assay.certificate.suite.task_limits import Demands
 from assay.limits import COST_LIMITS, LimitName, Limits
 
 RULE_VERSION = 1

@@ -8,9 +8,9 @@ from assay.certificate import sentences as plain
 from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule
 from assay.certificate.policy import PICKS
 from assay.certificate.sentences import NOT_STATED, worth
-from assay.certificate.suite.demands import FITTING, MissingTaskError, demands_of, matching, with_known_groups
 from assay.certificate.suite.fields import SuitePolicy
 from assay.certificate.suite.record import SuiteCertificate
+from assay.certificate.suite.task_limits import FITTING, MissingTaskError, demands_of, matching, with_known_groups
 from assay.data.metrics import Kind
 from assay.data.task_groups import tree_of
 from assay.design import STRICTNESS, Policy

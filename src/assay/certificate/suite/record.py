@@ -9,7 +9,7 @@ from assay.certificate import sentences as plain
 from assay.certificate import short_form
 from assay.certificate.fields import AnyRule, BothSystems, Digest, EvidenceFile, Issuer, Measured
 from assay.certificate.record import Certificate, Issued, schema_of
-from assay.certificate.suite import sentences, shown
+from assay.certificate.suite import sentences, table_and_chart
 from assay.certificate.suite.fields import (
     ComparedTasks,
     JudgedLimit,
@@ -200,8 +200,8 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
             Section(
                 "limits",
                 title[:1].upper() + title[1:],
-                figures=(shown.forest(self),),
-                tables=(shown.limits_table(self),),
+                figures=(table_and_chart.forest(self),),
+                tables=(table_and_chart.limits_table(self),),
             ),
             Section("errors", "What this shows", said=sentences.errors_said(self)),
             Section("rules", "Rules", tables=(short_form.rules_table(self, self.rules),)),
@@ -210,7 +210,7 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def cases(self) -> tuple[CheckedCase, ...]:
         """The decision, then every group and task."""
-        return (*super().cases, *shown.cases(self))
+        return (*super().cases, *table_and_chart.cases(self))
 
     @property
     def main_sections(self) -> tuple[Section, ...]:

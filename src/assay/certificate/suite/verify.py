@@ -12,11 +12,11 @@ from assay.certificate.rules import rules_of, windows_of
 from assay.certificate.suite import policy as by_policy
 from assay.certificate.suite.build import SuiteEvidence, suite_facts
 from assay.certificate.suite.costs import check_costs
-from assay.certificate.suite.demands import costs_of, demands_of
 from assay.certificate.suite.issue import assumed, check_tasks
 from assay.certificate.suite.judge import SuiteRows, decided, judged
 from assay.certificate.suite.record import SuiteCertificate
-from assay.certificate.suite.stated import policy_claimed, stated_policy
+from assay.certificate.suite.stated_policy import policy_claimed, stated_policy
+from assay.certificate.suite.task_limits import costs_of, demands_of
 from assay.certificate.verification import FieldFault, Judged, as_issued, differences, fault, profile_faults
 from assay.data import Panel
 from assay.design import Policy

@@ -8,16 +8,31 @@ from typing import Any, Literal
 
 import numpy as np
 
+from assay.data.survey.merging import merged, merged_round, read_merging
 from assay.data.survey.parsing import is_json
 from assay.data.survey.predictions import SCORE_ONLY, Answer, Places, Predictions, predictions_of
 from assay.data.survey.result_file import ResultFile, answers_in, is_result, model_name, result_file
 from assay.data.survey.survey_json import read_survey
 from assay.data.survey.tables import read_prediction_tables, read_truth_table
-from assay.data.survey.truth import Truth
+from assay.data.survey.truth import Truth, prior_shares
 from assay.errors import InputError, UsageError
 from assay.files.reading import DOCUMENT, check_file, read_json
 from assay.names import one_line
 from assay.stats.units import Truths
+
+__all__ = [
+    "FilesRead",
+    "Predictions",
+    "SurveySource",
+    "Truth",
+    "Variants",
+    "merged",
+    "merged_round",
+    "prior_shares",
+    "read_merging",
+    "read_predictions",
+    "read_truth",
+]
 
 SurveySource = str | PathLike[str] | Mapping[str, Any] | Any
 Variants = Literal["apart", "merged"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.certificate.suite.demands import MissingTaskError, costs_of, demands_of, with_known_groups
+from assay.certificate.suite.task_limits import MissingTaskError, costs_of, demands_of, with_known_groups
 from assay.data.task_groups import tree_of
 from assay.design import Policy
 from assay.errors import InputError, UsageError

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from assay.certificate.yaml_text import parse_yaml
 from assay.errors import InputError
-from assay.files.yaml_text import parse_yaml
 
 
 def parsed(text: str) -> Any:

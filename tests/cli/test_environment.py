@@ -5,8 +5,8 @@ from importlib.metadata import version
 
 import pytest
 
-from assay import environment
-from assay.environment import RUNS_ON, described
+from assay.cli import environment
+from assay.cli.environment import RUNS_ON, described
 
 
 def test_every_dependency_is_named_with_its_version_against_the_metadata() -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from assay.certificate.suite.demands import FITTING, Demands, matching
 from assay.certificate.suite.fields import GroupOfTasks, StatedLimit, SuitePolicy, TaskLimits, TaskWeight
+from assay.certificate.suite.task_limits import FITTING, Demands, matching
 from assay.data.metrics import Kind
 from assay.design import TIERS, Policy
 from assay.errors import UsageError
