@@ -23,7 +23,7 @@ from assay.data.readers.harness import (
     told,
 )
 from assay.data.readers.harness.first_look import FirstLook
-from assay.data.readers.harness.helm_stats import OfSplit, Units, read_units
+from assay.data.readers.harness.helm_stats import HelmUnits, OfSplit, read_units
 from assay.errors import InputError
 from assay.files.reading import read_json
 
@@ -117,7 +117,7 @@ class HelmLog(Log):
             rows.columns[cluster] = [self.task] * len(rows)
         return rows
 
-    def _units(self, asked: str | None) -> Units:
+    def _units(self, asked: str | None) -> HelmUnits:
         """The instances with the metrics that score answers, that are costs or that make up losses, and the asked one.
 
         Where none scores answers, all are kept.
@@ -132,7 +132,7 @@ class HelmLog(Log):
         return known[also]
 
     @cached_property
-    def _read_before(self) -> dict[str | None, Units]:
+    def _read_before(self) -> dict[str | None, HelmUnits]:
         """The instances, by the metric that was kept for having been asked for."""
         return {}
 

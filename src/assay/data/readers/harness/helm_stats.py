@@ -27,7 +27,7 @@ _BETWEEN = re.compile(rb'\}(\s*,\s*)\{\s*"instance_id"\s*:')
 
 
 @dataclass(eq=False, slots=True)
-class Metric:
+class HelmMetric:
     """Of each unit how many values, and their sum; the units after the last have none."""
 
     counts: "array[float]" = field(default_factory=lambda: array("d"))
@@ -59,14 +59,14 @@ class Metric:
 
 
 @dataclass(eq=False, slots=True)
-class Units:
+class HelmUnits:
     """The unperturbed instances of each trial and split, and their metrics."""
 
     path: Path
     keeps: Keeps
     keys: dict[Key, int] = field(default_factory=dict)  # with their place in the columns
     entries: "array[int]" = field(default_factory=lambda: array("q"))  # where each is first told of, from 1
-    metrics: dict[str, Metric | None] = field(default_factory=dict)  # None of those that are not kept
+    metrics: dict[str, HelmMetric | None] = field(default_factory=dict)  # None of those that are not kept
     perturbed: set[tuple[str, int]] = field(default_factory=set)
 
     def add(self, key: Key, entry: int, name: str, count: float, total: float) -> None:
@@ -80,9 +80,9 @@ class Units:
             self.entries.append(entry)
         return unit
 
-    def metric(self, name: str) -> Metric | None:
+    def metric(self, name: str) -> HelmMetric | None:
         if name not in self.metrics:
-            self.metrics[name] = Metric() if self.keeps(name) else None
+            self.metrics[name] = HelmMetric() if self.keeps(name) else None
         return self.metrics[name]
 
     def place(self, unit: int) -> str:
@@ -93,12 +93,12 @@ class Units:
 class OfSplit:
     """The units of one split, in the order of the file."""
 
-    every: Units
+    every: HelmUnits
     keys: list[Key]
     units: Integers
 
     @classmethod
-    def of(cls, every: Units, split: str) -> "OfSplit":
+    def of(cls, every: HelmUnits, split: str) -> "OfSplit":
         found = {key: unit for key, unit in every.keys.items() if key[2] == split}
         return cls(every, list(found), np.fromiter(found.values(), dtype=np.int64, count=len(found)))
 
@@ -122,10 +122,10 @@ class OfSplit:
         return found
 
     def of_metric(self, name: str) -> tuple[Floats, Floats]:
-        return (self.every.metrics.get(name) or Metric()).of(self.units)
+        return (self.every.metrics.get(name) or HelmMetric()).of(self.units)
 
 
-def read_units(path: Path, keeps: Keeps) -> Units:
+def read_units(path: Path, keeps: Keeps) -> HelmUnits:
     """Read the statistics of a run; each of its metrics adds an entry of its own, so an instance has several."""
     try:
         found = _quickly(path, keeps)
@@ -154,8 +154,8 @@ class _Entry(msgspec.Struct, gc=False):
     perturbation: Any = None
 
 
-def _quickly(path: Path, keeps: Keeps) -> Units:
-    found, before = Units(path, keeps), 0
+def _quickly(path: Path, keeps: Keeps) -> HelmUnits:
+    found, before = HelmUnits(path, keeps), 0
     for entries in records_of_list(parts_of_list(file_blocks(path), _BETWEEN), _Entry):
         if not _add_together(found, entries, before + 1):
             for at, entry in enumerate(entries, start=before + 1):
@@ -166,7 +166,7 @@ def _quickly(path: Path, keeps: Keeps) -> Units:
     return found
 
 
-def _add_together(found: Units, entries: Sequence[_Entry], first: int) -> bool:
+def _add_together(found: HelmUnits, entries: Sequence[_Entry], first: int) -> bool:
     """Add entries that have the same metrics of new units; False where they must be added one by one."""
     sizes = {len(entry.stats) for entry in entries}
     if len(sizes) != 1 or 0 in sizes or any(entry.perturbation for entry in entries):
@@ -188,7 +188,7 @@ def _add_together(found: Units, entries: Sequence[_Entry], first: int) -> bool:
     return True
 
 
-def _add_quickly(found: Units, entry: _Entry, at: int) -> None:
+def _add_quickly(found: HelmUnits, entry: _Entry, at: int) -> None:
     if entry.perturbation:
         found.perturbed.add((entry.instance_id, entry.train_trial_index))
         return
@@ -197,12 +197,12 @@ def _add_quickly(found: Units, entry: _Entry, at: int) -> None:
         found.add(key, at, stat.name.name, stat.count, stat.sum)
 
 
-def _slowly(path: Path, keeps: Keeps) -> Units:
+def _slowly(path: Path, keeps: Keeps) -> HelmUnits:
     """The same by the parser of any JSON, which says what is wrong."""
     entries = read_json(path)
     if not isinstance(entries, list) or not entries:
         raise InputError(f"{path}: must be a list of instances, and not an empty one; run HELM again.")
-    found = Units(path, keeps)
+    found = HelmUnits(path, keeps)
     for at, entry in enumerate(entries, start=1):
         place = f"{path}, entry {at}"
         instance = str(field_of(entry, "instance_id", place, str))
