@@ -8,6 +8,9 @@ from typing import Any
 
 Path = tuple[str | int, ...]
 
+#: Relative, as documented: what is computed twice on different machines may differ in the last printed digits.
+TOLERANCE = 1e-9
+
 #: Texts that may only be one of a few: another one of them is a better forgery than a text that no reader accepts.
 CHOICES: dict[str, tuple[str, ...]] = {
     "policy.tier": ("balanced", "conservative", "aggressive"),
@@ -31,6 +34,18 @@ class Alteration:
     before: Any
     after: Any
     document: dict[str, Any]
+
+    @property
+    def of_last_digits(self) -> bool:
+        """Whether another machine may compute the number so."""
+        before, after = self.before, self.after
+        close = isinstance(before, float) and isinstance(after, float)
+        return close and abs(before - after) <= TOLERANCE * max(abs(before), abs(after))
+
+    @property
+    def of_a_profile_that_is_met(self) -> bool:
+        """Whether it is of the profile, and the evidence meets every rule: `ci` and `release` change no number."""
+        return self.field == "policy.profile" and all(rule["ok"] for rule in self.document["rules"])
 
     def __str__(self) -> str:
         return f"{self.field} {self.how}: {self.before!r} → {self.after!r}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
 import numpy as np
 import pytest
 
@@ -19,8 +20,12 @@ from assay.certificate import certify
 from assay.certificate.signing import canonical_bytes, digest_of
 from assay.certificate.verify import verify
 from assay.cli.main import main
+from assay.data import Table
+from assay.data.metrics import Kind
+from assay.data.reading import read_parquet
 from assay.design import Policy
 from assay.errors import AssayError
+from tests.certificate.alterations import Alteration
 from tests.data.readers.harness.logs import LARGE, LM_EVAL, SMALL
 
 Document = dict[str, Any]
@@ -211,3 +216,30 @@ def assay(*arguments: str | Path) -> Ran:
             main()
     code = ended.value.code
     return Ran(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
+
+
+def follows_schema(document: Mapping[str, Any], record: type[Any]) -> bool:
+    """Whether it is a certificate at all: what is not is refused whatever its digest is."""
+    try:
+        msgspec.convert(document, record)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def caught(alteration: Alteration, folder: Path, evidence: Path, *, sealed: bool) -> bool:
+    """Whether `verify` finds it, or refuses the file."""
+    forged = save(folder / "forged.json", alteration.document, sealed=sealed)
+    return exit_code(forged, evidence) in (3, 4)
+
+
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence that thousands of forgeries share is read once."""
+    tables: dict[Any, Table] = {}
+
+    def table(proof: Path, *, kind: Kind, cluster: str | None) -> Table:
+        if (proof, kind, cluster) not in tables:
+            tables[proof, kind, cluster] = read_parquet(proof, kind=kind, cluster=cluster)
+        return tables[proof, kind, cluster]
+
+    monkeypatch.setattr("assay.certificate.evidence.read_parquet", table)

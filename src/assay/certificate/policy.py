@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.certificate import sentences
-from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule, PrimaryMetric
+from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule, Measured, PrimaryMetric
 from assay.certificate.record import Certificate
 from assay.certificate.sentences import NOT_STATED, worth
 from assay.design import OF_THE_TIER, STRICTNESS, Policy, looser
@@ -47,6 +47,34 @@ def unmet(own: Policy, issued: Certificate, judged: Certificate) -> list[str]:
     return [*several, *_choices_unmet(own, issued), *_evidence_unmet(own, issued, judged)]
 
 
+def choices_unmet(
+    own: Policy,
+    level: float,
+    measure: Measured,
+    *,
+    lower: bool,
+    lower_required: bool,
+    unequal: str | None,
+    cluster: str | None,
+) -> Iterator[str]:
+    """Choices of the issuer, of one task or of several, that differ from the policy."""
+    floor = own.design().level
+    if level < floor:
+        yield f"intervals at the level {level}, at least {floor} required"
+    if lower is not lower_required:
+        better = {True: "lower scores as better", False: "higher scores as better"}
+        yield f"issued with {better[lower]}, {better[lower_required]} required"
+    if unequal and own.weights != "any":
+        yield f"unequal weights ({unequal}), equal ones required; 'weights' in a policy can allow any"
+    if own.cluster is not None and cluster != own.cluster:
+        had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
+        yield f"issued {had}, {shown(own.cluster)} required"
+    for name in PICKS:
+        wanted, found = getattr(own, name), getattr(measure, name)
+        if wanted is not None and wanted != found:
+            yield f"{name} {NOT_STATED if found is None else shown(found)}, {shown(wanted)} required"
+
+
 def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
     """Choices of the issuer that differ from the policy."""
     metric, stated = issued.primary_metric, issued.policy
@@ -54,27 +82,19 @@ def _choices_unmet(own: Policy, issued: Certificate) -> Iterator[str]:
     if own.fixed(here) is None and own.fixed(there) is not None:
         about = _KINDS[here] if metric.kind == "score" else metric.kind
         yield f"about {about}, and the policy limits {_KINDS[there]} only ({there}); {here} required"
-    floor = own.design().level
-    if stated.level < floor:
-        yield f"intervals at the level {stated.level}, at least {floor} required"
-    if metric.lower_is_better is not direction(own, metric):
-        better = {True: "lower scores as better", False: "higher scores as better"}
-        yield f"issued with {better[metric.lower_is_better]}, {better[direction(own, metric)]} required"
-    unequal = _unequal(issued)
-    if unequal and own.weights != "any":
-        yield f"unequal weights ({unequal}), equal ones required; 'weights' in a policy can allow any"
+    yield from choices_unmet(
+        own,
+        stated.level,
+        issued.measure,
+        lower=metric.lower_is_better,
+        lower_required=direction(own, metric),
+        unequal=_unequal(issued),
+        cluster=issued.stats.cluster_by,
+    )
     for name in ("method", "scheme"):
         wanted, found = getattr(own, name) or "auto", getattr(stated, name)
         if looser(name, found, wanted):
             yield f"issued with the {name} {found}, {wanted} required; {name!r} in a policy can allow it"
-    cluster = issued.stats.cluster_by
-    if own.cluster is not None and cluster != own.cluster:
-        had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
-        yield f"issued {had}, {shown(own.cluster)} required"
-    for name in PICKS:
-        wanted, found = getattr(own, name), getattr(issued.measure, name)
-        if wanted is not None and wanted != found:
-            yield f"{name} {NOT_STATED if found is None else shown(found)}, {shown(wanted)} required"
 
 
 def _evidence_unmet(own: Policy, issued: Certificate, judged: Certificate) -> Iterator[str]:

@@ -63,6 +63,38 @@ class Issued(Result, frozen=True, kw_only=True, dict=True):
 
         @property
         def verdict(self) -> str: ...
+        @property
+        def systems(self) -> BothSystems: ...
+        @property
+        def rules(self) -> tuple[AnyRule, ...]: ...
+        @property
+        def evidence(self) -> EvidenceFile: ...
+        @property
+        def terms(self) -> str: ...
+        def detail(self, rule: AnyRule) -> str: ...
+        def facts_by(self, whose: str) -> tuple[Fact, ...]: ...
+        def main_facts_by(self, whose: str) -> tuple[Fact, ...]: ...
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "pass"
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """The rules that do not hold, and by how much."""
+        return {sentences.rule_name(rule): self.detail(rule) for rule in self.rules if not rule.ok}
+
+    @property
+    def subject(self) -> str:
+        return f"{self.systems.baseline.name} → {self.systems.subject.name}"
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return (*self.facts_by(self.terms), *short_form.place_facts(self.written))
+
+    @property
+    def main_facts(self) -> tuple[Fact, ...]:
+        return (*self.main_facts_by(self.terms), *short_form.placed_with_evidence(self, self.evidence.file))
 
     # Where it was written is no fact of a certificate: it stands beside the fields, and only `certify` knows it.
 
@@ -152,15 +184,6 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
         """*pass*, *regression* or *insufficient evidence*."""
         return self.decision.verdict
 
-    @property
-    def passed(self) -> bool:
-        return self.verdict == "pass"
-
-    @property
-    def broken(self) -> dict[str, str]:
-        """The rules that do not hold, and by how much."""
-        return {sentences.rule_name(rule): self.detail(rule) for rule in self.rules if not rule.ok}
-
     def detail(self, rule: AnyRule) -> str:
         """The outcome of a rule, in words."""
         return sentences.rule_detail(rule, sentences.unit_of(self.primary_metric), self.policy.tier)
@@ -170,10 +193,6 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
     @property
     def sentence(self) -> str:
         return sentences.decided(self.systems, self.primary_metric, self.stats, self.policy, self.decision, self.rules)
-
-    @property
-    def subject(self) -> str:
-        return f"{self.systems.baseline.name} → {self.systems.subject.name}"
 
     @property
     def status(self) -> Status:
@@ -187,14 +206,6 @@ class Certificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=True,
     def compared(self) -> tuple[Fact, ...]:
         baseline, subject = self.systems.baseline.name, self.systems.subject.name
         return Fact("baseline", baseline), Fact("subject", subject), Fact("policy", self.terms)
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        return (*self.facts_by(self.terms), *short_form.place_facts(self.written))
-
-    @property
-    def main_facts(self) -> tuple[Fact, ...]:
-        return (*self.main_facts_by(self.terms), *short_form.placed_with_evidence(self, self.evidence.file))
 
     def main_facts_by(self, whose: str) -> tuple[Fact, ...]:
         """What the decision rests on, with whose limit the certificate was judged by."""
@@ -374,7 +385,7 @@ def certificate_schema() -> dict[str, Any]:
 
 def schema_of(record: type[Issued], version: str) -> dict[str, Any]:
     """The JSON Schema of a kind of certificate."""
-    schema = msgspec.json.schema(record)
+    schema = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(record)))  # defaults as JSON has them
     parts = schema["$defs"]
     whole = parts.pop(record.__name__)
     whole["properties"]["schema"] = {"const": version, "description": "Version of this format."}

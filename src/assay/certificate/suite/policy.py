@@ -6,8 +6,8 @@ from typing import Any
 
 from assay.certificate import sentences as plain
 from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule
-from assay.certificate.policy import PICKS
-from assay.certificate.sentences import NOT_STATED, worth
+from assay.certificate.policy import choices_unmet
+from assay.certificate.sentences import worth
 from assay.certificate.suite.fields import SuitePolicy
 from assay.certificate.suite.record import SuiteCertificate
 from assay.certificate.suite.task_limits import FITTING, MissingTaskError, demands_of, matching, with_known_groups
@@ -109,24 +109,15 @@ def _choices_unmet(own: Policy, issued: SuiteCertificate) -> Iterator[str]:
     if own.fixed(here) is None and own.fixed(there) is not None:
         what, other = ("perplexity", "scores") if issued.losses else ("scores", "perplexity")
         yield f"about {what}, and the policy limits {other} only ({there}); {here} required"
-    floor, stated = own.design().level, issued.policy
-    if stated.level < floor:
-        yield f"intervals at the level {stated.level}, at least {floor} required"
-    lower = issued.comparison.lower_is_better
-    if lower is not direction(own, issued):
-        better = {True: "lower scores as better", False: "higher scores as better"}
-        yield f"issued with {better[lower]}, {better[not lower]} required"
-    unequal = _unequal(issued)
-    if unequal and own.weights != "any":
-        yield f"unequal weights ({unequal}), equal ones required; 'weights' in a policy can allow any"
-    cluster = issued.comparison.cluster_by
-    if own.cluster is not None and cluster != own.cluster:
-        had = "without clusters" if cluster is None else f"with the clusters {shown(cluster)}"
-        yield f"issued {had}, {shown(own.cluster)} required"
-    for name in PICKS:
-        wanted, found = getattr(own, name), getattr(issued.measure, name)
-        if wanted is not None and wanted != found:
-            yield f"{name} {NOT_STATED if found is None else shown(found)}, {shown(wanted)} required"
+    yield from choices_unmet(
+        own,
+        issued.policy.level,
+        issued.measure,
+        lower=issued.comparison.lower_is_better,
+        lower_required=direction(own, issued),
+        unequal=_unequal(issued),
+        cluster=issued.comparison.cluster_by,
+    )
 
 
 def _evidence_unmet(own: Policy, issued: SuiteCertificate, judged: SuiteCertificate) -> Iterator[str]:

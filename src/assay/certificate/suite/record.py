@@ -54,15 +54,6 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
         """*pass*, *fail* or *undecided*."""
         return self.decision.verdict
 
-    @property
-    def passed(self) -> bool:
-        return self.verdict == "pass"
-
-    @property
-    def broken(self) -> dict[str, str]:
-        """The rules that do not hold, and by how much."""
-        return {plain.rule_name(rule): self.detail(rule) for rule in self.rules if not rule.ok}
-
     def detail(self, rule: AnyRule) -> str:
         """The outcome of a rule, in words."""
         return plain.rule_detail(rule, self.unit, self.policy.tier)
@@ -103,10 +94,6 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
         return sentences.sentence_of(self)
 
     @property
-    def subject(self) -> str:
-        return f"{self.systems.baseline.name} → {self.systems.subject.name}"
-
-    @property
     def status(self) -> Status:
         return STATUS[self.verdict]
 
@@ -128,14 +115,6 @@ class SuiteCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=
             Fact("on", self.total.n, None, self.units),
             Fact("policy", self.terms),
         )
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        return (*self.facts_by(self.terms), *short_form.place_facts(self.written))
-
-    @property
-    def main_facts(self) -> tuple[Fact, ...]:
-        return (*self.main_facts_by(self.terms), *short_form.placed_with_evidence(self, self.evidence.file))
 
     def main_facts_by(self, whose: str) -> tuple[Fact, ...]:
         """What the decision rests on beside the table, with whose limits the certificate was judged by."""
