@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from assay.certificate import sentences
-from assay.certificate.fields import BitsOfBoth, Decision, GateVerdict, Limits, Seeds, rounded_exp, rounded_exps
+from assay.certificate.fields import BitsOfBoth, Decision, GateVerdict, IntervalLimits, Seeds, rounded_exp, rounded_exps
 from assay.certificate.gate.record import GateCertificate
 from assay.certificate.policy_file import policy_from
 from assay.certificate.record import Certificate
@@ -315,7 +315,7 @@ def _decision(issued: Certificate) -> Iterator[Stated]:
         yield f"decision.{name}", getattr(issued.decision, name), getattr(found, name)
 
 
-def _both(limits: Limits) -> tuple[float | None, float | None]:
+def _both(limits: IntervalLimits) -> tuple[float | None, float | None]:
     return _exp(limits[0]), _exp(limits[1])
 
 

@@ -51,7 +51,7 @@ from assay.errors import InputError, UsageError
 from assay.files.reading import SETTINGS, TABLE, cannot_open, check_file, read_bytes
 from assay.names import shown
 
-Issued = Certificate | SuiteCertificate | GateCertificate
+EitherCertificate = Certificate | SuiteCertificate | GateCertificate
 
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$", re.DOTALL)
@@ -104,7 +104,7 @@ def verify(
     return _true(path, own, checks, issued, judged or _unproved(issued))
 
 
-def _contradictions(issued: Issued) -> list[FieldFault]:
+def _contradictions(issued: EitherCertificate) -> list[FieldFault]:
     if isinstance(issued, GateCertificate):
         return gate_identity_faults(issued)
     return identity_faults(issued) if isinstance(issued, Certificate) else suite_identity_faults(issued)
@@ -117,7 +117,7 @@ def check_version(path: Path, found: object) -> None:
         raise InputError(f"{path}: {what}, expected {SCHEMA!r}; issue it again with `assay certify`.")
 
 
-def _unproved(issued: Issued) -> Judged:
+def _unproved(issued: EitherCertificate) -> Judged:
     why = "The certificate agrees with itself, but nothing was recomputed: there is no evidence beside it."
     return Judged(issued, f"{why} It says: {issued.sentence}")
 
@@ -139,7 +139,7 @@ def _untrue(path: Path, own: Policy, checks: list[str], faults: list[FieldFault]
     )
 
 
-def _true(path: Path, own: Policy, checks: list[str], issued: Issued, found: Judged) -> Verification:
+def _true(path: Path, own: Policy, checks: list[str], issued: EitherCertificate, found: Judged) -> Verification:
     judged, sentence = found.certificate, found.sentence
     limits, limit = judged.deciding
     if found.reasons:
@@ -166,7 +166,7 @@ def _true(path: Path, own: Policy, checks: list[str], issued: Issued, found: Jud
     )
 
 
-def _left_open(own: Policy, issued: Issued) -> dict[str, Any]:
+def _left_open(own: Policy, issued: EitherCertificate) -> dict[str, Any]:
     if isinstance(issued, GateCertificate):
         return gate_choices(own, issued)
     return issuers_choice(own, issued) if isinstance(issued, Certificate) else choices_over_tasks(own, issued)
@@ -175,7 +175,7 @@ def _left_open(own: Policy, issued: Issued) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------- is it a certificate at all
 
 
-def _typed(document: dict[str, Any]) -> Issued | FieldFault:
+def _typed(document: dict[str, Any]) -> EitherCertificate | FieldFault:
     """The record, or the first violation of the schema. Nothing is converted."""
     try:
         found = next(_not_finite(document, ""), None)
@@ -244,7 +244,7 @@ def _signature(path: Path, data: bytes, key: str | PathLike[str] | None) -> tupl
 
 
 def _recomputed(
-    document: dict[str, Any], issued: Issued, proof: Path, own: Policy
+    document: dict[str, Any], issued: EitherCertificate, proof: Path, own: Policy
 ) -> tuple[list[FieldFault], Judged | None]:
     """Recompute from the evidence: the faults, and the judgement under the verifier's own policy."""
     digest = _digest(proof)

@@ -18,14 +18,14 @@ from assay.errors import InputError, UsageError
 from assay.files.writing import write_whole
 from assay.names import listed
 
-Columns = dict[str, NDArray[Any]]
+LongColumns = dict[str, NDArray[Any]]
 
 #: What a table that lacks something says of it where others have it: cells of labels are never empty.
 _LACKING = {"run": "1", "task": "(none)", "lower_is_better": "false", "error": ""}
 _LOST = "no answer"
 
 
-def long_table(tables: Sequence[Table]) -> Columns:
+def long_table(tables: Sequence[Table]) -> LongColumns:
     """The columns of the long table of some tables, each of one model and one metric."""
     kinds = {table.kind for table in tables}
     if len(kinds) > 1:
@@ -47,21 +47,21 @@ def _order(table: Table) -> list[str]:
     return [*first, *(name for name in OPTIONAL["scores"] if name not in first)]
 
 
-def _whole(found: Sequence[Columns], name: str) -> bool:
+def _whole(found: Sequence[LongColumns], name: str) -> bool:
     """Whether a column can be written: labels that only some tables have cannot, unless there is a word for it."""
     return name in _LACKING or name in COSTS or all(name in columns for columns in found)
 
 
-def _column(columns: Columns, name: str) -> NDArray[Any]:
+def _column(columns: LongColumns, name: str) -> NDArray[Any]:
     if name in columns:
         return columns[name]
     rows = len(columns["model"])
     return np.full(rows, np.nan) if name in COSTS else _texts([_LACKING[name]] * rows)
 
 
-def _of_table(table: Table) -> Columns:
+def _of_table(table: Table) -> LongColumns:
     rows = len(table)
-    found: Columns = {"model": _texts([table.name] * rows), UNITS[table.kind]: table.ids.texts, **table.numbers}
+    found: LongColumns = {"model": _texts([table.name] * rows), UNITS[table.kind]: table.ids.texts, **table.numbers}
     found |= {name: labels.texts for name, labels in table.labels.items() if name != "model"}
     if table.kind == "losses":
         return found
@@ -106,27 +106,27 @@ def check_suffix(path: Path) -> None:
         raise UsageError(f"output must end in {', '.join(_WRITERS)}, but got {str(path)!r}.")
 
 
-def write_long_table(columns: Columns, path: Path) -> None:
+def write_long_table(columns: LongColumns, path: Path) -> None:
     """Write the columns, whole or not at all, in the format that the name of the file says."""
     write = _WRITERS[path.suffix.lower()]
     write_whole(path, lambda part: write(columns, part))
 
 
-def _write_csv(columns: Columns, part: Path) -> None:
+def _write_csv(columns: LongColumns, part: Path) -> None:
     with part.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(["" if value is None else value for value in row] for row in _rows(columns))
 
 
-def _write_jsonl(columns: Columns, part: Path) -> None:
+def _write_jsonl(columns: LongColumns, part: Path) -> None:
     names = list(columns)
     with part.open("w", encoding="utf-8") as file:
         for row in _rows(columns):
             file.write(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n")
 
 
-def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
+def _rows(columns: LongColumns) -> Iterator[tuple[Any, ...]]:
     """The rows, with nothing where a number is not known; numbers to the last bit."""
     plain = [_without_nan(values) for values in columns.values()]
     return zip(*plain, strict=True)
@@ -137,7 +137,7 @@ def _without_nan(values: NDArray[Any]) -> list[Any]:
     return [None if value != value else value for value in found] if values.dtype.kind == "f" else found  # noqa: PLR0124
 
 
-_WRITERS: dict[str, Callable[[Columns, Path], None]] = {
+_WRITERS: dict[str, Callable[[LongColumns, Path], None]] = {
     ".parquet": copy_columns,
     ".csv": _write_csv,
     ".jsonl": _write_jsonl,

@@ -22,7 +22,7 @@ from assay.scoring import (
     write_windows,
 )
 from assay.scoring.checkpoint import definition_digest, model_digests
-from assay.scoring.models_and_texts import Document, Spec
+from assay.scoring.models_and_texts import Document, ModelOrEndpoint
 from assay.scoring.windows import Layout, Plan, Window, layout_for, shards_of, start_token
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Loaded:
     """A model that is ready to score a text."""
 
     name: str
-    spec: Spec
+    spec: ModelOrEndpoint
     scorer: "ModelScorer | EndpointScorer"
     definition: str  # digest of what its tokenizer does
     encoded: Sequence[Encoded]
@@ -64,7 +64,11 @@ class Loaded:
 
 
 def load(
-    name: str, spec: Spec, documents: Sequence[Document], plan: Plan, known: dict[str, list[Encoded]] | None = None
+    name: str,
+    spec: ModelOrEndpoint,
+    documents: Sequence[Document],
+    plan: Plan,
+    known: dict[str, list[Encoded]] | None = None,
 ) -> Loaded:
     """Load a model and tokenize the documents; ``known`` are those of other models, by tokenizer."""
     scorer = loaded(spec)

@@ -221,10 +221,19 @@ class Leaderboard(Result, frozen=True, kw_only=True, tag="assay/leaderboard/2"):
         ]
         if self.tasks and all_tasks:
             title = plural(self.by or TASK).capitalize()
-            found.append(Section("tasks", title, figures=(tables_and_charts.matrix(self),), tables=(tables_and_charts.task_table(self),)))
+            found.append(
+                Section(
+                    "tasks",
+                    title,
+                    figures=(tables_and_charts.matrix(self),),
+                    tables=(tables_and_charts.task_table(self),),
+                )
+            )
         if pairs:
             figures = (tables_and_charts.pair_matrix(self),) if len(self.models) >= MATRIX_FROM else ()
-            found.append(Section("pairs", "Pairs", figures=figures, tables=(tables_and_charts.pair_table(self, pairs),)))
+            found.append(
+                Section("pairs", "Pairs", figures=figures, tables=(tables_and_charts.pair_table(self, pairs),))
+            )
         return tuple(found)
 
     def to_text(

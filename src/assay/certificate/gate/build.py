@@ -11,7 +11,7 @@ from assay.certificate.build import stated_policy
 from assay.certificate.fields import (
     AnyRule,
     FinalMinimumRule,
-    Limits,
+    IntervalLimits,
     OverlapRule,
     PairingRule,
     StatedPolicy,
@@ -147,7 +147,7 @@ def _finding(
 ) -> GateFinding:
     level, taken, last = policy.design().level, looks[-1], seen[-1]
     stopped = after_stopping(bounds_of(plan), seen, log(plan.limit), level)
-    ci: Limits | None = (rounded(stopped.low), rounded(stopped.high))
+    ci: IntervalLimits | None = (rounded(stopped.low), rounded(stopped.high))
     method, difference = "stage-wise", stopped.estimate
     p = min(stopped.p_below, stopped.p_above)
     if last.moments is None:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from assay.certificate.fields import Digest, Facts, Limits
+from assay.certificate.fields import Digest, Facts, IntervalLimits
 from assay.certificate.suite.fields import SuiteVerdict
 from assay.stats.sequential.spending import Spending
 
@@ -55,7 +55,7 @@ class TakenLook(Facts, frozen=True, kw_only=True):
     standard_error: Annotated[float, _said("Of the difference; 0 where all units agree.")]
     degrees_of_freedom: Annotated[float | None, _said("Of the standard error; null where all units agree.")]
     differing: Annotated[int, _said("Units whose difference is not 0.")]
-    ci: Annotated[Limits | None, _said("Repeated interval: it holds at all looks at once. Null: everything.")]
+    ci: Annotated[IntervalLimits | None, _said("Repeated interval: it holds at all looks at once. Null: everything.")]
     p_within: Annotated[float | None, _said("One-sided p of not being within the limit; null where all units agree.")]
     p_beyond: Annotated[float | None, _said("One-sided p of not being beyond it; null where all units agree.")]
     outcome: Annotated[LookOutcome, _said("Whether it stopped, and why; end: the plan ends without a bound reached.")]
@@ -68,8 +68,8 @@ class GateFinding(Facts, frozen=True, kw_only=True):
     subject: Annotated[float, _said("The same of the subject.")]
     difference: Annotated[float, _said("Median-unbiased estimate of the difference, in nats.")]
     ratio: Annotated[float, _said("The same as a ratio of perplexities.")]
-    ci: Annotated[Limits | None, _said("Interval of the difference; null where there is none.")]
-    display_ci: Annotated[Limits | None, _said("The same as ratios.")]
+    ci: Annotated[IntervalLimits | None, _said("Interval of the difference; null where there is none.")]
+    display_ci: Annotated[IntervalLimits | None, _said("The same as ratios.")]
     method: Annotated[
         Literal["stage-wise", "repeated", "degenerate"],
         _said("stage-wise: adjusted for stopping by a bound; repeated: it holds at all looks; degenerate: no spread."),

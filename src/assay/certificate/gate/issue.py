@@ -8,7 +8,7 @@ from typing import Any, Protocol, Unpack
 
 import numpy as np
 
-from assay.certificate.asked import GateFields, with_asked
+from assay.certificate.keywords import GateFields, with_asked
 from assay.certificate.evidence import evidence_path, written_files
 from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Measured
 from assay.certificate.gate.build import Ordered, gate_facts, minimum_rule, taken_look

@@ -7,7 +7,7 @@ from math import ceil
 from textwrap import wrap
 
 from assay.report.charts import COLOURS, INK, LINE, MUTED, TEXT, WIDTH, by_group
-from assay.report.charts.vega import Rows, Spec, below, end, layer, layers, name, number, pixel, small_title
+from assay.report.charts.vega import ChartRows, Spec, below, end, layer, layers, name, number, pixel, small_title
 from assay.results.figures import Axes, Curve, Mark, Place, Series
 
 _HEIGHT, _LOW_HEIGHT = 230, 140
@@ -178,7 +178,7 @@ def _mark(mark: Mark) -> Iterable[Spec]:
 
 def _place(place: Place, axes: Axes, x: Spec, y: Spec) -> Iterable[Spec]:
     """Its label on the side of the curve that is free."""
-    row: Rows = [{"x": place.x, "value": place.y, "label": place.label}]
+    row: ChartRows = [{"x": place.x, "value": place.y, "label": place.label}]
     values = [value for value in axes.series[0].y if value is not None]
     falls = values[-1] < values[0]
     yield layer(row, "rule", {"x": x}, strokeDash=[4, 4], color=MUTED)

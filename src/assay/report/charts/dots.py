@@ -5,7 +5,7 @@ from math import log10
 
 from assay.report.charts import COLOURS, MUTED, TEXT, WIDTH, by_group
 from assay.report.charts.labels import Dot, Side, sides
-from assay.report.charts.vega import Rows, Spec, end, layer, layers, name, number
+from assay.report.charts.vega import ChartRows, Spec, end, layer, layers, name, number
 from assay.results.figures import Point, Points
 
 _HEIGHT, _LOW_HEIGHT, _TALL = 200, 140, 280
@@ -37,7 +37,7 @@ def _band(figure: Points) -> list[Spec]:
     if figure.band is None:
         return []
     low, value, high = figure.band
-    row: Rows = [{"what": "overall", "value": value, "low": low, "high": high}]
+    row: ChartRows = [{"what": "overall", "value": value, "low": low, "high": high}]
     orange = COLOURS[1]
     return [
         layer(row, "rect", {"y": number("low"), "y2": end("high")}, color=orange, opacity=0.22),

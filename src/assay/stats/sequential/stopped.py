@@ -26,7 +26,7 @@ Margins = tuple[float, float]  # above and below
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class AfterStopping:
     """What holds after stopping."""
 
     estimate: float  # median-unbiased
@@ -36,7 +36,7 @@ class Stopped:
     p_below: float
 
 
-def after_stopping(bounds: Bounds, looks: Sequence[Seen], limit: float, level: float = 0.95) -> Stopped:
+def after_stopping(bounds: Bounds, looks: Sequence[Seen], limit: float, level: float = 0.95) -> AfterStopping:
     """The adjusted interval, p-values and estimate after these looks, of which only the last reached a bound.
 
     ``bounds`` are those of either side, about the limit. Where the last one reached none it must be the last planned
@@ -45,11 +45,11 @@ def after_stopping(bounds: Bounds, looks: Sequence[Seen], limit: float, level: f
     seen = looks[-1]
     if seen.moments is None:
         exact = seen.estimate
-        return Stopped(exact, exact, exact, seen.p_above(limit), seen.p_below(limit))
+        return AfterStopping(exact, exact, exact, seen.p_above(limit), seen.p_below(limit))
     ordering = _Ordering(bounds, tuple(looks), limit)
     tail, error = (1 - level) / 2, seen.moments.error
     low, high = seen.limits(tail)
-    found = Stopped(
+    found = AfterStopping(
         estimate=increasing_root(lambda x: ordering.above(x) - ordering.below(x), seen.estimate, error, 1e-9),
         low=increasing_root(lambda x: ordering.above(x) - tail, low, error, 1e-9),
         high=increasing_root(lambda x: tail - ordering.below(x), high, error, 1e-9),
@@ -59,7 +59,7 @@ def after_stopping(bounds: Bounds, looks: Sequence[Seen], limit: float, level: f
     return _agreeing(found, bounds, looks, limit, level)
 
 
-def _agreeing(found: Stopped, bounds: Bounds, looks: Sequence[Seen], limit: float, level: float) -> Stopped:
+def _agreeing(found: AfterStopping, bounds: Bounds, looks: Sequence[Seen], limit: float, level: float) -> AfterStopping:
     """With the limit outside of the interval exactly where a bound was reached; at another level as it is."""
     alpha, stops = bounds.alpha, float(bounds.nominal[len(looks) - 1])
     if abs(2 * alpha - (1 - level)) > 1e-9:
@@ -69,7 +69,7 @@ def _agreeing(found: Stopped, bounds: Bounds, looks: Sequence[Seen], limit: floa
     high = min(found.high, limit) if below else max(found.high, limit)
     p_above = min(found.p_above, alpha) if above else max(found.p_above, alpha)
     p_below = min(found.p_below, alpha) if below else max(found.p_below, alpha)
-    return Stopped(min(max(found.estimate, low), high), low, high, p_above, p_below)
+    return AfterStopping(min(max(found.estimate, low), high), low, high, p_above, p_below)
 
 
 @dataclass(frozen=True, eq=False)
