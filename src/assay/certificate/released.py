@@ -9,7 +9,7 @@ import msgspec
 from assay.certificate.evidence import evidence_path
 from assay.certificate.fields import BothSystems, ComparedSystem
 from assay.certificate.gate.record import GateCertificate
-from assay.certificate.given import Given
+from assay.certificate.inputs import Given
 from assay.certificate.record import Certificate
 from assay.certificate.suite.record import SuiteCertificate
 from assay.data import Panel, Table

@@ -15,7 +15,7 @@ from assay.cli.shown import Outputs
 
 if TYPE_CHECKING:
     from assay.certificate.gate.fields import StatedGatePlan, TakenLook
-    from assay.scoring.models_and_texts import Spec
+    from assay.scoring.models_and_texts import ModelOrEndpoint
     from assay.scoring.noise_floor import NoiseFloor
 
 LOOKS = "Looking"
@@ -124,7 +124,7 @@ def gate(
         tier=tier, profile=profile, max_ratio=max_ratio, min_windows=min_windows, seed=seed, level=level, note=note
     )
 
-    def specified(name: str) -> "Spec":
+    def specified(name: str) -> "ModelOrEndpoint":
         return spec_of(
             name,
             adapter=adapter if name == model else None,

@@ -23,8 +23,8 @@ from assay.scoring.models_and_texts import (
     Document,
     EndpointSpec,
     Model,
+    ModelOrEndpoint,
     ModelSpec,
-    Spec,
     Text,
     check_folders,
     read_documents,
@@ -122,7 +122,7 @@ def score(
 
 
 @contextmanager
-def _scorer(spec: Spec, engine: Engine) -> Iterator["ModelScorer | EndpointScorer | ScorerOnWorkers"]:
+def _scorer(spec: ModelOrEndpoint, engine: Engine) -> Iterator["ModelScorer | EndpointScorer | ScorerOnWorkers"]:
     """A model in this process, or one on each worker of an engine."""
     if engine.here:
         yield loaded(spec)
@@ -133,7 +133,7 @@ def _scorer(spec: Spec, engine: Engine) -> Iterator["ModelScorer | EndpointScore
         yield found
 
 
-def loaded(spec: Spec) -> "ModelScorer | EndpointScorer":
+def loaded(spec: ModelOrEndpoint) -> "ModelScorer | EndpointScorer":
     if isinstance(spec, EndpointSpec):
         from assay.scoring.endpoint import EndpointScorer
         from assay.scoring.server import Patience
@@ -173,7 +173,10 @@ def encoded_by(
 
 
 def about_model(
-    name: str, spec: Spec, scorer: "ModelScorer | EndpointScorer | ScorerOnWorkers", digests: dict[str, str | None]
+    name: str,
+    spec: ModelOrEndpoint,
+    scorer: "ModelScorer | EndpointScorer | ScorerOnWorkers",
+    digests: dict[str, str | None],
 ) -> dict[str, Any]:
     """The manifest's entry for the model: digests instead of paths, so that a moved folder is the same model."""
     used = ["transformers"] if isinstance(spec, EndpointSpec) else ["torch", "transformers"]

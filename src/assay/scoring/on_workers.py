@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assay.engines import Engine, Workers
 from assay.errors import UsageError
 from assay.scoring.loading import load_tokenizer, own_bos, start_of
-from assay.scoring.models_and_texts import ModelSpec, Spec
+from assay.scoring.models_and_texts import ModelOrEndpoint, ModelSpec
 
 if TYPE_CHECKING:
     from assay.scoring.hf import ModelScorer
@@ -74,7 +74,7 @@ class ScorerOnWorkers:
 
 
 @contextmanager
-def scorer_on_workers(spec: Spec, engine: Engine) -> Iterator[ScorerOnWorkers]:
+def scorer_on_workers(spec: ModelOrEndpoint, engine: Engine) -> Iterator[ScorerOnWorkers]:
     """Load a model on every worker of an engine; they end with the `with` block."""
     if not isinstance(spec, ModelSpec):
         raise UsageError(f"{spec.url}: a server has workers of its own; raise `concurrency` instead of `workers`.")

@@ -8,7 +8,6 @@ from typing import Any, Protocol, Unpack
 
 import numpy as np
 
-from assay.certificate.keywords import GateFields, with_asked
 from assay.certificate.evidence import evidence_path, written_files
 from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Measured
 from assay.certificate.gate.build import Ordered, gate_facts, minimum_rule, taken_look
@@ -16,6 +15,7 @@ from assay.certificate.gate.fields import StatedGatePlan, TakenLook
 from assay.certificate.gate.plan import Candidate, Looks, plan_of, planned_order
 from assay.certificate.gate.record import GateCertificate
 from assay.certificate.issuing import NO_DIGEST, issuer, written
+from assay.certificate.keywords import GateFields, with_asked
 from assay.certificate.policy_file import policy_of
 from assay.certificate.rules import enforce, union_of
 from assay.certificate.signing import load_private_key
