@@ -133,7 +133,8 @@ async function draw(name, dark) {
     const room = place.clientWidth || document.querySelector("main").clientWidth; // 0 while it is folded
     let [width, excess] = [await embed(place, told(page.charts[name], PLAIN), dark), 0];
     const wide = widened(page.charts[name], width, room);
-    if (wide) width = await embed(place, told(wide, Math.min(room, WIDEST) - 60), dark);
+    const beside = page.charts[name].width ? width - page.charts[name].width : 80; // names and notes: titles begin at the plot
+    if (wide) width = await embed(place, told(wide, Math.min(room, WIDEST) - beside), dark);
     for (let tries = 0; tries < 3 && room && width > room; tries++) {
       width = await embed(place, narrowed(page.charts[name], excess, room), dark);
       excess += Math.max(0, width - room);
