@@ -6,6 +6,7 @@ What it finds goes to the outputs of the step; the job is failed by a later step
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -38,6 +39,8 @@ def arguments(given: Mapping[str, str], folder: Path) -> list[str]:
     certificate = folder / f"{folder.name}.json"
     made = ["gate" if texts else "certify", "-o", str(certificate), "--markdown", str(folder / "summary.md")]
     made += ["--junit", str(folder / "junit.xml")]
+    if texts:
+        made += ["--runs", str(_runs(folder))]
     if texts and given.get("ASSAY_CACHE") == "true":
         made += ["--cache", str(Path(given["RUNNER_TEMP"]) / "assay-cache")]
     for name, option in OPTIONS.items():
@@ -50,6 +53,11 @@ def arguments(given: Mapping[str, str], folder: Path) -> list[str]:
     return [*made, "--", given["ASSAY_BASELINE"], given["ASSAY_CANDIDATE"], *texts]
 
 
+def _runs(folder: Path) -> Path:
+    """Where losses are kept while the gate runs: not what is uploaded."""
+    return folder.with_name(f"{folder.name}-runs")
+
+
 def name_of(given: Mapping[str, str]) -> str:
     name = given.get("ASSAY_NAME", "") or "assay-gate"
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
@@ -60,9 +68,9 @@ def name_of(given: Mapping[str, str]) -> str:
 def run(given: Mapping[str, str]) -> dict[str, str]:
     """The outputs of the step."""
     folder = Path(given["RUNNER_TEMP"]) / name_of(given)
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():  # of an earlier attempt on the same machine
-        old.unlink()
+    for old in (folder, _runs(folder)):  # of an earlier attempt on the same machine
+        shutil.rmtree(old, ignore_errors=True)
+    folder.mkdir(parents=True)
     done = subprocess.run(  # noqa: S603 - a list, no shell
         [*ASSAY, *arguments(given, folder)],
         env={**given, "PYTHONUTF8": "1"},

@@ -12,6 +12,7 @@ import yaml
 
 import assay
 from assay import examples
+from assay.models import path, round_weights
 from tools.github_action.gate import arguments
 from tools.github_action.install import command, stamp
 from tools.run_action import ROOT, Job, run_action
@@ -105,6 +106,22 @@ def test_a_failure_is_kept_too_and_fails_the_job(workspace: Path) -> None:
     assert (job.code, job.outputs["gate"]["verdict"]) == (1, "insufficient evidence")
     assert job.used["actions/upload-artifact@v4"]["name"] == "int3"
     assert "No comment: GET failed" in job.logs["Comment on the pull request, once"]
+
+
+@pytest.mark.slow
+def test_models_and_text_are_gated_and_the_run_of_the_baseline_is_kept(workspace: Path) -> None:
+    pytest.importorskip("torch")
+    round_weights(path("base"), workspace / "int8", bits=8)
+    (workspace / "en.txt").write_bytes(path("en.txt").read_bytes())
+    asked = {"baseline": str(path("base")), "candidate": "int8", "text": "en.txt", "cluster": "", "looks": "5"}
+    for _ in range(2):  # the second finds what the first has left
+        job = ran(workspace, **asked, arguments="--context=64\n--split-on=\\n\\n")
+        assert (job.code, job.outputs["gate"]["verdict"]) == (0, "pass"), job.logs
+    kept = Path(job.used["actions/upload-artifact@v4"]["path"])
+    names = {"assay-gate.json", "assay-gate.evidence.parquet", "page.html", "summary.md", "junit.xml"}
+    assert {one.name for one in kept.iterdir()} == names
+    cached = Path(job.used["actions/cache@v4"]["path"].splitlines()[1])
+    assert len([one for one in cached.iterdir() if one.is_dir()]) == 1
 
 
 @pytest.mark.slow
