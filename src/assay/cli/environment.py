@@ -18,6 +18,7 @@ RUNS_ON = (
     "scipy",
     "duckdb",
     "msgspec",
+    "nanoarrow",
     "typer",
     "rich",
     "httpx",
