@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from assay.analyses.tune import tune
     from assay.analyses.tune.result import TuningReport
     from assay.analyses.tune.targets import Targets
+    from assay.analyses.watch import watch
+    from assay.analyses.watch.result import Watch
     from assay.certificate import certify
     from assay.certificate.gate.issue import gate
     from assay.certificate.gate.record import GateCertificate
@@ -98,6 +100,8 @@ _HOMES = {
     "Leaderboard": "assay.analyses.rank.result",
     "reliability": "assay.analyses.reliability",
     "Reliability": "assay.analyses.reliability.result",
+    "watch": "assay.analyses.watch",
+    "Watch": "assay.analyses.watch.result",
     "power": "assay.analyses.power",
     "Power": "assay.analyses.power.result",
     "SurveyNoise": "assay.analyses.power.survey_noise",
@@ -183,6 +187,7 @@ __all__ = [
     "TuningReport",
     "UsageError",
     "Verification",
+    "Watch",
     "__version__",
     "certify",
     "characters",
@@ -208,6 +213,7 @@ __all__ = [
     "tune",
     "tune_run",
     "verify",
+    "watch",
     "write_report",
 ]
 

@@ -20,6 +20,7 @@ from assay.analyses.suite import compare_suite
 from assay.analyses.summarize import summarize
 from assay.analyses.survey import report_of
 from assay.analyses.tune import tune
+from assay.analyses.watch import watch
 from assay.certificate import certify
 from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Measured
 from assay.certificate.gate.build import gate_facts
@@ -159,6 +160,13 @@ def _stopped() -> Data:
     ).to_dict()
 
 
+def _watch() -> Result:
+    rng = np.random.default_rng(8)
+    a = (rng.random(300) < 0.6).astype(float)
+    b = np.where(rng.random(300) < 0.05, 1.0, a)
+    return watch(Panel.from_arrays(np.column_stack([a, b]), systems=["ALPHA", "BETA"]), population=2000)
+
+
 def _power() -> Result:
     return power(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), difference=0.005)
 
@@ -169,6 +177,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "certificate": _certificate,
     "gate": _gate,
     "stopped": _stopped,
+    "watch": _watch,
     "leaderboard": _leaderboard,
     "survey": _survey,
     "tuning": _tuning,

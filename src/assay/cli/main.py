@@ -35,6 +35,7 @@ VERBS = {
     "survey": "assay.cli.survey",
     "reliability": "assay.cli.reliability",
     "power": "assay.cli.power",
+    "watch": "assay.cli.watch",
     "keygen": "assay.cli.verify",
     "schema": "assay.cli.verify",
     "report": "assay.cli.report",

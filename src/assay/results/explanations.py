@@ -78,6 +78,16 @@ EXPLANATIONS = {
         "median-unbiased estimate, and the interval by stage-wise ordering.",
         "gate.md",
     ),
+    "watch": Explanation(
+        "A confidence sequence: with this probability it never leaves out the truth, however often one looks. It is "
+        "wider than an interval for one look, and needs items in random order.",
+        "watch.md",
+    ),
+    "population": Explanation(
+        "The items that are there are a random part of a fixed set: the error shrinks as the part grows, and is 0 at "
+        "the end.",
+        "watch.md",
+    ),
     "gate p": Explanation(
         "How often a model at the limit would have ended as well for the verdict as this one, over all looks.",
         "gate.md",

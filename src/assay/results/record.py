@@ -43,6 +43,7 @@ SCHEMAS = {
     "assay/suite-certificate/1": "assay.certificate.suite.record:SuiteCertificate",
     "assay/suite/1": "assay.analyses.suite.result:SuiteComparison",
     "assay/survey/1": "assay.analyses.survey.result:SurveyReport",
+    "assay/watch/1": "assay.analyses.watch.result:Watch",
     "assay/tuning/2": "assay.analyses.tune.result:TuningReport",
     "assay/leaderboard/2": "assay.analyses.rank.result:Leaderboard",
 }

@@ -49,6 +49,11 @@ class GateCertificate(Issued, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.verdict == "pass"
 
     @property
+    def losses(self) -> bool:
+        """Whether perplexities are compared, as always here."""
+        return True
+
+    @property
     def broken(self) -> dict[str, str]:
         """The rules that do not hold, and by how much."""
         return {plain.rule_name(rule): self.detail(rule) for rule in self.rules if not rule.ok}
