@@ -198,10 +198,10 @@ def _share(found: Sequence[bool]) -> str:
     return f"{100 * share:.1f} ± {100 * sqrt(share * (1 - share) / len(found)):.1f}"
 
 
-AT_LIMIT = """Per cent of {simulations:,} simulations at the limit, ± the binomial standard error; at most 2.5 of either
-is the goal. *Scored*: mean share of the tokens until the decision, in brackets how often it is the right one (a fifth as many
-simulations): an 8-bit copy (Δ = 0.0001, sd 0.02 nats), a 4-bit copy (0.024, 0.05), a regression (0.26, 0.15). At the
-limit sd = 0.1."""
+AT_LIMIT = """Per cent of {simulations:,} simulations at the limit, ± the binomial standard error; at most 2.5 of
+either is the goal. *Scored*: mean share of the tokens until the decision, in brackets how often it is the right one
+(a fifth as many simulations): an 8-bit copy (Δ = 0.0001, sd 0.02 nats), a 4-bit copy (0.024, 0.05), a regression
+(0.26, 0.15). At the limit sd = 0.1."""
 AFTER = """After stopping, three standard errors within the limit ({simulations:,} simulations): the interval should
 cover in 95, the estimate be too high in 50. *Early*: stopped before the end."""
 WATCHED = (
