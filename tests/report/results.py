@@ -24,7 +24,7 @@ from assay.analyses.watch import watch
 from assay.certificate import certify
 from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Measured
 from assay.certificate.gate.build import gate_facts
-from assay.certificate.gate.plan import Candidate, Looks, in_order, plan_of
+from assay.certificate.gate.plan import Candidate, PlannedLooks, in_order, plan_of
 from assay.certificate.gate.record import GateCertificate
 from assay.certificate.issuing import NO_DIGEST, issuer
 from assay.certificate.rules import union_of
@@ -136,7 +136,7 @@ def _stopped() -> Data:
     """A certificate of a gate that stopped early."""
     rng, policy = np.random.default_rng(6), Policy().complete()
     chosen = [Candidate(f"d{i // 4}:{i}", f"d{i // 4}", 30 + i % 7, full=True) for i in range(180)]
-    plan = plan_of(chosen, policy, Looks(), text=f"sha256:{'1' * 64}", context=37)
+    plan = plan_of(chosen, policy, PlannedLooks(), text=f"sha256:{'1' * 64}", context=37)
     chosen = [chosen[i] for i in in_order(0, [one.name for one in chosen], None)][: plan.looks[1].windows]
     base = rng.normal(3, 0.5, len(chosen))
     tables = [

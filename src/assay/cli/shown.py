@@ -43,7 +43,7 @@ Tables = Annotated[
         value="FORMAT[:NAME][=FILE]",
     ),
 ]
-Recipe = Annotated[
+RecipeOption = Annotated[
     Path | None,
     options.option(
         "Also write, or add to, a shell script that runs this again on the same files and compares what it says.",
@@ -79,7 +79,7 @@ class Outputs:
     table: Tables = None
     markdown: options.Markdown = None
     save: options.Save = None
-    recipe: Recipe = None
+    recipe: RecipeOption = None
     sentence: SentenceOnly = False
     verbose: Verbose = False
     full: Full = False
@@ -157,7 +157,7 @@ class Outputs:
             ("Markdown", self.markdown),
             ("JUnit", junit),
             ("Saved", self.save),
-            ("Recipe", self.recipe),
+            ("RecipeOption", self.recipe),
         ]:
             if path is not None:
                 say(f"{what}: {path}", err=True)

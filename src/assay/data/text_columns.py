@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.text_order import BLOCK, LONG, WORD, SortedTexts, Words, coded_texts, sorted_texts
+from assay.data.text_order import BLOCK, LONG, WORD, EightByteWords, SortedTexts, coded_texts, sorted_texts
 from assay.stats.units import Integers, Texts
 
 Bytes = NDArray[np.uint8]
@@ -141,7 +141,7 @@ class TextColumn:
         """The longest text, in bytes."""
         return int((self.stops - self.starts).max(initial=0))
 
-    def words(self, skip: int = 0, count: int = 1) -> Words:
+    def words(self, skip: int = 0, count: int = 1) -> EightByteWords:
         """(n, count) Numbers of eight bytes each that sort like the texts after ``skip`` bytes; 0 where a text ends."""
         width = count * WORD
         # Every place in the data begins a row of so many bytes, aligned or not.
@@ -318,7 +318,7 @@ class TextColumn:
 
 
 @cache
-def _bytes_kept(width: int) -> Words:
+def _bytes_kept(width: int) -> EightByteWords:
     """(width + 1, words) Ones in the first 0, 1, … bytes."""
     kept = np.tril(np.full((width + 1, width), 0xFF, dtype=np.uint8), -1)
     return np.ascontiguousarray(kept).view(np.uint64)

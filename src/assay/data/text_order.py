@@ -13,7 +13,7 @@ from assay.stats.units import Integers, Truths
 if TYPE_CHECKING:
     from assay.data.text_columns import TextColumn
 
-Words = NDArray[np.uint64]
+EightByteWords = NDArray[np.uint64]
 
 WORD = 8  # bytes
 LONG = 512  # bytes; longer texts are few, and compared one by one
@@ -85,7 +85,7 @@ def _varying_bits(column: "TextColumn", count: int) -> list[int]:
     return [int(bits) for bits in found]
 
 
-def _squeezed(words: Words, varying: Sequence[int], room: int) -> Words:
+def _squeezed(words: EightByteWords, varying: Sequence[int], room: int) -> EightByteWords:
     """(n,) The first bits of words among those that vary, as many as there is room for: they sort like the words."""
     found = np.zeros(len(words), dtype=np.uint64)
     for column, bits in zip(words.T, varying, strict=True):
@@ -132,7 +132,7 @@ def coded_texts(column: "TextColumn") -> tuple[list[str], Integers]:
     return [names[i] for i in order], places[codes]
 
 
-def _first_of_each(values: Words) -> tuple[Integers, Integers]:
+def _first_of_each(values: EightByteWords) -> tuple[Integers, Integers]:
     """A row of each different value, and (n,) which of them each row has."""
     order = np.argsort(values)  # np.unique would import numpy.ma, a tenth of the time of a short command
     ranked = values[order]
@@ -158,7 +158,7 @@ def _changes(column: "TextColumn") -> Integers:
     return np.flatnonzero(differs)
 
 
-def _hashes(column: "TextColumn") -> Words:
+def _hashes(column: "TextColumn") -> EightByteWords:
     """(n,) A number of each text; different texts seldom have the same."""
     found = column.lengths.astype(np.uint64)
     count, low = column.word_count, 0
@@ -172,7 +172,7 @@ def _hashes(column: "TextColumn") -> Words:
     return found
 
 
-def _mixed(values: Words) -> Words:
+def _mixed(values: EightByteWords) -> EightByteWords:
     """Every bit of the result depends on every bit before (the finalizer of splitmix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

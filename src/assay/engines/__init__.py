@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, get_args
 
-from assay.engines.blocks import Block, Block_contra, InOrder, Output, Output_co, Pool, Work
+from assay.engines.blocks import Block, Block_contra, BlockWork, InOrder, Output, Output_co, Pool
 from assay.errors import UsageError
 
 EngineKind = Literal["local", "ray"]
@@ -52,7 +52,7 @@ class Engine:
         return self.kind == "local" and (self.workers or 1) == 1
 
     @contextmanager
-    def started(self, work: Work[Block, Output]) -> Iterator[Workers[Block, Output]]:
+    def started(self, work: BlockWork[Block, Output]) -> Iterator[Workers[Block, Output]]:
         """Workers for this work; they end with the `with` block, however it ends."""
         if self.here:
             yield _Here(work)
@@ -63,7 +63,7 @@ class Engine:
         finally:
             pool.close()
 
-    def _pool(self, work: Work[Block, Output]) -> Pool:
+    def _pool(self, work: BlockWork[Block, Output]) -> Pool:
         if self.kind == "ray":
             from assay.engines.ray_cluster import RayPool  # late: seconds, and an extra
 
@@ -79,7 +79,7 @@ LOCAL = Engine()
 class _Here(Generic[Block, Output]):
     """The process that asks, one block after the other."""
 
-    def __init__(self, work: Work[Block, Output]) -> None:
+    def __init__(self, work: BlockWork[Block, Output]) -> None:
         self._work = work
         self._function: Callable[[Block], Output] | None = None
 

@@ -22,7 +22,7 @@ MOST_TRIES = 3  # workers that a block may lose before it is taken to be the cau
 _AHEAD = 4  # blocks per worker that may be finished before an earlier one is
 
 
-class Work(Protocol[Block_contra, Output_co]):
+class BlockWork(Protocol[Block_contra, Output_co]):
     """What a worker does. It travels to the workers, so it holds little; what is large is made by ``prepare``."""
 
     def prepare(self) -> Callable[[Block_contra], Output_co]:

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from assay.engines.blocks import Done, Event, Failed, Failure, Lost, Ready, Work
+from assay.engines.blocks import BlockWork, Done, Event, Failed, Failure, Lost, Ready
 
 _PATIENCE = 5.0  # seconds that a worker has to end by itself
 
@@ -17,7 +17,7 @@ _PATIENCE = 5.0  # seconds that a worker has to end by itself
 class ProcessPool:
     """Processes that are started anew, not forked: libraries that run threads do not survive a fork."""
 
-    def __init__(self, work: Work[Any, Any], workers: int) -> None:
+    def __init__(self, work: BlockWork[Any, Any], workers: int) -> None:
         self.wanted = workers
         self._work = work
         self._context = multiprocessing.get_context("spawn")
@@ -89,7 +89,7 @@ def _threads(workers: int) -> int:
     return max(1, (os.cpu_count() or 1) // workers)
 
 
-def _serve(pipe: Connection, work: Work[Any, Any], worker: int, threads: int) -> None:
+def _serve(pipe: Connection, work: BlockWork[Any, Any], worker: int, threads: int) -> None:
     """The life of a worker: prepare, then a block at a time until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the driver ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -101,7 +101,7 @@ def _serve(pipe: Connection, work: Work[Any, Any], worker: int, threads: int) ->
             pipe.send(answer(function, worker, number, block))
 
 
-def _prepared(pipe: Connection, work: Work[Any, Any], worker: int) -> Callable[[Any], Any] | None:
+def _prepared(pipe: Connection, work: BlockWork[Any, Any], worker: int) -> Callable[[Any], Any] | None:
     try:
         function = work.prepare()
     except Exception as error:  # noqa: BLE001 - whatever it is, the driver says it

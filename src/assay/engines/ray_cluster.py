@@ -16,7 +16,7 @@ from platform import python_version
 from time import monotonic
 from typing import Any
 
-from assay.engines.blocks import Event, Failed, Failure, Lost, Ready, Work
+from assay.engines.blocks import BlockWork, Event, Failed, Failure, Lost, Ready
 from assay.engines.processes import answer, share_cores
 from assay.errors import EngineError, InputError, UsageError
 from assay.version import VERSION
@@ -43,7 +43,7 @@ class _Handle:
 class RayPool:
     """Actors, each with one processor and its share of graphics cards."""
 
-    def __init__(self, work: Work[Any, Any], workers: int | None, *, address: str | None, gpus: float) -> None:
+    def __init__(self, work: BlockWork[Any, Any], workers: int | None, *, address: str | None, gpus: float) -> None:
         self._ray = _imported()
         self._own = not self._ray.is_initialized()
         if self._own:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assay.results import words
 
 #: Rows of token ids, and how many of the last tokens of each count; the losses of those.
-RowLosses = Callable[[Sequence[Sequence[int]], Sequence[int]], list[NDArray[np.float64]]]
+LossesByRow = Callable[[Sequence[Sequence[int]], Sequence[int]], list[NDArray[np.float64]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class NoiseFloor:
 
 
 def noise_floor(
-    name: str, losses: RowLosses, rows: Sequence[Sequence[int]], counts: Sequence[int], together: int = 8
+    name: str, losses: LossesByRow, rows: Sequence[Sequence[int]], counts: Sequence[int], together: int = 8
 ) -> NoiseFloor:
     """Score rows twice, ``together`` in a batch and each alone, and compare.
 
@@ -66,7 +66,7 @@ def noise_floor(
     )
 
 
-def _means(losses: RowLosses, rows: Sequence[Sequence[int]], counts: Sequence[int], size: int) -> NDArray[np.float64]:
+def _means(losses: LossesByRow, rows: Sequence[Sequence[int]], counts: Sequence[int], size: int) -> NDArray[np.float64]:
     """(rows,) The mean loss of each row, so many rows in a batch."""
     found: list[float] = []
     for begin in range(0, len(rows), size):

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certificate.gate.plan import Candidate, Looks, as_it_follows, in_order, plan_of, planned_order, rank_of
+from assay.certificate.gate.plan import (
+    Candidate,
+    PlannedLooks,
+    as_it_follows,
+    in_order,
+    plan_of,
+    planned_order,
+    rank_of,
+)
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.stats.sequential.boundaries import bounds
@@ -65,7 +73,7 @@ def test_full_windows_are_taken_if_there_are_enough() -> None:
 def test_plan_has_the_bounds_of_its_information() -> None:
     every = candidates([10] * 20)
     chosen = [every[i] for i in planned_order(every, policy(180))]
-    plan = plan_of(chosen, policy(180), Looks(number=5), text=TEXT, context=32)
+    plan = plan_of(chosen, policy(180), PlannedLooks(number=5), text=TEXT, context=32)
     expected = bounds([look.fraction for look in plan.looks], 0.025)
     assert [look.bound for look in plan.looks] == pytest.approx(expected.upper.tolist(), rel=1e-9)
     assert plan.looks[-1].windows == plan.windows == 180
@@ -74,7 +82,7 @@ def test_plan_has_the_bounds_of_its_information() -> None:
 
 def test_futility_bounds_rise_to_the_upper_one() -> None:
     chosen = candidates([2] * 90)
-    plan = plan_of(chosen, policy(180), Looks(number=4, beta=0.2), text=TEXT, context=32)
+    plan = plan_of(chosen, policy(180), PlannedLooks(number=4, beta=0.2), text=TEXT, context=32)
     lower = [look.futile for look in plan.looks]
     assert lower[-1] is None
     assert all(
@@ -85,8 +93,8 @@ def test_futility_bounds_rise_to_the_upper_one() -> None:
 
 def test_too_few_units_are_refused() -> None:
     with pytest.raises(InputError, match="worth 5 of equal length"):
-        plan_of(candidates([10] * 5), policy(50, "document"), Looks(), text=TEXT, context=32)
+        plan_of(candidates([10] * 5), policy(50, "document"), PlannedLooks(), text=TEXT, context=32)
     with pytest.raises(UsageError, match="cluster must be 'document'"):
         planned_order(candidates([3]), policy(3, "task"))
     with pytest.raises(UsageError, match="futility must be"):
-        Looks(beta=0.7)
+        PlannedLooks(beta=0.7)

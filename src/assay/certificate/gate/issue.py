@@ -12,7 +12,7 @@ from assay.certificate.evidence import evidence_path, written_files
 from assay.certificate.fields import BothSystems, ComparedSystem, EvidenceFile, Measured
 from assay.certificate.gate.build import Ordered, gate_facts, minimum_rule, taken_look
 from assay.certificate.gate.fields import StatedGatePlan, TakenLook
-from assay.certificate.gate.plan import Candidate, Looks, plan_of, planned_order
+from assay.certificate.gate.plan import Candidate, PlannedLooks, plan_of, planned_order
 from assay.certificate.gate.record import GateCertificate
 from assay.certificate.issuing import NO_DIGEST, issuer, written
 from assay.certificate.keywords import GateFields, with_asked
@@ -35,7 +35,7 @@ from assay.scoring.windows import Layout, Plan, windows_of
 from assay.stats.sequential.spending import Spending
 
 #: A run (a folder that `score` wrote), or a model that is scored in step.
-Baseline = Model | Run
+GateBaseline = Model | Run
 
 
 class GateWatcher(Protocol):
@@ -49,7 +49,7 @@ class GateWatcher(Protocol):
 
 
 def gate(
-    baseline: Baseline,
+    baseline: GateBaseline,
     model: Model,
     texts: Text | Sequence[Text],
     output: str | PathLike[str],
@@ -103,7 +103,7 @@ def gate(
     check_outputs(written_files(place), [*_paths(texts), sign_with, policy])
     asked = with_asked(policy_of(policy), None, settings).with_options(cluster=cluster)
     wanted = asked.complete()
-    how = Looks(number=looks, spending=spending, beta=futility)
+    how = PlannedLooks(number=looks, spending=spending, beta=futility)
     cut = _checked(plan or Plan())
     key = None if sign_with is None else load_private_key(Path(sign_with))
     both = _both(baseline, model, _Texts(texts, field, split_on), cut)
@@ -162,7 +162,7 @@ class _Both:
     systems: BothSystems
 
 
-def _both(baseline: Baseline, model: Model, texts: _Texts, plan: Plan) -> _Both:
+def _both(baseline: GateBaseline, model: Model, texts: _Texts, plan: Plan) -> _Both:
     run = _run_of(baseline)
     name, spec = next(iter(specs_of(model).items()))
     own = None if run is not None else next(iter(specs_of(baseline).items()))
@@ -188,7 +188,7 @@ def _both(baseline: Baseline, model: Model, texts: _Texts, plan: Plan) -> _Both:
     return _Both(subject, other, None, layout, systems)
 
 
-def _run_of(baseline: Baseline) -> Run | None:
+def _run_of(baseline: GateBaseline) -> Run | None:
     if isinstance(baseline, Run):
         return baseline
     if isinstance(baseline, str | PathLike) and is_run(Path(fspath(baseline)), MANIFEST):
@@ -242,7 +242,7 @@ class _Planned:
     tokens: int
 
 
-def _planned(both: _Both, policy: Policy, how: Looks) -> _Planned:
+def _planned(both: _Both, policy: Policy, how: PlannedLooks) -> _Planned:
     encoded, layout = both.subject.encoded, both.layout
     windows = windows_of([len(one.ids) for one in encoded], layout)
     names = [window_id(encoded, window, layout) for window in windows]

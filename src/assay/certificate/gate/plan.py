@@ -25,7 +25,7 @@ FEWEST_DOCUMENTS = 2 * LEAST_UNITS  # of a plan that draws them whole, by Kish's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looks:
+class PlannedLooks:
     """How often a gate looks, and how it spends its error."""
 
     number: int = 7
@@ -95,7 +95,9 @@ def unit_weights(tokens: Sequence[int], documents: Sequence[str] | None) -> tupl
     return sums.astype(np.float64), np.cumsum(np.bincount(codes)).astype(np.float64)
 
 
-def plan_of(chosen: Sequence[Candidate], policy: Policy, looks: Looks, *, text: Digest, context: int) -> StatedGatePlan:
+def plan_of(
+    chosen: Sequence[Candidate], policy: Policy, looks: PlannedLooks, *, text: Digest, context: int
+) -> StatedGatePlan:
     """The plan for windows in this order."""
     documents = None if policy.cluster is None else [one.document for one in chosen]
     weights, ends = unit_weights([one.tokens for one in chosen], documents)

@@ -15,10 +15,10 @@ from assay.data.readers import Column, Reading
 _LARGEST = 1 << 20  # bytes; DuckDB reads larger files in less time
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?", re.ASCII)
 
-Rows = list[list[str]]
+SmallTableRows = list[list[str]]
 
 
-def small_table(path: Path, delimiter: str, columns: int) -> Rows | None:
+def small_table(path: Path, delimiter: str, columns: int) -> SmallTableRows | None:
     """The cells of a plain file, without its header; ``None`` where it is large or not plain."""
     try:
         if path.stat().st_size > _LARGEST:
@@ -35,7 +35,7 @@ def small_table(path: Path, delimiter: str, columns: int) -> Rows | None:
     return rows if "" not in lines and all(len(row) == columns for row in rows) else None
 
 
-def read_cells(rows: Rows, wanted: Sequence[tuple[int, Reading]]) -> list[Column] | None:
+def read_cells(rows: SmallTableRows, wanted: Sequence[tuple[int, Reading]]) -> list[Column] | None:
     """Columns by their places; ``None`` where a number is written in another way than in digits."""
     found: list[Column] = []
     for place, how in wanted:
