@@ -16,8 +16,8 @@ from assay.stats.bounded_mean import fitted_interval
 from assay.stats.multiplicity import rank_limits
 from assay.stats.numerics import normal_quantile, t_quantile
 from assay.stats.ranking import Fitted, deviations, fitted, rank_quantiles
+from assay.stats.ranking.flips import Flips
 from assay.stats.ranking.pairs import pairs_of
-from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set, winner
 from assay.stats.units import Floats, Grid
 

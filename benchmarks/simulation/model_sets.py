@@ -5,8 +5,8 @@ from zlib import crc32
 
 import numpy as np
 
+from assay.stats.ranking.flips import Flips
 from assay.stats.ranking.pairs import pairs_of
-from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set
 from assay.stats.units import Floats, Grid
 

@@ -76,7 +76,7 @@ def letters(different: Truths) -> list[tuple[str, ...]]:
     """
     k = len(different)
     apart = [sum(1 << int(j) for j in np.flatnonzero(row)) for row in different]
-    columns = _swept(sorted(_inserted(apart) or _covered(apart), key=_members))
+    columns = _swept(sorted(_inserted(apart) or _covered(apart), key=_members), k)
     names = letter_names(len(columns))
     return [tuple(n for n, column in zip(names, columns, strict=True) if column >> i & 1) for i in range(k)]
 
@@ -120,23 +120,18 @@ def _absorbed(kept: list[int], new: Iterable[int]) -> list[int]:
     return found
 
 
-def _swept(columns: Sequence[int]) -> list[int]:
+def _swept(columns: Sequence[int], k: int) -> list[int]:
     """Drop sets whose pairs all occur in other sets, from the last on."""
+    members = [np.array(_members(column)) for column in columns]
+    times = np.zeros((k, k), dtype=np.int64)  # in how many sets two systems are together
+    for own in members:
+        times[np.ix_(own, own)] += 1
     kept = list(columns)
-    for column in reversed(columns):
-        others = [c for c in kept if c != column]
-        if all(_shared(i, others) & column == column for i in _members(column)):
-            kept = others
+    for column, own in zip(reversed(columns), reversed(members), strict=True):
+        if (times[np.ix_(own, own)] > 1).all():
+            times[np.ix_(own, own)] -= 1
+            kept.remove(column)
     return kept
-
-
-def _shared(i: int, columns: Sequence[int]) -> int:
-    """All systems that share a set with system i."""
-    union = 0
-    for column in columns:
-        if column >> i & 1:
-            union |= column
-    return union
 
 
 def _covered(apart: Sequence[int]) -> list[int]:

@@ -125,6 +125,17 @@ def counted_sums(columns: Floats, key: int, first: int, count: int) -> Floats:
     return np.concatenate(parts)
 
 
+def counts_of_draws(n: int, own: Words) -> Floats:
+    """(rows, n) How often each unit is among n uniform draws, for replicates with these keys."""
+    drawn = poisson_counts(n, own)
+    rows = len(own)
+    counts = np.zeros((rows, len(drawn.units) * GROUP + 1))  # the last is no unit: it takes draws of none
+    counts[:, :-1].reshape(rows, -1, GROUP)[:] = drawn.units.transpose(1, 0, 2)
+    index = topping_up(n, drawn)
+    np.add.at(counts, (np.broadcast_to(np.arange(rows), index.shape), np.where(index == n, -1, index)), 1.0)
+    return counts[:, :n]
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnCounts:
     """Poisson counts of some replicates, and what of their streams comes next."""

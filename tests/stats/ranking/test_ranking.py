@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.regression.linear_model import WLS
 
+from assay.stats.bootstrap.resampling import resampled_sums
 from assay.stats.bootstrap.simultaneous import MOST_GROUPS
 from assay.stats.ranking import Fitted, connected, deviations, fitted, probability_best, rank_quantiles
 from assay.stats.units import Floats, Grid, standard_error
@@ -87,14 +88,32 @@ def test_replicates_have_the_covariance_of_the_estimates() -> None:
     np.testing.assert_allclose(draws.mean(axis=0), 0, atol=4 * found.errors.max() / 200)
 
 
-@pytest.mark.untraced
 def test_many_groups_are_dealt_into_hands_with_the_same_variance() -> None:
     columns = np.random.default_rng(0).normal(size=(2 * MOST_GROUPS + 9, 2)) / 1e3
     found = Fitted(np.zeros(2), columns - columns.mean(axis=0))
-    draws = deviations(found, 4_000, backend="compiled")
+    draws = deviations(found, 4_000)
     assert draws.std(axis=0) == pytest.approx(found.errors, rel=0.06)
-    numpy = deviations(found, 100, backend="numpy")
-    assert numpy.tobytes() == draws[:100].tobytes()
+
+
+@pytest.mark.parametrize("groups", [7, 30, 399, 400, 1000])
+def test_replicates_are_the_sums_over_drawn_groups(groups: int) -> None:
+    columns = np.random.default_rng(groups).normal(size=(groups, 3))
+    drawn = resampled_sums(columns, None, 60, 5, purpose="ranking", backend="numpy")
+    np.testing.assert_allclose(
+        deviations(Fitted(np.zeros(3), columns), 60, 5), drawn * np.sqrt(groups / (groups - 1)), rtol=0, atol=1e-11
+    )
+
+
+def test_ties_of_right_answers_are_shared() -> None:
+    """Two systems that are right on 100 other items each: a replicate ties where both counts are equal."""
+    values = np.zeros((200, 2))
+    values[:100, 0] = values[100:, 1] = 1.0
+    found = fitted(Grid(values, np.ones(200)))
+    draws = deviations(found, 4_000)
+    tied = np.abs(draws[:, 0] - draws[:, 1]) < 1e-9
+    ahead = (draws[:, 0] > draws[:, 1]) & ~tied
+    assert tied.any()
+    assert probability_best(found.estimates, draws)[0] == pytest.approx((ahead + tied / 2).mean())
 
 
 def test_probability_best_of_two_against_the_normal() -> None:

@@ -4,21 +4,14 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
+from assay.stats.ranking.flips import Flips, sign_codes
 from assay.stats.ranking.pairs import pairs_of, squared_gaps
-from assay.stats.ranking.shared_signs import (
-    Flips,
-    Maxima,
-    count_reached,
-    critical_value,
-    maxima,
-    running_maxima,
-    sign_codes,
-    step_down,
-)
+from assay.stats.ranking.shared_signs import Maxima, count_reached, critical_value, maxima, step_down
+from assay.stats.ranking.winner import confidence_set
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats, Grid
 from tests.stats.leaderboards import grid_of, renumbered, suite_grid
@@ -63,29 +56,52 @@ def test_counts_against_signs_drawn_one_by_one(name: str) -> None:
     assert count_reached(Flips.of(grid), pairs.total, pairs.norm, B).tolist() == expected.tolist()
 
 
-@pytest.mark.untraced
-@pytest.mark.parametrize("name", ["plain", "0/1", "weights", "clusters"])
-def test_engines_give_the_same_bits(name: str) -> None:
+@pytest.fixture
+def single(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Single precision, however little the work is."""
+    monkeypatch.setattr("assay.stats.ranking.flips._SINGLE_ABOVE", 0)
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize("name", ["plain", "0/1", "weights", "clusters", "tasks"])
+def test_single_precision_decides_as_signs_drawn_one_by_one(name: str) -> None:
     grid = GRIDS[name]
     pairs = pairs_of(grid)
-    numpy, compiled = (Flips.of(grid, backend=backend) for backend in ("numpy", "compiled"))
-    assert (numpy.compiled(B), compiled.compiled(B)) == (False, True)
-    sums = [np.concatenate([s for _, s in f.blocks(B, compiled=f is compiled)]) for f in (numpy, compiled)]
-    assert sums[0].tobytes() == sums[1].tobytes()
-    counts = [count_reached(f, pairs.total, pairs.norm, B).tolist() for f in (numpy, compiled)]
-    assert counts[0] == counts[1]
-    found = [maxima(f, pairs.evidence, pairs.norm, B) for f in (numpy, compiled)]
-    assert found[0].stepped.tolist() == found[1].stepped.tolist()
-    assert found[0].largest.tolist() == found[1].largest.tolist()
+    flips, null = Flips.of(grid), literal_differences(grid, B)
+    assert flips.sums(B).exact == (name == "0/1")  # whole numbers are exact
+    expected = (np.abs(null) >= np.abs(pairs.total) - 1e-9 * sqrt(grid.groups) * pairs.norm).sum(axis=0)
+    assert count_reached(flips, pairs.total, pairs.norm, B).tolist() == expected.tolist()
+    alone = confidence_set(pairs, Flips.of(grid), B).tolist()
+    assert alone == confidence_set(pairs, _in_double(grid), B).tolist()
 
 
-def test_many_columns_and_many_rows_are_cut_into_blocks_that_change_nothing() -> None:
-    columns = np.random.default_rng(0).normal(size=(21, 70))
-    whole = Flips(columns, backend="compiled")
-    (_, sums), *rest = whole.blocks(2_600, compiled=True)
-    assert not rest
-    single = np.concatenate([s for _, s in Flips(columns).blocks(2_600, compiled=False)])
-    assert sums.tobytes() == single.tobytes()
+def _in_double(grid: Grid) -> Flips:
+    flips = Flips.of(grid)
+    flips.sums(B, double=True)
+    flips._kept[B, False] = flips._kept[B, True]
+    return flips
+
+
+@pytest.mark.usefixtures("single")
+@given(st.integers(0, 10_000), st.sampled_from([1e-50, 1.0, 1e50]))
+def test_ties_and_near_copies_are_decided_in_double_precision(seed: int, unit: float) -> None:
+    """Values on a coarse grid, so that many sums tie with the observed one; and two systems that hardly differ."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 5, size=(40, 5)) / 4 * unit
+    values[:, 4] = values[:, 3] + rng.normal(size=40) * 1e-9 * unit
+    grid = Grid(values, np.ones(40))
+    pairs = pairs_of(grid)
+    null = literal_differences(grid, 200)
+    expected = (np.abs(null) >= np.abs(pairs.total) - 1e-9 * sqrt(40) * pairs.norm).sum(axis=0)
+    assert count_reached(Flips.of(grid), pairs.total, pairs.norm, 200).tolist() == expected.tolist()
+
+
+def test_only_what_is_wanted_is_counted() -> None:
+    grid = GRIDS["plain"]
+    pairs = pairs_of(grid)
+    every = count_reached(Flips.of(grid), pairs.total, pairs.norm, B)
+    wanted = np.arange(len(every)) % 2 == 0
+    assert count_reached(Flips.of(grid), pairs.total, pairs.norm, B, wanted).tolist() == (every * wanted).tolist()
 
 
 @given(st.integers(1, 200), st.integers(0, 50), st.integers(1, 5))
@@ -116,20 +132,6 @@ def test_max_t_against_a_literal_step_down(name: str) -> None:
 def test_ties_have_the_same_adjusted_p_value() -> None:
     found = Maxima(np.array([3.0, 1.0, 2.0]), np.array([2, 1, 0]))
     assert step_down(found, np.array([1.0, 1.0, 5.0])).tolist() == [0.75, 0.5, 0.25]
-
-
-@pytest.mark.untraced
-@settings(max_examples=20)
-@given(st.integers(0, 1_000))
-def test_running_maxima_of_both_engines_against_numpy(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    sums, pairs, scale = rng.normal(size=(30, 4)), np.stack(np.triu_indices(4, 1)), rng.random(6)
-    least = np.sort(rng.random(6) * 2)
-    running = np.maximum.accumulate(np.abs(sums[:, pairs[0]] - sums[:, pairs[1]]) * scale, axis=1)
-    for backend in ("numpy", "compiled"):
-        counts, largest = running_maxima(sums, pairs, scale, least, backend=backend)
-        assert counts.tolist() == (running >= least).sum(axis=0).tolist()
-        assert largest.tolist() == running[:, -1].tolist()
 
 
 @pytest.mark.parametrize("k", [2, 5, 10])

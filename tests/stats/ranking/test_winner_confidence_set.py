@@ -8,8 +8,8 @@ from arch.bootstrap import MCS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.stats.ranking.flips import Flips
 from assay.stats.ranking.pairs import pairs_of
-from assay.stats.ranking.shared_signs import Flips
 from assay.stats.ranking.winner import confidence_set
 from assay.stats.streams import signs, stream_key
 from assay.stats.units import Floats, Grid

@@ -38,7 +38,10 @@ def ranked_pairs(decided: PairDecisions, systems: Sequence[str], order: Sequence
 
 def _numbers(values: Floats) -> tuple[float | None, ...]:
     """NaN is what is undefined."""
-    return tuple(None if isnan(value) else value for value in values.tolist())
+    found: list[float | None] = values.tolist()
+    for place in np.flatnonzero(np.isnan(values)).tolist():
+        found[place] = None
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +185,8 @@ def _chosen(
     conditions: Sequence[Truths], texts: Sequence[str | None], other: str | Texts | None
 ) -> tuple[str | None, ...]:
     """The text of the first condition that holds, for each pair."""
+    if not any(condition.any() for condition in conditions):
+        return tuple(other.tolist()) if isinstance(other, np.ndarray) else (other,) * len(conditions[0])
     choices = [np.full(len(conditions[0]), text, dtype=object) for text in (*texts, other)]
     return tuple(np.select(list(conditions), choices[:-1], choices[-1]).tolist())
 

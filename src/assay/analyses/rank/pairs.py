@@ -10,6 +10,7 @@ Benjamini and Hochberg's p-values have no such intervals: beside them each inter
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import get_args
 
 import numpy as np
@@ -23,9 +24,10 @@ from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.numerics import t_quantile, two_sided
 from assay.stats.ranking import Fitted
+from assay.stats.ranking.flips import Flips, flips_of
 from assay.stats.ranking.pair_tests import PairCounts, PairTests
 from assay.stats.ranking.pairs import Pairs, pairs_of, squared_gaps
-from assay.stats.ranking.shared_signs import Flips, critical_value, maxima, quantile_of, step_down
+from assay.stats.ranking.shared_signs import critical_value, maxima, quantile_of, step_down
 from assay.stats.units import Floats, Grid, Texts, Truths, effective_number
 
 
@@ -149,7 +151,8 @@ def _reliance(evidence: PairEvidence) -> Texts:
     """(P,) As `compare` has it of each pair alone."""
     pairs = evidence.pairs
     drawn = zip(pairs.groups.tolist(), _effective(pairs).tolist(), evidence.methods.tolist(), strict=True)
-    return np.array([reliance_of(*one) for one in drawn], dtype=object)
+    of_kind = cache(reliance_of)  # most pairs are of one
+    return np.array([of_kind(*one) for one in drawn], dtype=object)
 
 
 def _effective(pairs: Pairs) -> Floats:
@@ -198,7 +201,7 @@ def _max_t(evidence: PairEvidence, found: Fitted, design: Design) -> tuple[Float
     Of several tasks every pair has its own interval, at the level that this reach has.
     """
     pairs, counts = evidence.pairs, evidence.counts if takes_tango(design) else None
-    flips = Flips.of(pairs.grid, seed=design.seed)
+    flips = flips_of(pairs, design.seed)
     largest = maxima(flips, pairs.evidence, pairs.norm, design.resamples or DEFAULT_RESAMPLES)
     adjusted = np.where(np.isnan(evidence.test_p), np.nan, step_down(largest, pairs.evidence))
     if counts is not None and counts.plain and counts.binary.all():

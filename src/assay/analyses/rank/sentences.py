@@ -9,7 +9,7 @@ from assay.analyses.rank.pairs import PairDecisions
 from assay.analyses.rank.records import Adjust, RankedPairs, RestsOn, Standing
 from assay.data import Panel
 from assay.results import words
-from assay.stats.ranking.shared_signs import MOST_ENUMERATED
+from assay.stats.ranking.flips import MOST_ENUMERATED
 from assay.stats.units import effective_number
 
 _MOST_NAMED = 4
@@ -116,7 +116,7 @@ def notes_of(
     notes = list(panel.notes)
     if not grid.whole:
         notes.append(_about_holes(panel))
-    contradicted = sum(decided.better[b, a] for place, a in enumerate(order) for b in order[place + 1 :])
+    contradicted = np.tril(decided.better[np.ix_(order, order)], -1).sum()
     if contradicted:
         pairs = words.count(int(contradicted), "pair")
         notes.append(f"{pairs} told apart the other way round than the ranks, on the {unit}s that both answered")

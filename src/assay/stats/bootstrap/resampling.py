@@ -7,7 +7,7 @@ Units with equal probabilities are drawn in pairs where they are few, and counte
 they are many; unequal probabilities take the alias method.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.compiled import Backend, compiles
-from assay.stats.streams import counted_sums, in_groups, rule_of, stream_key, words
+from assay.stats.streams import counted_sums, counts_of_draws, in_groups, rule_of, stream_key, words
 from assay.stats.units import Floats, Units
 
 _COMPILE_ABOVE = 2e7  # draws: about what numpy does in the time that loading the compiled kernels takes
 _ONE_THREAD_BELOW = 2e7  # draws, some milliseconds: on a busy machine a second thread starts later than that
 _BATCH = 1 << 18  # draws per pass of the numpy backend
+_COUNTED = 1 << 20  # counts per pass
 COUNTED_FROM = 400  # units: fewer are drawn, from a table of all pairs that fits the cache
 _LOW, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 
@@ -94,6 +95,22 @@ def resampled_sums(
     table = None if probabilities is None else alias_table(probabilities)
     run = _compiled_sums if compiled else _numpy_sums
     return run(columns, table, key, first, resamples)
+
+
+def resampled_counts(n: int, resamples: int, seed: int, purpose: str) -> Iterator[Floats]:
+    """(rows, n) How often each of n units is drawn in the replicates 0, 1, …, some at a time.
+
+    The draws of `resampled_sums`: of many columns their sums are a matrix product.
+    """
+    key, batch = stream_key(seed, purpose), max(2, _COUNTED // n)
+    for first in range(0, resamples, batch):
+        rows = min(batch, resamples - first)
+        if n >= COUNTED_FROM:
+            yield counts_of_draws(n, words(key, first, rows))
+            continue
+        index = np.concatenate(drawn_pairs(n, _half_words(n, key, first, rows)))[:n]  # (n, rows)
+        place = index + n * np.arange(rows)
+        yield np.bincount(place.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
 def alias_table(probabilities: Floats) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

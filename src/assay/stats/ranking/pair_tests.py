@@ -21,12 +21,12 @@ from math import inf, sqrt
 
 import numpy as np
 
-from assay.stats.compiled import Backend
 from assay.stats.numerics import SMALLEST_P, critical_values, normal_cdf
 from assay.stats.paired_tests import sign_flip, wilcoxon
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
-from assay.stats.ranking.pairs import Pairs, added_up
-from assay.stats.ranking.shared_signs import Flips, count_reached, share_reached
+from assay.stats.ranking.flips import flips_of
+from assay.stats.ranking.pairs import Pairs, added_up, discordant
+from assay.stats.ranking.shared_signs import count_reached, share_reached
 from assay.stats.records import Fallback
 from assay.stats.units import Floats, Grid, Integers, Truths
 
@@ -65,7 +65,6 @@ def sign_flips(
     *,
     resamples: int | None = None,
     seed: int = 0,
-    backend: Backend = "auto",
     chosen: Truths | None = None,
     ways: FixedWays | None = None,
 ) -> PairTests:
@@ -85,9 +84,9 @@ def sign_flips(
         if binary.all():
             return _mcnemar(pairs, binary)
         if binary.any():
-            others = _flipped(pairs, resamples, seed, backend, chosen & ~binary, ways)
+            others = _flipped(pairs, resamples, seed, chosen & ~binary, ways)
             return _mixed(binary, _mcnemar(pairs, binary), others)
-    return _flipped(pairs, resamples, seed, backend, chosen, ways)
+    return _flipped(pairs, resamples, seed, chosen, ways)
 
 
 def _mixed(binary: Truths, right: PairTests, others: PairTests) -> PairTests:
@@ -101,9 +100,7 @@ def _mixed(binary: Truths, right: PairTests, others: PairTests) -> PairTests:
     )
 
 
-def _flipped(
-    pairs: Pairs, resamples: int | None, seed: int, backend: Backend, chosen: Truths, ways: FixedWays | None
-) -> PairTests:
+def _flipped(pairs: Pairs, resamples: int | None, seed: int, chosen: Truths, ways: FixedWays | None) -> PairTests:
     wanted = np.flatnonzero(chosen)
     told = ways is not None and bool((ways.fixed & chosen).any())
     quick = _seconds(pairs, wanted) <= EXACT_SECONDS
@@ -113,7 +110,7 @@ def _flipped(
         p = np.full(len(pairs.units), np.nan)
         p[wanted], fallbacks = _exact(pairs, wanted, seed)
         return PairTests("sign-flip", p, _signed(pairs), "exact", None, fallbacks)
-    return _shared(pairs, resamples, seed, backend, chosen, ways)
+    return _shared(pairs, resamples, seed, chosen, ways)
 
 
 def _signed(pairs: Pairs) -> Floats:
@@ -142,16 +139,15 @@ def _mcnemar(pairs: Pairs, binary: Truths) -> PairTests:
     return PairTests("mcnemar", p, _signed(pairs), "exact")
 
 
-def _shared(
-    pairs: Pairs, resamples: int | None, seed: int, backend: Backend, chosen: Truths, ways: FixedWays | None
-) -> PairTests:
-    flips = Flips.of(pairs.grid, seed=seed, backend=backend)
+def _shared(pairs: Pairs, resamples: int | None, seed: int, chosen: Truths, ways: FixedWays | None) -> PairTests:
+    flips = flips_of(pairs, seed)
     count = flips.count(resamples or STAND_IN_FLIPS)
-    reached = count_reached(flips, pairs.total, pairs.norm, count)
+    bound = np.array([2 * _HEAVIEST * normal_cdf(-z) for z in pairs.evidence.tolist()])
+    wanted = np.ones_like(chosen) if flips.exact else chosen & (bound * (1 + count) > 1)  # others take their bound
+    reached = count_reached(flips, pairs.total, pairs.norm, count, wanted)
     p = share_reached(reached, count, exact=flips.exact)
     if flips.exact:
         return PairTests("sign-flip", np.where(pairs.units > 0, p, np.nan), _signed(pairs), "exact")
-    bound = np.array([2 * _HEAVIEST * normal_cdf(-z) for z in pairs.evidence.tolist()])
     fallbacks: tuple[Fallback, ...] = ()
     sampled = chosen.copy()
     if resamples is None:
@@ -245,8 +241,7 @@ def counts_of(pairs: Pairs) -> PairCounts:
 def _alone(pairs: Pairs) -> tuple[Floats, Floats]:
     """(P,) How many items one of the two alone has right: counts, so sums are exact."""
     grid, (i, j) = pairs.grid, pairs.index
-    right = np.where(grid.present, grid.values, 0.0)
-    alone = right.T @ (grid.present.astype(np.float64) - right)
+    alone = discordant(grid.values == 1, grid.values == 0)
     return np.asarray(alone[i, j]), np.asarray(alone[j, i])
 
 

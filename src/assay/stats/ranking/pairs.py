@@ -20,7 +20,8 @@ from assay.stats.compiled import Backend, compiles
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.units import Floats, Grid, Integers, Truths, grouped
 
-_COMPILE_SQUARES_ABOVE = 2e8
+_COMPILE_SQUARES_ABOVE = 6e9  # differences, about 3 seconds of numpy's
+_TILE, _ROWS = 64, 1_000  # systems and units at a time: they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +86,44 @@ def added_up(values: Floats) -> Floats:
 
 
 def _whole_sums(grid: Grid, backend: Backend) -> _Sums:
+    """Of pairs that have every unit; those of right and wrong answers from how often the two differ."""
+    plain = grid.clusters is None and bool((grid.weights == 1).all())
+    right = _right_or_wrong(grid.values) if plain else np.zeros(grid.k, dtype=bool)
+    if right.all():
+        return _counted_sums(grid)
+    found = _general_sums(grid, backend, plain=plain)
+    if right.sum() > 1:
+        _put(found, grid.k, np.flatnonzero(right), _counted_sums(grid.of_systems(np.flatnonzero(right))))
+    return found
+
+
+def _right_or_wrong(values: Floats) -> Truths:
+    """(k,) Whether every value of a system is 0 or 1."""
+    return np.array([bool(((column == 0) | (column == 1)).all()) for column in values.T])
+
+
+def discordant(right: Truths, wrong: Truths) -> Floats:
+    """(k, k) On how many units system i is right and j is wrong, from (n, k) each; sums of counts are exact."""
+    kind = np.float32 if len(right) < 2**24 else np.float64
+    return np.asarray(right.astype(kind).T @ wrong.astype(kind), dtype=np.float64)
+
+
+def _counted_sums(grid: Grid) -> _Sums:
+    """Of 0/1 scores: Σd = b − c and Σd² = b + c, b and c the counts of units that one of the two alone has right."""
+    alone, (i, j) = discordant(grid.values == 1, grid.values == 0), np.triu_indices(grid.k, 1)
+    total, norm = alone[i, j] - alone[j, i], alone[i, j] + alone[j, i]
+    squares, n = norm - total * total / grid.n, np.full(len(i), float(grid.n))
+    return _Sums(n, n, n, total, norm, _corrected(squares, n), squares)
+
+
+def _general_sums(grid: Grid, backend: Backend, *, plain: bool) -> _Sums:
     """The residuals of a difference are differences of the systems' own residuals, so that all come from columns."""
     i, j = np.triu_indices(grid.k, 1)
     columns, mass = np.ascontiguousarray(grid.sums), float(grid.mass.sum())
     totals = added_up(columns)
     residuals = columns - totals / mass * grid.mass[:, None]
     squares = squared_gaps(residuals, backend)[i, j]
-    if grid.clusters is None and bool((grid.weights == 1).all()):
+    if plain:
         apart = squares
     else:
         apart = squared_gaps((grid.values - totals / mass) * np.sqrt(grid.weights)[:, None], backend)[i, j]
@@ -110,11 +142,16 @@ def _sums_with_holes(grid: Grid, backend: Backend) -> _Sums:
     whole = np.flatnonzero(grid.present.all(axis=0))
     if len(whole) < 2:
         return found
-    own, (i, j) = _whole_sums(grid.of_systems(whole), backend), np.triu_indices(grid.k, 1)
-    place = np.isin(i, whole) & np.isin(j, whole)
+    _put(found, grid.k, whole, _whole_sums(grid.of_systems(whole), backend))
+    return found
+
+
+def _put(found: _Sums, k: int, systems: Integers, own: _Sums) -> None:
+    """In the place of what was found of the pairs of some systems."""
+    i, j = np.triu_indices(k, 1)
+    place = np.isin(i, systems) & np.isin(j, systems)
     for name in _Sums.__slots__:
         getattr(found, name)[place] = getattr(own, name)
-    return found
 
 
 def _against_later(grid: Grid, i: int) -> _Sums:
@@ -156,16 +193,7 @@ def _pairs(grid: Grid, found: _Sums) -> Pairs:
 
 def squared_gaps(columns: Floats, backend: Backend = "auto") -> Floats:
     """(k, k) Σ (column i − column j)² for i < j; not from products of columns, whose digits would cancel."""
-    k, out = columns.shape[1], np.zeros((columns.shape[1], columns.shape[1]))
-    if compiles(backend, columns.size * k, _COMPILE_SQUARES_ABOVE):
-        from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
-
-        kernels_rank.squared_gaps(np.ascontiguousarray(columns), out)
-        return out
-    for i in range(k - 1):
-        gap = columns[:, i, None] - columns[:, i + 1 :]
-        out[i, i + 1 :] = added_up(gap * gap)
-    return out
+    return gap_sums(columns, backend)[1]
 
 
 def gap_sums(columns: Floats, backend: Backend = "auto") -> tuple[Floats, Floats]:
@@ -177,10 +205,30 @@ def gap_sums(columns: Floats, backend: Backend = "auto") -> tuple[Floats, Floats
 
         kernels_rank.gap_sums(np.ascontiguousarray(columns), sums, squares)
         return sums, squares
-    for i in range(k - 1):
-        gap = columns[:, i, None] - columns[:, i + 1 :]
-        sums[i, i + 1 :], squares[i, i + 1 :] = added_up(gap), added_up(gap * gap)
+    for left in range(0, k, _TILE):
+        tile = np.ascontiguousarray(columns[:, left : left + _TILE])
+        for i in range(min(left + _TILE, k) - 1):
+            some = max(i + 1 - left, 0)
+            later = slice(left + some, left + tile.shape[1])
+            sums[i, later], squares[i, later] = _gaps_added_up(columns[:, i, None], tile[:, some:])
     return sums, squares
+
+
+def _gaps_added_up(own: Floats, others: Floats) -> tuple[Floats, Floats]:
+    """(m,) Sums of own − others, and of its squares, one row after the other: a block goes on with what was before."""
+    n, m = others.shape
+    width = max(m, 2)  # one column is summed pairwise
+    room, (total, square) = np.empty((min(n, _ROWS) + 1, width)), np.zeros((2, width))
+    for first in range(0, n, _ROWS):
+        rows = room[: min(_ROWS, n - first) + 1]
+        np.subtract(own[first : first + _ROWS], others[first : first + _ROWS], out=rows[1:, :m])
+        rows[1:, m:] = 0.0
+        rows[0] = total
+        total = np.add.reduce(rows, axis=0)
+        np.multiply(rows[1:], rows[1:], out=rows[1:])
+        rows[0] = square
+        square = np.add.reduce(rows, axis=0)
+    return total[:m], square[:m]
 
 
 # --------------------------------------------------------------------------------------------------------------- strata

@@ -1,145 +1,36 @@
-"""Random sign flips for all pairs of systems at once.
+"""Random sign flips for all pairs of systems at once: what they reach.
 
-If two systems do not differ, the sign of every unit's difference is a fair coin. The same signs serve every pair: with
-signs S (B, n) and values X (n, k) the null differences of pair (i, j) are those of the columns i and j of S·X, so the
-work grows with k and not with k². S·X itself takes a table lookup for eight units: with the 256 sums ±x₁ … ±x₈ at
-hand, a byte of random bits is an index.
+If two systems do not differ, the sign of every unit's difference is a fair coin. The same signs serve every pair
+(`assay.stats.ranking.flips`), so that the work grows with k and not with k².
+
+Sums in single precision that come closer to a threshold than eight times what they are off are decided again in
+double precision; where those are many (values on a grid tie often), all are. So counts are those of double precision.
 
 Shared signs are right pair by pair. Taken together (max-T) they are so when all systems are exchangeable, and
 otherwise as the number of units grows. Sums equal to the observed one up to rounding count as reaching it.
 
-Few groups have few sign vectors, and then all of them are taken: 2^(G − 1), for a vector and its opposite give the same
-|Σ ±d|. The observed signs are among them, so that p is a share and at least 2 / 2^G.
+Among all sign vectors of few groups are the observed signs, so that p is a share and at least 2 / 2^G.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from math import sqrt
+from math import inf, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.progress import counted
 from assay.stats.bootstrap.simultaneous import FEWEST
-from assay.stats.compiled import Backend, compiles
-from assay.stats.ranking.pairs import flipped
-from assay.stats.streams import stream_key, words
-from assay.stats.units import Floats, Grid, Integers
+from assay.stats.ranking.flips import Flips, NullSums
+from assay.stats.units import Floats, Integers, Truths
 
-MOST_ENUMERATED = 16  # groups: 32,768 sign vectors
 TIE = 1e-9  # of √G·√Σd² ≥ Σ|d|: sums closer than this to the observed one are equal to it
-_COMPILE_ABOVE = 2e8  # additions: about what numpy does in the time that loading the compiled kernels takes
-_CODES = 1 << 26  # bytes of signs at a time
-_PAIRS = 1 << 22  # null differences at a time
-
-
-@dataclass(frozen=True, eq=False)
-class Flips:
-    """What is flipped: sums of k systems by group, and what a system's holes take away from the others."""
-
-    columns: Floats  # (G, k)
-    holes: tuple[tuple[Integers, Floats], ...] = ()  # per system: the groups of its holes (h,), the others' sums (h, k)
-    seed: int = 0
-    purpose: str = "all pairs"
-    backend: Backend = "auto"
-    own: Callable[[int], Floats] | None = None  # (G, m) of a system and all later ones, where pairs weigh units apart
-
-    @classmethod
-    def of(cls, grid: Grid, *, seed: int = 0, backend: Backend = "auto") -> "Flips":
-        """The differences of a grid. Units are centred, which changes no difference and keeps the sums small.
-
-        A stratum weighs the same in every pair, so that where answers are missing its units weigh more in some pairs.
-        """
-        answers = np.maximum(grid.present.sum(axis=1), 1)
-        centre = np.where(grid.present, grid.values, 0.0).sum(axis=1) / answers
-        centred = np.where(grid.present, grid.values - centre[:, None], 0.0) * grid.weights[:, None]
-        columns = np.ascontiguousarray(grid.grouped(centred))
-        if grid.strata is not None and not grid.whole:
-            return cls(columns, seed=seed, backend=backend, own=partial(flipped, grid))
-        holes = () if grid.whole else tuple(_hole(grid, centred, j) for j in range(grid.k))
-        return cls(columns, holes, seed, backend=backend)
-
-    @property
-    def k(self) -> int:
-        return int(self.columns.shape[1])
-
-    @property
-    def exact(self) -> bool:
-        """Whether all sign vectors are taken instead of random ones."""
-        return len(self.columns) <= MOST_ENUMERATED
-
-    def count(self, resamples: int) -> int:
-        """The number of sign vectors taken: all of few groups, else ``resamples`` random ones."""
-        return 2 ** (len(self.columns) - 1) if self.exact else resamples
-
-    @cached_property
-    def pairs(self) -> Integers:
-        """(2, P) The pairs i < j."""
-        return np.stack(np.triu_indices(self.k, 1))
-
-    @property
-    def by_column(self) -> bool:
-        """Whether a pair's null differences are those of two columns."""
-        return not self.holes and self.own is None
-
-    def compiled(self, resamples: int) -> bool:
-        """Whether the compiled loops are worth loading."""
-        if not self.by_column or self.backend == "numpy":
-            return False
-        work = self.count(resamples) * (self.columns.size / 8 + self.k * self.k / 2)
-        return compiles(self.backend, work, _COMPILE_ABOVE)
-
-    def blocks(self, resamples: int, *, compiled: bool) -> Iterator[tuple[int, Floats]]:
-        """The first replicate of a block, and (rows, k) sums of its replicates."""
-        groups, count = len(self.columns), self.count(resamples)
-        most = _CODES // (groups // 8 + 1) if compiled else _PAIRS // (self.k * self.k)
-        batch = max(1, min(count, most))
-        for first in counted(range(0, count, batch), "rank: sign flips", "blocks"):
-            codes = self._codes(first, min(batch, count - first))
-            yield first, (_compiled_sums if compiled else _numpy_sums)(codes, self.columns)
-
-    def _codes(self, first: int, rows: int) -> NDArray[np.uint8]:
-        groups = len(self.columns)
-        if self.exact:
-            return all_codes(first, rows, groups)
-        return sign_codes(stream_key(self.seed, self.purpose), first, rows, groups)
-
-    def differences(self, first: int, sums: Floats) -> Floats:
-        """(rows, P) Null differences of all pairs, from the sums of their systems."""
-        if self.own is not None:
-            signs = _signs(self._codes(first, len(sums)), len(self.columns))
-            return np.concatenate([signs @ self.own(system) for system in range(self.k - 1)], axis=1)
-        i, j = self.pairs
-        found: Floats = sums[:, i] - sums[:, j]
-        if not self.holes:
-            return found
-        rows = len(sums)
-        signs = _signs(self._codes(first, rows), len(self.columns))
-        lost = np.empty((rows, self.k, self.k))  # [b, j, i]: what system i has where j has nothing
-        for system, (groups, others) in enumerate(self.holes):
-            lost[:, system] = signs[:, groups] @ others
-        return found - lost[:, j, i] + lost[:, i, j]
-
-
-def _hole(grid: Grid, centred: Floats, system: int) -> tuple[Integers, Floats]:
-    missing = np.where(grid.present[:, [system]], 0.0, centred)
-    sums = grid.grouped(missing)
-    groups = np.flatnonzero((sums != 0).any(axis=1))
-    return groups, sums[groups]
-
-
-def sign_codes(key: int, first: int, rows: int, groups: int) -> NDArray[np.uint8]:
-    """(rows, bytes) The signs of the replicates first, first + 1, …: a bit for each group, lowest bit first."""
-    per_row = -(-groups // 64)
-    random = words(key, first * per_row, rows * per_row).astype("<u8", copy=False).view(np.uint8)
-    return random.reshape(rows, 8 * per_row)[:, : -(-groups // 8)]
-
-
-def all_codes(first: int, rows: int, groups: int) -> NDArray[np.uint8]:
-    """(rows, bytes) The sign vectors first, first + 1, … of all: the bits of their number, 0 for the last group."""
-    numbers = np.arange(first, first + rows, dtype="<u8").view(np.uint8)
-    return numbers.reshape(rows, 8)[:, : -(-groups // 8)]
+_MOST_DOUBTFUL = 1 << 28  # additions that deciding again may take
+_FEW_DOUBTS = 0.01  # of the replicates of a pair: more, and all of them are
+_CACHED = 1 << 17  # null differences that stay in the cache
+_OUT_OF_REACH = 11.0  # of a statistic: one in 10²² sums of signs
+_ROUNDED = 4e-7  # of a threshold: what a few operations in single precision are off by, many times over
+_SINGLE = 1e30  # the largest factor that single precision takes
 
 
 def share_reached(reached: Integers, count: int, *, exact: bool) -> Floats:
@@ -147,48 +38,104 @@ def share_reached(reached: Integers, count: int, *, exact: bool) -> Floats:
     return np.asarray(reached / count if exact else (1 + reached) / (1 + count))
 
 
-def _signs(codes: NDArray[np.uint8], groups: int) -> Floats:
-    """(rows, groups) The codes as signs, ±1."""
-    bits = np.unpackbits(codes, axis=1, bitorder="little")[:, :groups]
-    return 2 * bits.astype(np.float64) - 1
+def count_reached(
+    flips: Flips, observed: Floats, norms: Floats, resamples: int, wanted: Truths | None = None
+) -> Integers:
+    """(P,) How many null differences of each pair reach its observed one in size; norms are √Σd².
 
-
-def _compiled_sums(codes: NDArray[np.uint8], columns: Floats) -> Floats:
-    from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
-
-    out = np.empty((len(codes), columns.shape[1]))
-    kernels_rank.signed_sums(np.ascontiguousarray(codes), columns, out)
-    return out
-
-
-def _numpy_sums(codes: NDArray[np.uint8], columns: Floats) -> Floats:
-    """(rows, k) Σ ±columns, eight groups at a time."""
-    out = np.zeros((len(codes), columns.shape[1]))
-    padded = np.vstack([columns, np.zeros((8 * codes.shape[1] - len(columns), columns.shape[1]))])
-    for place, code in enumerate(codes.T):
-        table = np.zeros((1, columns.shape[1]))
-        for row in padded[8 * place : 8 * place + 8]:
-            table = np.concatenate([table - row, table + row])
-        out += table[code]
-    return out
-
-
-def count_reached(flips: Flips, observed: Floats, norms: Floats, resamples: int) -> Integers:
-    """(P,) How many null differences of each pair reach its observed one in size; norms are √Σd²."""
+    Pairs that are not ``wanted`` are not counted.
+    """
     least = np.abs(observed) - TIE * sqrt(len(flips.columns)) * norms
+    wanted = np.ones(len(least), dtype=bool) if wanted is None else wanted
+    if flips.by_column:
+        told = wanted & (norms > 0)
+        found = _count_by_column(flips, flips.sums(resamples), least, told)
+        if found is None:
+            found = _count_by_column(flips, flips.sums(resamples, double=True), least, told)
+        assert found is not None  # in double precision nothing is doubtful
+        return np.where(wanted & (norms == 0), flips.count(resamples), found)  # 0 reaches 0
     counts = np.zeros(len(least), dtype=np.int64)
-    if not flips.compiled(resamples):
-        for first, sums in flips.blocks(resamples, compiled=False):
-            counts += (np.abs(flips.differences(first, sums)) >= least).sum(axis=0)
-        return counts
-    from assay.stats.ranking import kernels as kernels_rank
+    for first, sums in flips.blocks(resamples):
+        counts += (np.abs(flips.differences(first, sums)) >= least).sum(axis=0)
+    return np.where(wanted, counts, 0)
 
-    i, j = flips.pairs
-    thresholds, square = np.zeros((flips.k, flips.k)), np.zeros((flips.k, flips.k), dtype=np.int64)
-    thresholds[i, j] = least
-    for _, sums in flips.blocks(resamples, compiled=True):
-        kernels_rank.count_reached(np.ascontiguousarray(sums.T), thresholds, square)
-    return np.asarray(square[i, j])
+
+def _count_by_column(flips: Flips, sums: NullSums, least: Floats, wanted: Truths) -> Integers | None:
+    """Pair by pair over the replicates; ``None`` where too many have to be decided again."""
+    (first, second), chosen = flips.pairs, np.flatnonzero(wanted)
+    count = sums.values.shape[1]
+    counts, batch = np.zeros(len(least), dtype=np.int64), max(1, _CACHED // count)
+    slack = sums.slack[first] + sums.slack[second] + (0.0 if sums.exact else _ROUNDED * np.abs(least) / sums.unit)
+    gaps, beyond = np.empty((batch, count), sums.values.dtype), _Flags(batch, count)
+    doubts, again, left = [], [], _MOST_DOUBTFUL // len(flips.columns)
+    for low in range(0, len(chosen), batch):
+        some = chosen[low : low + batch]
+        part = gaps[: len(some)]
+        np.take(sums.values, first[some], axis=0, out=part, mode="clip")
+        part -= sums.values[second[some]]
+        np.abs(part, out=part)
+        needed = (least[some] / sums.unit)[:, None]
+        counts[some] = beyond.counted(part, needed - slack[some, None])
+        if sums.exact:
+            continue
+        sure = beyond.counted(part, needed + slack[some, None])
+        for place in np.flatnonzero(counts[some] > sure).tolist():
+            if counts[some[place]] - sure[place] > _FEW_DOUBTS * count:
+                again.append(int(some[place]))
+            else:
+                near = np.abs(part[place] - needed[place]) <= 2 * slack[some[place]]
+                doubts.append((int(some[place]), np.flatnonzero(near)))
+                left -= len(doubts[-1][1])
+        if len(again) > flips.k // 2 or left < 0:
+            return None
+    if again:
+        counts[again] = _count_again(flips, again, least, count)
+    return counts - _not_reached(flips, doubts, least, sums, slack) if doubts else counts
+
+
+def _count_again(flips: Flips, pairs: Sequence[int], least: Floats, count: int) -> Integers:
+    """Some pairs in double precision."""
+    first, second = flips.pairs[:, pairs]
+    gaps, counts = flips.columns[:, first] - flips.columns[:, second], np.zeros(len(pairs), dtype=np.int64)
+    for signs in flips.signs_of(count):
+        counts += (np.abs(signs @ gaps) >= least[pairs]).sum(axis=0)
+    return counts
+
+
+def _not_reached(
+    flips: Flips, doubts: Sequence[tuple[int, Integers]], least: Floats, sums: NullSums, slack: Floats
+) -> Integers:
+    """(P,) How many of the doubtful null differences were counted and do not reach what was observed."""
+    (first, second), places = flips.pairs, np.concatenate([np.full(len(near), r) for r, near in doubts])
+    replicates = np.concatenate([near for _, near in doubts])
+    i, j = first[places], second[places]
+    exact = np.abs(flips.differences_at(replicates, i, j))
+    single = np.abs(sums.values[i, replicates] - sums.values[j, replicates])
+    counted = single >= _as_kind(least[places] / sums.unit - slack[places], sums.values)
+    over = counted.astype(np.int64) - (exact >= least[places])
+    return np.bincount(places, weights=over, minlength=len(least)).astype(np.int64)
+
+
+def _as_kind(thresholds: Floats, values: NDArray[Any]) -> NDArray[Any]:
+    return thresholds.astype(values.dtype)
+
+
+class _Flags:
+    """Room for comparisons of some rows, which are counted eight at a time."""
+
+    def __init__(self, rows: int, count: int) -> None:
+        self._flags = np.zeros((rows, -(-count // 8) * 8), dtype=np.bool_)
+        self._count = count
+
+    def counted(self, values: NDArray[Any], thresholds: Floats) -> Integers:
+        """(rows,) How many values of each row reach its threshold, (rows, 1)."""
+        flags = self._flags[: len(values)]
+        np.greater_equal(values, _as_kind(thresholds, values), out=flags[:, : self._count])
+        lanes, total = flags.view(np.uint64), np.zeros(len(values), dtype=np.int64)
+        for low in range(0, lanes.shape[1], 255):  # a byte holds as much
+            part = np.add.reduce(lanes[:, low : low + 255], axis=1)
+            total += part.view(np.uint8).reshape(len(values), 8).sum(axis=1, dtype=np.int64)
+        return total
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -211,45 +158,139 @@ def maxima(flips: Flips, observed: Floats, norms: Floats, resamples: int) -> Max
 
 def ordered_maxima(flips: Flips, order: Integers, norms: Floats, observed: Floats, resamples: int) -> Maxima:
     """The largest null statistic of the pairs up to each one in an order, against what was observed there."""
-    scale = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)[order]
+    scale = _inverse(norms)[order]
     least = observed - TIE * sqrt(len(flips.columns))
+    if flips.by_column:
+        values, pairs = flips.sums(resamples, double=True).values, flips.pairs[:, order]
+        return Maxima(*_pair_by_pair(values, pairs, scale, least), flips.exact)
     counts, largest = np.zeros(len(order), dtype=np.int64), np.empty(flips.count(resamples))
-    compiled = flips.compiled(resamples)
-    pairs = np.ascontiguousarray(flips.pairs[:, order])
-    for first, sums in flips.blocks(resamples, compiled=compiled):
-        if not flips.by_column:
-            found = _running(flips.differences(first, sums)[:, order], scale, least)
-        else:
-            found = running_maxima(sums, pairs, scale, least, backend="compiled" if compiled else "numpy")
+    for first, sums in flips.blocks(resamples):
+        found = _running(flips.differences(first, sums)[:, order], scale, least)
         counts += found[0]
         largest[first : first + len(sums)] = found[1]
     return Maxima(largest, counts, flips.exact)
 
 
-def running_maxima(
-    sums: Floats, pairs: Integers, scale: Floats, least: Floats, *, backend: Backend = "auto"
-) -> tuple[Integers, Floats]:
-    """How often the largest |sumᵢ − sumⱼ|·scale of the pairs up to each one reaches its least; and the largest of all.
+def _inverse(norms: Floats) -> Floats:
+    return np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
 
-    ``sums`` is (B, k), ``pairs`` (2, P), and the result (P,) and (B,).
+
+def _pair_by_pair(values: Floats, pairs: Integers, scale: Floats, least: Floats) -> tuple[Floats, Integers]:
+    counts, (largest, own) = np.zeros(len(scale), dtype=np.int64), np.zeros((2, values.shape[1]))
+    for place, (i, j, factor, needed) in enumerate(
+        zip(pairs[0].tolist(), pairs[1].tolist(), scale.tolist(), least.tolist(), strict=True)
+    ):
+        np.subtract(values[i], values[j], out=own)
+        np.abs(own, out=own)
+        np.multiply(own, factor, out=own)
+        np.maximum(largest, own, out=largest)
+        if needed < inf:
+            counts[place] = np.count_nonzero(largest >= needed)
+    return largest, counts
+
+
+def grown_maxima(flips: Flips, systems: Integers, norms: Floats, observed: Floats, resamples: int) -> Integers:
+    """How often the largest null statistic of systems 0 … m reaches observed[m − 1], for m = 1, 2, …
+
+    Where every p-value to come is 0 for certain, nothing more is counted: a statistic is reached by a sum of signs with
+    probability 6.4·Φ(−t) at most.
     """
-    if compiles(backend, len(sums) * len(scale), _COMPILE_ABOVE / 4):
-        from assay.stats.ranking import kernels as kernels_rank
+    least = observed - TIE * sqrt(len(flips.columns))
+    far = np.flatnonzero(least < _OUT_OF_REACH)
+    steps = 0 if not len(far) else int(far[-1]) + 1  # beyond them nothing is reached
+    if flips.exact:
+        steps = len(observed)
+    chosen, counts = systems[: steps + 1], np.zeros(len(observed), dtype=np.int64)
+    scale = np.zeros((flips.k, flips.k))
+    scale[tuple(flips.pairs)] = _inverse(norms)
+    scale = (scale + scale.T)[np.ix_(chosen, chosen)]
+    for double in (False, True) if float(scale.max(initial=0.0)) < _SINGLE / flips.size else (True,):
+        growth = _Growth(flips.sums(resamples, double=double, systems=chosen), scale)
+        found = growth.counted(flips, chosen, least[:steps])
+        if found is not None:
+            counts[:steps] = found
+            break
+    return counts
 
-        counts, largest = np.zeros(len(scale), dtype=np.int64), np.empty(len(sums))
-        kernels_rank.count_maxima(
-            np.ascontiguousarray(sums), np.ascontiguousarray(pairs), scale, least, counts, largest
-        )
-        return counts, largest
-    batch = max(1, _PAIRS // max(len(scale), 1))
-    rows = (sums[first : first + batch] for first in range(0, len(sums), batch))
-    parts = [_running(part[:, pairs[0]] - part[:, pairs[1]], scale, least) for part in rows]
-    return np.sum([part[0] for part in parts], axis=0), np.concatenate([part[1] for part in parts])
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Growth:
+    """Null sums of systems in the order in which they join, and 1/√Σd² of their pairs."""
+
+    sums: NullSums
+    scale: Floats  # (k, k)
+
+    @property
+    def moved(self) -> Floats:
+        """(k − 1,) By how much rounding may have moved the largest statistic of systems 0 … m, for m = 1, 2, …"""
+        slack = np.tril((self.sums.slack + self.sums.slack[:, None]) * self.scale * self.sums.unit, -1)
+        return np.maximum.accumulate(2 * slack[1:].max(axis=1))
+
+    def largest(self, least: Floats) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """The first of some replicates, m = 1, 2, …, and (rows,) the largest statistic of systems 0 … m in them.
+
+        Few replicates at a time, so that all systems stay in the cache; and only those in which system m may reach
+        ``least``: where it cannot, nothing is compared that reaches less than any later one.
+        """
+        k, count = self.sums.values.shape
+        factors, rows = _as_kind(self.scale * self.sums.unit, self.sums.values), max(64, _CACHED // k)
+        needed = np.minimum.accumulate(least[::-1])[::-1]
+        for first in range(0, count, rows):
+            values = np.ascontiguousarray(self.sums.values[:, first : first + rows])
+            gaps, largest = np.empty_like(values), np.zeros_like(values[0])
+            low, high = values[0].copy(), values[0].copy()
+            for m in range(1, k):
+                own = values[m]
+                apart = np.maximum(high - own, own - low) * factors[:m, m].max()
+                some = np.flatnonzero(apart >= needed[m - 1])
+                if len(some) > len(own) // 2:
+                    _raise_to(largest, values[:m], own, factors[:m, m], gaps[:m])
+                elif len(some):
+                    part = largest[some]
+                    _raise_to(part, values[:m, some], own[some], factors[:m, m], None)
+                    largest[some] = part
+                np.minimum(low, own, out=low)
+                np.maximum(high, own, out=high)
+                yield first, m, largest
+
+    def counted(self, flips: Flips, systems: Integers, least: Floats) -> Integers | None:
+        """How often the largest of systems 0 … m reaches least[m − 1]; ``None`` where too many are doubtful."""
+        counts, left = np.zeros(len(least), dtype=np.int64), _MOST_DOUBTFUL / flips.columns.size
+        margins = np.zeros(len(least)) if self.sums.exact else self.moved + _ROUNDED * np.abs(least)
+        for first, m, largest in self.largest(least - margins):
+            needed, margin = float(least[m - 1]), float(margins[m - 1])
+            counts[m - 1] += np.count_nonzero(largest >= needed + margin)
+            if self.sums.exact:
+                continue
+            near = np.flatnonzero(np.abs(largest - needed) < margin)
+            if (left := left - len(near)) < 0:
+                return None
+            if len(near):
+                counts[m - 1] += self._decided(flips, systems[: m + 1], first + near, needed)
+        return counts
+
+    def _decided(self, flips: Flips, systems: Integers, replicates: Integers, least: float) -> int:
+        """How many of some replicates reach it, in double precision."""
+        signs = np.concatenate([flips.signs(b, 1) for b in replicates.tolist()])
+        sums = signs @ flips.columns[:, systems]
+        i, j = np.triu_indices(len(systems), 1)
+        scale = self.scale[i, j]
+        return sum(bool((np.abs(row[i] - row[j]) * scale).max() >= least) for row in sums)
 
 
 def _running(differences: Floats, scale: Floats, least: Floats) -> tuple[Integers, Floats]:
     running = np.maximum.accumulate(np.abs(differences) * scale, axis=1)
     return (running >= least).sum(axis=0), running[:, -1]
+
+
+def _raise_to(
+    largest: NDArray[Any], others: NDArray[Any], own: NDArray[Any], factors: NDArray[Any], room: NDArray[Any] | None
+) -> None:
+    """The largest |others − own|·factor, where that is more; values are (m, rows) and (rows,)."""
+    gaps = np.subtract(others, own, out=room)
+    np.abs(gaps, out=gaps)
+    gaps *= factors[:, None]
+    np.maximum(largest, np.maximum.reduce(gaps, axis=0), out=largest)
 
 
 def step_down(found: Maxima, observed: Floats) -> Floats:
@@ -277,6 +318,16 @@ def critical_value(flips: Flips, norms: Floats, level: float, resamples: int) ->
     groups = len(flips.columns)
     if groups < FEWEST:
         return None
-    found = maxima(flips, np.full(len(norms), np.inf), norms, resamples)
-    z = quantile_of(found, level)
+    z = quantile_of(Maxima(_largest(flips, norms, resamples), np.zeros(0, dtype=np.int64), flips.exact), level)
     return None if z * z >= groups * (1 - 1e-9) else z * sqrt((groups - 1) / (groups - z * z))
+
+
+def _largest(flips: Flips, norms: Floats, resamples: int) -> Floats:
+    """(B,) The largest null statistic of all pairs."""
+    if not flips.by_column:
+        return maxima(flips, np.full(len(norms), inf), norms, resamples).largest
+    scale = np.zeros((flips.k, flips.k))
+    scale[tuple(flips.pairs)] = _inverse(norms)
+    growth = _Growth(flips.sums(resamples, double=True), scale)
+    every = growth.largest(np.full(flips.k - 1, -inf))
+    return np.concatenate([largest.copy() for _, m, largest in every if m == flips.k - 1])

@@ -33,9 +33,10 @@ import numpy as np
 from assay.stats.bounded_mean import jeffreys_quantile, share_limits
 from assay.stats.numerics import normal_quantile, t_quantile
 from assay.stats.ranking import Fitted
+from assay.stats.ranking.flips import Flips
 from assay.stats.ranking.pairs import Pairs
-from assay.stats.ranking.shared_signs import Flips, ordered_maxima, share_reached
-from assay.stats.units import Floats, Grid
+from assay.stats.ranking.shared_signs import grown_maxima, ordered_maxima, share_reached
+from assay.stats.units import Floats, Grid, Integers
 
 _CLOSEST = 1 - 1e-6  # a correlation beyond this counts as this
 _PSEUDO = 2.0  # items that differ, added to every pair: none seen is not none to come
@@ -160,27 +161,41 @@ def confidence_set(pairs: Pairs, flips: Flips, resamples: int, *, lower_is_bette
     behind = np.zeros((k, k))  # [i, j]: by how much i is worse than j
     behind[j, i], behind[i, j] = ahead, -ahead
     leaving, statistics = _elimination(behind)
-    added = np.array(leaving[::-1])
-    later, earlier = np.tril_indices(k, -1)  # every system with those that leave after it, the last two first
-    places = np.zeros((k, k), dtype=np.int64)
-    places[i, j] = places[j, i] = np.arange(len(i))
-    order = places[added[later], added[earlier]]
-    last = np.cumsum(np.arange(1, k)) - 1  # the pair that completes a system
-    observed = np.full(len(order), inf)
-    observed[last] = statistics[::-1]
-    found = ordered_maxima(flips, order, pairs.norm, observed, resamples)
-    own = share_reached(found.stepped[last][::-1], len(found.largest), exact=found.exact)
+    added, observed = np.array(leaving[::-1]), np.array(statistics[::-1])
+    if flips.by_column:
+        reached = grown_maxima(flips, added, pairs.norm, observed, resamples)
+    else:
+        reached = _pair_by_pair(pairs, flips, added, observed, resamples)
+    own = share_reached(reached[::-1], flips.count(resamples), exact=flips.exact)
     p = np.ones(k)
     p[leaving[:-1]] = np.maximum.accumulate(own)
     return p
 
 
+def _pair_by_pair(pairs: Pairs, flips: Flips, added: Integers, observed: Floats, resamples: int) -> Integers:
+    """How often the largest null statistic reaches what was observed when each system left."""
+    k, (i, j) = pairs.grid.k, pairs.index
+    later, earlier = np.tril_indices(k, -1)  # every system with those that leave after it, the last two first
+    places = np.zeros((k, k), dtype=np.int64)
+    places[i, j] = places[j, i] = np.arange(len(i))
+    last = np.cumsum(np.arange(1, k)) - 1  # the pair that completes a system
+    needed = np.full(len(i), inf)
+    needed[last] = observed
+    found = ordered_maxima(flips, places[added[later], added[earlier]], pairs.norm, needed, resamples)
+    return np.asarray(found.stepped[last])
+
+
 def _elimination(behind: Floats) -> tuple[list[int], list[float]]:
     """The order in which systems leave, the last one included, and the statistic by which each of the others did."""
-    left, leaving, found = list(range(len(behind))), [], []
-    while len(left) > 1:
-        among = behind[np.ix_(left, left)]
-        worst = int(np.argmax(among.max(axis=1)))
-        found.append(float(among.max()))
-        leaving.append(left.pop(worst))
-    return leaving + left, found
+    behind, left, found = behind.copy(), np.ones(len(behind), dtype=bool), []
+    most, rival = behind.max(axis=1), behind.argmax(axis=1)
+    leaving: list[int] = []
+    for _ in range(len(behind) - 1):
+        worst = int(np.argmax(most))
+        found.append(float(most[worst]))
+        leaving.append(worst)
+        left[worst] = False
+        behind[:, worst], most[worst] = -inf, -inf
+        again = np.flatnonzero(left & (rival == worst))
+        most[again], rival[again] = behind[again].max(axis=1), behind[again].argmax(axis=1)
+    return [*leaving, int(np.argmax(left))], found
