@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NOISE = 8 * float(np.finfo(np.float64).eps)  # of a few operations
-_BLOCK = 1 << 16  # rows
+_FIRST, _AT_ONCE = 2_000, 1 << 18  # rows that are looked at first, values that are sorted at a time
 TOLERANCE = 1e-12  # of the larger of the two values that are subtracted
 
 
@@ -27,36 +27,31 @@ def snapped(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """
     if values.shape[1] < 2 or _far_apart(values):
         return values, 0
-    if len(values) > _BLOCK:
-        return _snapped_in_blocks(values)
-    order = np.argsort(values, axis=1, kind="stable")
-    ranked = np.take_along_axis(values, order, axis=1)
-    joined = _joined(ranked)
-    rows = np.flatnonzero((joined & (ranked[:, 1:] != ranked[:, :-1])).any(axis=1))
+    rows = _with_residue(values)
     if not len(rows):
         return values, 0
-    made = ranked[rows]
+    some = values[rows]
+    order = np.argsort(some, axis=1, kind="stable")
+    ranked = np.take_along_axis(some, order, axis=1)
+    joined, made = _joined(ranked), ranked.copy()
     for column in range(1, values.shape[1]):
-        made[:, column] = np.where(joined[rows, column - 1], made[:, column - 1], made[:, column])
-    changed = int((joined[rows] & (made[:, 1:] != ranked[rows, 1:])).sum())
-    out = values.copy()
+        made[:, column] = np.where(joined[:, column - 1], made[:, column - 1], made[:, column])
+    changed = int((joined & (made[:, 1:] != ranked[:, 1:])).sum())
+    out = values.copy(order="K")
     part = np.empty_like(made)
-    np.put_along_axis(part, order[rows], made, axis=1)
+    np.put_along_axis(part, order, made, axis=1)
     out[rows] = part
     return out, changed
 
 
-def _snapped_in_blocks(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The same for many rows, which are told nothing by each other; what a block takes is small."""
-    out, changed = values, 0
-    for start in range(0, len(values), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        made, count = snapped(values[rows])
-        if count:
-            out = values.copy(order="K") if out is values else out
-            out[rows] = made
-            changed += count
-    return out, changed
+def _with_residue(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rows with two values that differ by rounding only; some at a time, for there may be many."""
+    found, step = [], max(1, _AT_ONCE // values.shape[1])
+    for first in range(0, len(values), step):
+        ranked = np.sort(values[first : first + step], axis=1)
+        near = (_joined(ranked) & (ranked[:, 1:] != ranked[:, :-1])).any(axis=1)
+        found.append(first + np.flatnonzero(near))
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
 def difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -90,6 +85,8 @@ def levelled(values: NDArray[np.float64], sizes: NDArray[np.float64] | None = No
 def _far_apart(values: NDArray[np.float64]) -> bool:
     """Whole numbers (0/1 scores, counts) below 1e12 cannot be closer than the tolerance without being equal."""
     with np.errstate(invalid="ignore"):
+        if not (values[:_FIRST] == np.rint(values[:_FIRST])).all():
+            return False
         return bool((values == np.rint(values)).all()) and float(np.abs(values).max(initial=0.0)) < 1 / TOLERANCE
 
 

@@ -18,6 +18,7 @@ from assay.stats.ranking.pairs import drawn_by_stratum
 from assay.stats.rounding import without_residue
 from assay.stats.units import Floats, Grid, Integers
 
+_ROWS = 2_000  # units at a time
 _STEP = 1e-9  # of the spread of the replicates: what is closer is a tie that rounding broke
 
 
@@ -51,6 +52,8 @@ def connected(grid: Grid) -> NDArray[np.bool_]:
     if grid.strata is not None:
         parts = [grid.values[grid.strata == code] for code in range(len(grid.stratum_mass))]
         return np.asarray(np.all([connected(Grid(part, np.ones(len(part)))) for part in parts], axis=0))
+    if grid.whole:
+        return np.ones(grid.k, dtype=bool)
     shares = (grid.present.T.astype(np.float64) @ grid.present.astype(np.float64)) > 0
     reached = shares[0].copy()
     while bool((grown := shares[reached].any(axis=0) & ~reached).any()):
@@ -71,8 +74,12 @@ def fitted(grid: Grid) -> Fitted:
     if grid.whole:
         whole = float(grid.mass.sum())
         estimates = grid.sums.sum(axis=0) / whole
-        pull = grid.sums - estimates * grid.mass[:, None]
-        return Fitted(estimates, without_residue(pull, np.abs(grid.sums)) / whole)
+        pull = np.empty_like(grid.sums)
+        for first in range(0, len(pull), _ROWS):  # some at a time: there may be many
+            part = slice(first, first + _ROWS)
+            sums, mass = grid.sums[part], grid.mass[part, None]
+            pull[part] = without_residue(sums - estimates * mass, np.abs(sums)) / whole
+        return Fitted(estimates, pull)
     return _with_unit_effects(grid)
 
 

@@ -25,6 +25,7 @@ from assay.stats.units import Floats, Grid, Integers
 MOST_ENUMERATED = 16  # groups: 32,768 sign vectors
 _SINGLE_ABOVE = 5e8  # multiplications
 _MEASURED, _MARGIN = 64, 8.0  # replicates on which single precision is measured, and times what it is off
+_FEW = 1_000  # units that are looked at first
 _SIGNS = 1 << 22  # signs at a time
 _PAIRS = 1 << 22  # null differences at a time
 
@@ -180,6 +181,8 @@ def _as_signs(codes: NDArray[np.uint8], groups: int, kind: Any = np.float64) -> 
 
 def _counts(columns: Floats) -> bool:
     """Whether these are whole numbers of which no sum exceeds what single precision holds exactly."""
+    if not (columns[:_FEW] == np.rint(columns[:_FEW])).all():
+        return False
     return float(np.abs(columns).max(initial=0.0)) * len(columns) < 2**24 and bool((columns == np.rint(columns)).all())
 
 

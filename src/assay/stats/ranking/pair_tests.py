@@ -25,7 +25,7 @@ from assay.stats.numerics import SMALLEST_P, critical_values, normal_cdf
 from assay.stats.paired_tests import sign_flip, wilcoxon
 from assay.stats.proportions import FEWEST_DF, design_effects, mcnemar_p, score_p, score_statistic, tango_limits
 from assay.stats.ranking.flips import flips_of
-from assay.stats.ranking.pairs import Pairs, added_up, discordant
+from assay.stats.ranking.pairs import Pairs, added_up, answers_only, discordant
 from assay.stats.ranking.shared_signs import count_reached, share_reached
 from assay.stats.records import Fallback
 from assay.stats.units import Floats, Grid, Integers, Truths
@@ -248,6 +248,9 @@ def _alone(pairs: Pairs) -> tuple[Floats, Floats]:
 def right_or_wrong(pairs: Pairs) -> Truths:
     """(P,) Whether every score of the items that both have is 0 or 1."""
     grid, (i, j) = pairs.grid, pairs.index
+    if grid.whole:
+        single = answers_only(grid.values)
+        return np.asarray(single[i] & single[j])
     partial = np.where(grid.present & (grid.values != 0) & (grid.values != 1), 1.0, 0.0)
     if not partial.any():
         return np.ones(len(i), dtype=bool)

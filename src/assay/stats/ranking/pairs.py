@@ -16,11 +16,12 @@ from functools import cached_property
 
 import numpy as np
 
+from assay.progress import working
 from assay.stats.compiled import Backend, compiles
 from assay.stats.rounding import NOISE, TOLERANCE, without_residue
 from assay.stats.units import Floats, Grid, Integers, Truths, grouped
 
-_COMPILE_SQUARES_ABOVE = 6e9  # differences, about 3 seconds of numpy's
+_COMPILE_SQUARES_ABOVE = 2e9  # twice the differences: about 3 seconds of numpy's
 _TILE, _ROWS = 64, 1_000  # systems and units at a time: they stay in the cache
 
 
@@ -88,7 +89,7 @@ def added_up(values: Floats) -> Floats:
 def _whole_sums(grid: Grid, backend: Backend) -> _Sums:
     """Of pairs that have every unit; those of right and wrong answers from how often the two differ."""
     plain = grid.clusters is None and bool((grid.weights == 1).all())
-    right = _right_or_wrong(grid.values) if plain else np.zeros(grid.k, dtype=bool)
+    right = answers_only(grid.values) if plain else np.zeros(grid.k, dtype=bool)
     if right.all():
         return _counted_sums(grid)
     found = _general_sums(grid, backend, plain=plain)
@@ -97,9 +98,14 @@ def _whole_sums(grid: Grid, backend: Backend) -> _Sums:
     return found
 
 
-def _right_or_wrong(values: Floats) -> Truths:
-    """(k,) Whether every value of a system is 0 or 1."""
-    return np.array([bool(((column == 0) | (column == 1)).all()) for column in values.T])
+def answers_only(values: Floats) -> Truths:
+    """(k,) Whether every value of a system is 0 or 1: right or wrong."""
+    first = values[:_ROWS]
+    found = np.asarray(((first == 0) | (first == 1)).all(axis=0))
+    for place in np.flatnonzero(found).tolist():
+        column = values[:, place]
+        found[place] = ((column == 0) | (column == 1)).all()
+    return found
 
 
 def discordant(right: Truths, wrong: Truths) -> Floats:
@@ -182,7 +188,10 @@ def _pairs(grid: Grid, found: _Sums) -> Pairs:
         difference = found.total / found.mass
         error = np.sqrt(found.squares) / found.mass
         spread = np.sqrt(found.apart / found.mass * found.units / (found.units - 1))
-    largest = np.abs(np.where(grid.present, grid.values, 0.0)).max(axis=0)
+    if grid.whole:
+        largest = np.maximum(grid.values.max(axis=0), -grid.values.min(axis=0))
+    else:
+        largest = np.abs(np.where(grid.present, grid.values, 0.0)).max(axis=0)
     i, j = np.triu_indices(grid.k, 1)
     subtracted = NOISE * (largest[i] + largest[j])
     rounding = np.maximum(1e-12 * np.abs(difference), subtracted)  # less is what rounding leaves of equal differences
@@ -193,28 +202,29 @@ def _pairs(grid: Grid, found: _Sums) -> Pairs:
 
 def squared_gaps(columns: Floats, backend: Backend = "auto") -> Floats:
     """(k, k) Σ (column i − column j)² for i < j; not from products of columns, whose digits would cancel."""
-    return gap_sums(columns, backend)[1]
+    return gap_sums(columns, backend, sums=False)[1]
 
 
-def gap_sums(columns: Floats, backend: Backend = "auto") -> tuple[Floats, Floats]:
+def gap_sums(columns: Floats, backend: Backend = "auto", *, sums: bool = True) -> tuple[Floats, Floats]:
     """(k, k) Σ (column i − column j) for i < j, and of its squares; not from sums of columns, which are large."""
     k = columns.shape[1]
-    sums, squares = np.zeros((2, k, k))
+    added, squares = np.zeros((2, k, k))
     if compiles(backend, columns.size * k, _COMPILE_SQUARES_ABOVE):
-        from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
+        with working("rank: differences of all pairs (the first time, a few seconds to compile)"):
+            from assay.stats.ranking import kernels as kernels_rank  # late: importing numba takes half a second
 
-        kernels_rank.gap_sums(np.ascontiguousarray(columns), sums, squares)
-        return sums, squares
+            kernels_rank.gap_sums(np.ascontiguousarray(columns), added, squares)
+        return added, squares
     for left in range(0, k, _TILE):
         tile = np.ascontiguousarray(columns[:, left : left + _TILE])
         for i in range(min(left + _TILE, k) - 1):
             some = max(i + 1 - left, 0)
             later = slice(left + some, left + tile.shape[1])
-            sums[i, later], squares[i, later] = _gaps_added_up(columns[:, i, None], tile[:, some:])
-    return sums, squares
+            added[i, later], squares[i, later] = _gaps_added_up(columns[:, i, None], tile[:, some:], sums=sums)
+    return added, squares
 
 
-def _gaps_added_up(own: Floats, others: Floats) -> tuple[Floats, Floats]:
+def _gaps_added_up(own: Floats, others: Floats, *, sums: bool) -> tuple[Floats, Floats]:
     """(m,) Sums of own − others, and of its squares, one row after the other: a block goes on with what was before."""
     n, m = others.shape
     width = max(m, 2)  # one column is summed pairwise
@@ -223,8 +233,9 @@ def _gaps_added_up(own: Floats, others: Floats) -> tuple[Floats, Floats]:
         rows = room[: min(_ROWS, n - first) + 1]
         np.subtract(own[first : first + _ROWS], others[first : first + _ROWS], out=rows[1:, :m])
         rows[1:, m:] = 0.0
-        rows[0] = total
-        total = np.add.reduce(rows, axis=0)
+        if sums:
+            rows[0] = total
+            total = np.add.reduce(rows, axis=0)
         np.multiply(rows[1:], rows[1:], out=rows[1:])
         rows[0] = square
         square = np.add.reduce(rows, axis=0)
