@@ -22,7 +22,12 @@ from benchmarks.timing.clock import Contender, quickest
 MOST_MEMORY = 4e9  # bytes: what asks for more is not run
 SCIPY, SCIPY_DEFAULT, ARCH = "scipy, best batch", "scipy, default batch", "arch"
 LIKE, FUSED = "exact, as scipy", "exact, as scipy, compiled"
-DEFAULT, RATIO = "exact, our default (bca)", "exact, default, ratio of unequal sums"
+DEFAULT = "exact, our default (bca)"
+SCIPY_RATIO, RATIO, HEAVY = (
+    "scipy, ratio of sums, best batch",
+    "exact, default, ratio",
+    "exact, default, ratio, t2 tails",
+)
 NUMPY, COMPILED = "random, numpy", "random, compiled"
 
 
@@ -58,7 +63,9 @@ def contenders(size: Size) -> tuple[list[Contender], list[str]]:
         remarks.append(f"scipy at its default batch would need {size.scipy_default_bytes / 1e9:.0f} GB: not run.")
     if size.method == "percentile":
         remarks.append(f"scipy's and arch's BCa would form {size.n:,}² jackknife values: percentile intervals here.")
-    return [*found, Contender(ARCH, _arch(size)), *_ours(size)], remarks
+    ratio, batch = _scipy_at_best(size, _scipy_ratio, SCIPY_RATIO)
+    remarks.append(f"Of the ratio: {batch}.")
+    return [*found, Contender(ARCH, _arch(size)), *_ours(size), ratio, *_ratios(size)], remarks
 
 
 def _ours(size: Size) -> list[Contender]:
@@ -66,9 +73,16 @@ def _ours(size: Size) -> list[Contender]:
         Contender(LIKE, _own(size, None, "numpy")),
         Contender(FUSED, _own(size, None, "compiled")),
         Contender(DEFAULT, _of_mean(size, lambda x: interval(_equal(x), backend="numpy"))),
-        Contender(RATIO, _of_ratio(size)),
         Contender(NUMPY, _own(size, size.resamples, "numpy")),
         Contender(COMPILED, _own(size, size.resamples, "compiled")),
+    ]
+
+
+def _ratios(size: Size) -> list[Contender]:
+    """Our default for a ratio of unequal sums, as scipy's contender has it, and for one with heavy tails."""
+    return [
+        Contender(RATIO, _of_ratio(size, _samples, lambda x, t: interval(Units(x, t), backend="numpy"))),
+        Contender(HEAVY, _of_ratio(size, _heavy, lambda x, t: interval(Units(x, t), backend="numpy"))),
     ]
 
 
@@ -83,11 +97,25 @@ def _scipy(size: Size, batch: int | None) -> Callable[[], object]:
     return _of_mean(size, lambda x: mean((x,), n_resamples=size.resamples, batch=batch))
 
 
-def _scipy_at_best(size: Size) -> tuple[Contender, int]:
+def _scipy_ratio(size: Size, batch: int | None) -> Callable[[], object]:
+    def ratio(x: Floats, t: Floats, axis: int = -1) -> Floats:
+        return np.asarray(x.sum(axis=axis) / t.sum(axis=axis))
+
+    rng = np.random.default_rng(0)
+    drawn = partial(
+        stats.bootstrap, statistic=ratio, paired=True, vectorized=True, axis=-1, method=size.method, rng=rng
+    )
+    return _of_ratio(size, _samples, lambda x, t: drawn((x, t), n_resamples=size.resamples, batch=batch))
+
+
+def _scipy_at_best(
+    size: Size, run: "Callable[[Size, int], Callable[[], object]] | None" = None, name: str = SCIPY
+) -> tuple[Contender, int]:
     """Batches of 2¹², 2¹⁴, … 2²⁰ numbers are tried."""
+    run = run or _scipy
     batches = sorted({min(size.resamples, max(1, 2**bits // size.n)) for bits in range(12, 22, 2)})
-    best = quickest([Contender(str(batch), _scipy(size, batch)) for batch in batches], min(3, size.turns))
-    return Contender(SCIPY, best.run), int(best.name)
+    best = quickest([Contender(str(batch), run(size, batch)) for batch in batches], min(3, size.turns))
+    return Contender(name, best.run), int(best.name)
 
 
 def _arch(size: Size) -> Callable[[], object]:
@@ -101,11 +129,13 @@ def _of_mean(size: Size, run: Callable[[Floats], object]) -> Callable[[], object
     return lambda: run(next(samples))
 
 
-def _of_ratio(size: Size) -> Callable[[], object]:
-    """Our default on the samples weighted by log-normal(0.5) token counts."""
+def _of_ratio(
+    size: Size, samples: Callable[[int], list[Floats]], run: Callable[[Floats, Floats], object]
+) -> Callable[[], object]:
+    """Samples weighted by log-normal(0.5) token counts."""
     tokens = np.random.default_rng(2).lognormal(6.0, 0.5, size.n)
-    sums = cycle([sample * tokens for sample in _samples(size.n)])
-    return lambda: interval(Units(next(sums), tokens), backend="numpy")
+    sums = cycle([sample * tokens for sample in samples(size.n)])
+    return lambda: run(next(sums), tokens)
 
 
 @cache
@@ -113,6 +143,13 @@ def _samples(n: int) -> list[Floats]:
     """More of them than any cache of ours holds, or than there are runs."""
     rng = np.random.default_rng(1)
     return [rng.normal(0.02, 0.3, n) for _ in range(300 if n <= 1_000 else 20)]
+
+
+@cache
+def _heavy(n: int) -> list[Floats]:
+    """The same with the tails of Student's t with two degrees of freedom."""
+    rng = np.random.default_rng(3)
+    return [0.02 + 0.3 * rng.standard_t(2, n) for _ in range(300 if n <= 1_000 else 20)]
 
 
 def _equal(values: Floats) -> Units:

@@ -5,7 +5,7 @@ Its sums Σ pᵢ gᵢᵐ exp(iu yᵢ) at the frequencies u of a window are all t
 """
 
 from dataclasses import dataclass
-from math import ceil, log, pi, sqrt
+from math import ceil, factorial, log, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ CHUNK = 4096  # units per pass: 32 × 4096 complex numbers stay in the cache
 WORK = 4e7  # units × frequencies before the series is cut off and smoothed, and at most
 LONGEST = 16_384  # frequencies
 _SIZE = 256  # frequencies of a block, from the 257th on
+_MANY = 10_000  # units, from which on moments cost less than sines and cosines
+_EXPANDED, _NEGLIGIBLE = 1.0, 1e-17  # the largest u·y that a Taylor series takes, and its first term that is left out
 _FEW = 1000  # units, up to which a second pass costs more than a longer first one
 NORMAL_END = sqrt(-2 * log(DECAYED))  # where ψ ends if it is that of a normal distribution
 _AT_ONCE = 1 << 16  # values whose places are looked at together
@@ -82,7 +84,8 @@ def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, boo
     few = terms > 1 and draws.n <= _FEW
     done, size, blocks, end = 0, BLOCK if few else normal_size, 1, None
     while end is None and done < budget:
-        found = _transform(draws, first, size, terms, skip=done, blocks=blocks)
+        found = None if done else _expanded(draws, first, size, terms)
+        found = _transform(draws, first, size, terms, skip=done, blocks=blocks) if found is None else found
         quiet = (np.abs(found[:, 0]).reshape(blocks, size)[:, -4:] < alive_from).all(axis=1)
         end = next((end for end in size * (1 + np.flatnonzero(quiet)) if done + end >= least), None)
         parts.append(found[:end])
@@ -116,6 +119,50 @@ def _transform(draws: Draws, first: float, count: int, terms: int, skip: int, bl
         else:  # no BLAS product: on a busy machine its threads wait for each other far longer than this takes
             total += np.einsum("kn,mn->km", powers, _weights(draws, part, terms))
     return total
+
+
+def _expanded(draws: Draws, first: float, count: int, terms: int) -> Complexes | None:
+    """The first of these by their Taylor series in u, for many units: moments of units of which none is large.
+
+    The few that are large are transformed; ``None`` where they are not few.
+    """
+    if draws.n < _MANY or draws.p is not None:
+        return None
+    size = np.abs(draws.y)
+    large = np.flatnonzero(size > _EXPANDED / (first * count))
+    if len(large) > draws.n // 20:
+        return None
+    small, total = draws, np.zeros((count, terms), dtype=np.complex128)
+    if len(large):
+        few, small = _parted(draws, large)
+        total += _transform(few, first, count, terms, skip=0, blocks=1) * len(large)
+    reach = first * count * float(np.abs(small.y).max())
+    order = next(j for j in range(2, 64) if reach**j / factorial(j) < _NEGLIGIBLE)
+    turns = 1j * first * np.arange(1, count + 1)
+    series = turns[:, None] ** np.arange(order) / np.array([factorial(j) for j in range(order)], dtype=np.float64)
+    return np.asarray((total + np.einsum("kj,mj->km", series, _moments(small, order, terms))) / draws.n)
+
+
+def _parted(draws: Draws, some: NDArray[np.intp]) -> tuple[Draws, Draws]:
+    rest = np.ones(draws.n, dtype=np.bool_)
+    rest[some] = False
+    parts = [Draws(draws.y[of], None if draws.tilt is None else draws.tilt[of]) for of in (some, rest)]
+    return parts[0], parts[1]
+
+
+def _moments(draws: Draws, order: int, terms: int) -> Floats:
+    """(terms, order) Σ gᵐ yʲ."""
+    found = np.zeros((terms, order))
+    for low in range(0, draws.n, CHUNK):
+        y = draws.y[low : low + CHUNK]
+        weights = [np.ones(len(y))]
+        for _ in range(1, terms):
+            assert draws.tilt is not None
+            weights.append(weights[-1] * draws.tilt[low : low + CHUNK])
+        for j in range(order):
+            found[:, j] += [np.add.reduce(power) for power in weights]
+            weights = [power * y for power in weights]
+    return found
 
 
 def powers_of(angle: Floats, count: int) -> Complexes:
