@@ -79,13 +79,17 @@ def _report(jobs: Sequence[Job], turns: int) -> str:
     lines = [
         "## Large tables, whole commands",
         "",
-        f"Medians of {turns} turns. The reference is DuckDB's bare inner join of the same files; for 180 pairs it is",
+        f"{_turns(turns)} The reference is DuckDB's bare inner join of the same files; for 180 pairs it is",
         "importing numpy and typer.",
         "",
         "| job | CPU, s | goal | peak, MB | goal | reference, CPU s | peak, MB | ratio of CPU |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     return "\n".join([*lines, *(_line(job, turns) for job in jobs)])
+
+
+def _turns(turns: int) -> str:
+    return "One turn." if turns == 1 else f"Medians of {turns} turns."
 
 
 def _line(job: Job, turns: int) -> str:
