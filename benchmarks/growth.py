@@ -4,7 +4,7 @@
     python benchmarks/growth.py --quick    smaller sizes
     python benchmarks/growth.py --out benchmarks/results/growth.md
 
-The exponent is the slope of log CPU time against log size, after what the command takes for almost nothing (20 items)
+The exponent is the slope of log CPU time against log size, after what the command takes for almost nothing
 is subtracted: 1 is linear. Goals: at most 1.1 in rows, and 2 in models where all pairs are compared.
 """
 
@@ -23,7 +23,8 @@ from benchmarks.simulation.command import publish, report_parser
 from benchmarks.timing.made_tables import losses, scores
 from benchmarks.timing.processes import ASSAY, Process, measured
 
-LEAST = 20
+LEAST = 2  # items, tasks or models
+TELLING = 0.5  # of the start of a command: what size adds must be more than this to be fitted
 Command = Callable[[Path, int], Sequence[str]]
 
 
@@ -106,10 +107,16 @@ def _lines(verb: Verb, folder: Path, sizes: Sequence[int]) -> list[str]:
     for size, one in found.items():
         if one.code > 1:
             return [f"| {verb.name} | {size:,} | failed: {one.errors.strip()} |"]
-    slope = exponent({size: found[size].cpu - found[LEAST].cpu for size in sizes})
+    start = found[LEAST].cpu
     told = [_line(verb.name, size, one) for size, one in found.items()]
-    told[-1] = told[-1].removesuffix(" | |") + f"{slope:.2f} | {verb.goal:g} |"
+    told[-1] = told[-1].removesuffix(" | |") + f" {_exponent(start, found, sizes)} | {verb.goal:g} |"
     return told
+
+
+def _exponent(start: float, found: dict[int, Process], sizes: Sequence[int]) -> str:
+    """The exponent, where what grows is more than noise beside what any command takes to start."""
+    grown = {size: found[size].cpu - start for size in sizes if found[size].cpu > (1 + TELLING) * start}
+    return f"{exponent(grown):.2f}" if len(grown) > 1 else "too small to tell"
 
 
 def _line(name: str, size: int, one: Process) -> str:
