@@ -129,7 +129,7 @@ def _scorer(spec: ModelOrEndpoint, engine: Engine) -> Iterator["ModelScorer | En
         return
     from assay.scoring.on_workers import scorer_on_workers  # late: few runs need it
 
-    with scorer_on_workers(spec, engine) as found:
+    with scorer_on_workers(spec, engine, local_scorer) as found:
         yield found
 
 

@@ -36,11 +36,10 @@ class _Scoring:
     """Work for an engine: a block is the batches of a shard, or nothing, which asks for the facts."""
 
     spec: ModelSpec
+    load: "Callable[[ModelSpec], ModelScorer]"
 
     def prepare(self) -> "Callable[[Sequence[BatchRows] | None], ShardLosses | _Facts]":
-        from assay.scoring import local_scorer  # late: torch
-
-        return partial(_answer, local_scorer(self.spec))
+        return partial(_answer, self.load(self.spec))
 
 
 def _answer(scorer: "ModelScorer", block: Sequence[BatchRows] | None) -> ShardLosses | _Facts:
@@ -74,9 +73,11 @@ class ScorerOnWorkers:
 
 
 @contextmanager
-def scorer_on_workers(spec: ModelOrEndpoint, engine: Engine) -> Iterator[ScorerOnWorkers]:
+def scorer_on_workers(
+    spec: ModelOrEndpoint, engine: Engine, load: "Callable[[ModelSpec], ModelScorer]"
+) -> Iterator[ScorerOnWorkers]:
     """Load a model on every worker of an engine; they end with the `with` block."""
     if not isinstance(spec, ModelSpec):
         raise UsageError(f"{spec.url}: a server has workers of its own; raise `concurrency` instead of `workers`.")
-    with engine.started(_Scoring(spec)) as workers:
+    with engine.started(_Scoring(spec, load)) as workers:
         yield ScorerOnWorkers(spec, workers)
