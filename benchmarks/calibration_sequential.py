@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the scri
 import numpy as np
 
 from assay.stats.sequential.boundaries import Bounds, bounds
-from assay.stats.sequential.looks import Schedule, Seen, look_at, schedule
+from assay.stats.sequential.looks import LookSchedule, Seen, look_at, schedule
 from assay.stats.sequential.sequences import ConfidenceSequence
 from assay.stats.sequential.stopped import after_stopping
 from assay.stats.units import Units
@@ -105,7 +105,7 @@ def _bounds(fractions: tuple[float, ...]) -> Bounds:
     return bounds(fractions)
 
 
-def bounds_for(found: Schedule) -> Bounds:
+def bounds_for(found: LookSchedule) -> Bounds:
     """Rounded to 1 % of the information, so that few bounds have to be computed."""
     rounded = np.round(found.fractions, 2) - 1e-6 * np.arange(len(found.fractions))[::-1]  # never the same twice
     return _bounds(tuple(rounded.tolist()))
