@@ -33,6 +33,11 @@ def power(
         options.option("Plan to show equivalence within ±M instead.", panel=_GOAL, value="M"),
     ] = None,
     comparisons: Annotated[int, options.option("Tests that share the error (Bonferroni).", panel=_GOAL, value="M")] = 1,
+    sequential: Annotated[
+        bool,
+        options.option("Look several times, and stop when the difference is shown.", "--sequential", panel=_GOAL),
+    ] = False,
+    looks: Annotated[int, options.option("With --sequential: look so often.", panel=_GOAL, value="N")] = 5,
     level: options.Level = options.DESIGN.level,
     test: Annotated[
         Literal["auto", "mcnemar-midp", "mcnemar"],
@@ -172,4 +177,8 @@ def power(
         split=split,
         selection=picked.selection(),
     )
+    if sequential:
+        from assay.analyses.power.looks import with_looks
+
+        result = with_looks(result, looks)
     out.show(result)

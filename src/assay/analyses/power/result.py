@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from assay.analyses.power.looks import looks_section
 from assay.data import Kind
 from assay.results import words
 from assay.results.figures import Axes, Curve, Gauge, Place, Series
@@ -11,6 +12,7 @@ from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cau
 from assay.results.record import Result
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval
+from assay.stats.sequential.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,6 +94,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
     curve: tuple[CurvePoint, ...]  # from a quarter to four times the items
     notes: tuple[str, ...]
     signature: str
+    study: Study | None = None  # with several looks, where that was asked for
 
     @property
     def scale(self) -> str:
@@ -161,7 +164,8 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
     @property
     def sections(self) -> tuple[Section, ...]:
         title = f"{self._y_name()[:1].upper()}{self._y_name()[1:]} by number of {self.unit}s"
-        return (Section("curve", title, figures=(self._figure(),), tables=(self._curve_table(),)),)
+        curve = Section("curve", title, figures=(self._figure(),), tables=(self._curve_table(),))
+        return (curve,) if self.study is None else (looks_section(self), curve)
 
     def _y_name(self) -> str:
         return "detectable difference" if self.solved_for == "difference" else "power"

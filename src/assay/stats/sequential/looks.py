@@ -104,6 +104,11 @@ class LookSchedule:
         return np.asarray(self.effective / self.effective[-1])
 
 
+def spaced(looks: int) -> Floats:
+    """Where K looks fall, as fractions of the information: (k/K)^(9/8)."""
+    return np.asarray((np.arange(1, looks + 1) / looks) ** _EARLIER)
+
+
 def schedule(weights: Floats, looks: int, least: float = LEAST_UNITS) -> LookSchedule | None:
     """Looks at units of these weights, in this order; fewer where several would fall on one place.
 
@@ -119,8 +124,9 @@ def schedule(weights: Floats, looks: int, least: float = LEAST_UNITS) -> LookSch
     if whole < least * (1 - 1e-12):
         return None
     places: list[int] = []
+    at = spaced(looks)
     for k in range(1, looks + 1):
-        goal = max((k / looks) ** _EARLIER * whole, least) if k < looks else whole
+        goal = max(float(at[k - 1]) * whole, least) if k < looks else whole
         place = int(np.searchsorted(kish, goal * (1 - 1e-12))) + 1 if k < looks else len(weights)
         if (not places or (place > places[-1] and kish[place - 1] > kish[places[-1] - 1])) and place <= len(weights):
             places.append(place)
