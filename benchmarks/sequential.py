@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
 import assay
+from assay.design import Policy
 from assay.models import path, prune, round_weights
 from assay.scoring.windows import Plan
 from benchmarks.simulation.command import publish, report_parser
@@ -55,8 +56,8 @@ def _rows(base: Path, text: Path, folder: Path) -> Iterator[list[str]]:
         place = folder / name.replace(" ", "-")
         model = edit(place / "model")
         began = time.process_time()
-        tight = {"max_ratio": 1.025, "note": "near what a 4-bit copy loses"} if name == TO_THE_END else {}
-        found = assay.gate(base, model, text, place / "gate.json", plan=plan, **tight)
+        tight = Policy(max_ratio=1.025, note="near what a 4-bit copy loses") if name == TO_THE_END else None
+        found = assay.gate(base, model, text, place / "gate.json", plan=plan, policy=tight)
         gated, began = time.process_time() - began, time.process_time()
         assay.score({"a": base, "b": model}, text, place / "runs", plan=drawn)
         fixed = time.process_time() - began
@@ -81,7 +82,7 @@ def _told(row: list[str]) -> list[str]:
 
 def _report(rows: list[list[str]]) -> str:
     header = ["model", "edit", "verdict", "ratio", "windows", "fewer tokens", "gate, s", "all windows, s", "faster"]
-    about = f"Limit × 1.1 unless said, {WINDOWS} windows of {CONTEXT} tokens at the most, 7 looks. Seconds include loading both models."
+    about = f"Limit × 1.1 unless said, {WINDOWS} windows of {CONTEXT} tokens at most, 7 looks; seconds include loading."
     return f"{about}\n\n{table(header, rows)}"
 
 

@@ -45,7 +45,5 @@ def study(looks: int, level: float, power: float, spending: Spending = "obrien-f
         inflation,
         inflation * there.expected(found.fractions),
         inflation * nothing.expected(found.fractions),
-        tuple(
-            StudyLook(float(t), float(z), 2 * float(p), float(a), float(b)) for t, z, p, a, b in rows if np.isfinite(z)
-        ),
+        tuple(StudyLook(*(float(value) for value in row)) for row in rows),
     )
