@@ -4,10 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import assay
+from assay.certificate.gate.build import gate_facts
 from assay.certificate.gate.fields import StatedGatePlan, TakenLook
+from assay.certificate.gate.plan import as_it_follows
+from assay.certificate.gate.verify import _union, policy_claimed
 from assay.certificate.signing import canonical_bytes, digest_of
 from assay.errors import InputError, UsageError
 from assay.models import path, round_weights
@@ -162,6 +166,15 @@ def forged(document: dict[str, Any], place: Path) -> assay.Verification:
         ("decision.verdict", "fail"),
         ("decision.look", 2),
         ("rules.2.used", 500),
+        ("plan.limit", -1.1),
+        ("plan.beta", 0.9),
+        ("plan.looks.0.windows", 0),
+        ("plan.looks.0.nominal", 1e300),
+        ("plan.looks.0.nominal", 5e-324),
+        ("plan.looks.3.units", 10**30),
+        ("found.tokens_planned", 0),
+        ("found.tokens_planned", -1),
+        ("found.tokens_planned", 10**9),
     ],
 )
 def test_forged_fields_are_named(passing: assay.GateCertificate, tmp_path: Path, where: str, value: Any) -> None:
@@ -176,6 +189,29 @@ def test_forged_fields_are_named(passing: assay.GateCertificate, tmp_path: Path,
     found = forged(document, tmp_path / "gate.json")
     assert not found.true
     assert found.exit_code == 4
+
+
+def planned_otherwise(found: assay.GateCertificate, place: Path, **changed: Any) -> assay.Verification:
+    """The evidence judged by another plan, with everything that follows from it: what a careful forger would write."""
+    proof = place.with_name(f"{place.stem}.evidence.parquet")
+    proof.write_bytes(found.path.with_name("gate.evidence.parquet").read_bytes())
+    plan = as_it_follows(msgspec.structs.replace(found.plan, **changed))
+    union, _ = _union(found, proof)
+    facts = gate_facts(union, plan, policy_claimed(found), found.found.tokens_planned)
+    return forged(msgspec.structs.replace(found, **facts).to_dict(), place)
+
+
+def test_error_of_a_plan_is_that_of_the_level(passing: assay.GateCertificate, tmp_path: Path) -> None:
+    assert planned_otherwise(passing, tmp_path / "gate.json").true
+    found = planned_otherwise(passing, tmp_path / "gate.json", alpha=0.4)
+    assert (found.exit_code, [one.field for one in found.faults]) == (4, ["plan.alpha"])
+
+
+def test_order_of_all_windows_is_checked(copies: dict[str, Path], text: Path, tmp_path: Path) -> None:
+    whole = gate(path("base"), copies["int8"], text, tmp_path / "gate.json", looks=1)
+    assert assay.verify(whole.path).true
+    found = planned_otherwise(whole, tmp_path / "other.json", order="sha256:" + "0" * 64)
+    assert (found.exit_code, [one.field for one in found.faults]) == (4, ["plan.order"])
 
 
 def test_futility_stops_without_a_verdict(copies: dict[str, Path], text: Path, tmp_path: Path) -> None:

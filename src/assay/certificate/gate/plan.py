@@ -110,7 +110,7 @@ def plan_of(
         )
     effective = [rounded(float(value)) for value in found.effective]
     fractions = [rounded(value / effective[-1]) for value in effective]
-    alpha = rounded((1 - policy.design().level) / 2)
+    alpha = alpha_of(policy.design().level)
     spent = bounds(fractions, alpha, looks.spending)
     plan = StatedGatePlan(
         limit=policy.limits.max_ratio,
@@ -122,30 +122,30 @@ def plan_of(
         effective=effective[-1],
         cluster_by=CLUSTER if policy.cluster is not None else None,
         seed=policy.seed or 0,
-        order=_order_digest([one.name for one in chosen]),
+        order=order_digest([one.name for one in chosen]),
         text=text,
         context=context,
-        looks=_looks(spent, looks.beta, effective, found.places, ends),
+        looks=_looks(spent, looks.beta, effective, [(int(place), int(ends[int(place) - 1])) for place in found.places]),
         digest="",
     )
     return with_digest(plan)
 
 
 def _looks(
-    spent: Bounds, beta: float | None, effective: Sequence[float], places: Sequence[int] | np.ndarray, ends: Floats
+    spent: Bounds, beta: float | None, effective: Sequence[float], places: Sequence[tuple[int, int]]
 ) -> tuple[PlannedLook, ...]:
     futile = [None] * spent.looks if beta is None else [float(z) for z in futility(spent, beta).lower[:-1]] + [None]
     return tuple(
         PlannedLook(
-            windows=int(ends[int(place) - 1]),
-            units=int(place),
+            windows=windows,
+            units=units,
             effective=effective[k],
             fraction=rounded(float(spent.fractions[k])),
             bound=_finite(float(spent.upper[k])),
             nominal=rounded(float(spent.nominal[k])),
             futile=None if (z := futile[k]) is None else _finite(z),
         )
-        for k, place in enumerate(places)
+        for k, (units, windows) in enumerate(places)
     )
 
 
@@ -153,12 +153,22 @@ def _finite(z: float) -> float | None:
     return rounded(z) if isfinite(z) else None
 
 
-def _order_digest(names: Sequence[str]) -> Digest:
+def order_digest(names: Sequence[str]) -> Digest:
+    """The digest of windows in the order in which they are scored."""
     return "sha256:" + hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
 def with_digest(plan: StatedGatePlan) -> StatedGatePlan:
     return msgspec.structs.replace(plan, digest=digest_of(msgspec.to_builtins(plan)))
+
+
+def alpha_of(level: float) -> float:
+    """The error on either side of the limit that an interval of this level leaves.
+
+    >>> alpha_of(0.95)
+    0.025
+    """
+    return rounded((1 - level) / 2)
 
 
 def bounds_of(plan: StatedGatePlan) -> Bounds:
@@ -168,14 +178,16 @@ def bounds_of(plan: StatedGatePlan) -> Bounds:
 
 def as_it_follows(plan: StatedGatePlan) -> StatedGatePlan:
     """The plan with everything that follows from its other fields computed again."""
+    PlannedLooks(number=len(plan.looks), spending=plan.spending, beta=plan.beta)  # refuses what cannot be planned
     effective = [look.effective for look in plan.looks]
-    if sorted(set(effective)) != effective or not effective or effective[0] < LEAST_UNITS * (1 - 1e-9):
+    if sorted(set(effective)) != effective or effective[0] < LEAST_UNITS * (1 - 1e-9):
         raise InputError(f"the looks of a plan have ever more information, and at least {LEAST_UNITS} units.")
+    if any(look.effective > look.units * (1 + 1e-9) or look.units > look.windows for look in plan.looks):
+        raise InputError("a look has no more information than units, and no more units than windows.")
+    if not plan.limit > 0:
+        raise InputError("the limit of a plan is above 0.")
     spent = bounds([rounded(value / effective[-1]) for value in effective], plan.alpha, plan.spending)
-    ends = np.zeros(max(look.units for look in plan.looks))
-    for look in plan.looks:
-        ends[look.units - 1] = look.windows
-    looks = _looks(spent, plan.beta, effective, [look.units for look in plan.looks], ends)
+    looks = _looks(spent, plan.beta, effective, [(look.units, look.windows) for look in plan.looks])
     last = plan.looks[-1]
     found = msgspec.structs.replace(plan, looks=looks, windows=last.windows, units=last.units, effective=last.effective)
     return with_digest(found)

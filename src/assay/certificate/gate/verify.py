@@ -8,7 +8,7 @@ import msgspec
 
 from assay.certificate.fields import Seeds
 from assay.certificate.gate.build import gate_facts
-from assay.certificate.gate.plan import as_it_follows
+from assay.certificate.gate.plan import alpha_of, as_it_follows, order_digest
 from assay.certificate.gate.record import GateCertificate
 from assay.certificate.policy import PICKS, applied
 from assay.certificate.rules import union_of
@@ -22,7 +22,7 @@ from assay.names import listed, shown
 
 
 def gate_identity_faults(issued: GateCertificate) -> list[FieldFault]:
-    """Contradictions between fields: what follows from the plan, its limit and the policy's, the looks and the plan."""
+    """Contradictions between fields: what follows from the plan, the plan and the policy, the looks and the plan."""
     try:
         follows = as_it_follows(issued.plan)
     except (InputError, UsageError, ValueError, ArithmeticError, IndexError) as error:
@@ -30,6 +30,7 @@ def gate_identity_faults(issued: GateCertificate) -> list[FieldFault]:
     found = differences("plan", _plain(issued.plan), _plain(follows))
     if issued.plan.limit != issued.policy.limits.max_ratio:
         found.append(fault("plan.limit", issued.plan.limit, issued.policy.limits.max_ratio))
+    found += differences("plan.alpha", issued.plan.alpha, alpha_of(issued.policy.level))
     if not 1 <= len(issued.looks) <= len(issued.plan.looks):
         return [*found, fault("looks", len(issued.looks), f"1 to {len(issued.plan.looks)}")]
     for k, look in enumerate(issued.looks):
@@ -38,7 +39,15 @@ def gate_identity_faults(issued: GateCertificate) -> list[FieldFault]:
             found.append(fault(f"looks.{k}.windows", look.windows, planned.windows))
         if (look.outcome == "continue") is last:
             found.append(fault(f"looks.{k}.outcome", look.outcome, "the end" if last else "continue"))
-    return found
+    return found + _tokens_faults(issued)
+
+
+def _tokens_faults(issued: GateCertificate) -> list[FieldFault]:
+    """Tokens of windows that were not scored are not in the evidence: each has at least 1, and at most a context."""
+    last, stated = issued.looks[-1], issued.found.tokens_planned
+    left = issued.plan.windows - last.windows
+    least, most = last.tokens + left, last.tokens + left * issued.plan.context
+    return [] if least <= stated <= most else [fault("found.tokens_planned", stated, f"{least} to {most}")]
 
 
 def _plain(value: Any) -> Any:
@@ -49,6 +58,8 @@ def gate_recomputed(
     document: dict[str, Any], issued: GateCertificate, proof: Path, own: Policy
 ) -> tuple[list[FieldFault], Judged | None]:
     """Recompute from the evidence: the faults, and the judgement under the verifier's own policy."""
+    if gate_identity_faults(issued):
+        return [], None  # which are reported already, and by a plan that contradicts itself nothing can be computed
     try:
         policy = policy_claimed(issued)
     except UsageError as error:
@@ -71,7 +82,7 @@ def gate_recomputed(
 
 
 def _information_faults(issued: GateCertificate, union: Panel) -> list[FieldFault]:
-    """The information of the looks that were taken, from the tokens in the evidence."""
+    """The information of the looks that were taken, and the order of a plan that went to its end."""
     from assay.certificate.gate.build import Ordered, seen_in
 
     ordered, found = Ordered.of(union, issued.plan), []
@@ -81,6 +92,8 @@ def _information_faults(issued: GateCertificate, union: Panel) -> list[FieldFaul
         if units != look.units:
             found.append(fault(f"plan.looks.{k}.units", look.units, units))
         found += differences(f"plan.looks.{k}.effective", look.effective, seen_in(part).effective)
+    if ordered.panel.n == issued.plan.windows:
+        found += differences("plan.order", issued.plan.order, order_digest([str(name) for name in ordered.panel.ids]))
     return found
 
 
