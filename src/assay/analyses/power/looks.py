@@ -22,7 +22,7 @@ def with_looks(found: "Power", looks: int, spending: Spending = "obrien-fleming"
     """
     if found.solved_for != "items" or found.goal.margin is not None:
         raise UsageError(
-            "`sequential` plans the items for a difference; give a difference, and neither items nor margin."
+            "a study with several looks plans the items for a difference; give a difference, and neither items nor margin."
         )
     if not 2 <= looks <= 100:
         raise UsageError(f"looks must be from 2 to 100, but got {looks}.")
