@@ -21,9 +21,7 @@ def with_looks(found: "Power", looks: int, spending: Spending = "obrien-fleming"
     The items of a single look are multiplied by what looking several times costs; Lan and DeMets' bounds on both sides.
     """
     if found.solved_for != "items" or found.goal.margin is not None:
-        raise UsageError(
-            "a study with several looks plans the items for a difference; give a difference, and neither items nor margin."
-        )
+        raise UsageError("a study of several looks plans the items for a difference; give neither items nor a margin.")
     if not 2 <= looks <= 100:
         raise UsageError(f"looks must be from 2 to 100, but got {looks}.")
     plan = study(looks, found.goal.adjusted_level, found.goal.power, spending)
