@@ -399,7 +399,7 @@ TARGETS: tuple[Target, ...] = (
         "rank py_irt/responses.jsonlines --json",
         harness_files("py_irt"),
         "py_irt/responses.jsonlines",
-        rows=16,
+        rows=48,  # 3 lines of 16 items: a changed name is one more item
     ),
     _target(
         "compare, OpenAI evals",
