@@ -9,7 +9,17 @@ import pytest
 
 from assay import Comparison, Selection, compare
 from tests.cli.command import SCORES, Shell
-from tests.data.readers.harness.logs import HELM, INSPECT, LARGE, LIGHTEVAL, LM_EVAL, RESPONSES, SMALL, read_json
+from tests.data.readers.harness.logs import (
+    ALPACA_EVAL,
+    HELM,
+    INSPECT,
+    LARGE,
+    LIGHTEVAL,
+    LM_EVAL,
+    RESPONSES,
+    SMALL,
+    read_json,
+)
 
 BOTH = [str(LM_EVAL / SMALL), str(LM_EVAL / LARGE)]
 MODELS = ["--a", SMALL, "--b", LARGE]
@@ -90,6 +100,24 @@ def test_ambiguity_is_exit_code_3_and_lists_the_choices(shell: Shell) -> None:
     shell.assert_refused("compare", *both, parts=["2 models", SMALL, "--a or --b"])
     only = [str(LIGHTEVAL), "--metric", "acc", "--a", "stories", "--b", LARGE]
     shell.assert_refused("compare", *only, parts=["no model 'stories'", "did you mean"])
+
+
+@pytest.mark.parametrize(
+    "allowed", [["reference,annotator"], ["reference", "annotator"], ["annotator", "judge,reference"]]
+)
+def test_conditions_that_may_differ_are_named_together_or_one_by_one(shell: Shell, allowed: list[str]) -> None:
+    two = [str(ALPACA_EVAL / "small-1b"), str(ALPACA_EVAL / "early-7b")]
+    shell.assert_refused("compare", *two, parts=["--allow-different reference,annotator"])
+    shell.assert_refused("compare", *two, "--allow-different", "reference", parts=["--allow-different annotator"])
+    options = [part for names in allowed for part in ("--allow-different", names)]
+    assert shell("compare", *two, *options).exit_code == 0
+
+
+def test_a_format_that_the_file_has_not_is_refused_with_the_one_it_has(shell: Shell) -> None:
+    path = str(ALPACA_EVAL.parent / "human_eval" / "small.jsonl_results.jsonl")
+    shell.assert_refused(
+        "summarize", path, "--format", "evalplus", parts=["not a file of EvalPlus", "human-eval; leave out --format"]
+    )
 
 
 def test_misuse_is_exit_code_2(shell: Shell) -> None:

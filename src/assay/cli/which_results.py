@@ -1,6 +1,5 @@
 """Which results are meant, of a harness and of a file: options that verbs take as one group."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,13 +48,12 @@ Reference = Annotated[
     option("Only verdicts against this model, of those on two answers.", panel=HARNESS, value="NAME"),
 ]
 AllowDifferent = Annotated[
-    Sequence[str] | None,
+    list[str] | None,
     option(
-        "Conditions that may differ between the files: judge, reference, split, …",
+        "Conditions that may differ between the files: judge, reference, split, …; may be repeated.",
         "--allow-different",
         panel=HARNESS,
         value="NAME,…",
-        parser=names_in,
     ),
 ]
 Tried = Annotated[
@@ -113,7 +111,8 @@ class PicksToCompare(AnswerPicks):
     allow_different: AllowDifferent = None
 
     def selection(self, **more: Any) -> "Selection":
-        return AnswerPicks.selection(self, allow_different=self.allow_different or (), **more)
+        allowed = names_in(",".join(self.allow_different or ()))
+        return AnswerPicks.selection(self, allow_different=allowed, **more)
 
 
 #: Nothing picked.

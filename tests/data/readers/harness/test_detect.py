@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.data import Selection, read_tables
+from assay.data.readers.formats import NAMES as FORMATS
+from assay.data.readers.formats import format_called
 from assay.data.readers.harness.detect import files_in, kind_of
 from assay.data.readers.harness.first_look import first_keys, json_start
 from assay.errors import AssayError
@@ -142,6 +144,26 @@ def test_format_makes_a_file_what_it_is_not_and_says_what_is_missing(tmp_path: P
     assert_refused(path, "no run_spec.json", format="helm")
     assert_refused(path, "line 1: no field 'response'", format="responses")
     assert_refused(path, "Parquet", format="lighteval")
+
+
+#: A file of each of some formats.
+WRITTEN_BY = {
+    "human-eval": next((FOLDER / "human_eval").rglob("*.jsonl")),
+    "inspect": INSPECT / "small.eval",
+    "lighteval": next(LIGHTEVAL.rglob("details_*.parquet")),
+    "openai-evals": FOLDER / "openai_evals" / "large.jsonl",
+    "promptfoo": FOLDER / "promptfoo" / "two_prompts.json",
+    "py-irt": FOLDER / "py_irt" / "responses.jsonlines",
+}
+
+
+@pytest.mark.parametrize("asked", FORMATS)
+@pytest.mark.parametrize("written", WRITTEN_BY)
+def test_format_is_refused_for_a_file_of_another_program(written: str, asked: str) -> None:
+    if written != asked:
+        programs = format_called(asked).program, format_called(written).program
+        said = f"not a file of {programs[0]}, but it looks like one of {programs[1]}; leave out"
+        assert_refused(WRITTEN_BY[written], said, f"or take {written!r}", format=asked)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")

@@ -7,9 +7,9 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from assay.data.columns import REQUIRED
-from assay.data.readers.formats import HARNESSES, format_called
+from assay.data.readers.formats import HARNESSES, HarnessFormat, format_called
 from assay.data.readers.harness import Log, helm
-from assay.data.readers.harness.first_look import FirstLook
+from assay.data.readers.harness.first_look import FirstLook, look_at
 from assay.errors import InputError
 from assay.files.reading import TABLE, cannot_open, head_of, opened, pointer_fault
 from assay.names import listed, one_line
@@ -26,6 +26,7 @@ def logs_at(path: Path, asked: str | None) -> list[Log] | None:
     """The logs at a path, of the requested format; ``None`` if there are none of any format."""
     label = one_line(str(path))
     if asked is not None and path.is_file():
+        _check_forced(path, format_called(asked))
         return format_called(asked).reader.logs_of([path])
     files = files_in(path)
     if asked is not None and asked not in files:
@@ -36,6 +37,17 @@ def logs_at(path: Path, asked: str | None) -> list[Log] | None:
         return None
     name = asked or next(iter(files))
     return format_called(name).reader.logs_of(files[name])
+
+
+def _check_forced(path: Path, asked: HarnessFormat) -> None:
+    """Refuse what another format is known by, and the requested one is not: its reader would only find it damaged."""
+    seen = kind_of(path)
+    if seen in (None, asked.name) or asked.reader.recognises(look_at(path)):
+        return
+    raise InputError(
+        f"{one_line(str(path))}: not a file of {asked.program}, but it looks like one of "
+        f"{format_called(str(seen)).program}; leave out `Selection(format=...)`, or take {seen!r} for it."
+    )
 
 
 def files_in(path: Path) -> Files:
