@@ -3,7 +3,8 @@
 A reader describes a record as a `msgspec.Struct`. That is about ten times as fast as parsing everything, but knows no
 NaN and says little of what it refuses: then the same bytes are parsed as any other JSON, which says what is wrong.
 Of two equal keys it takes the last: where a reader says how often keys occur, the parser refuses what is there twice.
-Readers say so of the keys that scores and items hang on, where records do not hold the same keys deeper down.
+Readers say so of the keys that scores and items hang on, where records do not hold the same keys deeper down; for the
+others, the first few megabytes of a file are looked at (`EqualKeys`).
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from assay.data.readers.harness.equal_keys import MOST_OF_A_FILE, EqualKeys
 from assay.errors import InputError
 from assay.files.reading import DOCUMENT, LINES, cannot_open, megabytes, opened, parse_json, read_bytes
 from assay.names import one_line
@@ -61,7 +63,8 @@ def decoded_file(
     label = one_line(str(path))
     data = read_bytes(path, DOCUMENT, label=label)
     found = decoded(data, kind, label, check=check)
-    return found if whole is None or whole(found, data) else _parsed(data, kind, label, check)
+    plain = not EqualKeys(MOST_OF_A_FILE).found_in(data) if whole is None else whole(found, data)
+    return found if plain else _parsed(data, kind, label, check)
 
 
 def once_each(*keys: str) -> Callable[[Sized, bytes], bool]:
@@ -103,6 +106,7 @@ def decoded_lines(
     Keys that must be there ``once`` are written as they are in the file: ``b'"id":'``; ``whole`` as in `decoded_file`.
     """
     label, empty, decode = one_line(str(path)), True, msgspec.json.Decoder(kind).decode
+    equal = EqualKeys(0 if once or whole else MOST_OF_A_FILE)
     with opened(path, LINES) as file:
         try:
             for number, line in enumerate(iter(lambda: file.readline(DOCUMENT.bytes + 1), b""), start=1):
@@ -117,7 +121,8 @@ def decoded_lines(
                     found = decode(line)
                 except _REFUSED:
                     found = _parsed(line, kind, place, None)
-                if any(line.count(key) != 1 for key in once) or (whole is not None and not whole(found, line)):
+                counted = all(line.count(key) == 1 for key in once) and (whole is None or whole(found, line))
+                if not counted or equal.found_in(line):
                     found = _parsed(line, kind, place, None)
                 yield place, found
         except OSError as error:

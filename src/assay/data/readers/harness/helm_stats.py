@@ -156,7 +156,7 @@ class _Entry(msgspec.Struct, gc=False):
 
 def _quickly(path: Path, keeps: Keeps) -> HelmUnits:
     found, before = HelmUnits(path, keeps), 0
-    for entries in records_of_list(parts_of_list(file_blocks(path), _BETWEEN), _Entry):
+    for entries in records_of_list(parts_of_list(file_blocks(path), _BETWEEN), _Entry, _once):
         if not _add_together(found, entries, before + 1):
             for at, entry in enumerate(entries, start=before + 1):
                 _add_quickly(found, entry, at)
@@ -164,6 +164,11 @@ def _quickly(path: Path, keeps: Keeps) -> HelmUnits:
     if not before:
         raise NotPlainError
     return found
+
+
+def _once(entries: list[_Entry], part: bytes) -> bool:
+    """Whether each statistic has its sum once."""
+    return part.count(b'"sum":') == sum(len(entry.stats) for entry in entries)
 
 
 def _add_together(found: HelmUnits, entries: Sequence[_Entry], first: int) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from assay.data.readers.harness import digest, field_of
+from assay.data.readers.harness.equal_keys import MOST_OF_A_FILE, EqualKeys, key_twice
 from assay.data.readers.harness.inspect_archive import Archive, open_archive
 from assay.data.readers.harness.inspect_columns import InspectSamples, Wanted, costs_told, of_one_sample
 from assay.data.readers.harness.inspect_records import (
@@ -83,7 +84,7 @@ class _Sample(msgspec.Struct, gc=False):
     id: int | str
     epoch: int
     input: str | list[Any]
-    scores: dict[str, _Score] | None = None
+    scores: msgspec.Raw = msgspec.Raw(b"null")
     model_usage: dict[str, _Usage] | None = None
     output: _Output | None = None
     total_time: float | None = None
@@ -92,6 +93,7 @@ class _Sample(msgspec.Struct, gc=False):
 
 
 _decode_sample = msgspec.json.Decoder(_Sample).decode
+_decode_scores = msgspec.json.Decoder(dict[str, _Score] | None).decode
 _REFUSED = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
@@ -103,9 +105,11 @@ def _of_archive(wanted: Wanted, archive: Archive) -> InspectSamples:
             pass
     names = [name for name in archive.names() if name.startswith(SAMPLES) and name.endswith(".json")]
     found = InspectSamples(MadePlaces(len(names), lambda at: member_place(wanted.path, names[at])))
+    equal = EqualKeys(MOST_OF_A_FILE)
     for name in names:
         data, place = archive.read(name), member_place(archive.path, name)
-        if wanted.cluster not in (None, "task") or not _add_quickly(found, wanted, data):
+        quickly = wanted.cluster in (None, "task") and not equal.found_in(data)
+        if not quickly or not _add_quickly(found, wanted, data):
             add_record(found, wanted, place, sample_object(parse_json(data, place), place))
     return found
 
@@ -115,7 +119,7 @@ def _of_summaries(wanted: Wanted, archive: Archive) -> InspectSamples:
     names = [_SUMMARIES] if _SUMMARIES in archive else [one for one in archive.names() if one.startswith(_JOURNAL)]
     found = InspectSamples(())
     for name in names:
-        for records in records_of_list(parts_of_list(archive.blocks(name), _BETWEEN), _Summary):
+        for records in records_of_list(parts_of_list(archive.blocks(name), _BETWEEN), _Summary, _once):
             together = _summarized(records, wanted)
             if together is not None:
                 found.extend(together)
@@ -133,6 +137,12 @@ def _of_summaries(wanted: Wanted, archive: Archive) -> InspectSamples:
         len(found), lambda at: member_place(path, f"{SAMPLES}{items[at]}_epoch_{epochs[at]}.json")
     )
     return found
+
+
+def _once(records: list[_Summary], part: bytes) -> bool:
+    """Whether the keys that scores hang on are written once for each summary and score."""
+    scores = sum(len(one.scores or ()) for one in records)
+    return part.count(b'"epoch":') == len(records) and part.count(b'"value":') == scores
 
 
 def _summarized(records: Sequence[_Summary], wanted: Wanted) -> InspectSamples | None:
@@ -175,10 +185,9 @@ def _is_text(found: str | list[Any]) -> bool:
 def _add_quickly(found: InspectSamples, wanted: Wanted, data: bytes) -> bool:
     """Add a sample; False where it is not what it should be, or not plainly written."""
     try:
-        sample = _decode_sample(data)
-    except _REFUSED:
+        _add_sample(found, wanted, _decode_sample(data))
+    except (*_REFUSED, NotPlainError):
         return False
-    _add_sample(found, wanted, sample)
     return True
 
 
@@ -194,12 +203,21 @@ def _add_sample(found: InspectSamples, wanted: Wanted, sample: _Sample) -> None:
             sample.id,
             sample.epoch,
             digest(asked(sample.input, attached)),
-            {name: score.value for name, score in (sample.scores or {}).items()},
+            _scores(sample),
             costs,
             error,
             "" if wanted.cluster is None else wanted.task,
         )
     )
+
+
+def _scores(sample: _Sample) -> dict[str, Any]:
+    """The scores of a sample by scorer."""
+    written = bytes(sample.scores)
+    found = _decode_scores(written) or {}
+    if written.count(b'"value":') != len(found) and key_twice(written):
+        raise NotPlainError
+    return {name: score.value for name, score in found.items()}
 
 
 # ---------------------------------------------------------------------------------------------------------- .json logs
@@ -242,7 +260,10 @@ def _of_list(wanted: Wanted) -> InspectSamples:
     found = InspectSamples(())
     for samples in records_of_list(_ended(parts_of_list(_from_samples(wanted.path), _BETWEEN)), _Sample):
         for sample in samples:
-            _add_sample(found, wanted, sample)
+            try:
+                _add_sample(found, wanted, sample)
+            except _REFUSED as error:
+                raise NotPlainError from error
     found.places = NumberedPlaces(str(wanted.path), range(1, len(found) + 1), "sample")
     return found
 

@@ -6,12 +6,13 @@ decoder refuses it.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from assay.data.readers.harness.equal_keys import MOST_OF_A_LIST, EqualKeys
 from assay.files.reading import LINES, cannot_open, opened
 
 T = TypeVar("T")
@@ -70,12 +71,22 @@ def _last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
         window *= 4
 
 
-def records_of_list(parts: Iterable[bytes], kind: type[T]) -> Iterator[list[T]]:
-    """The records of each part of a list."""
+def records_of_list(
+    parts: Iterable[bytes], kind: type[T], once: Callable[[list[T], bytes], bool] | None = None
+) -> Iterator[list[T]]:
+    """The records of each part of a list.
+
+    The first ones are looked at for keys that are there twice. Of the others ``once`` says whether the keys that matter
+    are in the bytes as often as in the records; if not, they may be there deeper down, or twice, which is looked at.
+    """
     decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
+    first, suspicious = EqualKeys(MOST_OF_A_LIST), EqualKeys(MOST_OF_A_LIST)
     for at, part in enumerate(parts):
         try:
             found = decode(part.removeprefix(_MARK) if at == 0 else part)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise NotPlainError from error
+        wrong = once is not None and not once(found, part)
+        if first.found_in(part) or (wrong and suspicious.found_in(part)):
+            raise NotPlainError
         yield found
