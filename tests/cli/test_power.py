@@ -119,6 +119,8 @@ def test_survey_is_the_record_of_the_library(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ("--survey --sequential", "leave one of them out"),
+        ("--sd 1 --difference 0.1 --looks 3", "add --sequential"),
         ("--survey --sd 1", "--survey takes --options, --respondents and --shares"),
         ("--options 3", "add --survey"),
         ("--survey --respondents many", "must be whole numbers with commas between them, but got 'many'"),

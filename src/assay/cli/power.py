@@ -37,7 +37,9 @@ def power(
         bool,
         options.option("Look several times, and stop when the difference is shown.", "--sequential", panel=_GOAL),
     ] = False,
-    looks: Annotated[int, options.option("With --sequential: look so often.", panel=_GOAL, value="N")] = 5,
+    looks: Annotated[
+        int | None, options.option("With --sequential: look so often. (default: 5)", panel=_GOAL, value="N")
+    ] = None,
     level: options.Level = options.DESIGN.level,
     test: Annotated[
         Literal["auto", "mcnemar-midp", "mcnemar"],
@@ -130,6 +132,10 @@ def power(
     """
     if target is not None and items is not None and (difference, p_b, margin) != (None, None, None):
         raise UsageError("--items and a difference give the power; leave out --power, or one of the two.")
+    if looks is not None and not sequential:
+        raise UsageError("--looks is of a plan that looks several times: add --sequential.")
+    if survey and sequential:
+        raise UsageError("--sequential plans the items for a difference, and --survey has none; leave one of them out.")
     from assay.analyses.power import power as run  # late: --help and errors of usage need none of it
     from assay.analyses.power.survey_noise import SurveyPlan
     from assay.stats.planning.plans import Goal, PlanNumbers
@@ -180,5 +186,5 @@ def power(
     if sequential:
         from assay.analyses.power.looks import with_looks
 
-        result = with_looks(result, looks)
+        result = with_looks(result, 5 if looks is None else looks)
     out.show(result)

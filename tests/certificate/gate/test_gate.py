@@ -1,6 +1,7 @@
 """The gate on the shipped model and its edited copies: verdicts, verification, forgeries, resuming, refusals."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,15 @@ def test_run_as_baseline_gives_the_same_numbers(
     for name in ("difference", "standard_error"):
         ours, theirs = getattr(found.looks[0], name), getattr(passing.looks[0], name)
         assert ours == pytest.approx(theirs, abs=1e-5)  # other batches
+    assert assay.verify(found.path).true
+
+
+def test_run_with_a_preview_is_a_baseline_too(copies: dict[str, Path], text: Path, tmp_path: Path) -> None:
+    """Windows of both splits count, and no others: the plan has all that the run has."""
+    cut = replace(PLAN, draw=(30, 30))
+    run = assay.score(path("base"), text, tmp_path / "run", plan=cut, split_on="\n\n")["base"]
+    found = gate(run, copies["int8"], text, tmp_path / "gate.json", looks=2)
+    assert (found.verdict, found.plan.windows) == ("pass", 60)
     assert assay.verify(found.path).true
 
 

@@ -173,7 +173,7 @@ def _both(baseline: GateBaseline, model: Model, texts: _Texts, plan: Plan) -> _B
     if run is not None:
         layout = subject.layout(int(run.manifest.get("layout", {}).get("context", 0)) or None)
         _check_run(run, subject, layout)
-        table = read_shards(run.files(), run.folder)
+        table = _without_splits(read_shards(run.files(), run.folder))
         systems = BothSystems(baseline=_of_run(run, table), subject=_of_model(subject))
         return _Both(subject, None, table, layout, systems)
     assert own is not None  # a model then
@@ -194,6 +194,11 @@ def _run_of(baseline: GateBaseline) -> Run | None:
     if isinstance(baseline, str | PathLike) and is_run(Path(fspath(baseline)), MANIFEST):
         return open_run(Path(fspath(baseline)))
     return None
+
+
+def _without_splits(table: Table) -> Table:
+    """A gate has no preview: windows of either split may be among those that it draws."""
+    return replace(table, labels={name: one for name, one in table.labels.items() if name != "split"})
 
 
 def _check_run(run: Run, subject: Loaded, layout: Layout) -> None:
