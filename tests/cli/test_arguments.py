@@ -26,6 +26,7 @@ RECORDS = {
     for record in (
         *(
             assay.Design,
+            assay.Engine,
             assay.Policy,
             assay.Goal,
             assay.Spread,

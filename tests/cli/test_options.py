@@ -90,14 +90,14 @@ TAKEN: dict[tuple[str, ...], list[Any]] = {
     ("survey",): [assay.survey, assay.Design],
     ("reliability",): [assay.reliability, assay.Goal],
     ("power",): [assay.power, assay.Goal],
-    ("score",): [assay.score, assay.Plan, assay.ModelSpec, assay.EndpointSpec],
+    ("score",): [assay.score, assay.Plan, assay.ModelSpec, assay.EndpointSpec, assay.Engine],
     ("certify",): [assay.certify, assay.Policy],
     ("verify",): [assay.verify, assay.Policy],
     ("tune", "report"): [assay.tune, assay.Design],
-    ("tune", "run"): [assay.tune_run, Settings],
+    ("tune", "run"): [assay.tune_run, Settings, assay.Engine],
 }
 #: What is left out on a command line and then the library's own, or text that is read as it.
-_OTHERWISE = {("japanese", "bleu"), ("power", "power"), ("survey", "margin")}
+_OTHERWISE = {("japanese", "bleu"), ("power", "power"), ("survey", "margin"), ("score", "engine"), ("tune", "engine")}
 
 
 def defaults_of(taker: Any) -> dict[str, Any]:
