@@ -131,7 +131,7 @@ class ProgressBars:
         return self._bars
 
 
-class Watch:
+class ProgressWatcher:
     """Hears of all work of a command and shows it from time to time, in a thread of its own."""
 
     def __init__(self, screen: ProgressBars | Lines, clock: Callable[[float], bool] | None = None) -> None:
@@ -183,7 +183,7 @@ class Watch:
                     self.screen.show(list(self._works))
 
 
-_watches: list[Watch] = []
+_watches: list[ProgressWatcher] = []
 
 
 def screen_for(stream: TextIO) -> ProgressBars | Lines | None:
@@ -200,7 +200,7 @@ def shown(stream: TextIO | None = None) -> Iterator[None]:
     if screen is None:
         yield
         return
-    watch = Watch(screen)
+    watch = ProgressWatcher(screen)
     _watches.append(watch)
     try:
         with heard_by(watch):

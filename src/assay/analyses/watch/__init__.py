@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from assay.analyses.contrast import check_clusters, differences_of
-from assay.analyses.watch.result import Advice, Watch, WatchedVerdict
+from assay.analyses.watch.result import StopAdvice, Watch, WatchedVerdict
 from assay.analyses.watch.sentences import sentence_of
 from assay.data import Panel, Selection, pair
 from assay.data.sources import Models, Source, two_tables
@@ -48,7 +48,7 @@ def watch(
         raise UsageError(f"margin must be positive and finite, but got {margin}.")
     if isinstance(a, Panel):
         if b is not None:
-            raise UsageError("a panel holds both systems; leave `b` out.")
+            raise UsageError("a panel holds both systems: give it alone.")
         panel = a.complete()
     else:
         tables = two_tables(a, b, models, columns, cluster, selection)
@@ -69,7 +69,7 @@ def watch_panel(panel: Panel, *, level: float, population: int | None, margin: f
     limits = sequence.limits(seen)
     complete = population is not None and panel.n >= population
     verdict = _verdict(limits, margin, lower_is_better=panel.metric.lower_is_better, complete=complete)
-    advice: Advice = "continue" if verdict == "open" else "stop"
+    advice: StopAdvice = "continue" if verdict == "open" else "stop"
     more = _more(sequence, seen, panel.n, limits, margin) if advice == "continue" else None
     found = Watch(
         systems=(panel.systems[0], panel.systems[1]),

@@ -12,7 +12,7 @@ from assay.results.parts import Caution, Fact
 from assay.results.record import Result, Status
 from assay.stats.records import Estimate
 
-Advice = Literal["stop", "continue"]
+StopAdvice = Literal["stop", "continue"]
 WatchedVerdict = Literal["better", "worse", "equivalent", "complete", "open"]
 _STATUS: dict[WatchedVerdict, Status] = {
     "better": "good",
@@ -41,7 +41,7 @@ class Watch(Result, frozen=True, kw_only=True, tag="assay/watch/1"):
     population: int | None
     margin: float | None
     difference: Estimate  # B − A; its interval holds at all times at once
-    advice: Advice
+    advice: StopAdvice
     verdict: WatchedVerdict
     more: int | None  # units until an answer is expected; None where there is one, or none is to be expected
     sentence: str
