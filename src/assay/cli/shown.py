@@ -157,7 +157,7 @@ class Outputs:
             ("Markdown", self.markdown),
             ("JUnit", junit),
             ("Saved", self.save),
-            ("RecipeOption", self.recipe),
+            ("Recipe", self.recipe),
         ]:
             if path is not None:
                 say(f"{what}: {path}", err=True)

@@ -10,9 +10,12 @@ from assay.cli import options, which_results
 from assay.cli.option_groups import with_groups
 from assay.cli.output import say
 from assay.cli.shown import Outputs
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.analyses.watch.result import Watch
+
+_LONGEST = 86_400  # seconds between two looks
 
 
 @with_groups
@@ -71,11 +74,16 @@ def watch(
             margin=margin,
         )
 
-    if every is not None and not every > 0:
-        raise options.OptionError(f"--every must be above 0, but got {every}.")
+    if every is not None and not 0 < every <= _LONGEST:
+        raise options.OptionError(f"--every must be above 0 and at most {_LONGEST:,} (a day), but got {every}.")
     found = look()
     while every is not None and found.advice == "continue":
         say(found.sentence, err=True)
         time.sleep(every)
-        found = look()
+        before, found = found.n, look()
+        if found.n < before:
+            raise InputError(
+                f"{a if b is None else f'{a}, {b}'}: {found.n} {found.unit}s that both models have, and {before} at "
+                "the last look; a harness that started anew is watched anew."
+            )
     out.show(found)

@@ -104,9 +104,12 @@ def plan_of(
     found = schedule(weights, looks.number)
     if found is None:
         kish, unit = float(weights.sum() ** 2 / (weights * weights).sum()), policy.cluster or "window"
+        more = "give more text, a shorter `context`, or a larger `min_windows`"
+        if policy.cluster is not None:
+            more = "give a text of more documents (`split_on` says where a file is cut), or leave out `cluster`"
         raise InputError(
-            f"the text has {count(len(weights), unit)}, worth {kish:.3g} of equal length, and no look is taken before "
-            f"{LEAST_UNITS}; give more text, or a shorter `context`."
+            f"the plan has {count(len(weights), unit)}, worth {kish:.3g} of equal length, and no look is taken before "
+            f"{LEAST_UNITS}; {more}."
         )
     effective = [rounded(float(value)) for value in found.effective]
     fractions = [rounded(value / effective[-1]) for value in effective]
