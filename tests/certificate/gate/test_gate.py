@@ -147,6 +147,8 @@ def test_own_policy_of_the_verifier(passing: assay.GateCertificate) -> None:
     strict = assay.verify(passing.path, policy=assay.Policy(max_ratio=1.0000001))
     assert (strict.true, strict.passed, strict.limit_of_issuer) == (True, False, 1.1)
     assert strict.verdict in ("undecided", "fail")
+    assert isinstance(strict.judged, assay.GateCertificate)
+    assert strict.judged.found.p_value is None  # the issuer's is about the limit of the plan
     many = assay.verify(passing.path, policy=assay.Policy(tier="conservative"))
     assert "180 planned windows, at least 220 required" in many.sentence
     assert not many.passed

@@ -150,6 +150,7 @@ def _finding(
     ci: IntervalLimits | None = (rounded(stopped.low), rounded(stopped.high))
     method, difference = "stage-wise", stopped.estimate
     p = min(stopped.p_below, stopped.p_above)
+    tested = last.moments is not None and policy.limits.max_ratio == plan.limit  # the bounds are about no other limit
     if last.moments is None:
         method = "degenerate"
     elif taken.outcome == "futile":
@@ -162,7 +163,7 @@ def _finding(
         ci=ci,
         display_ci=None if ci is None else (rounded_exp(ci[0]), rounded_exp(ci[1])),
         method=method,  # type: ignore[arg-type]  # one of the three
-        p_value=None if last.moments is None else rounded(max(p, _SMALLEST)),
+        p_value=rounded(max(p, _SMALLEST)) if tested else None,
         tokens_planned=tokens_planned,
     )
 

@@ -74,7 +74,9 @@ class GateFinding(Facts, frozen=True, kw_only=True):
         Literal["stage-wise", "repeated", "degenerate"],
         _said("stage-wise: adjusted for stopping by a bound; repeated: it holds at all looks; degenerate: no spread."),
     ]
-    p_value: Annotated[float | None, _said("Adjusted one-sided p of the verdict's opposite; null without spread.")]
+    p_value: Annotated[
+        float | None, _said("Adjusted one-sided p of the verdict's opposite; null without spread or by another limit.")
+    ]
     tokens_planned: Annotated[int, _said("Predicted tokens of all planned windows.")]
 
 
