@@ -56,7 +56,7 @@ FAIRNESS = "assay survey survey.json predictions.csv --only fairness"
 RANK = "assay rank scores-base.csv scores-bigram.csv scores-int3.csv scores-trigram.csv"
 PLAIN = (
     "assay certify losses-base.csv losses-int3.csv -o plain.json --method bca-plain --scheme tokens "
-    '--note "as published"'
+    '--note "as published" -v'
 )
 SIGNAL = "assay survey survey.json predictions.csv --only weighting,context -o signal"
 
@@ -186,7 +186,7 @@ TABLE = tuple(
         ("C3", "Resampling noisy counts adds their noise twice: corrected", SURVEY,
          f"{SURVEYED}/test_core.py::test_corrected_intervals_hold_where_percentiles_do_not", "survey.md#intervals"),
         ("C4", "Windows drawn uniformly where token counts vary; certificates state both intervals",
-         "assay certify losses-base.csv losses-int3.csv -o gate.json --cluster document",
+         "assay certify losses-base.csv losses-int3.csv -o gate.json --cluster document -v",
          "stats/test_units.py::test_token_draws_understate_the_variance_by_the_design_effect",
          "differences.md#token-weighted-draws"),
         ("C5", "The interval of a paired difference, and effect sizes by name", COMPARE,

@@ -26,6 +26,7 @@ from assay import (
     reliability,
     text_panel,
 )
+from assay.analyses.watch import watch
 from assay.data.metrics import SCORE
 from assay.data.panel_views import Runs
 from tests.analyses.japanese.texts import counts
@@ -117,12 +118,13 @@ def test_the_page_on_panels_lists_every_verb_that_takes_one_and_each_says_so_its
     assert [name for name, verb in panel_takers().items() if "`Panel`" not in verb.__doc__] == []
 
 
-@pytest.mark.parametrize("verb", ["compare", "power", "certify"])
+@pytest.mark.parametrize("verb", ["compare", "power", "certify", "watch"])
 def test_a_verb_for_two_systems_takes_no_three(verb: str, tmp_path: Path) -> None:
     call: dict[str, Callable[[Panel], object]] = {
         "compare": compare,
         "power": lambda panel: power(panel, difference=0.1),
         "certify": lambda panel: certify(panel, None, tmp_path / "c.json"),
+        "watch": watch,
     }
     with pytest.raises(UsageError, match=f"^{verb} takes a panel of two systems, but got 3; choose two"):
         call[verb](Panel.from_arrays(np.eye(3)))

@@ -60,7 +60,7 @@ def test_a_model_and_its_text(shell: Shell) -> None:
     assert ran.exit_code == 0, ran.err
     found = Japanese.from_dict(json.loads(ran.out))
     assert (found.kind, found.unit, found.n_units, found.systems[0].name) == ("characters", "document", 3, "base")
-    assert "tokens" in ran.err
+    assert ran.err == ""  # a pipe hears of no progress
     windows = shell("japanese", base, "ja.txt", "--context", "8", "--stride", "4", "--device", "cpu")
     assert "windows as clusters" in windows.out
     shell.assert_refused("japanese", base, "ja.txt", "--and", base, exit_code=2, parts=["twice"])

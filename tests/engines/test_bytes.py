@@ -3,7 +3,10 @@
 import hashlib
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -29,6 +32,32 @@ def contents(folder: Path) -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.scoring.windows.SHARD_TOKENS", 150)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """In a process that has computed with torch before, the number of threads may change a bit."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.slow
+def test_threads_change_no_bit_of_a_command(tmp_path: Path) -> None:
+    """Against the same command on another number of threads: without the request to MKL the first shard differs."""
+    script = (
+        "import sys, torch, assay.scoring.windows as w; w.SHARD_TOKENS = 150; torch.set_num_threads(int(sys.argv[1]));"
+        "from assay.scoring import score; from assay.models import path; from tests.engines.test_bytes import *;"
+        "score(path('base'), TEXTS, sys.argv[2], plan=PLAN)"
+    )
+    for threads in ("1", "2"):
+        command = [sys.executable, "-c", script, threads, str(tmp_path / threads)]
+        root = Path(__file__).parents[2]
+        subprocess.run(command, cwd=root, check=True, env={k: v for k, v in os.environ.items() if k != "MKL_CBWR"})
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
 @pytest.fixture

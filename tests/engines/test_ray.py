@@ -22,7 +22,7 @@ from assay.engines.blocks import WorkerFaultError
 from assay.errors import EngineError, InputError
 from assay.models import path as model_path
 from assay.scoring import score
-from tests.engines.test_bytes import PLAN, TEXTS, contents
+from tests.engines.test_bytes import PLAN, TEXTS, contents, one_thread
 from tests.engines.test_engines import Squares
 
 pytestmark = [
@@ -126,6 +126,9 @@ class Slow(Squares):
 def run(engine: Engine, work: Squares, blocks: int = 20) -> list[int]:
     with engine.started(work) as workers:
         return list(workers.run(range(blocks)))
+
+
+__all__ = ["one_thread"]  # a fixture of every test here
 
 
 @pytest.mark.parametrize("workers", [2, 4])

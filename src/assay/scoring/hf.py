@@ -5,6 +5,7 @@ of positions at a time. If head(body(x)) is not what the model computes (logit s
 probe detects it, and the model's own forward is used instead, row by row.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,21 @@ def longest_input(model: Any) -> int:
     return 2048
 
 
+def steady_products() -> None:
+    """Ask for matrix products whose bits do not depend on the number of threads, where MKL computes them.
+
+    MKL listens until its first product; a process that has computed with torch before goes on as it did.
+    """
+    capability = torch.backends.cpu.get_cpu_capability()
+    if capability in ("AVX2", "AVX512"):
+        os.environ.setdefault("MKL_CBWR", f"{capability},STRICT")
+
+
 class ModelScorer:
     """A causal language model that returns the loss of every token of a batch."""
 
     def __init__(self, spec: ModelSpec) -> None:
+        steady_products()
         self.spec = spec
         self.device = find_device(spec.device)
         load_config(spec)  # first: what is wrong with it is not the tokenizer's fault

@@ -143,10 +143,11 @@ def tune_run(
     wanted = {place: settings} if rates is None else {place / f"lr-{one.learning_rate:g}": one for one in rates}
     runs = []
     with engine.started(_Trials(task, overwrite, sweep=rates is not None)) as workers:
-        for found in workers.run([(folder.absolute(), chosen) for folder, chosen in wanted.items()]):
-            runs.append(found)
+        trials = [(folder.absolute(), chosen) for folder, chosen in wanted.items()]  # a worker may stand elsewhere
+        for folder, found in zip(wanted, workers.run(trials), strict=True):
+            runs.append(replace(found, folder=folder))
             if on_run is not None:
-                on_run(found)
+                on_run(runs[-1])
     return runs
 
 

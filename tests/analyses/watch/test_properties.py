@@ -48,6 +48,7 @@ def test_an_interval_for_all_times_holds_the_estimate_and_is_wider_than_one_for_
     low, high = limits(watch(a, b))
     fixed = compare(a, b, method="t").difference
     assert fixed.interval is not None
+    assert fixed.value is not None
     assert low < fixed.interval.low
     assert fixed.interval.high < high
     assert low < fixed.value < high

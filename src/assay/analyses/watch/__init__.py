@@ -7,7 +7,7 @@ from assay.analyses.contrast import check_clusters, differences_of
 from assay.analyses.watch.result import StopAdvice, Watch, WatchedVerdict
 from assay.analyses.watch.sentences import sentence_of
 from assay.data import Panel, Selection, pair
-from assay.data.sources import Models, Source, two_tables
+from assay.data.sources import Models, Source, two_systems, two_tables
 from assay.design import DEFAULT_LEVEL, signature
 from assay.errors import UsageError
 from assay.stats.records import Estimate, Interval
@@ -31,6 +31,8 @@ def watch(
 ) -> Watch:
     """May a comparison stop, on the items that both systems have so far?
 
+    ``a`` and ``b`` are as in `assay.compare`; ``a`` may be a `Panel` of both.
+
     The interval is a confidence sequence (Waudby-Smith et al. 2024): with the probability ``level`` it never leaves out
     the truth, however often one looks and whenever one stops. It needs items in random order: those that are there must
     not be the easy ones. ``population`` is the number of items in all, where these are a part of a fixed set; the
@@ -49,7 +51,7 @@ def watch(
     if isinstance(a, Panel):
         if b is not None:
             raise UsageError("a panel holds both systems: give it alone.")
-        panel = a.complete()
+        panel = two_systems(a, models, verb="watch")
     else:
         tables = two_tables(a, b, models, columns, cluster, selection)
         names = ("A", "B") if tables[0].name == tables[1].name else None

@@ -30,11 +30,11 @@ class InspectSamples:
 
     def extend(self, more: "InspectSamples") -> None:
         """Add the samples of another, whose places do not count."""
-        for name in more.scores.keys() - self.scores.keys():
+        for name in [name for name in more.scores if name not in self.scores]:  # in their order
             self.scores[name] = [ABSENT] * len(self)
         for name, column in self.scores.items():
             column.extend(more.scores.get(name) or repeat(ABSENT, len(more)))
-        for name in more.costs.keys() - self.costs.keys():
+        for name in [name for name in more.costs if name not in self.costs]:
             self.costs[name] = array("d", [nan]) * len(self)
         for name, numbers in self.costs.items():
             numbers.extend(more.costs.get(name) or repeat(nan, len(more)))
