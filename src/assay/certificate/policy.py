@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.certificate import sentences
-from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule, Measured, PrimaryMetric
+from assay.certificate.fields import EqualWeightsRule, FinalMinimumRule, Measured, PrimaryMetric, StatedPolicy
 from assay.certificate.record import Certificate
 from assay.certificate.sentences import NOT_STATED, worth
 from assay.design import OF_THE_TIER, STRICTNESS, Policy, looser
@@ -148,3 +148,23 @@ def _unequal(issued: Certificate) -> str | None:
     final = issued.stats.coverage.final
     counted = worth(final.used, final.effective)
     return f"{final.used} items{counted}" if issued.primary_metric.kind == "score" and counted else None
+
+
+def policy_as_stated(stated: StatedPolicy, *, seed: int, cluster: str | None = None) -> Policy:
+    """The policy that a certificate claims to be judged by."""
+    changed = {name: getattr(stated.limits, name, None) for name in stated.overrides}
+    return Policy(
+        tier=stated.tier,
+        profile=stated.profile,
+        level=stated.level,
+        weights=stated.weights,
+        method=stated.method,
+        scheme=stated.scheme,
+        note=stated.note,
+        cluster=cluster,
+        seed=seed,
+        max_ratio=changed.get("max_ratio"),
+        max_drop=changed.get("max_drop"),
+        min_windows=changed.get("windows"),
+        replicates=changed.get("replicates"),
+    ).complete()

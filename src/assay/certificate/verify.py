@@ -15,7 +15,7 @@ from assay.certificate.evidence import evidence_path, file_digest, read_both
 from assay.certificate.gate.record import SCHEMA as GATE
 from assay.certificate.gate.record import GateCertificate
 from assay.certificate.gate.verify import gate_choices, gate_identity_faults, gate_recomputed
-from assay.certificate.policy import applied, direction, issuers_choice, unmet
+from assay.certificate.policy import applied, direction, issuers_choice, policy_as_stated, unmet
 from assay.certificate.policy_file import policy_content, policy_of
 from assay.certificate.record import FORMATS, SCHEMA, Certificate, as_today
 from assay.certificate.rules import rules_of, windows_of
@@ -311,19 +311,4 @@ def _facts(union: Panel, policy: Policy, issued: Certificate, versions: Versions
 
 def policy_claimed(issued: Certificate) -> Policy:
     """The policy that the certificate claims to be judged by."""
-    stated = issued.policy
-    changed = {name: getattr(stated.limits, name, None) for name in stated.overrides}
-    return Policy(
-        tier=stated.tier,
-        profile=stated.profile,
-        level=stated.level,
-        weights=stated.weights,
-        method=stated.method,
-        scheme=stated.scheme,
-        note=stated.note,
-        max_ratio=changed.get("max_ratio"),
-        max_drop=changed.get("max_drop"),
-        min_windows=changed.get("windows"),
-        replicates=changed.get("replicates"),
-        seed=issued.stats.bootstrap.seed,
-    ).complete()
+    return policy_as_stated(issued.policy, seed=issued.stats.bootstrap.seed)

@@ -10,7 +10,7 @@ from assay.certificate.fields import Seeds
 from assay.certificate.gate.build import gate_facts
 from assay.certificate.gate.plan import alpha_of, as_it_follows, order_digest
 from assay.certificate.gate.record import GateCertificate
-from assay.certificate.policy import PICKS, applied
+from assay.certificate.policy import PICKS, applied, policy_as_stated
 from assay.certificate.rules import union_of
 from assay.certificate.sentences import NOT_STATED
 from assay.certificate.verification import FieldFault, Judged, differences, fault, profile_faults
@@ -115,23 +115,7 @@ def _as_issued(found: GateCertificate, rows: int) -> GateCertificate:
 
 def policy_claimed(issued: GateCertificate) -> Policy:
     """The policy that the certificate claims to be judged by."""
-    stated = issued.policy
-    changed = {name: getattr(stated.limits, name, None) for name in stated.overrides}
-    return Policy(
-        tier=stated.tier,
-        profile=stated.profile,
-        level=stated.level,
-        weights=stated.weights,
-        method=stated.method,
-        scheme=stated.scheme,
-        note=stated.note,
-        cluster=issued.plan.cluster_by,
-        seed=issued.plan.seed,
-        max_ratio=changed.get("max_ratio"),
-        max_drop=changed.get("max_drop"),
-        min_windows=changed.get("windows"),
-        replicates=changed.get("replicates"),
-    ).complete()
+    return policy_as_stated(issued.policy, seed=issued.plan.seed, cluster=issued.plan.cluster_by)
 
 
 def _union(issued: GateCertificate, proof: Path) -> tuple[Panel, int]:
