@@ -144,3 +144,15 @@ def test_stdout_is_the_same_where_stderr_is_a_terminal(tmp_path: Path) -> None:
     os.close(ours)
     assert with_terminal.stdout == without.stdout
     assert without.stderr == b""
+
+
+def test_a_verb_that_loads_a_model_speaks_sooner_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a status line within a second, the start of the command takes a part."""
+    monkeypatch.setattr(progress.ProgressBars, "patience", progress.PATIENCE)
+    patience: list[float] = []
+    screen = progress.ProgressBars(StringIO())
+    monkeypatch.setattr(progress, "screen_for", lambda _: screen)
+    for at_once in (False, True):
+        with progress.shown(at_once=at_once):
+            patience.append(screen.patience)
+    assert patience[1] == progress.AT_ONCE < 0.5 < patience[0]

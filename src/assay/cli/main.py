@@ -48,6 +48,9 @@ VERBS = {
 #: Verbs without large matrix products: for them BLAS need not start its threads, a tenth of what a short command takes.
 _WITHOUT_BLAS = frozenset({"summarize", "compare", "certify", "verify", "context", "convert", "formats"})
 
+#: Verbs that load a model, which takes a while: on a terminal they say within a second that they have begun.
+_LOADS_MODELS = frozenset({"score", "generate", "japanese", "gate", "tune"})
+
 
 def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
     """The command with these verbs: reading the options of one verb need not wait for all."""
@@ -129,8 +132,9 @@ def _warned(
 
 
 def _run(verbs: Iterable[str]) -> int | None:
+    name = "assay" if isinstance(verbs, dict) else " ".join(verbs)
     try:
-        with shown(), working(" ".join(verbs) if not isinstance(verbs, dict) else "assay"):
+        with shown(at_once=name in _LOADS_MODELS), working(name):
             code: int | None = command_line(verbs)(standalone_mode=False)
     except _Misuse as error:
         raise UsageError(_misuse(error)) from error

@@ -1,5 +1,6 @@
 """How far a command has come, on stderr: bars with rate and time left on a terminal, a line a minute in the log of a CI
-job, and nothing elsewhere. Nothing at all is shown of what takes less than two seconds.
+job, and nothing elsewhere. Nothing is shown of what takes less than two seconds; verbs that load models speak
+at once.
 """
 
 import os
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATIENCE = 2.0  # seconds without a word
+AT_ONCE = 0.4  # the same, of verbs that load a model
 BETWEEN_LINES = 60.0  # seconds, in a log
 _SPEEDS = 30.0  # seconds over which a bar takes its rate
 
@@ -194,12 +196,14 @@ def screen_for(stream: TextIO) -> ProgressBars | Lines | None:
 
 
 @contextmanager
-def shown(stream: TextIO | None = None) -> Iterator[None]:
+def shown(stream: TextIO | None = None, *, at_once: bool = False) -> Iterator[None]:
     """Show how far the work inside has come; within another such block, that one shows it."""
     screen = None if _watches else screen_for(sys.stderr if stream is None else stream)
     if screen is None:
         yield
         return
+    if at_once and isinstance(screen, ProgressBars):
+        screen.patience = AT_ONCE
     watch = ProgressWatcher(screen)
     _watches.append(watch)
     try:
