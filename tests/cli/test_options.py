@@ -91,13 +91,16 @@ TAKEN: dict[tuple[str, ...], list[Any]] = {
     ("reliability",): [assay.reliability, assay.Goal],
     ("power",): [assay.power, assay.Goal],
     ("score",): [assay.score, assay.Plan, assay.ModelSpec, assay.EndpointSpec, assay.Engine],
+    ("generate",): [assay.generate, assay.Decoding, assay.ModelSpec, assay.EndpointSpec, assay.Engine],
     ("certify",): [assay.certify, assay.Policy],
     ("verify",): [assay.verify, assay.Policy],
     ("tune", "report"): [assay.tune, assay.Design],
     ("tune", "run"): [assay.tune_run, Settings, assay.Engine],
 }
 #: What is left out on a command line and then the library's own, or text that is read as it.
-_OTHERWISE = {("japanese", "bleu"), ("power", "power"), ("survey", "margin"), ("score", "engine"), ("tune", "engine")}
+_OTHERWISE = {("japanese", "bleu"), ("power", "power"), ("survey", "margin")} | {
+    (verb, "engine") for verb in ("score", "tune", "generate", "japanese", "survey")
+}
 
 
 def defaults_of(taker: Any) -> dict[str, Any]:

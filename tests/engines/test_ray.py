@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from assay.engines import Engine
+from assay.engines import LOCAL, Engine
 from assay.engines.blocks import WorkerFaultError
 from assay.errors import EngineError, InputError
 from assay.models import path as model_path
 from assay.scoring import score
-from tests.engines.test_bytes import PLAN, TEXTS, contents, one_thread
+from tests.engines.test_bytes import PLAN, TEXTS, contents, generated, one_thread
 from tests.engines.test_engines import Squares
 
 pytestmark = [
@@ -167,6 +167,12 @@ def test_a_run_has_the_same_bytes(cluster: Cluster, tmp_path: Path, monkeypatch:
     score(model_path("base"), TEXTS, tmp_path / "here", plan=PLAN)
     score(model_path("base"), TEXTS, tmp_path / "there", plan=PLAN, engine=Engine("ray", workers=2))
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+def test_generations_have_the_same_bytes(cluster: Cluster, tmp_path: Path) -> None:
+    here = generated(tmp_path / "here.jsonl", LOCAL)
+    for workers in (2, 4):
+        assert generated(tmp_path / f"{workers}.jsonl", Engine("ray", workers=workers)) == here
 
 
 def test_a_node_that_leaves_takes_nothing_with_it(cluster: Cluster) -> None:

@@ -17,7 +17,7 @@ from scipy import stats
 import assay
 from assay.errors import InputError, UsageError
 from assay.scoring import generation_files
-from assay.scoring.decoding import Continuation, Decoding, cut_at, draws_of, encoded_prompts, seed_of
+from assay.scoring.decoding import Continuation, Decoding, cut_at, draws_of, encoded_prompts, prompt_batches, seed_of
 from assay.scoring.generation import generate
 from assay.scoring.generation_files import record_of, unfinished
 from assay.scoring.models_and_texts import EndpointSpec, ModelSpec
@@ -87,7 +87,7 @@ def test_greedy_text_against_a_loop_in_batches_of_any_size(
 ) -> None:
     folder = tiny_model(kind, bos=bos)
     made = writer(folder)
-    assert made._padded
+    assert made.padded
     wanted = [looped(folder, text, 12, made.ends) for text in TEXTS]
     for size in (1, 3, 16):
         output = tmp_path / f"{size}.jsonl"
@@ -133,7 +133,7 @@ def test_where_padding_shows_only_prompts_of_one_length_share_a_batch(
     generate(str(folder), PROMPTS, tmp_path / "padded.jsonl", decoding=Decoding(max_tokens=8))
     monkeypatch.setattr(ModelWriter, "_ignores_padding", lambda _: False)
     lengths = [3, 5, 3, 9, 5, 3]
-    assert writer(folder)._batches(lengths, 2) == [[3], [1, 4], [0, 2], [5]]
+    assert prompt_batches(lengths, 2, padded=writer(folder).padded) == [[3], [1, 4], [0, 2], [5]]
     generate(str(folder), PROMPTS, tmp_path / "equal.jsonl", decoding=Decoding(max_tokens=8))
     assert (tmp_path / "equal.jsonl").read_bytes() == (tmp_path / "padded.jsonl").read_bytes()
 

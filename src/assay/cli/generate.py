@@ -6,10 +6,13 @@ from typing import Annotated
 import typer
 
 from assay.cli import options
+from assay.cli.option_groups import with_groups
 from assay.cli.output import say
 from assay.cli.progress import prompts_of
+from assay.cli.workers import HERE, OnWorkers
 
 
+@with_groups
 def generate(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder or hub name, or endpoint:URL.")],
     prompts: Annotated[
@@ -37,6 +40,7 @@ def generate(
     concurrency: options.Concurrency = 8,
     timeout: options.Timeout = None,
     api_key_env: options.ApiKeyEnv = None,
+    where: OnWorkers = HERE,
 ) -> None:
     """What does this model answer? Writes a table that assay japanese reads.
 
@@ -70,5 +74,14 @@ def generate(
         )
         for name in (model, *(also or ()))
     ]
-    found = run(specs, prompts, output, decoding=decoding, columns=columns, overwrite=overwrite, progress=prompts_of)
+    found = run(
+        specs,
+        prompts,
+        output,
+        decoding=decoding,
+        columns=columns,
+        overwrite=overwrite,
+        engine=where.chosen(),
+        progress=prompts_of,
+    )
     say(str(found))

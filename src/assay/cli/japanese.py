@@ -12,6 +12,7 @@ from assay.cli import options, output
 from assay.cli.option_groups import with_groups
 from assay.cli.progress import prompts_of, tokens_of
 from assay.cli.shown import Outputs
+from assay.cli.workers import HERE, OnWorkers
 from assay.design import Design
 from assay.errors import UsageError
 
@@ -82,6 +83,7 @@ def japanese(
     resamples: options.Resamples = options.DESIGN.resamples,
     seed: options.Seed = options.DESIGN.seed,
     *,
+    where: OnWorkers = HERE,
     out: Outputs,
 ) -> None:
     """How good is this model's Japanese?
@@ -138,6 +140,7 @@ def japanese(
             columns=columns,
             references=True,
             overwrite=overwrite,
+            engine=where.chosen(),
             progress=prompts_of,
         )
         output.say(f"Generations: {found}", err=True)
@@ -146,7 +149,9 @@ def japanese(
         from assay.scoring.characters import characters
         from assay.scoring.windows import Plan
 
-        _refuse(f"{models[0]} is a model", {"columns": columns, "allow_empty": allow_empty, **of_prompts})
+        _refuse(
+            f"{models[0]} is a model", {"columns": columns, "allow_empty": allow_empty, **of_prompts, **where.given()}
+        )
         counts = characters(
             specs,
             texts,
@@ -160,7 +165,7 @@ def japanese(
         out.show(run(*counts, design=design))
         return
     else:
-        _refuse(f"{sources[0]} is a table", {**of_models, **of_texts, **of_prompts})
+        _refuse(f"{sources[0]} is a table", {**of_models, **of_texts, **of_prompts, **where.given()})
     result = run(
         *sources,
         scripts=scripts,

@@ -8,7 +8,7 @@ import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 
@@ -25,9 +25,6 @@ from assay.design import (
 )
 from assay.errors import AssayError, UsageError
 
-if TYPE_CHECKING:
-    from assay.engines import Engine
-
 DESIGN = Design()
 Number = TypeVar("Number", int, float)
 
@@ -35,7 +32,6 @@ Number = TypeVar("Number", int, float)
 DATA, HARNESS, STATISTICS, OUTPUT = "Data", "Harness files", "Statistics", "Output"
 MODEL, SERVER, TEXT, POLICY = "Model", "Model behind a server", "Text", "Policy"
 PROMPTS, GENERATIONS = "Generating", "Generations"
-WORKERS = "Workers"
 
 
 class OptionError(AssayError):
@@ -284,31 +280,6 @@ Overwrite = Annotated[bool, option("Replace the run that is there by a complete 
 OverwriteGenerations = Annotated[
     bool, option("Replace the generations that are there by complete ones.", "--overwrite", panel=PROMPTS)
 ]
-
-# ------------------------------------------------------------------------------------------------------------ workers
-
-RunsOn = Annotated[
-    Literal["local", "ray"],
-    option("Where the work runs: this machine, or a Ray cluster (extra ray); same bytes.", "--engine", panel=WORKERS),
-]
-WorkersAtOnce = Annotated[
-    int | None,
-    option("How many workers. (default: 1 here, a cluster's room)", "--workers", panel=WORKERS, value="N"),
-]
-ClusterAddress = Annotated[
-    str | None,
-    option("The Ray cluster. (default: RAY_ADDRESS, or a new one)", "--address", panel=WORKERS, value="HOST:PORT"),
-]
-GpusPerWorker = Annotated[
-    float, option("Graphics cards for each worker on Ray.", "--gpus-per-worker", panel=WORKERS, value="G")
-]
-
-
-def engine_of(kind: Literal["local", "ray"], workers: int | None, address: str | None, gpus: float) -> "Engine":
-    from assay.engines import Engine  # late: few commands need it
-
-    return Engine(kind, workers=workers, address=address, gpus_per_worker=gpus)
-
 
 # --------------------------------------------------------------------------------------------------------- generating
 

@@ -6,10 +6,13 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli import options
+from assay.cli.option_groups import with_groups
 from assay.cli.output import say
 from assay.cli.progress import tokens_of
+from assay.cli.workers import HERE, OnWorkers
 
 
+@with_groups
 def score(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder or hub name, or endpoint:URL.")],
     texts: Annotated[list[Path], typer.Argument(metavar="TEXT…", help="Text files, tables with --field, folders.")],
@@ -74,11 +77,8 @@ def score(
         int | None,
         options.option("Tokens per forward pass. (default: by the model's size)", value="N"),
     ] = None,
-    engine: options.RunsOn = "local",
-    workers: options.WorkersAtOnce = None,
-    address: options.ClusterAddress = None,
-    gpus_per_worker: options.GpusPerWorker = 0.0,
     overwrite: options.Overwrite = False,
+    where: OnWorkers = HERE,
 ) -> None:
     """What does this model lose on this text? Writes a run that compare, certify and context read.
 
@@ -130,7 +130,7 @@ def score(
         field=field,
         split_on=split_on,
         overwrite=overwrite,
-        engine=options.engine_of(engine, workers, address, gpus_per_worker),
+        engine=where.chosen(),
         progress=tokens_of,
     )
     for name, found in runs.items():

@@ -10,6 +10,7 @@ from assay.cli import options, output
 from assay.cli.option_groups import with_groups
 from assay.cli.plain_flags import PlainFlags, PlainGroup
 from assay.cli.shown import Outputs
+from assay.cli.workers import HERE, OnWorkers
 from assay.design import Design
 
 _TRAINING = "Training"
@@ -106,6 +107,7 @@ def report(
 
 
 @tune.command("run", cls=PlainFlags)
+@with_groups
 def run(
     base: Annotated[str, options.option("The model to adapt: a folder or hub name.", value="MODEL")],
     train: Annotated[list[Path], options.option("What to learn from; may be repeated.", value="TEXT")],
@@ -165,11 +167,8 @@ def run(
     temperature: options.Temperature = 0.0,
     max_tokens: options.MaxTokens = 256,
     stop: options.Stop = None,
-    engine: options.RunsOn = "local",
-    workers: options.WorkersAtOnce = None,
-    address: options.ClusterAddress = None,
-    gpus_per_worker: options.GpusPerWorker = 0.0,
     overwrite: options.Overwrite = False,
+    where: OnWorkers = HERE,
 ) -> None:
     """Train with LoRA or in full, record every step, and score the validation text with the result.
 
@@ -207,6 +206,6 @@ def run(
         generate=generate,
         decoding=Decoding(temperature=temperature, seed=seed, max_tokens=max_tokens, stop=tuple(stop or ())),
         overwrite=overwrite,
-        engine=options.engine_of(engine, workers, address, gpus_per_worker),
+        engine=where.chosen(),
         on_run=lambda found: output.say(str(found)),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import isfinite
 from typing import Any, Literal, Protocol
 
@@ -80,6 +81,17 @@ def encoded_prompts(
             )
         found.append(row)
     return found
+
+
+def prompt_batches(lengths: Sequence[int], size: int, *, padded: bool) -> list[list[int]]:
+    """Batches of prompts, longest first, so that too little memory shows at once; not ``padded``: of one length each.
+
+    >>> prompt_batches([3, 5, 3], 2, padded=True), prompt_batches([3, 5, 3], 2, padded=False)
+    ([[1, 0], [2]], [[1], [0, 2]])
+    """
+    order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
+    runs = [order] if padded else [list(same) for _, same in groupby(order, key=lengths.__getitem__)]
+    return [run[low : low + size] for run in runs for low in range(0, len(run), size)]
 
 
 def seed_of(seed: int, item: str) -> int:

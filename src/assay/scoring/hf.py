@@ -14,8 +14,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from assay.errors import InputError
-from assay.scoring.loading import find_device, load_config, load_model, load_tokenizer, own_bos, refusing, start_of
+from assay.scoring.loading import (
+    check_known,
+    find_device,
+    load_config,
+    load_model,
+    load_tokenizer,
+    own_bos,
+    refusing,
+    start_of,
+)
 from assay.scoring.models_and_texts import ModelSpec
 
 CHUNK_BYTES = 16 << 20  # float32 logits at a time: more leaves the cache, less does not keep the threads busy
@@ -113,19 +121,11 @@ class ModelScorer:
     def _by_row(
         self, rows: Sequence[Sequence[int]], counted: Sequence[int], greedy: list[torch.Tensor] | None = None
     ) -> list[NDArray[np.float64]]:
-        self.check_known(rows)
+        check_known(self.spec.name, self.known, rows)
         ends = [slice(len(row) - 1 - count, len(row) - 1) for row, count in zip(rows, counted, strict=True)]
         targets = torch.cat([torch.tensor(row[end.start + 1 :]) for row, end in zip(rows, ends, strict=True)])
         losses = self._losses(rows, ends, targets.to(self.device), greedy).double().cpu().numpy()
         return np.split(losses, np.cumsum(counted)[:-1])
-
-    def check_known(self, rows: Sequence[Sequence[int]]) -> None:
-        highest = max((max(row, default=0) for row in rows), default=0)
-        if highest >= self.known:
-            raise InputError(
-                f"{self.spec.name}: its tokenizer gives token {highest}, but the model knows {self.known} tokens; "
-                "use the tokenizer that belongs to it."
-            )
 
     def _losses(
         self,

@@ -1,7 +1,6 @@
 """What a `transformers` model writes after prompts, in batches that change nothing."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,9 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from assay.scoring.decoding import Continuation, Decoding, cut_at, draws_of, encoded_prompts
+from assay.scoring.decoding import Continuation, Decoding, cut_at, draws_of, encoded_prompts, prompt_batches
 from assay.scoring.hf import ModelScorer
-from assay.scoring.loading import refusing
+from assay.scoring.loading import check_known, refusing
 
 _CANNOT = "the model cannot generate"
 
@@ -30,28 +29,26 @@ class ModelWriter:
         self.ends = _end_tokens(self.model, self.tokenizer)
         self._pad = self.tokenizer.pad_token_id or 0
         with refusing(scorer.spec.name, _CANNOT):
-            self._padded = self._ignores_padding()
+            self.padded = self._ignores_padding()
 
     def written(
         self, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, done: frozenset[int]
     ) -> Iterator[dict[int, Continuation]]:
         """Yield the answers of each batch that is not done."""
         rows = encoded_prompts(self.tokenizer, items, prompts, decoding, self.scorer.context)
-        self.scorer.check_known(rows)
-        for batch in self._batches([len(row) for row in rows], decoding.batch_size):
-            if done.issuperset(batch):
-                continue
-            draws = None
-            if decoding.temperature > 0:
-                draws = np.array([draws_of(decoding.seed, items[i], decoding.max_tokens) for i in batch])
-            new = self.continued([rows[i] for i in batch], decoding, draws)
-            yield {i: self._answer(rows[i], ids, decoding) for i, ids in zip(batch, new, strict=True)}
+        check_known(self.scorer.spec.name, self.scorer.known, rows)
+        for batch in prompt_batches([len(row) for row in rows], decoding.batch_size, padded=self.padded):
+            if not done.issuperset(batch):
+                found = self.answers([items[i] for i in batch], [rows[i] for i in batch], decoding)
+                yield dict(zip(batch, found, strict=True))
 
-    def _batches(self, lengths: Sequence[int], size: int) -> list[list[int]]:
-        """Longest first, so that too little memory shows at once; without padding, of one length each."""
-        order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
-        runs = [order] if self._padded else [list(same) for _, same in groupby(order, key=lengths.__getitem__)]
-        return [run[low : low + size] for run in runs for low in range(0, len(run), size)]
+    def answers(self, items: Sequence[str], rows: Sequence[Sequence[int]], decoding: Decoding) -> list[Continuation]:
+        """The answers to the prompts of one batch, given as tokens."""
+        draws = None
+        if decoding.temperature > 0:
+            draws = np.array([draws_of(decoding.seed, item, decoding.max_tokens) for item in items])
+        new = self.continued(rows, decoding, draws)
+        return [self._answer(row, ids, decoding) for row, ids in zip(rows, new, strict=True)]
 
     @torch.inference_mode()
     def continued(

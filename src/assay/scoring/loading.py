@@ -153,6 +153,16 @@ def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[tuple[NDArray[np
         yield np.array(found["input_ids"], dtype=np.int64), np.maximum.accumulate(ends) if len(ends) else ends
 
 
+def check_known(name: str, known: int, rows: Sequence[Sequence[int]]) -> None:
+    """Refuse tokens beyond those that a model knows."""
+    highest = max((max(row, default=0) for row in rows), default=0)
+    if highest >= known:
+        raise InputError(
+            f"{one_line(name)}: its tokenizer gives token {highest}, but the model knows {known} tokens; "
+            "use the tokenizer that belongs to it."
+        )
+
+
 def load_config(spec: ModelSpec) -> Any:
     """Load and check the configuration of a model."""
     with refusing(spec.name, "its configuration cannot be loaded"):

@@ -1,4 +1,4 @@
-"""A model on the workers of an engine: each loads it once, and gets a shard of windows at a time."""
+"""A model on the workers of an engine: loaded once by each, then fed shards of windows or batches of prompts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from assay.engines import Engine, Workers
 from assay.errors import UsageError
-from assay.scoring.loading import load_tokenizer, own_bos, start_of
+from assay.scoring.decoding import Continuation, Decoding, encoded_prompts, prompt_batches
+from assay.scoring.loading import check_known, load_tokenizer, own_bos, start_of
 from assay.scoring.models_and_texts import ModelOrEndpoint, ModelSpec
 
 if TYPE_CHECKING:
     from assay.scoring.hf import ModelScorer
+    from assay.scoring.hf_writer import ModelWriter
 
 #: Rows of token ids, and how many of the last tokens of each count.
 BatchRows = tuple[Sequence[Sequence[int]], list[int]]
@@ -77,7 +79,77 @@ def scorer_on_workers(
     spec: ModelOrEndpoint, engine: Engine, load: "Callable[[ModelSpec], ModelScorer]"
 ) -> Iterator[ScorerOnWorkers]:
     """Load a model on every worker of an engine; they end with the `with` block."""
+    with engine.started(_Scoring(_of_a_model(spec), load)) as workers:
+        yield ScorerOnWorkers(_of_a_model(spec), workers)
+
+
+def _of_a_model(spec: ModelOrEndpoint) -> ModelSpec:
     if not isinstance(spec, ModelSpec):
         raise UsageError(f"{spec.url}: a server has workers of its own; raise `concurrency` instead of `workers`.")
-    with engine.started(_Scoring(spec, load)) as workers:
-        yield ScorerOnWorkers(spec, workers)
+    return spec
+
+
+# ----------------------------------------------------------------------------------------------------------- generating
+
+#: Items of prompts, and the tokens of each.
+BatchPrompts = tuple[Sequence[str], Sequence[Sequence[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _WriterFacts:
+    """What the driver must know of a model that writes elsewhere."""
+
+    context: int
+    known: int
+    padded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Generating:
+    """Work for an engine: a block is a batch of prompts, or nothing, which asks for the facts."""
+
+    spec: ModelSpec
+    decoding: Decoding
+    load: "Callable[[ModelSpec], ModelWriter]"
+
+    def prepare(self) -> "Callable[[BatchPrompts | None], list[Continuation] | _WriterFacts]":
+        return partial(_written, self.load(self.spec), self.decoding)
+
+
+def _written(
+    writer: "ModelWriter", decoding: Decoding, block: BatchPrompts | None
+) -> list[Continuation] | _WriterFacts:
+    if block is None:
+        return _WriterFacts(writer.scorer.context, writer.scorer.known, writer.padded)
+    return writer.answers(*block, decoding)
+
+
+class WriterOnWorkers:
+    """A model that answers prompts on the workers of an engine, in the batches of `ModelWriter`."""
+
+    served_as = None
+
+    def __init__(self, spec: ModelSpec, workers: "Workers[Any, Any]") -> None:
+        self._name, self._tokenizer, self._workers = spec.name, load_tokenizer(spec), workers
+
+    def written(
+        self, items: Sequence[str], prompts: Sequence[str], decoding: Decoding, done: frozenset[int]
+    ) -> Iterator[dict[int, Continuation]]:
+        """Yield the answers of each batch that is not done, in the order of the batches."""
+        (facts,) = self._workers.run([None])
+        rows = encoded_prompts(self._tokenizer, items, prompts, decoding, facts.context)
+        check_known(self._name, facts.known, rows)
+        every = prompt_batches([len(row) for row in rows], decoding.batch_size, padded=facts.padded)
+        batches = [batch for batch in every if not done.issuperset(batch)]
+        blocks = [([items[i] for i in batch], [rows[i] for i in batch]) for batch in batches]
+        for batch, found in zip(batches, self._workers.run(blocks), strict=True):
+            yield dict(zip(batch, found, strict=True))
+
+
+@contextmanager
+def writer_on_workers(
+    spec: ModelOrEndpoint, engine: Engine, decoding: Decoding, load: "Callable[[ModelSpec], ModelWriter]"
+) -> Iterator[WriterOnWorkers]:
+    """Load a model that writes on every worker of an engine; they end with the `with` block."""
+    with engine.started(_Generating(_of_a_model(spec), decoding, load)) as workers:
+        yield WriterOnWorkers(_of_a_model(spec), workers)
