@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.stats.proportions import effective_counts, paired_shares
-from assay.stats.ranking.pair_tests import counts_of
+from assay.stats.ranking.pair_counts import counts_of
 from assay.stats.ranking.pairs import pairs_of
 from assay.stats.units import Grid
 from tests.stats.leaderboards import grid_of, renumbered

@@ -15,16 +15,8 @@ from assay.analyses.contrast import check_test
 from assay.design import DESIGN_EFFECT_LIMIT, Design
 from assay.stats.interval_and_test import joint_p
 from assay.stats.numerics import critical_values, two_sided
-from assay.stats.ranking.pair_tests import (
-    FixedWays,
-    PairCounts,
-    PairTests,
-    counts_of,
-    right_or_wrong,
-    sign_flips,
-    t_tests,
-    wilcoxon_tests,
-)
+from assay.stats.ranking.pair_counts import PairCounts, counts_of, right_or_wrong
+from assay.stats.ranking.pair_tests import FixedWays, PairTests, sign_flips, t_tests, wilcoxon_tests
 from assay.stats.ranking.pairs import Pairs
 from assay.stats.records import Fallback
 from assay.stats.suites.all_pairs import PairTotals, pair_totals

@@ -25,7 +25,8 @@ from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.numerics import t_quantile, two_sided
 from assay.stats.ranking import Fitted
 from assay.stats.ranking.flips import Flips, flips_of
-from assay.stats.ranking.pair_tests import PairCounts, PairTests
+from assay.stats.ranking.pair_counts import PairCounts
+from assay.stats.ranking.pair_tests import PairTests
 from assay.stats.ranking.pairs import Pairs, pairs_of, squared_gaps
 from assay.stats.ranking.shared_signs import critical_value, maxima, quantile_of, step_down
 from assay.stats.units import Floats, Grid, Texts, Truths, effective_number
