@@ -131,7 +131,7 @@ experiment: $(MODELS)
 	$(PY) -m tools.make_experiment $(EXAMPLES)/tuning/runs
 
 benchmarks: $(DEV)
-	@for script in benchmarks/*.py; do printf '\n== %s\n' "$$script"; $(PY) "$$script" || exit 1; done
+	@PYTHON=$(PY) benchmarks/run
 
 clean:
 	rm -rf $(VENV) site dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

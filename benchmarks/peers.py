@@ -12,33 +12,24 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from math import sqrt
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs from any folder
 
 import numpy as np
-from scipy import stats
 
-from assay.analyses.compare import compare
-from assay.stats.units import Floats, Integers
+from assay.stats.units import Floats
 from benchmarks.simulation.command import simulate
 from benchmarks.simulation.tables import table
+from benchmarks.simulation.tools import OURS, PEERS, Tool, version_of
+from benchmarks.simulation.worlds import Drawn
 
-Limits = tuple[float, float]
 PASSAGES, LEAN = 50, 1.5
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Scores or losses of two models on the same units."""
-
-    a: Floats
-    b: Floats
-    clusters: Integers | None = None
-    tokens: Floats | None = None
+TOOLS: dict[str, Tool] = {
+    "assay": OURS["assay"],
+    **{name: PEERS[name] for name in ("errorbars", "evalstats", "lm-eval's standard errors", "scipy")},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,83 +72,14 @@ def _windows(rng: np.random.Generator) -> Drawn:
     return Drawn(a, a + rng.normal(0.02, 0.15, 300), tokens=tokens)
 
 
-# ---------------------------------------------------------------------------------------------------------------- tools
-
-
-def of_assay(found: Drawn) -> Limits | None:
-    ids = [f"q{i}" for i in range(len(found.a))]
-    more: dict[str, Any] = {} if found.clusters is None else {"cluster": found.clusters.tolist()}
-    if found.tokens is not None:
-        tables = [{"window": ids, "tokens": found.tokens.tolist(), "loss": x.tolist()} for x in (found.a, found.b)]
-    else:
-        tables = [{"item": ids, "score": x.tolist(), **more} for x in (found.a, found.b)]
-    limits = compare(*tables).difference.interval
-    assert limits is not None
-    return limits.low, limits.high
-
-
-def of_errorbars(found: Drawn) -> Limits | None:
-    from errorbars.compare import paired_compare
-
-    if found.tokens is not None:
-        return None
-    made = paired_compare(found.b, found.a, found.clusters)
-    if found.clusters is not None:
-        return made.ci_low_clustered, made.ci_high_clustered
-    return made.ci_low, made.ci_high
-
-
-def of_evalstats(found: Drawn) -> Limits | None:
-    from evalstats import pairwise_differences
-
-    if found.tokens is not None:
-        return None
-    made = pairwise_differences(np.stack([found.b, found.a]), 0, 1, rng=np.random.default_rng(0))
-    return float(made.ci_low), float(made.ci_high)
-
-
-def of_lm_eval(found: Drawn) -> Limits | None:
-    """Two scores with the standard errors that lm-eval prints, put together as if they were independent."""
-    if found.tokens is not None:  # it prints N/A
-        return None
-    error = sqrt(sum(float(x.var(ddof=1)) / len(x) for x in (found.a, found.b)))
-    middle = float(found.b.mean() - found.a.mean())
-    return middle - 1.96 * error, middle + 1.96 * error
-
-
-def of_scipy(found: Drawn) -> Limits | None:
-    """BCa with 2,000 resamples, as its manual shows; passages summed, and windows weighed, by hand."""
-    gap = found.b - found.a
-    how: dict[str, Any] = {"n_resamples": 2_000, "rng": np.random.default_rng(0), "batch": 200}
-    if found.tokens is not None:
-        ratio = stats.bootstrap((gap * found.tokens, found.tokens), _ratio, paired=True, vectorized=True, **how)
-        return float(ratio.confidence_interval.low), float(ratio.confidence_interval.high)
-    drawn = gap if found.clusters is None else np.bincount(found.clusters, gap) / np.bincount(found.clusters)
-    made = stats.bootstrap((drawn,), np.mean, vectorized=True, **how).confidence_interval
-    return float(made.low), float(made.high)
-
-
-def _ratio(x: Floats, y: Floats, axis: int = -1) -> Floats:
-    return np.asarray(x.sum(axis=axis) / y.sum(axis=axis))
-
-
-TOOLS: dict[str, Callable[[Drawn], Limits | None]] = {
-    "assay": of_assay,
-    "errorbars": of_errorbars,
-    "evalstats": of_evalstats,
-    "lm-eval's standard errors": of_lm_eval,
-    "scipy": of_scipy,
-}
-
-
 # --------------------------------------------------------------------------------------------------------------- report
 
 
 def _report(simulations: int) -> str:
-    absent = [name for name in ("errorbars", "evalstats") if _version(name) is None]
+    absent = [name for name in ("errorbars", "evalstats") if version_of(name) is None]
     tools = {name: tool for name, tool in TOOLS.items() if name not in absent}
     rows = [row for case in cases() for row in _rows(case, tools, simulations)]
-    used = ", ".join(f"{name} {_version(name)}" for name in ("errorbars", "evalstats", "scipy") if _version(name))
+    used = ", ".join(f"{name} {version_of(name)}" for name in ("errorbars", "evalstats", "scipy") if version_of(name))
     said = f"{simulations:,} simulations of each: a coverage of 95 % has a standard error of {_error(simulations):.1f}."
     lines = [table(["data", "tool", "covers, % of 95", "width, median", "CPU, ms"], rows), f"{said} {used}."]
     return "\n\n".join([*lines, *([f"Not installed, and left out: {', '.join(absent)}."] if absent else [])])
@@ -167,16 +89,9 @@ def _error(simulations: int) -> float:
     return 100 * sqrt(0.95 * 0.05 / simulations)
 
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _rows(case: Case, tools: dict[str, Callable[[Drawn], Limits | None]], simulations: int) -> list[list[str]]:
+def _rows(case: Case, tools: dict[str, Tool], simulations: int) -> list[list[str]]:
     rng = np.random.default_rng(20261118)
-    found: dict[str, list[Limits]] = {name: [] for name in tools}
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in tools}
     seconds = dict.fromkeys(tools, 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -184,10 +99,10 @@ def _rows(case: Case, tools: dict[str, Callable[[Drawn], Limits | None]], simula
             drawn = case.draw(rng)
             for name, tool in tools.items():
                 began = time.process_time()
-                limits = tool(drawn)
+                said = tool(drawn)
                 seconds[name] += time.process_time() - began
-                if limits is not None:
-                    found[name].append(limits)
+                if said is not None:
+                    found[name].append((said.low, said.high))
     return [
         _row(case, name, np.array(limits), seconds[name] / simulations)
         if limits
