@@ -18,7 +18,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -142,15 +142,16 @@ def goals(report: str) -> str:
     return f"{met} of {met + missed}" if met + missed else "–"
 
 
-def summary() -> str:
-    """Every stored report: when it was printed, what that took, and its goals."""
+def summary(where: Callable[[str], str] | None = None) -> str:
+    """Every stored report: when it was printed, what that took, its goals, and ``where`` it is quoted."""
     runs = stored_runs()
-    lines = ["| benchmark | printed | CPU, s | goals met | machine |", "| --- | --- | --- | --- | --- |"]
+    heading = ["benchmark", *(["quoted on"] if where else []), "goals met", "printed", "CPU, s", "machine"]
+    lines = [f"| {' | '.join(heading)} |", f"| {' | '.join('---' for _ in heading)} |"]
     for name in names():
         report, ran = RESULTS / f"{name}.md", runs.get(name)
         reached = goals(report.read_text("utf-8")) if report.exists() else "not stored"
-        cells = (ran.date, f"{ran.cpu_seconds:,.0f}", reached, ran.machine) if ran else ("earlier", "–", reached, "–")
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+        told = [ran.date, f"{ran.cpu_seconds:,.0f}", ran.machine] if ran else ["earlier", "–", "–"]
+        lines.append(f"| {' | '.join([f'`{name}`', *([where(name)] if where else []), reached, *told])} |")
     return "\n".join(lines)
 
 

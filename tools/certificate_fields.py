@@ -18,6 +18,7 @@ from typing import Any
 from assay.certificate.gate.record import gate_certificate_schema
 from assay.certificate.record import certificate_schema
 from assay.certificate.suite.record import suite_certificate_schema
+from tools.made_pages import refresh_page
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "certificate-fields.md"
 #: The names of the places on the page, and what stands there.
@@ -161,14 +162,7 @@ def rewritten(page: str) -> str:
 
 def refresh(*, check: bool) -> int:
     """Rewrite the page, or only say that it differs; 1 if something is left to do."""
-    old = PAGE.read_text("utf-8")
-    new = rewritten(old)
-    if new == old:
-        return 0
-    print(f"docs/{PAGE.name} {'differs from the schema: run make docs-outputs' if check else 'rewritten'}")
-    if not check:
-        PAGE.write_text(new, "utf-8")
-    return int(check)
+    return refresh_page(PAGE, rewritten, check=check)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
     python -m tools.docs_outputs --check    only say which differ
 
 In the same run the tables of docs/certificate-fields.md are made from the schema (`tools.certificate_fields`), and
-those of docs/requirements.md from theirs (`tools.requirements`).
+those of docs/requirements.md, docs/claims.md and docs/record.md from theirs (`tools.requirements`, `tools.claims`,
+`tools.stored_runs`).
 
 In a ```console block a line that starts with "$ " is a shell command (continued by "> " lines) and the lines up to
 the next command are what it prints. A line that is only "..." stands for any lines. Blocks of a page share one new,
@@ -27,7 +28,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs as a file, too
 
-from tools import certificate_fields, requirements
+from tools import certificate_fields, claims, requirements, stored_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
@@ -168,7 +169,8 @@ def python(body: str, folder: Path, names: dict[str, Any]) -> str:
 def main(arguments: list[str]) -> int:
     check = "--check" in arguments
     named = [Path(name).resolve() for name in arguments if name != "--check"]
-    left = max(certificate_fields.refresh(check=check), requirements.refresh(check=check))
+    made = (certificate_fields.refresh, requirements.refresh, claims.refresh, stored_runs.refresh)
+    left = max(part(check=check) for part in made)
     return max([left, *(refresh(page, check=check) for page in named or pages())])
 
 

@@ -12,6 +12,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.made_pages import refresh_page
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "requirements.md"
 BETWEEN = re.compile(r"(?<=<!-- requirements -->\n).*(?=<!-- end of requirements -->)", re.DOTALL)
@@ -238,14 +240,7 @@ def rewritten(page: str) -> str:
 
 def refresh(*, check: bool) -> int:
     """Rewrite the page, or only say that it differs; 1 if something is left to do."""
-    old = PAGE.read_text("utf-8")
-    new = rewritten(old)
-    if new == old:
-        return 0
-    print(f"docs/requirements.md {'differs: run make docs-outputs' if check else 'rewritten'}")
-    if not check:
-        PAGE.write_text(new, "utf-8")
-    return int(check)
+    return refresh_page(PAGE, rewritten, check=check)
 
 
 if __name__ == "__main__":

@@ -1,27 +1,13 @@
 """The table of docs/intervals.md, "your data → the interval you get → its coverage": numbers of the benchmarks."""
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "benchmarks" / "results"
-Row = dict[str, str]
+from tools.stored_results import ROOT, TableRow, rows_of
 
-
-def rows_of(name: str, first: str) -> Iterator[Row]:
-    """The rows of all tables of a results file whose first column is called ``first``."""
-    header: list[str] = []
-    for line in (RESULTS / f"{name}.md").read_text("utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if not line.startswith("|"):
-            header = []
-        elif not header:
-            header = cells
-        elif header[0] == first and set(cells[0]) != {"-"}:
-            yield dict(zip(header, cells, strict=True))
+Row = TableRow
 
 
 def units(row: Row) -> int:
