@@ -75,7 +75,9 @@ def differences_of(panel: Panel) -> Differences:
     else:
         total, size = grouped(single, panel.clusters), grouped(np.abs(single), panel.clusters)
         drawn = Units(without_residue(total, size), sums.denominators)
-    return Differences(single, without_noise(drawn, np.abs(sums.numerators).sum(axis=1)), rounded)
+    sizes = np.abs(sums.numerators[:, 0])
+    sizes += np.abs(sums.numerators[:, 1])
+    return Differences(single, without_noise(drawn, sizes), rounded)
 
 
 @dataclass(frozen=True, slots=True)

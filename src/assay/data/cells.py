@@ -83,7 +83,7 @@ def cells_of(
             if ours != "group":  # tasks may have none
                 check_texts(source, theirs, values)
             if ours == unit:
-                cells.ids = values
+                cells.ids = values.kept_once()
             else:
                 cells.labels[ours] = _labels(source, ours, theirs, values)
     _count_lost(cells, layout, broken, errors)
@@ -185,7 +185,10 @@ def _occurrences(keys: Iterable[Hashable]) -> list[int]:
 
 def _numbers(source: RowSource, ours: str, theirs: str, values: Floats) -> Floats:
     check_number(source, ours, theirs, values)
-    return values + 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
+    zero = values == 0
+    if not np.signbit(values[zero]).any():
+        return values
+    return np.where(zero, 0.0, values)  # equal values have equal bits
 
 
 def _labels(source: RowSource, ours: str, theirs: str, values: TextColumn) -> Labels:

@@ -84,7 +84,8 @@ def check_scales(tables: Sequence[Table]) -> None:
     """Refuse scores from 0 to 1 beside scores of another size, unless files say that they are of one metric."""
     if tables[0].kind != "scores" or all(table.about.keys() & {"measure", "metric"} for table in tables):
         return
-    tops = [float(np.nanmax(np.abs(table.numbers["score"]))) for table in tables]
+    scores = [table.numbers["score"] for table in tables]
+    tops = [max(float(np.fmax.reduce(one)), -float(np.fmin.reduce(one))) for one in scores]
     small, large = int(np.argmin(np.where(np.array(tops) > 0, tops, np.inf))), int(np.argmax(tops))
     if 0 < tops[small] <= 1 and tops[large] > LARGER_SCALE:
         raise InputError(

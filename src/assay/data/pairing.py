@@ -39,6 +39,7 @@ _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its
 #: What is said of documents that nobody asked to draw; a comparison says what it measured of them instead.
 INDEPENDENT = "column 'document' not used: windows count as independent (`cluster='document'` draws documents)"
 _NOT_LABELS = ("model", "run", "split")
+_BLOCK = 1 << 16  # values at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ def _doubts(tables: Sequence[Table], sums: Floats, systems: Sequence[str], metri
     unit, same = tables[0].unit, equal_files(tables, systems)
     known = {name for names in same for name in names}
     others = [i for i, name in enumerate(systems) if name not in known or name in {names[0] for names in same}]
-    equal = equal_note(sums[:, others], [systems[i] for i in others], unit)
+    different = sums if len(others) == len(systems) else sums[:, others]
+    equal = equal_note(different, [systems[i] for i in others], unit)
     return (*equal_files_note(same), *equal, *zeros_note(sums, systems, metric, unit))
 
 
@@ -156,13 +158,19 @@ class _Union:
 
     def sums(self, weights: Floats) -> Floats:
         """(n, k) Value × weight, NaN where a side lacks the unit."""
-        sums = np.full((len(self.ids), len(self.sides)), np.nan, order="F")
+        sums: Floats = np.empty((len(self.ids), len(self.sides)), order="F")
+        if self.places is not None:
+            sums.fill(np.nan)
+        total = float(weights.sum())
         with np.errstate(over="ignore"):
             for column, side in enumerate(self.sides):
-                places = slice(None) if self.places is None else self.places[column]
-                found = side.values * weights[places]
-                sums[places, column] = found
-                if not np.isfinite(np.nansum(np.abs(found, out=found)) + weights.sum()):
+                if self.places is None:
+                    found = side.values_into(sums[:, column])
+                    found *= weights
+                else:
+                    found = side.values * weights[self.places[column]]
+                    sums[self.places[column], column] = found
+                if not np.isfinite(_size_of(found) + total):
                     raise InputError(f"{side.label}: its values are too large to add up; check in which unit they are.")
         return sums
 
@@ -170,7 +178,7 @@ class _Union:
         """A column of numbers that all sides must agree on; ones where no side has it."""
         have = [name in side.table.numbers for side in self.sides]
         if not any(have):
-            return np.ones(len(self.ids))
+            return np.broadcast_to(np.ones(1), len(self.ids))  # which takes no memory
         if not all(have):
             has, lacks = self.sides[have.index(True)].label, self.sides[have.index(False)].label
             raise InputError(
@@ -284,6 +292,12 @@ class _Union:
             f"{a.shown(name, at)} and {b.shown(name, there)}; the same {unit} must have the same {name} in "
             f"{'both' if two else 'all files'}."
         )
+
+
+def _size_of(values: Floats) -> float:
+    """Σ |value| without those that are NaN, some at a time."""
+    blocks = (values[low : low + _BLOCK] for low in range(0, len(values), _BLOCK))
+    return float(sum(np.nansum(np.abs(block)) for block in blocks))
 
 
 def _codes(labels: Sequence[tuple[Labels, Integers]]) -> tuple[tuple[str, ...], list[Integers]]:

@@ -17,7 +17,7 @@ from assay.names import listed
 from assay.stats.exact_sums import exact_sum
 from assay.stats.units import Floats, Grid, Integers, Truths, Units, effective_number, grouped, joined
 
-_HASHED_AT_ONCE = 1 << 16  # units; all at once would double what a large panel takes
+_AT_ONCE = 1 << 16  # units that are hashed or compared; all at once would double what a large panel takes
 
 
 def without_splits(ids: TextColumn, splits: Labels) -> TextColumn:
@@ -94,9 +94,9 @@ def digest(tag: bytes, ids: TextColumn, named: Mapping[str, NDArray[Any]]) -> st
 
 def _hash_array(hashed: "hashlib._Hash", name: str, values: NDArray[Any]) -> None:
     hashed.update(f"|{name}{values.shape}|".encode())
-    for start in range(0, len(values), _HASHED_AT_ONCE):
+    for start in range(0, len(values), _AT_ONCE):
         # Adding zero turns -0.0, which compares equal to 0.0, into the same bytes. Of the many NaN one is taken.
-        part = np.ascontiguousarray(values[start : start + _HASHED_AT_ONCE] + 0)
+        part = np.ascontiguousarray(values[start : start + _AT_ONCE] + 0)
         canonical = part.astype("<f8" if values.dtype.kind == "f" else "<i8", copy=False)
         if canonical.dtype.kind == "f":
             canonical[np.isnan(canonical)] = np.nan
@@ -240,9 +240,14 @@ class PanelViews:
     @cached_property
     def binary(self) -> bool:
         """Whether the values are scores and all are 0 or 1."""
+        if self.kind != "scores":
+            return False
         below = self.denominators if self.denominators.ndim == 2 else self.denominators[:, None]
-        right = (self.numerators == 0) | (self.numerators == below) | ~self.answered
-        return self.kind == "scores" and bool(right.all())
+        for rows in (slice(low, low + _AT_ONCE) for low in range(0, self.n, _AT_ONCE)):  # the first tell, mostly
+            right = (self.numerators[rows] == 0) | (self.numerators[rows] == below[rows]) | ~self.answered[rows]
+            if not right.all():
+                return False
+        return True
 
     @cached_property
     def digest(self) -> str:
@@ -325,14 +330,17 @@ class PanelViews:
         weights = self.denominators if self.denominators.ndim == 1 else np.nanmax(self.denominators, axis=1)
         there = self.answered.any(axis=1) & (weights > 0)
         if self.clusters is None:
-            return Substance.of(weights[there], differ)
+            return Substance.of(weights if there.all() else weights[there], differ)
         drawn = grouped(weights[there], np.unique(self.clusters[there], return_inverse=True)[1])
         return Substance.of(drawn, differ, weights[there])
 
     def _differing(self) -> int:
         """On how many units that both have answered the first two systems differ."""
-        a, b = (self.numerators[:, i] / self.denominators_of(i) for i in (0, 1))
-        return int(((a != b) & self.answered[:, 0] & self.answered[:, 1]).sum())
+        count = 0
+        for rows in (slice(low, low + _AT_ONCE) for low in range(0, self.n, _AT_ONCE)):
+            a, b = (self.numerators[rows, i] / self.denominators_of(i)[rows] for i in (0, 1))
+            count += int(((a != b) & self.answered[rows, 0] & self.answered[rows, 1]).sum())
+        return count
 
     def label(self, name: str) -> Labels:
         """The labels of this name, one of each unit."""

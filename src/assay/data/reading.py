@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.data.cells import NUMBERS, Cells, cells_of
 from assay.data.columns import USUAL, ColumnLayout, ColumnsAsked, layout_of
@@ -252,7 +254,7 @@ def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
         cells.ids,
         cells.numbers,
         cells.labels,
-        np.arange(1, len(cells.ids) + 1, dtype=np.int32 if len(cells.ids) < 1 << 31 else np.int64),
+        _row_numbers(len(cells.ids)),
         layout.columns,
         cluster_by=cluster or ("cluster" if "cluster" in cells.labels else None),
         notes=(*opened.notes, *_notes(opened.label, layout, cells)),
@@ -261,6 +263,19 @@ def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
         lost=cells.lost,
         errors=cells.errors,
     )
+
+
+def _row_numbers(rows: int) -> NDArray[np.integer[Any]]:
+    """1, 2, … as long as any table of so many rows is in use, one array serves all."""
+    found = _NUMBERED.get(rows)
+    if found is None:
+        found = np.arange(1, rows + 1, dtype=np.int32 if rows < 1 << 31 else np.int64)
+        found.flags.writeable = False
+        _NUMBERED[rows] = found
+    return found
+
+
+_NUMBERED: WeakValueDictionary[int, NDArray[np.integer[Any]]] = WeakValueDictionary()
 
 
 def _name(source: RowSource, labels: Mapping[str, Labels]) -> str:

@@ -23,7 +23,7 @@ def zeros_note(sums: Floats, systems: Sequence[str], metric: Metric, unit: str) 
     found = [
         f"{name} ({int(there.sum()):,} {unit}s)"
         for name, column, there in zip(systems, sums.T, known.T, strict=True)
-        if there.sum() >= _FEWEST and not column[there].any()
+        if there.sum() >= _FEWEST and not np.any(column, where=there)
     ]
     return (f"warning: every score of {listed(found, _SHOWN)} is 0: did the scorer work?",) if found else ()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, overload
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,15 +144,30 @@ class TextColumn:
 
     def words(self, skip: int = 0, count: int = 1) -> EightByteWords:
         """(n, count) Numbers of eight bytes each that sort like the texts after ``skip`` bytes; 0 where a text ends."""
-        width = count * WORD
+        width, pitch = count * WORD, self._pitch()
         # Every place in the data begins a row of so many bytes, aligned or not.
         every = np.ndarray((len(self.data) - width + 1,), f"V{width}", self.data, strides=(1,))
+        if pitch is not None and skip < pitch:  # rows of one length, side by side, are copied and not looked up
+            first = int(self.starts[0]) + skip
+            rows = every[first : first + (len(self) - 1) * pitch + 1 : pitch]
+            found = rows.copy().view(np.uint64).reshape(-1, count)
+            if pitch - skip < width:
+                found &= _bytes_kept(width)[pitch - skip]
+            return found.byteswap(inplace=True)
         starts = self.starts.astype(np.int64) + skip
         left = np.clip(self.stops - starts, 0, width)
         found = every[np.minimum(starts, len(every) - 1)].view(np.uint64).reshape(-1, count)
         if len(self) and int(left.min()) < width:
             found &= _bytes_kept(width)[left]
-        return found.byteswap()
+        return found.byteswap(inplace=True)
+
+    def _pitch(self) -> int | None:
+        """How many bytes each text has, where all have as many and each begins where the one before it ends."""
+        if len(self) < 2:
+            return None
+        pitch = int(self.stops[0]) - int(self.starts[0])
+        alike = pitch > 0 and np.array_equal(self.starts[1:], self.stops[:-1])
+        return pitch if alike and (self.stops - self.starts == pitch).all() else None
 
     def row_blocks(self) -> Iterator["TextColumn"]:
         return (self[low : low + BLOCK] for low in range(0, len(self), BLOCK))
@@ -163,8 +179,8 @@ class TextColumn:
 
     def same(self, other: "TextColumn") -> bool:
         """Whether the other column has the same texts in the same order."""
-        if len(self) != len(other):
-            return False
+        if self is other or len(self) != len(other):
+            return self is other
         if not len(self) or (self.data is other.data and np.array_equal(self.starts, other.starts)):
             return not len(self) or np.array_equal(self.stops, other.stops)
         if self.in_file_order and other.in_file_order:
@@ -300,6 +316,20 @@ class TextColumn:
         """The order of the texts, as Python sorts them."""
         return sorted_texts(self)
 
+    def kept_once(self) -> "TextColumn":
+        """A column in use that has the same texts in the same order; else this one.
+
+        Files of one benchmark list the same ids, which are then kept and sorted once.
+        """
+        if len(self) < BLOCK:
+            return self
+        key = (len(self), int(self.stops[-1]) - int(self.starts[0]))
+        known = _IN_USE.get(key)
+        if known is not None and known.same(self):
+            return known
+        _IN_USE[key] = self
+        return self
+
     @cached_property
     def unique(self) -> bool:
         """Whether no text occurs twice."""
@@ -315,6 +345,10 @@ class TextColumn:
     def coded(self) -> tuple[list[str], Integers]:
         """The different texts, sorted, and (n,) which of them each row has."""
         return coded_texts(self)
+
+
+#: Long columns, by their numbers of texts and bytes.
+_IN_USE: WeakValueDictionary[tuple[int, int], TextColumn] = WeakValueDictionary()
 
 
 @cache

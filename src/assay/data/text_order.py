@@ -1,5 +1,6 @@
 """The order and the codes of a column of texts: eight bytes at a time are compared as one number."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,11 +29,13 @@ class SortedTexts:
 
     order: Integers  # (n,) rows, equal texts in the order of the file
     repeats: Truths  # (n,) the first is False
+    digest: bytes | None = None  # of the sorted texts, where it costs nothing: equal ones have equal texts
 
 
 def sorted_texts(column: "TextColumn") -> SortedTexts:
     """The order of the texts, as Python sorts them."""
-    order, ties, skip, whole = _by_first_bits(column)
+    found, skip, whole = _by_first_bits(column)
+    order, ties = found.order, found.repeats
     while ties.any() and not whole:
         places = np.flatnonzero(ties | np.append(ties[1:], False))
         rows, groups = order[places], np.cumsum(~ties[places])
@@ -50,10 +53,10 @@ def sorted_texts(column: "TextColumn") -> SortedTexts:
         order[places] = rows[by]
         ties[places[1:]] &= keys[by][1:] == keys[by][:-1]
         skip += WORD
-    return SortedTexts(order, ties)
+    return found
 
 
-def _by_first_bits(column: "TextColumn") -> tuple[Integers, Truths, int, bool]:
+def _by_first_bits(column: "TextColumn") -> tuple[SortedTexts, int, bool]:
     """The order by the first bits in which texts differ, and which places tie there.
 
     Also where these bits begin, and whether texts that tie are equal. The bits stand before the number of the row in
@@ -61,28 +64,47 @@ def _by_first_bits(column: "TextColumn") -> tuple[Integers, Truths, int, bool]:
     """
     n, count = len(column), min(column.word_count, _KEYED)
     rows, ties = max(n - 1, 0).bit_length(), np.zeros(n, dtype=bool)
-    varying = _varying_bits(column, count)
-    skip = next((i for i, bits in enumerate(varying) if bits), count)
-    keys, low = np.empty(n, dtype=np.uint64), 0
-    for part in column.row_blocks():
-        taken = _squeezed(part.words(0, count), varying, _BITS - rows)
-        keys[low : low + len(part)] = (taken << np.uint64(rows)) | np.arange(low, low + len(part), dtype=np.uint64)
-        low += len(part)
-    keys.sort()
+    keys, varying = _keys(column, count, rows)
+    if not (keys[1:] > keys[:-1]).all():  # else the file is in order
+        keys.sort()
     order = (keys & np.uint64((1 << rows) - 1)).view(np.int64)
     keys >>= np.uint64(rows)
     np.equal(keys[1:], keys[:-1], out=ties[1:])
+    skip = next((i for i, bits in enumerate(varying) if bits), count)
     fit = sum(bits.bit_count() for bits in varying) <= _BITS - rows
-    return order, ties, skip * WORD, fit and column.longest <= count * WORD and not column.zeros
+    whole = fit and column.longest <= count * WORD and not column.zeros
+    return SortedTexts(order, ties, _digest(column, count, varying, keys) if whole else None), skip * WORD, whole
 
 
-def _varying_bits(column: "TextColumn", count: int) -> list[int]:
-    """Which bits of each of the first words differ between texts."""
-    first = column[:1].words(0, count)
-    found = np.zeros(count, dtype=np.uint64)
-    for part in column.row_blocks():
-        found |= np.bitwise_or.reduce(part.words(0, count) ^ first, axis=0)
-    return [int(bits) for bits in found]
+def _keys(column: "TextColumn", count: int, rows: int) -> tuple[EightByteWords, list[int]]:
+    """(n,) The first varying bits of each text before the number of its row; and which bits vary.
+
+    Which do is guessed from some of the texts, and seen on the way: where others vary too all is done once more.
+    """
+    n, first = len(column), column[:1].words(0, count)
+    some = column[:: max(1, n // BLOCK)].words(0, count)
+    guess: list[int] = np.bitwise_or.reduce(some ^ first, axis=0).tolist()
+    keys = np.empty(n, dtype=np.uint64)
+    while True:
+        low, seen = 0, np.zeros(count, dtype=np.uint64)
+        for part in column.row_blocks():
+            words = part.words(0, count)
+            seen |= np.bitwise_or.reduce(words ^ first, axis=0)
+            taken = _squeezed(words, guess, _BITS - rows)
+            keys[low : low + len(part)] = (taken << np.uint64(rows)) | np.arange(low, low + len(part), dtype=np.uint64)
+            low += len(part)
+        if guess == (varying := seen.tolist()):
+            return keys, varying
+        guess = varying
+
+
+def _digest(column: "TextColumn", count: int, varying: Sequence[int], keys: EightByteWords) -> bytes:
+    """sha256 of the sorted texts: of what they have in common, and of the sorted bits in which they differ."""
+    common = column[:1].words(0, count) & ~np.array(varying, dtype=np.uint64)
+    hashed = hashlib.sha256(np.array([len(column), count, *varying], dtype=np.uint64).tobytes())
+    hashed.update(common.tobytes())
+    hashed.update(keys.data)
+    return hashed.digest()
 
 
 def _squeezed(words: EightByteWords, varying: Sequence[int], room: int) -> EightByteWords:

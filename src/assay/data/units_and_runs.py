@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,14 @@ class SortedTable:
         """(n,) The loss or the score of each unit."""
         return self.numbers("loss" if self.table.kind == "losses" else "score") if self.means is None else self.means
 
+    def values_into(self, out: Floats) -> Floats:
+        """The same, written into an array."""
+        if self.means is None and not self.in_place:
+            own = self.table.numbers["loss" if self.table.kind == "losses" else "score"]
+            return own.take(self.rows, out=out, mode="clip")  # another mode would make a copy first
+        out[:] = self.values
+        return out
+
     def keep(self, chosen: NDArray[np.bool_]) -> "SortedTable":
         costs = {name: values[chosen] for name, values in self.costs.items()}
         means = None if self.means is None else self.means[chosen]
@@ -53,7 +62,7 @@ class SortedTable:
 
     def units(self, chosen: slice = slice(None)) -> TextColumn:
         """Names of the units: the id, prefixed with the split where both splits are present."""
-        ids = self.table.ids[self.rows[chosen]]
+        ids = self.table.ids[chosen] if self.in_place else self.table.ids[self.rows[chosen]]
         if not self.pooled:
             return ids
         splits = self.table.labels["split"]
@@ -65,14 +74,29 @@ class SortedTable:
             return False
         if self.rows is other.rows and self.table.ids.same(other.table.ids):
             return True
+        if self.sorted_as is not None and self.sorted_as == other.sorted_as:
+            return True
         blocks = (slice(low, low + _BLOCK) for low in range(0, len(self), _BLOCK))
         return len(self) == len(other) and all(
             self.table.ids[self.rows[some]].same(other.table.ids[other.rows[some]]) for some in blocks
         )
 
+    @cached_property
+    def in_place(self) -> bool:
+        """Whether the rows of the table are the units, in their order."""
+        n = len(self.table)
+        return len(self.rows) == n and (not n or bool(self.rows[0] == 0 and (np.diff(self.rows) == 1).all()))
+
+    @property
+    def sorted_as(self) -> bytes | None:
+        """A digest of the sorted ids; ``None``: not known, or these are not the rows of the table in their order."""
+        found = self.table.ids.sorted
+        return found.digest if self.rows is found.order and not found.repeats.any() else None
+
     def numbers(self, name: str) -> Floats:
         """A column of numbers, by unit."""
-        return self.table.numbers[name][self.rows]
+        values = self.table.numbers[name]
+        return values if self.in_place else values.take(self.rows)
 
     def texts(self, name: str) -> Texts:
         """A column of labels, by unit."""

@@ -49,7 +49,7 @@ RULES: dict[str, NumberRule] = {
         _position, "must be a whole number of at least 0", "give the window's first token in its document"
     ),
     "stop": NumberRule(_whole, "must be a whole number of at least 1", "give the token after the window's last one"),
-    "score": NumberRule(lambda x: np.ones(x.shape, dtype=bool), "must be finite", "write a number, or true or false"),
+    "score": NumberRule(np.isfinite, "must be finite", "write a number, or true or false"),
     "weight": NumberRule(lambda x: x > 0, "must be positive", "give the item a weight above 0, or take the row out"),
 }
 

@@ -21,6 +21,8 @@ def exact_sum(values: Floats) -> float:
     """
     if len(values) < _FEWEST or len(values) >= 1 << (_DIGITS - _LOW):
         return math.fsum(values.tolist())
+    if (values == values[0]).all():
+        return len(values) * float(values[0])
     lows: dict[int, int] = {}
     for start in range(0, len(values), _BLOCK):
         _add_block(values[start : start + _BLOCK], lows)

@@ -9,6 +9,7 @@ the 2ⁿ sign vectors whose |Σ ±dᵢ| reaches the observed |Σ dᵢ|. It is ex
 - by inverting the characteristic function Π cos(u dᵢ) otherwise, under an exponential tilt that puts the observed
   sum at the centre, so that a p-value of 10⁻³⁰ has as many correct digits as one of 0.3 (Lugannani and Rice 1980
   use the same tilt for their approximation). Where it does not decay it is cut off and smoothed, and recorded;
+- of many units none of which is large, by the same inversion from their moments (`assay.stats.many_flips`);
 - by random flips only where that would blur p by more than 0.2 %, p = (1 + #) / (1 + B).
 
 The observed sum is one of the 2ⁿ, so p is never 0. Sums equal to the observed one up to rounding count as reaching
@@ -38,10 +39,12 @@ from assay.stats.bootstrap.fourier import (
     one_clump,
     powers_of,
 )
+from assay.stats.in_blocks import MANY
+from assay.stats.many_flips import many_flips
 from assay.stats.numerics import SMALLEST_P, increasing_root, noncentrality
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.streams import signs, stream_key
-from assay.stats.units import Floats, Units, standard_error, weighted_deviation
+from assay.stats.units import Floats, Units, deviation_of_difference, standard_error, weighted_deviation
 
 _MOST_COUNTED = 1 << 16  # sign vectors
 _ALL_TINY = 1100  # units: with more than these, what can be counted has a probability that underflows
@@ -66,15 +69,20 @@ def sign_flip(differences: Floats, *, seed: int = 0, name: str = "sign-flip") ->
     0.0625
     """
     n = len(differences)
+    if n >= MANY and (many := many_flips(differences)) is not None:
+        return _test_of(name, *many, n), ()
     size = np.sort(np.abs(differences[differences != 0]))
     if not len(size):
         return Test(name, 0.0, 1.0, n, None if n else "no pairs"), ()
     scale = sqrt(float((size / size[-1] * (size / size[-1])).sum())) * float(size[-1])
     size, observed = size / scale, abs(float((differences / scale).sum()))
     p, fallbacks = _p_value(size, observed, seed)
-    signed = float((differences / scale).sum())
+    return _test_of(name, float((differences / scale).sum()), p, n), fallbacks
+
+
+def _test_of(name: str, statistic: float, p: float, n: int) -> Test:
     reason = None if p >= SMALLEST_P else f"p is below {SMALLEST_P:g}"
-    return Test(name, signed, min(1.0, max(p, SMALLEST_P)), n, reason), fallbacks
+    return Test(name, statistic, min(1.0, max(p, SMALLEST_P)), n, reason)
 
 
 def _p_value(size: Floats, observed: float, seed: int) -> tuple[float, tuple[Fallback, ...]]:
@@ -289,7 +297,7 @@ def effect_sizes(arms: ArmValues, drawn: Units, confidence_level: float) -> dict
     arms, drawn = _in_range(arms, drawn)
     n, difference = len(arms.a), drawn.estimate
     error = standard_error(drawn) if drawn.n > 1 else None
-    spread = weighted_deviation(arms.b - arms.a, arms.weights) or 0.0
+    spread = deviation_of_difference(arms.a, arms.b, arms.weights) or 0.0
     average = hypot(*(weighted_deviation(arm, arms.weights) or 0.0 for arm in (arms.a, arms.b))) / sqrt(2)
     if error is None or error <= 0 or spread <= 0 or drawn.degenerate:
         reason = "one unit" if error is None else "all differences are equal"
@@ -317,7 +325,7 @@ def effect_sizes(arms: ArmValues, drawn: Units, confidence_level: float) -> dict
 
 def _in_range(arms: ArmValues, drawn: Units) -> tuple[ArmValues, Units]:
     """The same in a unit in which the largest value is about 1: an effect size has none, and 1/1e-320 is no number."""
-    largest = max(float(np.abs(arm).max()) for arm in (arms.a, arms.b))
+    largest = max(max(float(arm.max()), -float(arm.min())) for arm in (arms.a, arms.b))
     power = 0 if largest == 0 else -frexp(largest)[1]
     if abs(power) < 900:
         return arms, drawn

@@ -48,10 +48,24 @@ def _with_residue(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """The rows with two values that differ by rounding only; some at a time, for there may be many."""
     found, step = [], max(1, _AT_ONCE // values.shape[1])
     for first in range(0, len(values), step):
-        ranked = np.sort(values[first : first + step], axis=1)
+        some = values[first : first + step]
+        if values.shape[1] == 2:
+            near = _near(some[:, 0], some[:, 1])
+            found.append(first + np.flatnonzero(near))
+            continue
+        ranked = np.sort(some, axis=1)
         near = (_joined(ranked) & (ranked[:, 1:] != ranked[:, :-1])).any(axis=1)
         found.append(first + np.flatnonzero(near))
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
+def _near(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(n,) Whether two values differ, by rounding only."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = np.abs(b - a)
+        near = gaps <= TOLERANCE * np.maximum(np.abs(a), np.abs(b))
+        near &= gaps != 0
+    return np.asarray(near)
 
 
 def difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ Both are one `Units`: the second has the values num/den, denominators 1 and uneq
 what is drawn in a bootstrap.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -20,6 +21,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.stats import in_blocks
+from assay.stats.in_blocks import MANY
 from assay.stats.rounding import NOISE, without_residue
 
 #: The arrays that functions take and give, everywhere in the package.
@@ -27,6 +30,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 Texts = NDArray[np.object_]  # of str
+
+_FIRST = 2_000  # units that are looked at first, where they nearly always tell
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,18 @@ class Units:
         """Every unit has the same num/den (or there is only one): no spread to resample."""
         least, most = self.extremes
         return most - least <= 1e-12 * max(abs(least), abs(most))
+
+    @cached_property
+    def error(self) -> float | None:
+        """The linearised standard error of the estimate; ``None`` for a single unit, whose error nobody can know."""
+        if self.n < 2:
+            return None
+        if self.n >= MANY and self.probabilities is None:
+            return _error_in_blocks(self)
+        pull = influence(self)
+        scale = float(np.abs(pull).max()) or 1.0  # no square below can over- or underflow
+        pull = pull / scale
+        return scale * sqrt(weighted_mean(pull * pull, self.probabilities) / (self.n - 1))
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
@@ -93,12 +110,16 @@ def joined(numerators: Floats, denominators: Floats) -> tuple[Floats, Floats]:
 
 def mean_of_draws(units: Units) -> Units:
     """The tokens scheme: units drawn ∝ den, and the plain mean of num/den."""
+    if units.equal_denominators and units.denominators[0] == 1 and units.probabilities is None:
+        return units
     share = None if units.equal_denominators else units.denominators / units.denominators.sum()
     return Units(units.numerators / units.denominators, np.ones(units.n), share)
 
 
 def design_effect(denominators: Floats) -> float:
     """Kish's n Σt²/(Σt)²: 1 when all counts are equal; the factor by which token-weighted draws understate variance."""
+    if (denominators == denominators[0]).all():
+        return 1.0
     scaled = denominators / denominators.mean()
     return float((scaled * scaled).mean())
 
@@ -122,12 +143,18 @@ def influence(units: Units) -> Floats:
 
 def standard_error(units: Units) -> float | None:
     """The linearised standard error of R; ``None`` for a single unit, whose error nobody can know."""
-    if units.n < 2:
-        return None
-    pull = influence(units)
-    scale = float(np.abs(pull).max()) or 1.0  # no square below can over- or underflow
-    pull = pull / scale
-    return scale * sqrt(weighted_mean(pull * pull, units.probabilities) / (units.n - 1))
+    return units.error
+
+
+def _error_in_blocks(units: Units) -> float:
+    num, den, estimate = units.numerators, units.denominators, units.estimate
+
+    def residual(part: slice) -> Floats:
+        return num[part] - estimate * den[part]
+
+    scale = in_blocks.largest(residual, units.n) or 1.0
+    (square,) = in_blocks.power_sums(residual, units.n, scale, [2])
+    return scale / weighted_mean(den, None) * sqrt(square / units.n / (units.n - 1))
 
 
 def weighted_deviation(values: Floats, weights: Floats) -> float | None:
@@ -135,11 +162,32 @@ def weighted_deviation(values: Floats, weights: Floats) -> float | None:
     n = len(values)
     if n < 2:
         return None
+    if n >= MANY:
+        return _deviation_in_blocks(lambda part: values[part], weights)
     share = weights / weights.sum()
     centred = values - float((share * values).sum())
     scale = float(np.abs(centred).max()) or 1.0
     centred = centred / scale
     return scale * sqrt(float((share * centred * centred).sum()) * n / (n - 1))
+
+
+def deviation_of_difference(a: Floats, b: Floats, weights: Floats) -> float | None:
+    """The same of b − a."""
+    if len(a) < MANY:
+        return weighted_deviation(b - a, weights)
+    return _deviation_in_blocks(lambda part: b[part] - a[part], weights)
+
+
+def _deviation_in_blocks(values: Callable[[slice], Floats], weights: Floats) -> float:
+    n, mass = len(weights), float(weights.sum())
+    mean = in_blocks.total(lambda part: weights[part] * values(part), n) / mass
+    scale = in_blocks.largest(lambda part: values(part) - mean, n) or 1.0
+
+    def square(part: slice) -> Floats:
+        centred = (values(part) - mean) / scale
+        return centred * centred * weights[part]
+
+    return scale * sqrt(in_blocks.total(square, n) / mass * n / (n - 1))
 
 
 def deviations(units: Units) -> Floats:
@@ -169,6 +217,8 @@ def shape(units: Units) -> Shape | None:
     """Acceleration, trust and degrees of freedom; ``None`` when the jackknife variance is zero (P5)."""
     if units.n < 2:
         return None
+    if units.n >= MANY and units.probabilities is None:
+        return _shape_in_blocks(units)
     pull = deviations(units)
     scale = float(np.abs(pull).max())
     if not scale > 0:
@@ -179,6 +229,30 @@ def shape(units: Units) -> Shape | None:
     fourth = weighted_mean(square * square, p)
     sixth = float((square * square * square * (1 / n**2 if p is None else p * p)).sum())
     return shape_from(third / (sqrt(n) * second**1.5), fourth / (n * second**2), sixth / (n * second**3), n)
+
+
+def _shape_in_blocks(units: Units) -> Shape | None:
+    """The same, some units at a time; what scales all deviations alike is left out."""
+    pull, n = _pull_of_blocks(units), units.n
+    scale = in_blocks.largest(pull, n)
+    if not scale > 0:
+        return None
+    second, third, fourth, sixth = in_blocks.power_sums(pull, n, scale, [2, 3, 4, 6])
+    return shape_from(third / second**1.5, fourth / second**2, sixth / second**3, n)
+
+
+def _pull_of_blocks(units: Units) -> Callable[[slice], Floats]:
+    """`deviations` of some units, times a number that is the same for all."""
+    num, den, estimate = units.numerators, units.denominators, units.estimate
+    above, below = float(num.sum()), float(den.sum())
+    if units.equal_denominators or not below - float(den.max()) > 0:  # beside one unit the others vanish in rounding
+        return lambda part: num[part] - estimate * den[part]
+
+    def left_out(part: slice) -> Floats:
+        return (above - num[part]) / (below - den[part])
+
+    centre = in_blocks.total(left_out, units.n) / units.n
+    return lambda part: centre - left_out(part)
 
 
 def shape_from(third: float, fourth: float, sixth: float, n: int) -> Shape:
@@ -324,6 +398,9 @@ class Grid:
 
 def without_noise(units: Units, sizes: Floats) -> Units:
     """One ratio for all units whose ratios differ by rounding only; ``sizes`` are |values| that were subtracted."""
+    few = units.numerators[:_FIRST] / units.denominators[:_FIRST]
+    if float(np.ptp(few)) > NOISE * float(sizes.max()) / float(units.denominators.min()):  # as nearly always
+        return units
     noise = NOISE * float((sizes / units.denominators).max())
     if float(np.ptp(units.numerators / units.denominators)) > noise:
         return units

@@ -14,6 +14,7 @@ from assay.stats.units import Floats, Units
 
 MOST_GROUPS = 200  # more units than this are drawn as means of neighbours
 _BINS = 80
+_FIRST = 1_000  # units that are looked at first
 _WHOLE = 100  # whole numbers up to this are counts or 0/1 scores
 _TAIL = 5e-4  # of the distribution, on each side, that is not drawn
 
@@ -94,8 +95,11 @@ def _histogram(drawn: Units, resamples: int | None, seed: int) -> tuple[tuple[fl
 
 def _edges(drawn: Units, low: float, high: float) -> Floats:
     """The edges of the bars: of means of whole numbers between their possible values, so that bars are no comb."""
+    few = drawn.numerators[:_FIRST] / drawn.denominators[:_FIRST]
+    if not drawn.equal_denominators or (few != np.rint(few)).any():  # as the first tell of most
+        return np.linspace(low, high, _BINS + 1)
     values = drawn.numerators / drawn.denominators
-    if not drawn.equal_denominators or np.abs(values).max() > _WHOLE or (values != np.rint(values)).any():
+    if np.abs(values).max() > _WHOLE or (values != np.rint(values)).any():
         return np.linspace(low, high, _BINS + 1)
     step = 1 / drawn.n
     width = max(1, ceil((high - low) / step / _BINS))

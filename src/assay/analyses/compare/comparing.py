@@ -209,8 +209,9 @@ def _shown_bits(panel: Panel, name: str, bits: Units, found: IntervalResult, tes
 
 
 def _unit_arms(panel: Panel) -> ArmValues:
-    values = panel.numerators / panel.denominators[:, None]
-    return ArmValues(values[:, 0], values[:, 1], panel.denominators)
+    weights = panel.denominators
+    values = panel.numerators if (weights == 1).all() else panel.numerators / weights[:, None]
+    return ArmValues(values[:, 0], values[:, 1], weights)
 
 
 def _signature(panel: Panel, design: Design, found: _Found) -> str:

@@ -12,14 +12,14 @@ from assay.stats.units import Floats
 if TYPE_CHECKING:
     import duckdb
 
-_SLACK = 4  # a column grows by at least a quarter, so that it is seldom moved
+_MORE = 1.02  # bytes to reserve for the texts of a column, beside what its first chunk says
 
 
-def columns_of(query: "duckdb.DuckDBPyRelation", texts: Sequence[bool]) -> list[Floats | TextColumn]:
-    """The columns of a query: texts, or numbers (DOUBLE, without nulls)."""
+def columns_of(query: "duckdb.DuckDBPyRelation", texts: Sequence[bool], rows: int = 0) -> list[Floats | TextColumn]:
+    """The columns of a query: texts, or numbers (DOUBLE, without nulls); ``rows`` is how many to expect."""
     from nanoarrow import c_array_stream  # late, like DuckDB: those who bring arrays need none
 
-    columns: list[_Texts | _Numbers] = [_Texts() if text else _Numbers() for text in texts]
+    columns: list[_Texts | _Numbers] = [_Texts(rows) if text else _Numbers(rows) for text in texts]
     for chunk in c_array_stream(query):
         for place, column in enumerate(columns):
             column.add(chunk.child(place))
@@ -49,30 +49,31 @@ def _buffers(column: NDArray[Any] | TextColumn) -> list[NDArray[Any] | None]:
 
 
 class _Grown:
-    """An array that grows at its end."""
+    """An array that grows at its end. What is reserved and not used takes no memory."""
 
-    def __init__(self, kind: type[np.generic]) -> None:
-        self.kind, self._array = kind, np.empty(0, dtype=kind)
+    def __init__(self, kind: type[np.generic], reserved: int = 0) -> None:
+        self.kind, self._array = kind, np.empty(reserved, dtype=kind)
         self.size = 0
 
     def add(self, more: NDArray[Any]) -> None:
         size = self.size + len(more)
         if size > len(self._array):
-            # In place where the system can: large arrays are mapped anew and not copied.
-            self._array.resize(max(size, len(self._array) + len(self._array) // _SLACK), refcheck=False)
+            larger = np.empty(max(size, 2 * len(self._array)), dtype=self.kind)
+            larger[: self.size] = self._array[: self.size]
+            self._array = larger
         self._array[self.size : size] = more
         self.size = size
 
     def done(self, spare: int = 0) -> NDArray[Any]:
         """The array, with some zeros after its end."""
-        self._array.resize(self.size + spare, refcheck=False)
-        self._array[self.size :] = 0
-        return self._array
+        if spare:
+            self.add(np.zeros(spare, dtype=self.kind))
+        return self._array[: self.size]
 
 
 class _Numbers:
-    def __init__(self) -> None:
-        self._values = _Grown(np.float64)
+    def __init__(self, rows: int) -> None:
+        self._values = _Grown(np.float64, rows)
 
     def add(self, part: Any) -> None:
         values = np.frombuffer(part.view().buffer(1), np.float64)
@@ -85,8 +86,8 @@ class _Numbers:
 class _Texts:
     """Texts of 64-bit offsets, which `arrow_large_buffer_size` asks for."""
 
-    def __init__(self) -> None:
-        self._data, self._stops = _Grown(np.uint8), _Grown(np.uint32)
+    def __init__(self, rows: int) -> None:
+        self._rows, self._data, self._stops = rows, _Grown(np.uint8), _Grown(np.uint32, rows)
 
     def add(self, part: Any) -> None:
         if not part.length:
@@ -94,6 +95,9 @@ class _Texts:
         view = part.view()
         offsets = np.frombuffer(view.buffer(1), np.int64)[part.offset : part.offset + part.length + 1]
         first, last = int(offsets[0]), int(offsets[-1])
+        if not self._stops.size:
+            each = (last - first) / part.length
+            self._data = _Grown(np.uint8, SPARE + int(_MORE * each * max(self._rows, part.length)))
         stops = offsets[1:] + (self._data.size - first)
         if self._stops.kind == np.uint32 and self._data.size + last - first >= LARGEST_NARROW:
             self._stops = _widened(self._stops)

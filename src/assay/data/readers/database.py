@@ -129,6 +129,10 @@ class DuckSource(ABC):
     def fault(self) -> str | None:
         """What is wrong with the file, searched for line by line after DuckDB refused it; ``None`` if unknown."""
 
+    def rows_expected(self) -> int:
+        """How many rows to make room for; 0: not known before they are read."""
+        return 0
+
     def number(self, column: str) -> str:
         """The SQL of a column as a number, null where it is not one."""
         return f"TRY_CAST({self.text(column)} AS DOUBLE)"
@@ -150,7 +154,8 @@ class DuckSource(ABC):
         texts = [how in ("text", "packed") for _, how in wanted]
         try:
             with self.connection() as database:
-                return [*columns_of(database.sql(f"{select} FROM {self.scan([name for name, _ in wanted])}"), texts)]
+                query = database.sql(f"{select} FROM {self.scan([name for name, _ in wanted])}")
+                return [*columns_of(query, texts, self.rows_expected())]
         except refusals() as error:
             fault = self.fault()
             if fault is None and self.relax():

@@ -36,6 +36,10 @@ class Parquet(DuckSource):
     def scan(self, _columns: Sequence[str], /) -> str:
         return parquet_scan(self.path)
 
+    def rows_expected(self) -> int:
+        counted = shared_cursor().execute(f"SELECT count(*) FROM {self.scan(())}").fetchone()
+        return 0 if counted is None else int(counted[0])
+
     def text(self, column: str) -> str:
         return f"CAST({identifier(column)} AS VARCHAR)"
 

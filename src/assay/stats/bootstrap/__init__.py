@@ -10,6 +10,7 @@ References: Efron (1987), *Better bootstrap confidence intervals*; DiCiccio and 
 intervals*; Hesterberg (2015), *What teachers should know about the bootstrap*, for the widened levels.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite, log, sqrt
 
@@ -21,6 +22,7 @@ from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
 from assay.stats.compiled import Backend
+from assay.stats.in_blocks import MANY
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, t_reach, two_sided
 from assay.stats.records import Fallback, Interval, IntervalName
 from assay.stats.units import Floats, Shape, Units, shape, standard_error
@@ -29,6 +31,29 @@ from assay.stats.which_interval import UnitFacts, interval_for
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
 STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """The distribution of the negated estimate."""
+
+    of: BootstrapDistribution
+
+    @property
+    def method(self) -> str:
+        return self.of.method
+
+    @property
+    def note(self) -> str | None:
+        return self.of.note
+
+    def cdf(self, x: float) -> float:
+        """P(R ≤ x); an atom at x counts half."""
+        return 1 - self.of.cdf(-x)
+
+    def quantiles(self, p: Sequence[float]) -> Floats:
+        """The limits x with P(R ≤ x) = p."""
+        return -self.of.quantiles([1 - one for one in p])
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +94,8 @@ def interval(
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
         found = _of_method(turned, method, confidence_level, resamples, seed, backend, own_p=own_p)
+        if "exact_distribution" in turned.__dict__:
+            units.__dict__["exact_distribution"] = Mirrored(turned.__dict__["exact_distribution"])
         low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
         return replace(found, interval=replace(found.interval, low=low, high=high))
     return _of_method(units, method, confidence_level, resamples, seed, backend, own_p=own_p)
@@ -172,7 +199,7 @@ def _distribution(
 ) -> tuple[BootstrapDistribution, list[Fallback], int | None]:
     if resamples is not None:
         return replicates(units, resamples, seed, backend), [], resamples
-    exact = bootstrap_distribution(units)
+    exact = _exact(units)
     if exact is None:
         why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"
         used = Fallback(f"exact {method}", f"{STAND_IN_RESAMPLES} random resamples", why)
@@ -181,6 +208,17 @@ def _distribution(
         return exact, [], None
     why = "its characteristic function does not decay: few units carry the spread"
     return exact, [Fallback(f"exact {method}", f"exact {method}, {exact.note}", why)], None
+
+
+def _exact(units: Units) -> BootstrapDistribution | None:
+    """The distribution over all resamples; that of many units is kept with them, for the chart needs it again."""
+    if units.n < MANY:
+        return bootstrap_distribution(units)
+    kept = units.__dict__
+    if "exact_distribution" not in kept:
+        kept["exact_distribution"] = bootstrap_distribution(units)
+    found: BootstrapDistribution | None = kept["exact_distribution"]
+    return found
 
 
 def bootstrap_of(units: Units, *, resamples: int | None = None, seed: int = 0) -> BootstrapDistribution:
