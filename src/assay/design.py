@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar, get_args
 
 from assay.errors import UsageError
 from assay.limits import (
@@ -65,6 +65,8 @@ class Design:
     test: TestName = "auto"
     margin: float | None = None
 
+    drawn_whole: ClassVar[bool] = False  # see `assay.stats.bootstrap.interval`
+
     def __post_init__(self) -> None:
         _check_choice("method", self.method, get_args(Method))
         _check_choice("scheme", self.scheme, get_args(Scheme))
@@ -94,6 +96,7 @@ class Design:
             resamples=self.resamples,
             seed=self.seed,
             own_p=own_p,
+            drawn_whole=self.drawn_whole,
         )
 
     def ran(self, made: "Iterable[Interval | None]") -> str:
@@ -105,6 +108,12 @@ class Design:
     def paired(self) -> bool:
         """Whether interval and test are left to us: then they are made to agree. Otherwise both are as computed."""
         return self.method == "auto" and self.test in ("auto", "mcnemar-midp", "mcnemar")
+
+
+class DrawnWhole(Design):
+    """The same, with resamples of many units drawn from the exact distribution of the estimate."""
+
+    drawn_whole: ClassVar[bool] = True
 
 
 Record = TypeVar("Record")

@@ -39,8 +39,9 @@ from assay.certificate.record import FORMAT
 from assay.certificate.rules import ALARM_LEVEL, VERDICT_VERSION, Covered, Windows, decide_by, drift
 from assay.data import Panel
 from assay.data.same_items import copies_note
-from assay.design import DESIGN_EFFECT_LIMIT, Design, Policy
+from assay.design import DESIGN_EFFECT_LIMIT, Design, DrawnWhole, Policy
 from assay.errors import InputError
+from assay.stats.bootstrap.drawn import DRAWN_FROM
 from assay.stats.paired_tests import RANDOM_FLIPS, STAND_IN_FLIPS
 from assay.stats.records import Estimate, Fallback
 from assay.stats.units import Units, design_effect, weighted_deviation
@@ -49,7 +50,8 @@ CLOSED_FORM = "closed form"  # where an interval needs no distribution
 
 #: A method that gives other numbers than before gets a new number here, so that a certificate says what it was made by.
 #: Intervals, 1: BCa for all that is not 0/1. 2: as `compare` takes them, t-hall for few units or few that differ.
-INTERVAL_VERSION, TEST_VERSION, DRIFT_VERSION = 2, 1, 1
+#: 3: as 2, and the replicates of 100,000 units or more are drawn from the exact distribution of the estimate.
+INTERVAL_VERSION, DRAWN_VERSION, TEST_VERSION, DRIFT_VERSION = 2, 3, 1, 1
 
 _RATES: tuple[MetricKind, ...] = ("bits per byte", "bits per character")
 _KINDS: dict[str, MetricKind] = {kind: kind for kind in _RATES}
@@ -62,13 +64,15 @@ PUBLISHED: dict[str, Any] = {"method": "bca-plain", "scheme": "tokens"}
 class Versions:
     """Of the methods that have had several: those of today, or those that a certificate was made by."""
 
-    interval: int = INTERVAL_VERSION
+    interval: int = INTERVAL_VERSION  # of few units; of many it is one more, where they are drawn from a distribution
+    drawn_whole: bool = True
     verdict: int = VERDICT_VERSION
     form: int = FORMAT  # of the certificate itself: what it states
 
 
 TODAY = Versions()
-MADE_BY = {1: Versions(1, 1), 2: TODAY}  # by the version of the interval
+#: By the version of the interval.
+MADE_BY = {1: Versions(1, drawn_whole=False, verdict=1), 2: Versions(drawn_whole=False), DRAWN_VERSION: TODAY}
 
 
 class Computed(TypedDict):
@@ -136,7 +140,7 @@ def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], version
         "ppl": _again(metric, how, deltas) if compared.losses else None,
         "dataset": Dataset(windows=PairedWindows(stats=stats)),
         "exact": _exact(metric, compared),
-        "published": _published(metric, compared, policy) if compared.losses and versions.form > 2 else None,
+        "published": _published(metric, compared, policy, versions) if compared.losses and versions.form > 2 else None,
         "bits_per_byte": _bits(_rate(random, metric.kind, "bits per byte")),
         "bits_per_character": _bits(_rate(random, metric.kind, "bits per character")),
         "drift": _drift(windows, stated.level, versions) if compared.losses else None,
@@ -149,6 +153,8 @@ def _facts(windows: Windows, policy: Policy, rules: tuple[AnyRule, ...], version
 def _design(panel: Panel, policy: Policy, versions: Versions, *, exact: bool) -> Design:
     """As `compare` takes it by default; before that BCa for all that is not 0/1."""
     asked = policy.design(exact=exact)
+    if versions.drawn_whole:
+        asked = DrawnWhole(**asdict(asked))
     if versions.interval > 1 or binary_of(panel, differences_of(panel)) is not None:
         return asked
     return replace(asked, method="bca")
@@ -235,7 +241,7 @@ def _how(compared: Compared, versions: Versions) -> BootstrapFacts:
         replicates=found.design.resamples if drawn else None,
         seed=found.design.seed,
         method=limits.method,
-        version=versions.interval,
+        version=DRAWN_VERSION if drawn and _drawn_whole(compared, versions) else versions.interval,
         scheme=("tokens" if found.computed.scheme == "tokens" else "windows") if drawn else None,
         spread_of_weights=rounded(design_effect(panel.cluster_sums().denominators)),
         spread_limit=DESIGN_EFFECT_LIMIT,
@@ -243,6 +249,12 @@ def _how(compared: Compared, versions: Versions) -> BootstrapFacts:
         degrees_of_freedom=None if drawn else _optional(found.computed.degrees_of_freedom),
         fallbacks=tuple(_replaced(fallback) for fallback in found.fallbacks),
     )
+
+
+def _drawn_whole(compared: Compared, versions: Versions) -> bool:
+    """Whether replicates are drawn from a distribution, where that is known."""
+    found = compared.random.substance
+    return versions.drawn_whole and found is not None and found.units >= DRAWN_FROM
 
 
 def _replaced(found: Fallback) -> Replaced:
@@ -314,10 +326,14 @@ def _exact(metric: PrimaryMetric, compared: Compared) -> ExactInterval:
     )
 
 
-def _published(metric: PrimaryMetric, compared: Compared, policy: Policy) -> PublishedInterval | None:
+def _published(
+    metric: PrimaryMetric, compared: Compared, policy: Policy, versions: Versions
+) -> PublishedInterval | None:
     """As published, whatever the policy says; ``None`` where that is ours, or where there is no spread."""
     panel = replace(compared.windows.final, cluster=None)
     design, whole = replace(policy.design(), **PUBLISHED), differences_of(panel).drawn
+    if versions.drawn_whole:
+        design = DrawnWhole(**asdict(design))
     found = design.interval(drawn_by(whole, design, panel).units)
     limits = found.interval.around(whole.estimate)
     ci = rounded(limits.low), rounded(limits.high)

@@ -175,7 +175,9 @@ class BootstrapFacts(Facts, frozen=True, kw_only=True):
     replicates: Annotated[int | None, _said("Random replicates; null where nothing is drawn, as for 0/1 scores.")]
     seed: Annotated[int, _said("Their seed.")]
     method: Annotated[str, _said("auto: tango for 0/1 scores; t-hall for few windows, or few that differ; else bca.")]
-    version: Annotated[int, _said("Version of the method.")]
+    version: Annotated[
+        int, _said("Version of the method; 3: of 100,000 or more, replicates are drawn from the exact distribution.")
+    ]
     scheme: Annotated[
         Literal["tokens", "windows"] | None,
         _said("What was drawn: windows by their tokens, or uniformly; null where nothing is."),

@@ -16,6 +16,7 @@ from math import inf, isfinite, log, sqrt
 
 import numpy as np
 
+from assay.stats.bootstrap.drawn import DRAWN_FROM, drawn_replicates
 from assay.stats.bootstrap.exact import BootstrapDistribution, bootstrap_distribution
 from assay.stats.bootstrap.resampling import Replicates, replicates, studentized_replicates
 from assay.stats.bootstrap.t_hall import limits as t_hall_limits
@@ -31,6 +32,15 @@ from assay.stats.which_interval import UnitFacts, interval_for
 _RESOLVED = 1e-7  # of probability: what a Fourier series or a convolution can tell from 0
 _BESIDE = 1e-11  # of the range of the values: beyond rounding, nearer than any atom
 STAND_IN_RESAMPLES = 10_000  # where there is no exact distribution and no number was requested
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How random resamples are drawn."""
+
+    seed: int
+    backend: Backend = "auto"
+    whole: bool = False  # of many units from the exact distribution, where it is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +87,13 @@ def interval(
     seed: int = 0,
     backend: Backend = "auto",
     own_p: bool = False,
+    drawn_whole: bool = False,
 ) -> IntervalResult:
     """The interval of Σ num / Σ den; ``resamples=None`` takes the distribution over infinitely many resamples.
 
-    ``auto`` is ``t-hall`` for few units and ``bca`` for others (`assay.stats.which_interval`). ``own_p`` asks for the
-    interval's own p-value too.
+    ``drawn_whole`` draws the resamples of many units from that distribution, and not unit by unit. ``auto`` is
+    ``t-hall`` for few units and ``bca`` for others (`assay.stats.which_interval`). ``own_p`` asks for the interval's
+    own p-value too.
 
     >>> import numpy as np
     >>> from assay.stats.units import Units
@@ -90,15 +102,15 @@ def interval(
     >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
     ('lattice', 2.7, 5.6)
     """
-    method = interval_for(method, UnitFacts.of(units))
+    method, drawing = interval_for(method, UnitFacts.of(units)), Drawing(seed, backend, drawn_whole)
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
-        found = _of_method(turned, method, confidence_level, resamples, seed, backend, own_p=own_p)
+        found = _of_method(turned, method, confidence_level, resamples, drawing, own_p=own_p)
         if "exact_distribution" in turned.__dict__:
             units.__dict__["exact_distribution"] = Mirrored(turned.__dict__["exact_distribution"])
         low, high = 0.0 - found.interval.high, 0.0 - found.interval.low
         return replace(found, interval=replace(found.interval, low=low, high=high))
-    return _of_method(units, method, confidence_level, resamples, seed, backend, own_p=own_p)
+    return _of_method(units, method, confidence_level, resamples, drawing, own_p=own_p)
 
 
 def _leans_left(units: Units) -> bool:
@@ -114,11 +126,11 @@ def _of_method(
     method: IntervalName,
     confidence_level: float,
     resamples: int | None,
-    seed: int,
-    backend: Backend,
+    drawing: Drawing,
     *,
     own_p: bool,
 ) -> IntervalResult:
+    seed, backend = drawing.seed, drawing.backend
     if backend == "compiled" and not own_p and resamples is None and method not in ("t", "t-hall", "studentized"):
         found = _compiled(units, method, confidence_level)
         if found is not None:
@@ -131,7 +143,7 @@ def _of_method(
         return _t_hall(units, confidence_level, own_p=own_p)
     if method == "studentized":
         return _studentized(units, confidence_level, resamples, seed, backend)
-    distribution, fallbacks, used = _distribution(units, method, resamples, seed, backend)
+    distribution, fallbacks, used = _distribution(units, method, resamples, drawing)
     form = shape(units)
     p = bca_own_p(units, form, method, distribution) if own_p else None
     limits = bca_levels(units.n, form, method, confidence_level, distribution.cdf(units.estimate))
@@ -195,10 +207,14 @@ def _studentized(units: Units, level: float, resamples: int | None, seed: int, b
 
 
 def _distribution(
-    units: Units, method: str, resamples: int | None, seed: int, backend: Backend
+    units: Units, method: str, resamples: int | None, drawing: Drawing
 ) -> tuple[BootstrapDistribution, list[Fallback], int | None]:
+    seed = drawing.seed
     if resamples is not None:
-        return replicates(units, resamples, seed, backend), [], resamples
+        known = _exact(units) if drawing.whole and units.n >= DRAWN_FROM else None
+        if known is not None and known.note is None:
+            return drawn_replicates(known, resamples, seed), [], resamples
+        return replicates(units, resamples, seed, drawing.backend), [], resamples
     exact = _exact(units)
     if exact is None:
         why = "the distribution is too uneven to invert to 1 % of a standard error (a dominating unit among many)"
@@ -223,7 +239,7 @@ def _exact(units: Units) -> BootstrapDistribution | None:
 
 def bootstrap_of(units: Units, *, resamples: int | None = None, seed: int = 0) -> BootstrapDistribution:
     """The distribution that bootstrap intervals of these units are read from."""
-    return _distribution(units, "", resamples, seed, "auto")[0]
+    return _distribution(units, "", resamples, Drawing(seed))[0]
 
 
 def _central(level: float) -> tuple[float, float]:
