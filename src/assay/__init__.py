@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from assay.data.readers.formats import HarnessFormat, formats
     from assay.design import Design, Policy
     from assay.engines import Engine
+    from assay.engines.replicates import resampling_on
     from assay.errors import AssayError, InputError, UsageError
     from assay.limits import GroupLimits, Limits, TotalLimits
     from assay.report.files import write_report
@@ -116,6 +117,7 @@ _HOMES = {
     "EndpointSpec": "assay.scoring.models_and_texts",
     "Document": "assay.scoring.models_and_texts",
     "Engine": "assay.engines",
+    "resampling_on": "assay.engines.replicates",
     "tune_run": "assay.training.run",
     "write_report": "assay.report.files",
     "Comparison": "assay.analyses.compare.result",
@@ -206,6 +208,7 @@ __all__ = [
     "read_table",
     "read_tables",
     "reliability",
+    "resampling_on",
     "score",
     "summarize",
     "survey",

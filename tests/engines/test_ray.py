@@ -19,11 +19,13 @@ import pytest
 
 from assay.engines import LOCAL, Engine
 from assay.engines.blocks import WorkerFaultError
+from assay.engines.replicates import resampling_on
 from assay.errors import EngineError, InputError
 from assay.models import path as model_path
 from assay.scoring import score
 from tests.engines.test_bytes import PLAN, TEXTS, contents, generated, one_thread
 from tests.engines.test_engines import Squares
+from tests.engines.test_replicates import RESULTS, always_worth_it
 
 pytestmark = [
     pytest.mark.slow,
@@ -128,7 +130,7 @@ def run(engine: Engine, work: Squares, blocks: int = 20) -> list[int]:
         return list(workers.run(range(blocks)))
 
 
-__all__ = ["one_thread"]  # a fixture of every test here
+__all__ = ["always_worth_it", "one_thread"]  # fixtures
 
 
 @pytest.mark.parametrize("workers", [2, 4])
@@ -173,6 +175,14 @@ def test_generations_have_the_same_bytes(cluster: Cluster, tmp_path: Path) -> No
     here = generated(tmp_path / "here.jsonl", LOCAL)
     for workers in (2, 4):
         assert generated(tmp_path / f"{workers}.jsonl", Engine("ray", workers=workers)) == here
+
+
+@pytest.mark.usefixtures("always_worth_it")
+def test_resampling_has_the_same_numbers(cluster: Cluster) -> None:
+    here = [made().to_dict() for made in RESULTS]
+    for workers in (2, 4):
+        with resampling_on(Engine("ray", workers=workers)):
+            assert [made().to_dict() for made in RESULTS] == here
 
 
 def test_a_node_that_leaves_takes_nothing_with_it(cluster: Cluster) -> None:

@@ -8,6 +8,7 @@ import typer
 from assay.cli import options, which_results
 from assay.cli.option_groups import with_groups
 from assay.cli.shown import Outputs
+from assay.cli.workers import HERE, OnWorkers
 from assay.design import Design, Scheme
 
 
@@ -69,6 +70,7 @@ def compare(
     ] = False,
     *,
     junit: options.Junit = None,
+    where: OnWorkers = HERE,
     out: Outputs,
 ) -> None:
     """Is B different from A, by how much, and how sure can one be?
@@ -85,23 +87,24 @@ def compare(
 
     out.check([a, b], junit)
     design = Design(method=method, level=level, scheme=scheme, resamples=resamples, seed=seed, test=test, margin=margin)
-    result = run(
-        a,
-        b,
-        by=by,
-        total=total,
-        groups=groups,
-        adjust=adjust,
-        design=design,
-        models=(a_model, b_model),
-        columns=columns,
-        cluster=cluster,
-        split=split,
-        lower_is_better=lower_is_better,
-        per=per,
-        missing=missing,
-        at=at,
-        every=every,
-        selection=picked.selection(),
-    )
+    with where.resampling():
+        result = run(
+            a,
+            b,
+            by=by,
+            total=total,
+            groups=groups,
+            adjust=adjust,
+            design=design,
+            models=(a_model, b_model),
+            columns=columns,
+            cluster=cluster,
+            split=split,
+            lower_is_better=lower_is_better,
+            per=per,
+            missing=missing,
+            at=at,
+            every=every,
+            selection=picked.selection(),
+        )
     out.show(result, junit=junit)

@@ -9,6 +9,7 @@ from assay.cli import options, which_results
 from assay.cli.option_groups import with_groups
 from assay.cli.options import DATA, OUTPUT, STATISTICS
 from assay.cli.shown import Outputs
+from assay.cli.workers import HERE, OnWorkers
 from assay.design import Design
 
 
@@ -61,6 +62,7 @@ def rank(
     seed: options.Seed = options.DESIGN.seed,
     pairs: Annotated[bool, options.option("Show every pair.", "--pairs", panel=OUTPUT)] = False,
     *,
+    where: OnWorkers = HERE,
     out: Outputs,
 ) -> None:
     """Which models can be told apart?
@@ -76,21 +78,22 @@ def rank(
     from assay.analyses.rank import rank as run  # late: --help and errors of usage need none of it
 
     out.check(results)
-    board = run(
-        *results,
-        design=Design(method=method, level=level, resamples=resamples, seed=seed, test=test),
-        adjust=adjust,
-        by=by,
-        total=total,
-        groups=groups,
-        previous=previous,
-        weights=weights,
-        min_n=min_n,
-        columns=columns,
-        cluster=cluster,
-        split=split,
-        lower_is_better=lower_is_better,
-        missing=missing,
-        selection=picked.selection(),
-    )
+    with where.resampling():
+        board = run(
+            *results,
+            design=Design(method=method, level=level, resamples=resamples, seed=seed, test=test),
+            adjust=adjust,
+            by=by,
+            total=total,
+            groups=groups,
+            previous=previous,
+            weights=weights,
+            min_n=min_n,
+            columns=columns,
+            cluster=cluster,
+            split=split,
+            lower_is_better=lower_is_better,
+            missing=missing,
+            selection=picked.selection(),
+        )
     out.show(board, all_pairs=pairs)

@@ -11,6 +11,7 @@ from assay.cli import output as shown
 from assay.cli.option_groups import with_groups
 from assay.cli.progress import counting
 from assay.cli.shown import Outputs
+from assay.cli.workers import HERE, OnWorkers
 from assay.design import Design
 
 _WRITTEN = ("survey.json", "survey.md", "statements.md", "cells.csv")  # into -o DIR, besides charts
@@ -98,6 +99,7 @@ def survey(
     ] = None,
     seed: options.Seed = options.DESIGN.seed,
     *,
+    where: OnWorkers = HERE,
     out: Outputs,
 ) -> None:
     """Is this survey benchmark signal or noise?
@@ -112,21 +114,22 @@ def survey(
     written = [] if output is None else [output / name for name in _WRITTEN]
     out.check([truth, *results, prior, summary, merge], *written)
     design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test, margin=margin)
-    report = run(
-        truth,
-        *results,
-        prior=prior,
-        summary=summary,
-        only=only,
-        design=design,
-        min_n=min_n,
-        threshold=threshold,
-        variants=variants,
-        marginal=marginal,
-        merge=merge,
-        by=by,
-        progress=counting("survey", "result files"),
-    )
+    with where.resampling():
+        report = run(
+            truth,
+            *results,
+            prior=prior,
+            summary=summary,
+            only=only,
+            design=design,
+            min_n=min_n,
+            threshold=threshold,
+            variants=variants,
+            marginal=marginal,
+            merge=merge,
+            by=by,
+            progress=counting("survey", "result files"),
+        )
     if output is not None:
         from assay.report.files import write_folder  # late: reports load what draws charts
 

@@ -1,5 +1,6 @@
 """Where work runs: options that verbs take as one group."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -45,6 +46,14 @@ class OnWorkers:
         from assay.engines import Engine  # late: --help needs none of it
 
         return Engine(self.engine, workers=self.workers, address=self.address, gpus_per_worker=self.gpus_per_worker)
+
+    def resampling(self) -> AbstractContextManager[None]:
+        """Where random resampling inside takes seconds, it runs there."""
+        if not self.given():
+            return nullcontext()
+        from assay.engines.replicates import resampling_on  # late: likewise
+
+        return resampling_on(self.chosen())
 
 
 #: In the process that asks.

@@ -20,10 +20,11 @@ from assay.analyses.survey.evidence import LEFT_OUT, POOLED, Survey, segment_wei
 from assay.data import Panel
 from assay.data.panel_views import Substance
 from assay.data.survey import Truth
-from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY
+from assay.data.survey.predictions import ERROR, OK, SCORE_ONLY, Predictions
 from assay.design import Design
 from assay.stats.interval_and_test import joint_p
 from assay.stats.paired_tests import ArmValues, effect_sizes, sign_flip, t_test, wilcoxon
+from assay.stats.ranges import in_ranges
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.rounding import TOLERANCE
 from assay.stats.streams import stream_key, words
@@ -32,6 +33,7 @@ from assay.stats.units import Floats, Integers, Units, effective_number, standar
 
 MARGIN = 0.001  # of the score: a tenth of the last digit that the benchmark publishes
 _POINT = 0.01 + 1e-9
+_SHUFFLED_A_SECOND = 4e7  # scores of shuffled segments on a core, about
 
 Position = Literal["above", "below", "equal", "not told apart"]
 
@@ -227,15 +229,37 @@ def nulls(survey: Survey, n_permutations: int, seed: int) -> Nulls:
     Permutation b of a question is the order of random words that depend on (seed, b, question, segment) only; models
     that lack some segments are permuted among those they have, by the same words.
     """
-    truth, models = survey.truth, len(survey.models)
-    weights = survey.weights / survey.weights.sum()
+    shared = _Shuffled(survey.truth, survey.predictions, survey.row_scores, survey.weights / survey.weights.sum())
+    seconds = n_permutations * len(survey.truth) * (1 + len(survey.models)) / _SHUFFLED_A_SECOND
+    parts = list(in_ranges(_range_of_nulls, (shared, seed), n_permutations, seconds=seconds))
+    return Nulls(
+        np.concatenate([part.truth for part in parts]),
+        np.concatenate([part.models for part in parts], axis=1),
+        parts[0].observed,
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Shuffled:
+    """What permutations need of a survey."""
+
+    truth: Truth
+    predictions: Predictions
+    row_scores: Floats
+    weights: Floats  # (C,) of cells, in all 1
+
+
+def _range_of_nulls(shared: tuple[_Shuffled, int], first: int, n_permutations: int) -> Nulls:
+    """The same for the permutations first, first + 1, …."""
+    survey, seed = shared
+    truth, weights, models = survey.truth, survey.weights, len(survey.predictions.models)
     own, of_truth = np.zeros((models, n_permutations)), np.zeros(n_permutations)
     observed, mass = np.zeros(models), np.zeros(models)
     usable = np.flatnonzero(~np.isnan(survey.row_scores) & (survey.predictions.status != SCORE_ONLY))
     by_question = np.argsort(truth.question, kind="stable")
     starts = np.flatnonzero(np.diff(truth.question[by_question], prepend=-1))
     for cells in np.split(by_question, starts[1:]):
-        random = _words(truth, cells, n_permutations, seed)
+        random = _words(truth, cells, (first, n_permutations), seed)
         order = np.argsort(random, axis=1)  # (B, s)
         of_truth += _permuted(similarity(truth.shares[cells][:, None], truth.shares[cells]), order, weights[cells])
         tables, has = _tables(survey, cells, usable)
@@ -250,11 +274,12 @@ def nulls(survey: Survey, n_permutations: int, seed: int) -> Nulls:
     return Nulls(of_truth, own / whole[:, None], observed / whole)
 
 
-def _words(truth: Truth, cells: Integers, n_permutations: int, seed: int) -> NDArray[np.uint64]:
+def _words(truth: Truth, cells: Integers, chosen: tuple[int, int], seed: int) -> NDArray[np.uint64]:
     """(B, s) A word for each segment of the question, whose order is the permutation."""
     question = truth.questions[int(truth.question[cells[0]])].id
     key = stream_key(seed, f"segments within {question}")
-    return words(key, 0, n_permutations * len(cells)).reshape(n_permutations, len(cells))
+    first, count = chosen
+    return words(key, first * len(cells), count * len(cells)).reshape(count, len(cells))
 
 
 def _permuted(table: Floats, order: Integers, weights: Floats) -> Floats:
@@ -262,9 +287,9 @@ def _permuted(table: Floats, order: Integers, weights: Floats) -> Floats:
     return np.asarray((table[order, np.arange(len(weights))] * weights).sum(axis=1))
 
 
-def _tables(survey: Survey, cells: Integers, usable: Integers) -> tuple[Floats, NDArray[np.bool_]]:
+def _tables(survey: _Shuffled, cells: Integers, usable: Integers) -> tuple[Floats, NDArray[np.bool_]]:
     """[m, a, s] The mean score on segment s of the answers of model m about segment a; and where it gave any."""
-    predictions, size = survey.predictions, len(cells)
+    predictions, size, models = survey.predictions, len(cells), len(survey.predictions.models)
     # answers are sorted by cell, and so are the usable ones
     low = np.searchsorted(predictions.cell[usable], cells)
     high = np.searchsorted(predictions.cell[usable], cells, side="right")
@@ -274,7 +299,7 @@ def _tables(survey: Survey, cells: Integers, usable: Integers) -> tuple[Floats, 
     read = predictions.status[rows] == OK
     scored[read] = similarity(survey.truth.shares[cells], predictions.shares[rows[read]][:, None])
     place = predictions.model[rows] * size + given
-    sums, counts = np.zeros((len(survey.models) * size, size)), np.zeros(len(survey.models) * size)
+    sums, counts = np.zeros((models * size, size)), np.zeros(models * size)
     np.add.at(sums, place, scored)
     np.add.at(counts, place, 1.0)
     tables = sums / np.maximum(counts, 1)[:, None]

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.compiled import Backend, compiles
+from assay.stats.ranges import in_ranges
 from assay.stats.streams import counted_sums, counts_of_draws, in_groups, rule_of, stream_key, words
 from assay.stats.units import Floats, Units
 
 _COMPILE_ABOVE = 2e7  # draws: about what numpy does in the time that loading the compiled kernels takes
 _ONE_THREAD_BELOW = 2e7  # draws, some milliseconds: on a busy machine a second thread starts later than that
+_DRAWS_A_SECOND = 2e8  # of a core, about
 _BATCH = 1 << 18  # draws per pass of the numpy backend
 _COUNTED = 1 << 20  # counts per pass
 COUNTED_FROM = 400  # units: fewer are drawn, from a table of all pairs that fits the cache
@@ -93,8 +95,14 @@ def resampled_sums(
     key, columns = stream_key(seed, purpose), np.ascontiguousarray(columns)
     compiled = compiles(backend, resamples * len(columns), _COMPILE_ABOVE)
     table = None if probabilities is None else alias_table(probabilities)
-    run = _compiled_sums if compiled else _numpy_sums
-    return run(columns, table, key, first, resamples)
+    shared = columns, table, key, first, compiled
+    parts = list(in_ranges(_range_of_sums, shared, resamples, seconds=resamples * columns.size / _DRAWS_A_SECOND))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _range_of_sums(shared: "tuple[Floats, _Table, int, int, bool]", first: int, count: int) -> Floats:
+    columns, table, key, offset, compiled = shared
+    return (_compiled_sums if compiled else _numpy_sums)(columns, table, key, offset + first, count)
 
 
 def resampled_counts(n: int, resamples: int, seed: int, purpose: str) -> Iterator[Floats]:

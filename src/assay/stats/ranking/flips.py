@@ -9,7 +9,7 @@ Few groups have few sign vectors, and then all of them are taken: 2^(G − 1), f
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import frexp
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.progress import counted
+from assay.stats.ranges import in_ranges
 from assay.stats.ranking.pairs import Pairs, flipped
 from assay.stats.streams import stream_key, words
 from assay.stats.units import Floats, Grid, Integers
@@ -27,6 +28,7 @@ _SINGLE_ABOVE = 5e8  # multiplications
 _MEASURED, _MARGIN = 64, 8.0  # replicates on which single precision is measured, and times what it is off
 _FEW = 1_000  # units that are looked at first
 _SIGNS = 1 << 22  # signs at a time
+_PRODUCTS_A_SECOND = 3e10  # of a core, in single precision, about
 _PAIRS = 1 << 22  # null differences at a time
 
 
@@ -106,11 +108,15 @@ class Flips:
         """(rows, G) ±1."""
         return _as_signs(self.codes(first, rows), len(self.columns))
 
-    def signs_of(self, count: int, kind: Any = np.float64) -> Iterator[NDArray[Any]]:
+    def signs_of(self, count: int) -> Iterator[Floats]:
         """(rows, G) ±1, of the replicates from the first on, some at a time."""
-        batch = max(1, min(count, _SIGNS // len(self.columns)))
+        batch = self.batch(count)
         for first in counted(range(0, count, batch), "rank: sign flips", "blocks"):
-            yield _as_signs(self.codes(first, min(batch, count - first)), len(self.columns), kind)
+            yield self.signs(first, min(batch, count - first))
+
+    def batch(self, count: int) -> int:
+        """How many replicates are summed at a time."""
+        return max(1, min(count, _SIGNS // len(self.columns)))
 
     @cached_property
     def size(self) -> float:
@@ -194,6 +200,16 @@ def flips_of(pairs: Pairs, seed: int = 0) -> Flips:
     return made[seed]
 
 
+def _range_of_sums(flips: Flips, begin: int, count: int) -> NDArray[Any]:
+    """(k, count) Σ ±x of the columns as they are, for the replicates from the first one on."""
+    groups, k = flips.columns.shape
+    kind, out, batch = flips.columns.dtype, np.empty((k, count), dtype=flips.columns.dtype), flips.batch(count)
+    for low in counted(range(0, count, batch), "rank: sign flips", "blocks"):
+        rows = min(batch, count - low)
+        out[:, low : low + rows] = (_as_signs(flips.codes(begin + low, rows), groups, kind) @ flips.columns).T
+    return out
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class NullSums:
     """(k, B) Σ ±x of every system, in single or double precision."""
@@ -208,11 +224,11 @@ class NullSums:
         exact = _counts(columns)  # in single precision too
         unit = 1.0 if double or exact else flips.size
         kind: Any = np.float64 if double and not exact else np.float32
-        scaled, values = (columns / unit).astype(kind, copy=False), np.empty((k, count), dtype=kind)
-        first = 0
-        for signs in flips.signs_of(count, kind):
-            values[:, first : first + len(signs)] = (signs @ scaled).T
-            first += len(signs)
+        scaled = (columns / unit).astype(kind, copy=False)
+        drawn = replace(flips, columns=scaled, holes=(), own=None)  # it may travel
+        batch, seconds = flips.batch(count), count * columns.size / _PRODUCTS_A_SECOND
+        parts = list(in_ranges(_range_of_sums, drawn, count, seconds=seconds, step=batch))
+        values = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         if double or exact:
             return cls(values.astype(np.float64, copy=False), np.zeros(k), unit)
         rows = min(_MEASURED, count)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.compiled import Backend, compiles
+from assay.stats.ranges import in_ranges
 from assay.stats.streams import stream_key, words
 from assay.stats.survey import (
     ENOUGH,
@@ -36,6 +37,7 @@ from assay.stats.units import Floats, Integers
 Counts = NDArray[np.int32]
 
 _COMPILE_ABOVE = 3e6  # people drawn, or scores: about what numpy does in the time that loading the kernels takes
+_PEOPLE_A_SECOND = 5e8  # of a core, about
 _CHUNK = 1 << 20  # counts held at once, about
 _NOISE_DRAWS = 4_000
 DRAWS = 32  # parts of each sample: their own noise is small beside that of the questions, and is part of its estimate
@@ -70,33 +72,36 @@ class DrawnAnswers:
     ends: Counts  # (2, cells, K) the least and the most of each
 
 
-def draw(people: Respondents, cells: slice, resamples: int, key: int, backend: Backend) -> DrawnAnswers:
-    """How many choose each option, for a range of cells."""
+def draw(
+    people: Respondents, cells: slice, resamples: int, key: int, backend: Backend, *, first: int = 0
+) -> DrawnAnswers:
+    """How many choose each option, for a range of cells, in the replicates first … first + resamples − 1."""
     low, high = cells.start, cells.stop
     if backend != "compiled":
-        counts = _numpy_counts(people, cells, resamples, key)
+        counts = _numpy_counts(people, cells, (first, resamples), key)
         return DrawnAnswers(counts, np.stack([counts.min(axis=1), counts.max(axis=1)]))
     from assay.stats.survey import kernels as kernels_survey  # late: importing numba takes half a second
 
     counts = np.zeros((high - low, resamples, people.shares.shape[1]), dtype=np.int32)
     ends = np.zeros((2, high - low, people.shares.shape[1]), dtype=np.int32)
-    stream = np.uint64(key), 0, int(people.start[-1])
+    stream = np.uint64(key), first, int(people.start[-1])
     kernels_survey.draw(
         people.limits[cells], people.n[cells], people.options[cells], people.start[low:high], stream, counts, ends
     )
     return DrawnAnswers(counts, ends)
 
 
-def _numpy_counts(people: Respondents, cells: slice, resamples: int, key: int) -> Counts:
+def _numpy_counts(people: Respondents, cells: slice, replicates: tuple[int, int], key: int) -> Counts:
     """Replicate by replicate, all people at once."""
     low, high, width = cells.start, cells.stop, people.shares.shape[1]
+    first, resamples = replicates
     begin, end, whole = int(people.start[low]), int(people.start[high]), int(people.start[-1])
     person = np.repeat(np.arange(high - low), people.n[low:high])  # the cell of each
     lane = np.concatenate([4 * (s - begin) + np.arange(m) for s, m in _runs(people, low, high)])
     limits = people.limits[low:high]
     out = np.empty((high - low, resamples, width), dtype=np.int32)
     for b in range(resamples):
-        digit = words(key, b * whole + begin, end - begin).astype("<u8").view("<u2")[lane]
+        digit = words(key, (first + b) * whole + begin, end - begin).astype("<u8").view("<u2")[lane]
         option = np.zeros(len(person), dtype=np.int64)
         for j in range(width - 1):
             option += digit >= limits[person, j]
@@ -131,16 +136,23 @@ def resampled_scores(
     backend: Backend = "auto",
 ) -> Floats:
     """(blocks, B, M) Σ weight · (1 − √JSD) in each block, with the answers of every cell drawn again B times."""
-    key, models = stream_key(seed, purpose), predicted.shares.shape[1]
-    out = np.zeros((predicted.n_blocks, resamples, models))
+    work = max(float(people.n.sum()), 2.0 * predicted.weights.size) * resamples
     if backend == "auto":
-        work = max(float(people.n.sum()), 2.0 * predicted.weights.size) * resamples
         backend = "compiled" if compiles("auto", work, _COMPILE_ABOVE) else "numpy"
+    shared = people, predicted, stream_key(seed, purpose), backend
+    parts = list(in_ranges(_range_of_scores, shared, resamples, seconds=work / _PEOPLE_A_SECOND))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
+def _range_of_scores(shared: tuple[Respondents, Predicted, int, Backend], first: int, resamples: int) -> Floats:
+    """(blocks, B, M) The same for the replicates first … first + B − 1."""
+    people, predicted, key, backend = shared
+    out = np.zeros((predicted.n_blocks, resamples, predicted.shares.shape[1]))
     logs = _count_logs(int(people.n.max()))
     step = max(1, _CHUNK // (resamples * people.shares.shape[1]))
     for low in range(0, len(people.n), step):
         cells = slice(low, min(low + step, len(people.n)))
-        drawn = draw(people, cells, resamples, key, backend)
+        drawn = draw(people, cells, resamples, key, backend, first=first)
         tables = _Tables.of(people, predicted, cells, drawn)
         add = _add_compiled if backend == "compiled" else _add_numpy
         add(tables, drawn, logs, (predicted.weights[cells], predicted.blocks[cells]), out)
