@@ -10,7 +10,7 @@ from assay.data.panel_views import Runs
 from assay.data.tables import Labels, numbered
 from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
-from assay.stats.rounding import TOLERANCE
+from assay.stats.rounding import TOLERANCE, WHOLE
 from assay.stats.units import Floats, Integers
 
 #: Variances of variances are fourth powers, which leave float64 beyond 1e±77.
@@ -49,12 +49,27 @@ def numbers(name: str, values: ArrayLike, *, holes: bool = False) -> Floats:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers in rows of equal length ({error}); convert them first.") from error
+    _check_whole(name, values, array)
     good = np.isfinite(array) | (np.isnan(array) if holes else False)
     if not bool(good.all()):
         where = tuple(np.argwhere(~good)[0].tolist())
         hint = "take that unit out" if not np.isnan(array[where]) else "take that unit out, or allow it with holes=True"
         raise InputError(f"{name} must be finite, but {name}{list(where)} is {array[where]}; {hint}.")
     return array + 0.0
+
+
+def _check_whole(name: str, values: ArrayLike, array: Floats) -> None:
+    """Refuse whole numbers that would become others."""
+    given = np.asarray(values)
+    if given.dtype.kind not in "iuO" or not array.size or not bool((np.abs(array) > WHOLE).any()):
+        return
+    for where in np.argwhere(np.abs(array) > WHOLE).tolist():
+        one = given[tuple(where)]
+        if isinstance(one, int | np.integer) and int(one) != int(array[tuple(where)]):
+            raise InputError(
+                f"{name} must have no more digits than can be computed with, but {name}{where} is {one}; "
+                f"subtract one number from all of them, or give {float(one):g}."
+            )
 
 
 def shared(denominators: Floats) -> Floats:

@@ -11,8 +11,10 @@ from assay.data.tables import SPLITS, Labels
 from assay.data.text_columns import TextColumn
 from assay.errors import InputError
 from assay.names import argument, shown
+from assay.stats.rounding import WHOLE
 from assay.stats.units import Floats, Integers, Truths
 
+_LOOKED_AT = 20  # rows with larger numbers than are sure to be exact: each is asked for by itself
 NAMED = 3  # how many of the rows that repeat an id a message names
 
 
@@ -59,6 +61,7 @@ def check_number(source: RowSource, name: str, column: str, values: Floats) -> N
     rule = RULES[name]
     good = np.isfinite(values) & rule.holds(values)
     if good.all():
+        _check_digits(source, name, column, values)
         return
     row = int(np.argmin(good)) + 1
     text = source.cell(column, row)
@@ -69,6 +72,18 @@ def check_number(source: RowSource, name: str, column: str, values: Floats) -> N
         raise _refused(source, row, column, f"{shown(text)} is not a number{comma}", rule.write)
     must = rule.must if np.isfinite(values[row - 1]) else "must be finite"
     raise _refused(source, row, column, f"{name} {must}, but got {shown(text)}", rule.write)
+
+
+def _check_digits(source: RowSource, name: str, column: str, values: Floats) -> None:
+    """Refuse whole numbers that would become others: a difference of 1 between two of them would be none."""
+    if not len(values) or max(float(values.max()), -float(values.min())) <= WHOLE:
+        return
+    for row in (np.flatnonzero(np.abs(values) > WHOLE)[:_LOOKED_AT] + 1).tolist():
+        text = source.cell(column, row).strip()
+        if text.lstrip("+-").isdecimal() and int(text) != int(values[row - 1]):
+            what = f"{name} {shown(text)} has more digits than can be computed with"
+            less = "subtract one number from all scores, or " if name == "score" else ""
+            raise _refused(source, row, column, what, f"{less}write {float(text):g}")
 
 
 def check_texts(source: RowSource, column: str, values: TextColumn) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 NOISE = 8 * float(np.finfo(np.float64).eps)  # of a few operations
 _FIRST, _AT_ONCE = 2_000, 1 << 18  # rows that are looked at first, values that are sorted at a time
+WHOLE = 2.0**53  # up to here every whole number is a double
 TOLERANCE = 1e-12  # of the larger of the two values that are subtracted
 
 

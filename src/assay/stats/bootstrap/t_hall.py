@@ -11,7 +11,7 @@ Each is short where the other is long, and the outer limits of both cover. No ra
 """
 
 from dataclasses import dataclass
-from math import cbrt, copysign, sqrt
+from math import cbrt, copysign, ldexp, sqrt
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from assay.stats.numerics import t_reach, two_sided
 from assay.stats.units import Floats, Units
 
 _LEAST = float(np.finfo(np.float64).eps)
+_TINY, _DOUBLINGS = 1e-290, 600  # differences this small lose digits; so many doublings bring them back
+_SMALLEST = 5e-324
 _STRAIGHT = 1e-9  # a skewness this small bends nothing, and cannot be divided by
 
 
@@ -47,6 +49,8 @@ def moments(units: Units) -> Moments:
     estimate = float(np.add.reduce(top)) / total
     pull = (top - estimate * share) / total  # sums to 0
     scale = float(np.abs(pull).max())
+    if scale < _TINY:
+        return _enlarged(units)
     pull, weight = pull / scale, share / total
     square = pull * pull
     second, third, fourth = (float(np.add.reduce(power)) for power in (square, square * pull, square * square))
@@ -55,6 +59,13 @@ def moments(units: Units) -> Moments:
     kurtosis = n * fourth / second**2
     satterthwaite = n - 1.0 if kurtosis <= 1 else min(n - 1.0, max(1.0, 2 * n / (kurtosis - 1)))
     return Moments(estimate, error, third / second**1.5, min(satterthwaite, bell_mccaffrey(weight)), n)
+
+
+def _enlarged(units: Units) -> Moments:
+    """The moments of numbers so small that their differences would be lost in rounding."""
+    found = moments(Units(np.ldexp(units.numerators, _DOUBLINGS), units.denominators, units.probabilities))
+    error = max(ldexp(found.error, -_DOUBLINGS), _SMALLEST)
+    return Moments(ldexp(found.estimate, -_DOUBLINGS), error, found.skewness, found.df, found.n)
 
 
 def bell_mccaffrey(weight: Floats) -> float:
