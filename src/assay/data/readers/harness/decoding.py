@@ -8,15 +8,16 @@ others, the first few megabytes of a file are looked at (`EqualKeys`).
 """
 
 import re
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from assay.data.readers.harness.equal_keys import MOST_OF_A_FILE, EqualKeys
+from assay.data.readers.harness.lines import empty_file, lines_of, place_of_line, whole_lines
 from assay.errors import InputError
-from assay.files.reading import DOCUMENT, LINES, cannot_open, megabytes, opened, parse_json, read_bytes
+from assay.files.reading import DOCUMENT, parse_json, read_bytes
 from assay.names import one_line
 
 T = TypeVar("T")
@@ -101,34 +102,62 @@ def _converted(found: Any, kind: type[T]) -> T:
 def decoded_lines(
     path: Path, kind: type[T], *, once: tuple[bytes, ...] = (), whole: Callable[[T, bytes], bool] | None = None
 ) -> Iterator[tuple[str, T]]:
-    """Yield the records of a file of JSON lines with their locations; blank lines are skipped.
+    """Yield the records of a file of JSON lines with their locations; ``once`` and ``whole`` as in `decoded_blocks`."""
+    label = one_line(str(path))
+    for numbers, records in decoded_blocks(path, kind, once=once, whole=whole):
+        for number, record in zip(numbers, records, strict=True):
+            yield f"{label}, line {number}", record
 
-    Keys that must be there ``once`` are written as they are in the file: ``b'"id":'``; ``whole`` as in `decoded_file`.
+
+def decoded_blocks(
+    path: Path, kind: type[T], *, once: tuple[bytes, ...] = (), whole: Callable[[T, bytes], bool] | None = None
+) -> Iterator[tuple[Sequence[int], list[T]]]:
+    """Yield the records of a file of JSON lines, many at a time, with the numbers of their lines from 1.
+
+    Blank lines are skipped. Keys that must be there ``once`` are written as they are in the file, ``b'"id":'``, and are
+    of fields that every record has; ``whole`` as in `decoded_file`.
     """
-    label, empty, decode = one_line(str(path)), True, msgspec.json.Decoder(kind).decode
+    decoder, number, empty = msgspec.json.Decoder(kind), 1, True
     equal = EqualKeys(0 if once or whole else MOST_OF_A_FILE)
-    with opened(path, LINES) as file:
-        try:
-            for number, line in enumerate(iter(lambda: file.readline(DOCUMENT.bytes + 1), b""), start=1):
-                if not line.strip() or line.strip() == _MARK:
-                    continue
-                place, empty = f"{label}, line {number}", False
-                if len(line) > DOCUMENT.bytes:
-                    raise InputError(
-                        f"{place}: a line may have at most {megabytes(DOCUMENT.bytes)}; write one object per line."
-                    )
-                try:
-                    found = decode(line)
-                except _REFUSED:
-                    found = _parsed(line, kind, place, None)
-                counted = all(line.count(key) == 1 for key in once) and (whole is None or whole(found, line))
-                if not counted or equal.found_in(line):
-                    found = _parsed(line, kind, place, None)
-                yield place, found
-        except OSError as error:
-            raise cannot_open(path, error) from error
+    for block in whole_lines(path):
+        count = block.count(b"\n")
+        together = None if whole or equal.looks else _together(decoder, block, count, once)
+        if together is not None:
+            empty = False
+            yield range(number, number + count), together
+        else:
+            for at, line in lines_of(block, number):  # one by one: who wants the first only may not know the next
+                empty = False
+                yield (at,), [_alone(decoder, line, place_of_line(path, at), once, whole, equal)]
+        number += count
     if empty:
-        raise InputError(f"{label}: the file is empty; check what should have written it.")
+        raise empty_file(path)
+
+
+def _together(decoder: msgspec.json.Decoder[T], block: bytes, count: int, once: Iterable[bytes]) -> list[T] | None:
+    """The records of so many lines; ``None`` where they must be read one by one."""
+    try:
+        found = decoder.decode_lines(block)
+    except _REFUSED:
+        return None
+    # None lacks a key that all must have, so none has it twice if it is there as often as there are lines.
+    return found if len(found) == count and all(block.count(key) == count for key in once) else None
+
+
+def _alone(
+    decoder: msgspec.json.Decoder[T],
+    line: bytes,
+    place: str,
+    once: Iterable[bytes],
+    whole: Callable[[T, bytes], bool] | None,
+    equal: EqualKeys,
+) -> T:
+    try:
+        found = decoder.decode(line)
+    except _REFUSED:
+        return _parsed(line, decoder.type, place, None)
+    plain = all(line.count(key) == 1 for key in once) and (whole is None or whole(found, line))
+    return found if plain and not equal.found_in(line) else _parsed(line, decoder.type, place, None)
 
 
 def _fault(said: str, place: str) -> str:

@@ -17,6 +17,11 @@ class EqualKeys:
     def __init__(self, most: int) -> None:
         self._left = most
 
+    @property
+    def looks(self) -> bool:
+        """Whether anything is still looked at."""
+        return self._left > 0
+
     def found_in(self, data: bytes) -> bool:
         """Whether an object of some JSON has a key twice; False where that is not looked for any more."""
         self._left -= len(data)

@@ -12,7 +12,8 @@ from typing import Any, cast
 from assay.data.readers.harness import Log, SampleText, read_lines, told
 from assay.data.readers.harness.answers import Answers, AnswersLog
 from assay.data.readers.harness.decoding import decoded_file
-from assay.data.readers.harness.every_eval_ever_records import Aggregate, EvalResult, SampleFile, TaskSamples
+from assay.data.readers.harness.every_eval_ever_records import Aggregate, EvalResult
+from assay.data.readers.harness.every_eval_ever_samples import SampleFile, TaskSamples
 from assay.data.readers.harness.first_look import FirstLook, first_keys
 from assay.data.readers.harness.places import NumberedPlaces
 from assay.errors import InputError
@@ -79,6 +80,8 @@ class EveryEvalEverLog(AnswersLog):
 
 def _errors(errors: Sequence[str], metrics: Mapping[str, Sequence[float]]) -> list[str] | None:
     """Why answers were lost; nothing of one that another metric has a score of."""
+    if not any(errors):
+        return None
     lost = [why if all(isnan(scores[row]) for scores in metrics.values()) else "" for row, why in enumerate(errors)]
     return lost if any(lost) else None
 

@@ -91,8 +91,7 @@ class HelmLog(Log):
     def measures(self, selection: Selection) -> list[Selection]:
         """Every split with every metric that scores answers; of a run of language modelling the default one."""
         every, found = self._units(selection.metric), []
-        splits = dict.fromkeys(split for _, _, split in every.keys)
-        for split in splits if selection.filter is None else [selection.filter]:
+        for split in every.splits if selection.filter is None else [selection.filter]:
             names = [None] if self.losses else _scores_of_answers(OfSplit.of(every, split).names)
             wanted = names if selection.metric is None else [selection.metric]
             found += [replace(selection, filter=split, metric=metric) for metric in wanted]
@@ -100,8 +99,7 @@ class HelmLog(Log):
 
     def rows(self, selection: Selection, cluster: str | None) -> Rows:
         every = self._units(selection.metric)
-        names = {split for _, _, split in every.keys}
-        split = chosen(self.label, "filter", names, selection.filter, word=FILTER_WORDS["helm"])
+        split = chosen(self.label, "filter", every.splits, selection.filter, word=FILTER_WORDS["helm"])
         units = OfSplit.of(every, split)
         if self.losses and selection.metric in (None, *_LOSS_METRICS):
             rows = self._losses(units, split, selection.metric or "perplexity")
@@ -140,7 +138,10 @@ class HelmLog(Log):
         places = units.places
         names = units.names if asked is not None else _scores_of_answers(units.names)
         metric = chosen(self.label, "metric", names, asked)
-        means = [ABSENT if isnan(mean) else mean for mean in units.means(metric).tolist()]
+        found = units.means(metric)
+        means = (
+            [ABSENT if isnan(mean) else mean for mean in found.tolist()] if np.isnan(found).any() else found.tolist()
+        )
         _, scores = scored(self.label, {metric: means}, places, metric)
         columns = self._columns("item", units) | {"score": scores} | _costs(units)
         return Rows("scores", _measure(metric, split), columns, places)

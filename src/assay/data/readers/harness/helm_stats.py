@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ import numpy as np
 from assay.data.readers.harness import field_of, number
 from assay.data.readers.harness.long_lists import NotPlainError, file_blocks, parts_of_list, records_of_list
 from assay.data.readers.harness.places import NumberedPlaces
+from assay.data.readers.harness.shorter_lists import WithoutItems
 from assay.errors import InputError
 from assay.files.reading import read_json
 from assay.stats.units import Floats, Integers
@@ -67,6 +69,7 @@ class HelmUnits:
     keys: dict[Key, int] = field(default_factory=dict)  # with their place in the columns
     entries: "array[int]" = field(default_factory=lambda: array("q"))  # where each is first told of, from 1
     metrics: dict[str, HelmMetric | None] = field(default_factory=dict)  # None of those that are not kept
+    splits: dict[str, None] = field(default_factory=dict)  # in the order of the file
     perturbed: set[tuple[str, int]] = field(default_factory=set)
 
     def add(self, key: Key, entry: int, name: str, count: float, total: float) -> None:
@@ -76,6 +79,7 @@ class HelmUnits:
 
     def unit(self, key: Key, entry: int) -> int:
         unit = self.keys.setdefault(key, len(self.keys))
+        self.splits[key[2]] = None
         if unit == len(self.entries):
             self.entries.append(entry)
         return unit
@@ -99,14 +103,15 @@ class OfSplit:
 
     @classmethod
     def of(cls, every: HelmUnits, split: str) -> "OfSplit":
+        if list(every.splits) == [split]:
+            return cls(every, list(every.keys), np.arange(len(every.keys)))
         found = {key: unit for key, unit in every.keys.items() if key[2] == split}
         return cls(every, list(found), np.fromiter(found.values(), dtype=np.int64, count=len(found)))
 
     @property
     def places(self) -> NumberedPlaces:
-        return NumberedPlaces(
-            str(self.every.path), array("q", (self.every.entries[unit] for unit in self.units)), "entry"
-        )
+        entries = np.frombuffer(self.every.entries, dtype=np.int64)[self.units]
+        return NumberedPlaces(str(self.every.path), array("q", entries.tobytes()), "entry")
 
     @property
     def names(self) -> list[str]:
@@ -156,7 +161,8 @@ class _Entry(msgspec.Struct, gc=False):
 
 def _quickly(path: Path, keeps: Keeps) -> HelmUnits:
     found, before = HelmUnits(path, keeps), 0
-    for entries in records_of_list(parts_of_list(file_blocks(path), _BETWEEN), _Entry, _once):
+    shorter = WithoutItems("instance_id", _names, keeps)
+    for entries in records_of_list(parts_of_list(file_blocks(path), _BETWEEN), _Entry, _once, shorter):
         if not _add_together(found, entries, before + 1):
             for at, entry in enumerate(entries, start=before + 1):
                 _add_quickly(found, entry, at)
@@ -164,6 +170,10 @@ def _quickly(path: Path, keeps: Keeps) -> HelmUnits:
     if not before:
         raise NotPlainError
     return found
+
+
+def _names(entry: _Entry) -> list[str]:
+    return [stat.name.name for stat in entry.stats]
 
 
 def _once(entries: list[_Entry], part: bytes) -> bool:
@@ -178,14 +188,17 @@ def _add_together(found: HelmUnits, entries: Sequence[_Entry], first: int) -> bo
         return False
     columns = list(zip(*(entry.stats for entry in entries), strict=True))
     names = [{stat.name.name for stat in column} for column in columns]
-    splits = {stat.name.split for column in columns for stat in column}
-    if len(splits) > 1 or any(len(name) > 1 for name in names) or len(set.union(*names)) < len(names):
+    splits = [intern(stat.name.split) for stat in columns[0]]
+    if any(len(name) > 1 for name in names) or len(set.union(*names)) < len(names):
         return False
-    [split], unit = splits, len(found.keys)
-    keys = [(entry.instance_id, entry.train_trial_index, split) for entry in entries]
+    if any([stat.name.split for stat in column] != splits for column in columns[1:]):
+        return False
+    unit = len(found.keys)
+    keys = [(entry.instance_id, entry.train_trial_index, split) for entry, split in zip(entries, splits, strict=True)]
     if len(set(keys)) < len(keys) or not found.keys.keys().isdisjoint(keys):
         return False
     found.keys.update(zip(keys, range(unit, unit + len(keys)), strict=True))
+    found.splits.update(dict.fromkeys(splits))
     found.entries.extend(range(first, first + len(keys)))
     for [name], column in zip(names, columns, strict=True):
         if (metric := found.metric(name)) is not None:

@@ -23,8 +23,9 @@ from assay.data.readers.harness import (
 from assay.data.readers.harness.first_look import FirstLook
 from assay.data.readers.harness.inspect_archive import first_name, open_archive
 from assay.data.readers.harness.inspect_columns import InspectSamples, Wanted
+from assay.data.readers.harness.inspect_json import header_of_json
 from assay.data.readers.harness.inspect_records import SAMPLES, asked, every_sample, zipped
-from assay.data.readers.harness.inspect_samples import header_of_json, read_samples
+from assay.data.readers.harness.inspect_samples import read_samples
 from assay.errors import InputError
 from assay.files.reading import parse_json
 from assay.names import listed

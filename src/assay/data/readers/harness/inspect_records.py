@@ -1,5 +1,6 @@
 """The samples of a log of inspect_ai parsed as any other JSON: all that they hold, and what is wrong with them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from math import inf
 from pathlib import Path
@@ -13,6 +14,8 @@ from assay.files.reading import LINES, opened, parse_json, read_json
 from assay.names import one_line
 
 SAMPLES = "samples/"
+#: How one sample, or summary of one, follows another; the first group is what separates them.
+BETWEEN = re.compile(rb'\}(\s*,\s*)\{\s*"id"\s*:\s*(?:\d+|"(?:[^"\\]|\\.)*")\s*,\s*"epoch"\s*:')
 ATTACHMENT = "attachment://"
 TOKENS = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens_total": "total_tokens"}
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from assay.data.readers.harness.equal_keys import MOST_OF_A_LIST, EqualKeys
+from assay.data.readers.harness.shorter_lists import Shortens
 from assay.files.reading import LINES, cannot_open, opened
 
 T = TypeVar("T")
@@ -43,15 +44,16 @@ def parts_of_list(blocks: Iterable[bytes], between: re.Pattern[bytes]) -> Iterat
     """
     rest: list[bytes] = []
     for block in blocks:
-        # What separates two records may itself be cut, so the end of what came before is looked at again.
-        tail = rest.pop() if rest else b""
-        joined = tail + block
-        cut = _last(between, joined)
+        cut = _last(between, block)
+        if cut is None and rest:
+            # What separates two records may itself be cut, so the end of what came before is looked at again.
+            block = rest.pop() + block  # noqa: PLW2901 - the same, with more before it
+            cut = _last(between, block)
         if cut is None:
-            rest.append(joined) if len(joined) < _BLOCK else rest.extend((joined[:-_LONGEST], joined[-_LONGEST:]))
+            rest.append(block) if len(block) < _BLOCK else rest.extend((block[:-_LONGEST], block[-_LONGEST:]))
             continue
-        yield b"".join([*rest, joined[: cut.start(1)], b"]"])
-        rest = [b"[" + joined[cut.end(1) :]]
+        yield b"".join([*rest, memoryview(block)[: cut.start(1)], b"]"])
+        rest = [b"[" + block[cut.end(1) :]]
     yield b"".join(rest)
 
 
@@ -72,21 +74,30 @@ def _last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
 
 
 def records_of_list(
-    parts: Iterable[bytes], kind: type[T], once: Callable[[list[T], bytes], bool] | None = None
+    parts: Iterable[bytes],
+    kind: type[T],
+    once: Callable[[list[T], bytes], bool] | None = None,
+    shorter: Shortens | None = None,
 ) -> Iterator[list[T]]:
     """The records of each part of a list.
 
     The first ones are looked at for keys that are there twice. Of the others ``once`` says whether the keys that matter
     are in the bytes as often as in the records; if not, they may be there deeper down, or twice, which is looked at.
+    What they need not be decoded for is left out by ``shorter``.
     """
     decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
     first, suspicious = EqualKeys(MOST_OF_A_LIST), EqualKeys(MOST_OF_A_LIST)
-    for at, part in enumerate(parts):
+    for at, whole in enumerate(parts):
+        plain = whole.removeprefix(_MARK) if at == 0 else whole
+        short = None if shorter is None or first.looks else shorter(plain)
+        part = plain if short is None else short
         try:
-            found = decode(part.removeprefix(_MARK) if at == 0 else part)
+            found = decode(part)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise NotPlainError from error
         wrong = once is not None and not once(found, part)
         if first.found_in(part) or (wrong and suspicious.found_in(part)):
             raise NotPlainError
+        if shorter is not None and short is None:
+            shorter.learn(part, found)
         yield found
