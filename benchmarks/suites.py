@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from assay.analyses.rank import rank
-from assay.analyses.suite import suite_of_panel
+from assay.analyses.suite.comparing import suite_of_panel
 from assay.data import Panel
 from assay.design import Design
 from assay.stats.multiplicity import holm

@@ -1,5 +1,6 @@
 """The `assay` command: one verb per module, one place where errors become exit codes."""
 
+import gc
 import os
 import sys
 import warnings
@@ -47,6 +48,9 @@ VERBS = {
 
 #: Verbs without large matrix products: for them BLAS need not start its threads, a tenth of what a short command takes.
 _WITHOUT_BLAS = frozenset({"summarize", "compare", "certify", "verify", "context", "convert", "formats"})
+
+#: Objects made before Python looks for cycles among them: importing makes many, and leaves nothing to be found.
+_SELDOM = (100_000, 20, 20)
 
 #: Verbs that load a model, which takes a while: on a terminal they say within a second that they have begun.
 _LOADS_MODELS = frozenset({"score", "generate", "japanese", "gate", "tune"})
@@ -97,6 +101,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that has no × or − shows ? instead of a traceback
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    gc.set_threshold(*_SELDOM)
     asked = sys.argv[1:2]
     if _WITHOUT_BLAS.issuperset(asked):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported

@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from hashlib import file_digest
-from importlib.metadata import version
 from pathlib import Path
 
 from assay.errors import UsageError
@@ -46,6 +45,8 @@ def _blocks(path: Path) -> list[str]:
 
 def _block(command: str, result: Result, inputs: Iterable[Path]) -> str:
     """The command, what it ran on and with, and what it said."""
+    from importlib.metadata import version  # late: it takes longer to import than many a command
+
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
     said = visible(result.sentence).splitlines()
     sums = [f"{_digest(path)}  {path}" for path in inputs]

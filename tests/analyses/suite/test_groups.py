@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay import Design, Panel, UsageError, compare_suite
-from assay.analyses.suite import suite_of_panel
+from assay.analyses.suite.comparing import suite_of_panel
 from assay.analyses.suite.result import SuiteComparison
 from assay.results.figures import Forest
 from tests.analyses.suite.test_suite import SIZES, panel_of

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Design, InputError, Panel, UsageError, compare_suite
-from assay.analyses.suite import suite_of_panel
+from assay.analyses.suite.comparing import suite_of_panel
 from assay.analyses.suite.result import SuiteComparison
 from assay.data.tables import Labels
 from assay.results.figures import Forest

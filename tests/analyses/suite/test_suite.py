@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from assay import Design, InputError, Panel, UsageError, compare
-from assay.analyses.suite import suite_of_panel
+from assay.analyses.suite.comparing import suite_of_panel
 from assay.analyses.suite.result import SuiteComparison
 from assay.data.tables import Labels
 

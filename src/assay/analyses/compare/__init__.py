@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Unpack
 
-from assay.analyses.compare.attempts import compare_attempts
 from assay.analyses.compare.comparing import assumptions_of, compare_panel, nothing_paired
 from assay.analyses.compare.reading import Asked, pooled
 from assay.analyses.compare.result import Comparison
@@ -79,6 +78,8 @@ def compare(
         raise UsageError("`every` says that all of k attempts must be right; say how many with `at=k`.")
     asked = Asked(models, names, columns, cluster, split, missing, lower_is_better, selection, per)
     if at is not None:
+        from assay.analyses.compare.attempts import compare_attempts  # late: most results have one attempt
+
         return compare_attempts(a, b, asked, at, design, every=every)
     if isinstance(a, Panel):
         panel, runs = asked.two(a, b)

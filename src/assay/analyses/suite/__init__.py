@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.analyses.compare import compare, compare_panel, pooled
 from assay.analyses.compare.reading import Asked
 from assay.analyses.compare.result import Comparison
-from assay.analyses.suite.comparing import is_plain, suite_of_panel
-from assay.analyses.suite.result import SuiteComparison
-from assay.analyses.suite.tasks import TASK, called, several_tasks, weights_told
+from assay.analyses.suite.tasks import TASK, called, is_plain, several_tasks, weights_told
 from assay.data import Panel, Selection
 from assay.data.readers.harness import Groups
 from assay.data.runs.rates import Size
@@ -21,7 +19,10 @@ from assay.errors import NoPairsError, UsageError
 from assay.limits import TaskWeights
 from assay.stats.suites import Adjustment
 
-__all__ = ["compare_or_suite", "compare_suite", "suite_of_panel"]
+if TYPE_CHECKING:
+    from assay.analyses.suite.result import SuiteComparison
+
+__all__ = ["compare_or_suite", "compare_suite"]
 
 
 def compare_suite(
@@ -41,7 +42,7 @@ def compare_suite(
     lower_is_better: bool | None = None,
     selection: Selection | None = None,
     **settings: Unpack[DesignFields],
-) -> SuiteComparison:
+) -> "SuiteComparison":
     """Compare two systems on several tasks: every task, and one total with a verdict.
 
     Sources are those of `compare`, a `Panel` among them, with a column ``task`` (or ``by``, the name of another column
@@ -63,6 +64,8 @@ def compare_suite(
     design = as_given("compare_suite", Design, design, settings)
     reading: dict[str, Any] = {"models": models, "names": names, "cluster": cluster, "missing": missing}
     panel, runs = _panel(a, b, by, groups, columns, selection, {**reading, "lower_is_better": lower_is_better})
+    from assay.analyses.suite.comparing import suite_of_panel  # late: one task needs none of it
+
     return suite_of_panel(panel, design, by=by, weights=weights_told(total), adjust=adjust, runs=runs)
 
 
@@ -82,7 +85,7 @@ def compare_or_suite(
     at: int | None = None,
     every: bool = False,
     **reading: Any,
-) -> Comparison | SuiteComparison:
+) -> "Comparison | SuiteComparison":
     """What the command line shows: task by task where there are several tasks, otherwise one comparison.
 
     Tasks with few units are none (`several_tasks`), unless they are asked for. Where a design names methods that tasks
@@ -97,6 +100,8 @@ def compare_or_suite(
         panel, runs = _panel(a, b, by or TASK, groups, columns, selection, reading)
         if not asked and not several_tasks(panel):
             return compare_panel(pooled(panel), design, charts=True, runs=runs)
+        from assay.analyses.suite.comparing import suite_of_panel  # late: one task needs none of it
+
         weights = weights_told("macro" if total is None else total)
         return suite_of_panel(panel, design, by=by or TASK, weights=weights, adjust=adjust or "product", runs=runs)
     how: dict[str, Any] = {"split": split, "per": per, "at": at, "every": every, **reading}

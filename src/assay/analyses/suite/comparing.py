@@ -10,7 +10,7 @@ from assay.analyses.suite.parts import SuiteParts, parts_of
 from assay.analyses.suite.records import between_record, group_records, task_records, total_record
 from assay.analyses.suite.result import GroupRow, SuiteComparison, SuiteTotal
 from assay.analyses.suite.sentences import sentence_of
-from assay.analyses.suite.tasks import TASK, name_of
+from assay.analyses.suite.tasks import TASK, is_plain, name_of
 from assay.data import Panel
 from assay.data.lost_answers import scales_apart
 from assay.data.panel_views import Substance
@@ -82,11 +82,6 @@ def _with_runs(total: SuiteTotal, runs: Panel | None, panel: Panel, by: str, par
     places = [np.flatnonzero(codes == code) for code in range(len(parts.tasks))]
     found = like_these(runs, panel, total.difference, total.test.p_value, places, parts.shares)
     return msgspec.structs.replace(total, runs_like_these=found)
-
-
-def is_plain(design: Design) -> bool:
-    """Whether a design asks for nothing that several tasks do not have."""
-    return Design(level=design.level, margin=design.margin) == design
 
 
 def _check(panel: Panel, design: Design, by: str) -> None:

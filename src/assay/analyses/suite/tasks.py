@@ -11,6 +11,7 @@ from assay.data import Panel
 from assay.data.same_items import owners_of
 from assay.data.sources import read_weights
 from assay.data.task_groups import TaskTree
+from assay.design import Design
 from assay.errors import UsageError
 from assay.limits import TaskWeights
 from assay.names import listed, nearest
@@ -26,6 +27,11 @@ WEIGHING = {
     "groups": "mean of the groups",
     "given": "mean of the {bys} as weighted",
 }
+
+
+def is_plain(design: Design) -> bool:
+    """Whether a design asks for nothing that several tasks do not have."""
+    return Design(level=design.level, margin=design.margin) == design
 
 
 def several_tasks(panel: Panel) -> bool:
