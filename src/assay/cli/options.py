@@ -252,7 +252,9 @@ And = Annotated[
 ]
 Adapter = Annotated[str | None, option("A peft adapter.", panel=MODEL, value="DIR")]
 Dtype = Annotated[str, option("auto, float32, bfloat16, float16.", panel=MODEL)]
-Device = Annotated[str, option("auto, cpu, cuda, mps.", panel=MODEL)]
+Device = Annotated[
+    str, option("auto, cpu, cuda, mps; spread: all graphics cards, then this machine's memory.", panel=MODEL)
+]
 Revision = Annotated[str | None, option("Revision on the hub.", panel=MODEL)]
 TrustRemoteCode = Annotated[bool, option("Run code that comes with the model.", "--trust-remote-code", panel=MODEL)]
 AllowPickle = Annotated[bool, option("Load pickled weights, which can run code.", "--allow-pickle", panel=MODEL)]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from math import exp
 from os import PathLike
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data import Panel, read_table
-from assay.data.runs import Run, create_or_resume, finish
+from assay.data.runs import MANIFEST, Run, create_or_resume, finish, note_halving, open_run
 from assay.engines import LOCAL, Engine
 from assay.errors import InputError, UsageError
 from assay.results.words import count
@@ -37,6 +38,7 @@ from assay.version import VERSION
 if TYPE_CHECKING:
     from assay.scoring.endpoint import EndpointScorer
     from assay.scoring.hf import ModelScorer
+    from assay.scoring.memory import InTurn
     from assay.scoring.on_workers import BatchRows, ScorerOnWorkers, ShardLosses
 
 
@@ -103,7 +105,8 @@ def score(
         with _scorer(spec, engine) as scorer:
             definition = definition_digest(scorer.tokenizer)
             digests = model_digests(spec) | {"tokenizer_definition": definition}
-            portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
+            begun = plan.batch_tokens or _begun_with(target, overwrite=overwrite)
+            portion = replace(plan, batch_tokens=scorer.batch_tokens(begun))
             encoded = encoded_by(scorer.tokenizer, definition, documents, known)
             start = start_token(plan, scorer)
             runs[name] = score_encoded(
@@ -117,8 +120,18 @@ def score(
                 overwrite=overwrite,
                 progress=shown,
                 on_workers=getattr(scorer, "shards", None),
+                halved_to=partial(getattr, scorer, "halved_to", None),
             )
+        del scorer  # before the next one is loaded: two may not fit together
     return runs
+
+
+def _begun_with(folder: Path, *, overwrite: bool) -> int | None:
+    """The batches of the run that is there: it goes on as it began, also on a machine with other memory."""
+    if overwrite or not (folder / MANIFEST).is_file():
+        return None
+    found = open_run(folder).manifest.get("batch_tokens")
+    return found if isinstance(found, int) and found > 0 else None
 
 
 @contextmanager
@@ -175,7 +188,7 @@ def encoded_by(
 def about_model(
     name: str,
     spec: ModelOrEndpoint,
-    scorer: "ModelScorer | EndpointScorer | ScorerOnWorkers",
+    scorer: "ModelScorer | EndpointScorer | ScorerOnWorkers | InTurn",
     digests: dict[str, str | None],
 ) -> dict[str, Any]:
     """The manifest's entry for the model: digests instead of paths, so that a moved folder is the same model."""
@@ -226,8 +239,12 @@ def score_encoded(
     overwrite: bool = False,
     progress: TokenProgress | None = None,
     on_workers: "Callable[[Sequence[Sequence[BatchRows]]], Iterator[ShardLosses]] | None" = None,
+    halved_to: Callable[[], int | None] = lambda: None,
 ) -> Run:
-    """Score the missing shards of a run; ``on_workers`` gives the losses of whole shards."""
+    """Score the missing shards of a run; ``on_workers`` gives the losses of whole shards.
+
+    ``halved_to`` tells to how many tokens batches were cut that did not fit into memory.
+    """
     windows = chosen_windows([len(document.ids) for document in encoded], layout, plan)
     assert plan.batch_tokens is not None  # chosen by whoever knows the model
     shards = shards_of(windows, plan.batch_tokens)
@@ -251,6 +268,7 @@ def score_encoded(
     else:
         every = scored.losses_by(on_workers, windows, [shards[number] for number in numbers], tell)
     for number, found in zip(numbers, every, strict=True):
+        note_halving(run, halved_to())
         write_windows(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
     return finish(run)
 

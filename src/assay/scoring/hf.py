@@ -24,11 +24,13 @@ from assay.scoring.loading import (
     refusing,
     start_of,
 )
+from assay.scoring.memory import MemoryShortError, freed, is_short
 from assay.scoring.models_and_texts import ModelSpec
 
 CHUNK_BYTES = 16 << 20  # float32 logits at a time: more leaves the cache, less does not keep the threads busy
 
 _ACTIVATION_BYTES = 64 << 20  # of a forward pass, or a tenth of the weights if that is more
+_FREE_SHARE = 0.25  # of the memory that a graphics card has left beside the weights
 _WIDTHS_ALIVE = 16  # numbers that a forward pass holds at once for a token, as a multiple of the model's width
 
 
@@ -63,11 +65,13 @@ class ModelScorer:
         self.tokenizer = load_tokenizer(spec)
         model = load_model(spec)
         with refusing(spec.name, "the model cannot be run"):
-            self.model = model.to(self.device).eval()
+            spread = getattr(model, "hf_device_map", None) is not None  # its parts are where they belong
+            self.model = model.eval() if spread else model.to(self.device).eval()
             self._split = splits_into_body_and_head(self.model)
         self.known = len(self.model.get_input_embeddings().weight)
         self._chunk = max(16, CHUNK_BYTES // (4 * self.model.config.get_text_config().vocab_size))
         self._buffer: torch.Tensor | None = None
+        self.halved_to: int | None = None  # tokens of a forward pass, where a larger one did not fit into memory
 
     @property
     def bos(self) -> int | None:
@@ -102,7 +106,10 @@ class ModelScorer:
             return asked
         weights = sum(parameter.numel() * parameter.element_size() for parameter in self.model.parameters())
         token = _WIDTHS_ALIVE * self.model.config.get_text_config().hidden_size * self.model.dtype.itemsize
-        return int(min(max(max(_ACTIVATION_BYTES, 0.1 * weights) / token, 1024), 8192))
+        room, most = max(_ACTIVATION_BYTES, 0.1 * weights), 8192
+        if self.device.type == "cuda":  # what is free beside the weights is measured
+            room, most = max(room, _FREE_SHARE * torch.cuda.mem_get_info()[0]), 1 << 16
+        return int(min(max(room / token, 1024), most))
 
     @torch.inference_mode()
     def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
@@ -122,6 +129,40 @@ class ModelScorer:
         self, rows: Sequence[Sequence[int]], counted: Sequence[int], greedy: list[torch.Tensor] | None = None
     ) -> list[NDArray[np.float64]]:
         check_known(self.spec.name, self.known, rows)
+        size = len(rows) * max(map(len, rows), default=0)
+        if len(rows) > 1 and self.halved_to is not None and size > self.halved_to:
+            return self._by_halves(rows, counted, greedy)
+        before = 0 if greedy is None else len(greedy)
+        try:
+            return self._at_once(rows, counted, greedy)
+        except (RuntimeError, MemoryError) as error:
+            if not is_short(error):
+                raise
+            if len(rows) <= 1:
+                raise MemoryShortError(self._too_long(size)) from None
+        if greedy is not None:
+            del greedy[before:]
+        freed()  # here: the error held on to what had been computed
+        self.halved_to = max(1, size // 2)
+        return self._by_halves(rows, counted, greedy)
+
+    def _by_halves(
+        self, rows: Sequence[Sequence[int]], counted: Sequence[int], greedy: list[torch.Tensor] | None
+    ) -> list[NDArray[np.float64]]:
+        middle = len(rows) // 2
+        return self._by_row(rows[:middle], counted[:middle], greedy) + self._by_row(
+            rows[middle:], counted[middle:], greedy
+        )
+
+    def _too_long(self, tokens: int) -> str:
+        return (
+            f"{self.spec.name}: a window of {tokens:,} tokens does not fit into memory; give a shorter `context`, "
+            "`dtype='bfloat16'`, or `device='spread'` for all graphics cards."
+        )
+
+    def _at_once(
+        self, rows: Sequence[Sequence[int]], counted: Sequence[int], greedy: list[torch.Tensor] | None
+    ) -> list[NDArray[np.float64]]:
         ends = [slice(len(row) - 1 - count, len(row) - 1) for row, count in zip(rows, counted, strict=True)]
         targets = torch.cat([torch.tensor(row[end.start + 1 :]) for row, end in zip(rows, ends, strict=True)])
         losses = self._losses(rows, ends, targets.to(self.device), greedy).double().cpu().numpy()
@@ -168,8 +209,8 @@ class ModelScorer:
             some = slice(low, low + self._chunk)
             logits = self._logits(states[some], head)
             if greedy is not None:
-                greedy.append(logits.argmax(1))
-            losses[some] = _losses_of(logits, targets[some])
+                greedy.append(logits.argmax(1).to(self.device))
+            losses[some] = _losses_of(logits, targets[some].to(logits.device))
         return losses
 
     def _logits(self, states: torch.Tensor, head: Any) -> torch.Tensor:

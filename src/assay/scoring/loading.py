@@ -5,7 +5,6 @@ time. Here every weight of the model must come from the checkpoint, and every te
 in the model. Whatever the libraries raise about a broken file becomes one error that names the model.
 """
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from assay.scoring.checkpoint import (
     check_tensors,
     refuse_misfits,
 )
+from assay.scoring.memory import SPREAD, MemoryShortError, is_short, spreads
 from assay.scoring.models_and_texts import ModelSpec, check_folder, no_folder, rope_of
 
 if TYPE_CHECKING:
@@ -60,16 +60,15 @@ def _refusal(name: str, what: str, error: BaseException) -> AssayError:
     if not isinstance(error, OSError | ValueError | ImportError | RuntimeError):
         said = f"{type(error).__name__}: {said}"
     said = one_line(said if len(said) <= 240 else said[:239] + "…")
-    return InputError(f"{one_line(name)}: {what} ({said}); {_advice(name, error)}")
-
-
-_MEMORY = re.compile(r"out of memory|can't allocate memory|cannot allocate memory", re.IGNORECASE)
+    kind = MemoryShortError if is_short(error) else InputError
+    return kind(f"{one_line(name)}: {what} ({said}); {_advice(name, error)}")
 
 
 def _advice(name: str, error: BaseException) -> str:
-    if isinstance(error, MemoryError) or _MEMORY.search(str(error)):
+    if is_short(error):
         return (
-            "it needs more memory than there is: `dtype='bfloat16'` halves that of float32, `device='cpu'` is slower."
+            "it needs more memory than there is: `dtype='bfloat16'` halves that of float32, `device='spread'` takes "
+            "all graphics cards and then this machine's memory, `device='cpu'` is slower."
         )
     if "trust_remote_code" in str(error):
         return "it runs its own code: pass `trust_remote_code=True` if you trust it."
@@ -197,7 +196,10 @@ def _stretch(config: Any, name: str, kind: str, factor: float) -> None:
 
 
 def load_model(spec: ModelSpec) -> Any:
-    """Load a causal language model with all its weights, and its adapter if any, on the CPU."""
+    """Load a causal language model with all its weights, and its adapter if any.
+
+    It is on the CPU, or where `transformers` puts its parts if it is spread (``hf_device_map``).
+    """
     config = load_config(spec)
     _refuse_pickle(spec)
     with refusing(spec.name, "the model cannot be loaded"):
@@ -213,6 +215,7 @@ def load_model(spec: ModelSpec) -> Any:
                 use_safetensors=None if spec.allow_pickle else True,
                 output_loading_info=True,
                 **_dtype(spec.dtype),
+                **({"device_map": "auto"} if spreads(spec, config) else {}),
             )
         except RuntimeError:
             check_shapes(folder_of(spec.name), config)
@@ -231,7 +234,9 @@ def find_device(asked: str) -> "torch.device":
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    rule = "device must be auto, cpu, cuda, cuda:1, mps, …"
+    if asked == SPREAD:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rule = "device must be auto, spread, cpu, cuda, cuda:1, mps, …"
     try:
         device = torch.device(asked)
     except RuntimeError as error:

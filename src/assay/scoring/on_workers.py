@@ -40,14 +40,15 @@ class _Scoring:
     spec: ModelSpec
     load: "Callable[[ModelSpec], ModelScorer]"
 
-    def prepare(self) -> "Callable[[Sequence[BatchRows] | None], ShardLosses | _Facts]":
+    def prepare(self) -> "Callable[[Sequence[BatchRows] | None], tuple[ShardLosses, int | None] | _Facts]":
         return partial(_answer, self.load(self.spec))
 
 
-def _answer(scorer: "ModelScorer", block: Sequence[BatchRows] | None) -> ShardLosses | _Facts:
+def _answer(scorer: "ModelScorer", block: Sequence[BatchRows] | None) -> tuple[ShardLosses, int | None] | _Facts:
+    """The losses of a shard, and to what batches were halved that did not fit into memory."""
     if block is None:
         return _Facts(scorer.about, scorer.context, scorer.batch_tokens(None))
-    return [scorer.losses(rows, counted) for rows, counted in block]
+    return [scorer.losses(rows, counted) for rows, counted in block], scorer.halved_to
 
 
 class ScorerOnWorkers:
@@ -57,6 +58,7 @@ class ScorerOnWorkers:
         self.tokenizer = load_tokenizer(spec)
         self.bos, self.start = own_bos(self.tokenizer), start_of(self.tokenizer)
         self._workers = workers
+        self.halved_to: int | None = None  # on any worker
         (facts,) = workers.run([None])
         self.about, self.context, self._batch_tokens = facts.about, facts.context, facts.batch_tokens
 
@@ -71,7 +73,9 @@ class ScorerOnWorkers:
 
     def shards(self, blocks: Sequence[Sequence[BatchRows]]) -> Iterator[ShardLosses]:
         """The losses of shards, in their order."""
-        return self._workers.run(blocks)
+        for losses, halved_to in self._workers.run(blocks):
+            self.halved_to = min(filter(None, (self.halved_to, halved_to)), default=None)
+            yield losses
 
 
 @contextmanager

@@ -6,23 +6,25 @@ run that was stopped is resumed, as any other.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.data.runs import Run, create_or_resume, finish
+from assay.data.runs import Run, create_or_resume, finish, note_halving
 from assay.scoring import (
     Encoded,
     WindowScorer,
     about_model,
     encoded_by,
     loaded,
+    local_scorer,
     manifest_of,
     window_id,
     write_windows,
 )
 from assay.scoring.checkpoint import definition_digest, model_digests
-from assay.scoring.models_and_texts import Document, ModelOrEndpoint
+from assay.scoring.memory import InTurn
+from assay.scoring.models_and_texts import Document, ModelOrEndpoint, ModelSpec
 from assay.scoring.windows import Layout, Plan, Window, layout_for, shards_of, start_token
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Loaded:
 
     name: str
     spec: ModelOrEndpoint
-    scorer: "ModelScorer | EndpointScorer"
+    scorer: "InTurn | ModelScorer | EndpointScorer"
     definition: str  # digest of what its tokenizer does
     encoded: Sequence[Encoded]
     plan: Plan  # with as many tokens in a forward pass as suit it
@@ -71,7 +73,8 @@ def load(
     known: dict[str, list[Encoded]] | None = None,
 ) -> Loaded:
     """Load a model and tokenize the documents; ``known`` are those of other models, by tokenizer."""
-    scorer = loaded(spec)
+    scorer: InTurn | ModelScorer | EndpointScorer
+    scorer = InTurn(partial(local_scorer, spec)) if isinstance(spec, ModelSpec) else loaded(spec)
     definition = definition_digest(scorer.tokenizer)
     encoded = encoded_by(scorer.tokenizer, definition, documents, {} if known is None else known)
     portion = replace(plan, batch_tokens=scorer.batch_tokens(plan.batch_tokens))
@@ -123,6 +126,7 @@ class StepwiseRun:
         for number, batches in self.steps[step]:
             if number in missing:
                 found = feeds.losses_of(windows, batches, tell or _silent)
+                note_halving(self.run, getattr(self.model.scorer, "halved_to", None))
                 write_windows(
                     self.run, number, self.model.encoded, windows, found, layout=self.layout, keep_tokens=False
                 )

@@ -64,7 +64,7 @@ def test_batches_change_no_bit(n: int, width: int, rows: int, cut: int, first: i
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("width", [1, 2])
 @pytest.mark.parametrize("batch", [1, 64, 1000, 10_000])
-def test_the_batch_size_of_the_numpy_engine_changes_no_bit(
+def test_the_batch_size_of_the_numpy_backend_changes_no_bit(
     batch: int, width: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     columns, p = columns_of(61, width), probabilities_of(61) if weighted else None

@@ -144,7 +144,7 @@ def test_another_unit_scales_and_another_sign_mirrors(seed: int, scale: float) -
     assert p_values(mirrored) == p_values(plain)
 
 
-def test_engines_give_the_same_bits() -> None:
+def test_backends_give_the_same_bits() -> None:
     family = uneven_family(60, 4)
     found = [simultaneous(family, resamples=500, backend=backend) for backend in ("numpy", "compiled")]
     assert found[0] == found[1]

@@ -53,7 +53,7 @@ def test_no_number_of_a_pair_depends_on_other_systems(grid: Grid, data: st.DataO
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("grid", [grid_of(60, 5), renumbered(grid_of(90, 4, weights=True, groups=20))])
-def test_engines_give_the_same_bits(grid: Grid) -> None:
+def test_backends_give_the_same_bits(grid: Grid) -> None:
     numpy, compiled = pairs_of(grid, backend="numpy"), pairs_of(grid, backend="compiled")
     for name in FIELDS:
         assert getattr(numpy, name).tobytes() == getattr(compiled, name).tobytes()

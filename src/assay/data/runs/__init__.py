@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -22,6 +23,7 @@ from assay.files.reading import TABLE, check_file, read_json
 from assay.files.writing import make_folder, remove_parts, together, write_bytes, write_whole
 
 MANIFEST = "run.json"
+HALVED = "batch_halved_to"  # noted in a manifest where batches did not fit into memory
 SCHEMA = "assay/run/1"
 _MOST_SHARDS = 1_000_000
 _OLD_CUT = "fresh"  # how windows were cut before runs said so
@@ -44,6 +46,11 @@ class Run:
     def __fspath__(self) -> str:
         """A run can be used wherever its folder can."""
         return str(self.folder)
+
+    @property
+    def without_notes(self) -> dict[str, Any]:
+        """What its manifest said at the start."""
+        return {name: value for name, value in self.manifest.items() if name != HALVED}
 
     @property
     def shards(self) -> int:
@@ -83,13 +90,12 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
         return _replacing(folder, manifest)
     if (folder / MANIFEST).exists():
         found = open_run(folder)
-        changed = [
-            name for name in manifest.keys() | found.manifest.keys() if manifest.get(name) != found.manifest.get(name)
-        ]
+        names = (manifest.keys() | found.manifest.keys()) - {HALVED}
+        changed = [name for name in names if manifest.get(name) != found.manifest.get(name)]
         if changed:
-            names = ", ".join(sorted(changed))
+            differ = ", ".join(sorted(changed))
             raise InputError(
-                f"{folder}: holds another run ({names} differ); name another folder, or replace it with "
+                f"{folder}: holds another run ({differ} differ); name another folder, or replace it with "
                 "`overwrite=True`."
             )
         return found
@@ -106,11 +112,22 @@ def finish(run: Run) -> Run:
     return Run(run.replaces, run.manifest)
 
 
+def note_halving(run: Run, tokens: int | None) -> None:
+    """Note in the manifest that batches did not fit into memory and were cut to so many tokens; ``None``: they did."""
+    if tokens is not None and tokens < run.manifest.get(HALVED, inf):
+        run.manifest[HALVED] = tokens
+        write_bytes(run.folder / MANIFEST, _as_text(run.manifest))
+
+
+def _as_text(manifest: dict[str, Any]) -> bytes:
+    return (json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
 def _created(folder: Path, manifest: dict[str, Any]) -> Run:
-    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = _as_text(manifest)
     with together():
         make_folder(folder)
-        write_bytes(folder / MANIFEST, (text + "\n").encode())
+        write_bytes(folder / MANIFEST, text)
     return Run(folder, json.loads(text))
 
 
@@ -119,7 +136,7 @@ def _replacing(folder: Path, manifest: dict[str, Any]) -> Run:
     check_replaceable(folder, _OURS)
     beside = replacement(folder)
     remove_parts(beside / MANIFEST)
-    if is_run(beside, MANIFEST) and (begun := open_run(beside)).manifest == json.loads(json.dumps(manifest)):
+    if is_run(beside, MANIFEST) and (begun := open_run(beside)).without_notes == json.loads(json.dumps(manifest)):
         return replace(begun, replaces=folder)
     discard(beside, _OURS)
     return replace(_created(beside, manifest), replaces=folder)
