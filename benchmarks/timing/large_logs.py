@@ -28,7 +28,8 @@ class Kind:
     plain: str | None
     #: The same by pandas; none where it cannot read it.
     pandas: str | None = None
-    most: int = 1_000_000  # rows of the largest file: more would be tens of gigabytes
+    #: A program that reads the file, and one in which msgspec skips over all of it: the least that a reader can take.
+    floors: tuple[str, str] | None = None
 
 
 LINES = "import json\nfor line in open(path, 'rb'): json.loads(line)"
@@ -39,6 +40,31 @@ from assay.data.readers.harness.inspect_archive import open_archive
 with open_archive(Path(path)) as archive:
     for name in archive.names():
         json.loads(archive.read(name))"""
+_BLOCKS = """from pathlib import Path
+import msgspec
+from assay.data.readers.harness.{module} import {names}
+class Nothing(msgspec.Struct, gc=False): pass
+for block in {blocks}:
+    {work}"""
+_LINES = {"module": "lines", "names": "whole_lines", "blocks": "whole_lines(Path(path))"}
+_INSPECT = {
+    "module": "inspect_json",
+    "names": "_from_samples, _ended, parts_of_list, BETWEEN",
+    "blocks": "_ended(parts_of_list(_from_samples(Path(path)), BETWEEN))",
+}
+_HELM = {
+    "module": "helm_stats",
+    "names": "file_blocks, parts_of_list, _BETWEEN",
+    "blocks": "parts_of_list(file_blocks(Path(path)), _BETWEEN)",
+}
+
+
+def _floors(written: dict[str, str], decode: str) -> tuple[str, str]:
+    return _BLOCKS.format(**written, work="pass"), _BLOCKS.format(**written, work=decode)
+
+
+OF_LINES = _floors(_LINES, "msgspec.json.Decoder(Nothing).decode_lines(block)")
+OF_INSPECT, OF_HELM = (_floors(one, "msgspec.json.decode(block, type=list[Nothing])") for one in (_INSPECT, _HELM))
 PANDAS_LINES = "import pandas\npandas.read_json(path, lines=True)"
 
 
@@ -187,11 +213,11 @@ def lighteval(folder: Path, rows: int) -> Path:
 
 
 KINDS = (
-    Kind("lm-eval samples", lm_eval, "acc", LINES, PANDAS_LINES),
-    Kind("human-eval results", human_eval, None, LINES, PANDAS_LINES),
-    Kind("Every Eval Ever samples", every_eval_ever, None, LINES, PANDAS_LINES),
+    Kind("lm-eval samples", lm_eval, "acc", LINES, PANDAS_LINES, OF_LINES),
+    Kind("human-eval results", human_eval, None, LINES, PANDAS_LINES, OF_LINES),
+    Kind("Every Eval Ever samples", every_eval_ever, None, LINES, PANDAS_LINES, OF_LINES),
     Kind("inspect .eval", inspect_eval, None, MEMBERS),
-    Kind("inspect .json", inspect_json, None, DOCUMENT, most=200_000),
-    Kind("HELM per_instance_stats.json", helm, "exact_match", DOCUMENT, most=400_000),
+    Kind("inspect .json", inspect_json, None, DOCUMENT, floors=OF_INSPECT),
+    Kind("HELM per_instance_stats.json", helm, "exact_match", DOCUMENT, floors=OF_HELM),
     Kind("lighteval details", lighteval, "acc", None),
 )

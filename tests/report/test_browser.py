@@ -137,6 +137,22 @@ def test_sixty_models_are_a_page_that_is_not_too_large(browser: Browser, tmp_pat
     assert found.page.locator("table").last.locator("tbody tr").count() == 60 * 59 // 2
 
 
+def test_a_survey_is_grasped_in_one_screen(visit: Visit) -> None:
+    """Where models are between the marginal and the ceiling, how fair they are, what context does, and what to do."""
+    page = visit("survey").look(width=1300)
+    for shown in (".verdict", ".chart", ".tiles", ".advice"):
+        box = page.locator(shown).first.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 900, shown
+    assert page.locator(".chart:visible").count() == 1
+    numbers = page.locator(".tiles dt").all_inner_texts()
+    assert len(numbers) <= 6
+    assert {"context helps", "unequal accuracy shown"} <= set(numbers)
+    page.locator("details.more > summary").first.click()
+    assert page.locator(".chart:visible").count() > 2
+    page.locator("details.more > summary").first.click()
+
+
 def test_japanese_is_written_in_the_heading_and_in_the_chart(visit: Visit) -> None:
     page = visit("japanese").look()
     assert "日本語モデル" in page.locator("h1").inner_text()

@@ -75,6 +75,7 @@ class Part:
     compared: tuple[Fact, ...]
     signature: str
     gauge: Gauge | None = None
+    gauge_apart: bool = True  # whether it is drawn beside the charts
     facts: tuple[Fact, ...] = ()
     main_facts: tuple[Fact, ...] = ()  # the few that a reader looks for
     main_figures: tuple[str, ...] = ()  # names of the charts that stand first
@@ -133,6 +134,7 @@ def part_of_result(result: Result) -> Part:
         compared=result.compared,
         signature=result.signature,
         gauge=result.gauge,
+        gauge_apart=result.gauge_apart,
         facts=result.facts,
         main_facts=result.main_facts,
         main_figures=tuple(figure.name for figure in result.main_figures),

@@ -87,6 +87,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
         return None
 
     @property
+    def gauge_apart(self) -> bool:
+        """Whether a page draws the gauge: not where the chart that stands first shows the same, and more."""
+        return True
+
+    @property
     def facts(self) -> tuple[Fact, ...]:
         """The numbers outside of tables, and how they came about."""
         return ()

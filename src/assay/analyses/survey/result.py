@@ -235,9 +235,12 @@ class SurveyReport(Result, frozen=True, kw_only=True, tag="assay/survey/1"):
 
     @property
     def main_figures(self) -> tuple[Figure, ...]:
-        """Models between the marginal and the ceiling, what context does, and for whom they are less accurate."""
-        shown = ("scores", "context", "fairness")
-        return tuple(figure for name in shown for figure in self.figures if figure.name == name)
+        """Models between the marginal and the ceiling; fairness and context are numbers, and charts that are folded."""
+        return tuple(figure for figure in self.figures if figure.name == "scores") or super().main_figures
+
+    @property
+    def gauge_apart(self) -> bool:
+        return not any(figure.name == "scores" for figure in self.figures)
 
     @property
     def main_facts(self) -> tuple[Fact, ...]:

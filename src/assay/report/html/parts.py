@@ -58,7 +58,7 @@ def _body(place: int, part: Part) -> str:
     name, charts = part_id(place), part.main_charts
     return "".join(
         [
-            "" if part.gauge is None else gauge_html(part.gauge, f"{name}-gauge"),
+            gauge_html(part.gauge, f"{name}-gauge") if part.gauge is not None and part.gauge_apart else "",
             _figures("".join(_chart(name, chart) for chart in charts), len(charts)),
             _list(part.main_facts[:_TILES], "tiles"),
             _advice("What to do", part.to_do[:_TO_DO]),
