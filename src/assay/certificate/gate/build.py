@@ -5,6 +5,7 @@ from math import exp, isfinite, log
 from typing import TypedDict
 
 import numpy as np
+from msgspec import UNSET
 
 from assay.analyses.contrast import differences_of
 from assay.certificate.build import stated_policy
@@ -66,15 +67,15 @@ class Ordered:
         return self.panel.rows(places)
 
 
-def seen_in(panel: Panel) -> Seen:
+def seen_in(panel: Panel, plan: StatedGatePlan) -> Seen:
     """A look at the differences of some windows, by document where those are drawn."""
-    return look_at(differences_of(panel).drawn)
+    return look_at(differences_of(panel).drawn, by_length=plan.lengths is not UNSET)
 
 
 def taken_look(panel: Panel, plan: StatedGatePlan, number: int) -> tuple[TakenLook, Seen]:
     """A look at its windows."""
-    planned, seen, limit = plan.looks[number], seen_in(panel), log(plan.limit)
-    found = seen.moments
+    planned, seen, limit = plan.looks[number], seen_in(panel, plan), log(plan.limit)
+    found, plain = seen.moments, plan.lengths is UNSET
     within, beyond = seen.p_below(limit), seen.p_above(limit)
     low, high = seen.limits(planned.nominal)
     return (
@@ -85,6 +86,8 @@ def taken_look(panel: Panel, plan: StatedGatePlan, number: int) -> tuple[TakenLo
             standard_error=0.0 if found is None else rounded(found.error),
             degrees_of_freedom=None if found is None else rounded(found.df),
             differing=seen.differing,
+            length_t=UNSET if plain else None if seen.length_t is None else rounded(seen.length_t),
+            widened=UNSET if plain else rounded(seen.widened),
             ci=(rounded(low), rounded(high)) if isfinite(low) and isfinite(high) else None,
             p_within=None if found is None else rounded(max(within, _SMALLEST)),
             p_beyond=None if found is None else rounded(max(beyond, _SMALLEST)),
@@ -179,7 +182,7 @@ def decided(plan: StatedGatePlan, policy: Policy, looks: list[TakenLook], found:
         low, high = (exp(value) for value in found.ci)
         verdict = "pass" if high <= limit else "fail" if low > limit else "undecided"
     return GateDecision(
-        rule="group sequential" if own else "interval",
+        rule="interval" if not own else "group sequential" if plan.lengths is UNSET else "group sequential by length",
         version=RULE_VERSION,
         verdict=verdict,
         limit=limit,

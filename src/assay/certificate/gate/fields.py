@@ -3,11 +3,14 @@
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from assay.certificate.fields import Digest, Facts, IntervalLimits
 from assay.certificate.suite.fields import SuiteVerdict
 from assay.stats.sequential.spending import Spending
 
+#: How a look treats differences that go with length. Plans of before this rule have none, and take no notice.
+LengthRule = Literal["by length"]
 LookOutcome = Literal["continue", "pass", "fail", "futile", "end"]
 
 
@@ -42,6 +45,13 @@ class StatedGatePlan(Facts, frozen=True, kw_only=True):
     order: Annotated[Digest, _said("sha256 of the names of the planned windows, in order, a line each.")]
     text: Annotated[Digest, _said("sha256 of the token ids of the whole text.")]
     context: Annotated[int, _said("Tokens of a full window.")]
+    lengths: Annotated[
+        LengthRule | UnsetType,
+        _said(
+            "by length: where the difference goes with length (|t| > 3), the standard error of a look is multiplied by "
+            "the design effect of the lengths, units / effective. Absent: it is not (plans of before this rule)."
+        ),
+    ] = UNSET
     looks: Annotated[tuple[PlannedLook, ...], _said("The looks; the last one has all windows.")]
     digest: Annotated[Digest, _said("sha256 of the canonical JSON of the other fields of the plan.")]
 
@@ -52,9 +62,18 @@ class TakenLook(Facts, frozen=True, kw_only=True):
     windows: Annotated[int, _said("Paired windows by then.")]
     tokens: Annotated[int, _said("Their predicted tokens.")]
     difference: Annotated[float, _said("Loss of the subject − loss of the baseline, in nats.")]
-    standard_error: Annotated[float, _said("Of the difference; 0 where all units agree.")]
+    standard_error: Annotated[float, _said("Of the difference, as widened; 0 where all units agree.")]
     degrees_of_freedom: Annotated[float | None, _said("Of the standard error; null where all units agree.")]
     differing: Annotated[int, _said("Units whose difference is not 0.")]
+    length_t: Annotated[
+        float | UnsetType | None,
+        _said(
+            "t of the correlation of difference and length; null where either does not vary. Absent as plan.lengths."
+        ),
+    ] = UNSET
+    widened: Annotated[
+        float | UnsetType, _said("What the standard error was multiplied by, for that. Absent as plan.lengths.")
+    ] = UNSET
     ci: Annotated[IntervalLimits | None, _said("Repeated interval: it holds at all looks at once. Null: everything.")]
     p_within: Annotated[float | None, _said("One-sided p of not being within the limit; null where all units agree.")]
     p_beyond: Annotated[float | None, _said("One-sided p of not being beyond it; null where all units agree.")]
@@ -83,7 +102,10 @@ class GateFinding(Facts, frozen=True, kw_only=True):
 class GateDecision(Facts, frozen=True, kw_only=True):
     """A bound that was reached decides, or the end of the plan."""
 
-    rule: Annotated[Literal["group sequential", "interval"], _said("interval: by a limit that is not the plan's.")]
+    rule: Annotated[
+        Literal["group sequential", "group sequential by length", "interval"],
+        _said("by length: as plan.lengths says; interval: by a limit that is not the plan's."),
+    ]
     version: Annotated[int, _said("Version of that rule.")]
     verdict: Annotated[SuiteVerdict, _said("The answer.")]
     limit: Annotated[float, _said("The limit that was applied: a ratio of perplexities.")]

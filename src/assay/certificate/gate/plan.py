@@ -128,6 +128,7 @@ def plan_of(
         order=order_digest([one.name for one in chosen]),
         text=text,
         context=context,
+        lengths="by length",
         looks=_looks(spent, looks.beta, effective, [(int(place), int(ends[int(place) - 1])) for place in found.places]),
         digest="",
     )

@@ -3,6 +3,8 @@
 from math import exp
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from assay.certificate.gate.fields import TakenLook
 from assay.certificate.sentences import names_of, rules_not_met
 from assay.results import words
@@ -23,7 +25,22 @@ def sentence_of(found: "GateCertificate") -> str:
         "undecided": f"Undecided whether {subject} may replace {baseline}",
     }[found.verdict]
     rules = rules_not_met(found.rules, found.policy.profile)
-    return f"{head}: {_finding(found)} ({stopped_words(found)}){rules}."
+    return f"{head}: {_finding(found)} ({stopped_words(found)}{_by_length(found)}){rules}."
+
+
+def _by_length(found: "GateCertificate") -> str:
+    """What a reader must know of a ratio that goes with length; empty where it does not."""
+    t, widened = _lengths(found.looks[-1])
+    if widened == 1:
+        return ""
+    units = (found.plan.cluster_by or "window") + "s"
+    return f"; it is {'larger' if t > 0 else 'smaller'} in long {units}, standard error × {words.number(widened, 3)}"
+
+
+def _lengths(look: TakenLook) -> tuple[float, float]:
+    """The t of the correlation with length, and what the standard error was multiplied by; 1 where it was not."""
+    t, widened = look.length_t, look.widened
+    return (0.0, 1.0) if t is UNSET or t is None or widened is UNSET else (t, widened)
 
 
 def _finding(found: "GateCertificate") -> str:
@@ -80,4 +97,13 @@ def notes(found: "GateCertificate") -> list[str]:
         unit = found.plan.cluster_by or "window"
         rarely = f"differ in fewer than {share:.0%} of the {unit}s (95% confidence)"
         return [f"no {unit} differs: the models are the same on this text, or {rarely}"]
+    t, widened = _lengths(last)
+    if widened > 1:
+        unit = found.plan.cluster_by or "window"
+        said = (
+            f"the difference goes with the length of {unit}s (t = {words.number(t, 3)}), so that the answer rests on "
+            f"the long ones: the standard error was multiplied by {words.number(widened, 3)}, the design effect of the "
+            f"lengths; {unit}s of one length (a shorter `context`) would not need it"
+        )
+        return [said]
     return []

@@ -91,7 +91,7 @@ def _information_faults(issued: GateCertificate, union: Panel) -> list[FieldFaul
         units = part.n if part.n_clusters is None else part.n_clusters
         if units != look.units:
             found.append(fault(f"plan.looks.{k}.units", look.units, units))
-        found += differences(f"plan.looks.{k}.effective", look.effective, seen_in(part).effective)
+        found += differences(f"plan.looks.{k}.effective", look.effective, seen_in(part, issued.plan).effective)
     if ordered.panel.n == issued.plan.windows:
         found += differences("plan.order", issued.plan.order, order_digest([str(name) for name in ordered.panel.ids]))
     return found

@@ -73,8 +73,7 @@ def copy_columns(columns: Mapping[str, NDArray[Any] | TextColumn], part: Path) -
     """Write columns as Parquet; the same columns always give the same bytes."""
     from duckdb import Error  # late, likewise
 
-    with private_database() as database:
-        database.execute("SET threads = 1")  # several would write the row groups in any order
+    with _one_thread(columns) as database:
         packed = any(isinstance(column, TextColumn) for column in columns.values())
         database.register("columns", stream_of(columns) if packed else dict(columns))
         names = ", ".join(identifier(name) for name in columns)
@@ -88,6 +87,24 @@ def copy_columns(columns: Mapping[str, NDArray[Any] | TextColumn], part: Path) -
 
 #: A file of this many bytes gets a database of its own, for only closing that gives all of its memory back.
 LARGE = 16_000_000
+_FEW_ROWS = 100_000  # likewise of a table that is written
+
+
+def _one_thread(columns: Mapping[str, NDArray[Any] | TextColumn]) -> "duckdb.DuckDBPyConnection":
+    """A connection for writing these columns: several threads would write the row groups in any order."""
+    if all(len(column) < _FEW_ROWS for column in columns.values()):
+        return _writing_database(os.getpid()).cursor()
+    database = private_database()
+    database.execute("SET threads = 1")
+    return database
+
+
+@cache
+def _writing_database(_process: int) -> "duckdb.DuckDBPyConnection":
+    """As `_shared_database`, for small tables that are written."""
+    database = private_database()
+    database.execute("SET threads = 1")
+    return database
 
 
 @cache

@@ -4,15 +4,21 @@ A look compares the estimate with a limit: the one-sided p-values of being above
 (`assay.stats.bootstrap.t_hall`): Student's t with a careful standard error, and Hall's transformation for skewness.
 Bounds for Z become bounds for these p-values (`Bounds.nominal`).
 
+*Lengths.* Where the difference goes with the length of units (|t| > 3 of their correlation), a sample that still lacks
+the longest units is as unlike the rest as it looks harmless: its standard error is too small by far. `look_at(…,
+by_length=True)` then multiplies it by the design effect of the lengths, n / Kish's number. A clear answer is as clear
+as before; near the limit far fewer wrong ones stop (benchmarks/results/calibration_sequential.md).
+
 Information is the estimator's up to the unknown variance: Kish's number of the weights of the units that are drawn,
 whole clusters where there are any. It is known before anything is scored, so a plan can state it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cbrt, inf
 
 import numpy as np
 
+from assay.stats.assumptions import long_units
 from assay.stats.bootstrap.t_hall import Moments, moments
 from assay.stats.numerics import t_beyond, t_tail
 from assay.stats.units import Floats, Integers, Units
@@ -30,6 +36,8 @@ class Seen:
     moments: Moments | None
     effective: float  # Kish's number
     differing: int  # units whose value is not 0
+    length_t: float | None = None  # of the correlation of values and lengths, where it was asked for and lengths vary
+    widened: float = 1.0  # what the standard error was multiplied by for it
 
     @property
     def standard_error(self) -> float | None:
@@ -74,8 +82,8 @@ def _unbent(z: float, g: float) -> float:
     return z if abs(g) < _STRAIGHT else 3 / g * (cbrt(1 + g * (z - g / 6)) - 1)
 
 
-def look_at(units: Units) -> Seen:
-    """What some units say so far.
+def look_at(units: Units, *, by_length: bool = False) -> Seen:
+    """What some units say so far; ``by_length`` is careful where the value goes with the length.
 
     >>> import numpy as np
     >>> seen = look_at(Units(np.array([0.1, 0.3, 0.2, 0.2]), np.ones(4)))
@@ -85,8 +93,19 @@ def look_at(units: Units) -> Seen:
     weights = units.denominators
     effective = float(weights.sum()) ** 2 / float((weights * weights).sum())
     differing = int(np.count_nonzero(units.numerators))
-    same = units.n < 2 or units.degenerate
-    return Seen(units.estimate, None if same else moments(units), effective, differing)
+    if units.n < 2 or units.degenerate:
+        return Seen(units.estimate, None, effective, differing)
+    found = Seen(units.estimate, moments(units), effective, differing)
+    return _with_lengths(found, units) if by_length else found
+
+
+def _with_lengths(found: Seen, units: Units) -> Seen:
+    """With the standard error times the design effect of the lengths, where the value goes with them."""
+    long, own = long_units(units), found.moments
+    if long is None or own is None:
+        return found
+    widened = units.n / found.effective if long.decide else 1.0
+    return replace(found, moments=replace(own, error=own.error * widened), length_t=long.t, widened=widened)
 
 
 # ---------------------------------------------------------------------------------------------------- where looks fall
@@ -119,19 +138,17 @@ def schedule(weights: Floats, looks: int, least: float = LEAST_UNITS) -> LookSch
     >>> schedule(np.ones(180), 7).places.tolist()
     [21, 44, 70, 96, 124, 152, 180]
     """
-    kish = np.maximum.accumulate(np.cumsum(weights) ** 2 / np.cumsum(weights * weights))
-    whole = float(kish[-1])
+    kish = np.cumsum(weights) ** 2 / np.cumsum(weights * weights)
+    whole, most = float(kish[-1]), np.maximum.accumulate(kish)
     if whole < least * (1 - 1e-12):
         return None
     places: list[int] = []
-    at = spaced(looks)
-    for k in range(1, looks + 1):
-        goal = max(float(at[k - 1]) * whole, least) if k < looks else whole
-        place = int(np.searchsorted(kish, goal * (1 - 1e-12))) + 1 if k < looks else len(weights)
-        if (not places or (place > places[-1] and kish[place - 1] > kish[places[-1] - 1])) and place <= len(weights):
-            places.append(place)
-    places[-1] = len(weights)
-    found = np.array(places, dtype=np.int64)
+    for share in spaced(looks)[:-1]:
+        place = int(np.searchsorted(most, max(float(share) * whole, least) * (1 - 1e-12)))  # the first with so much
+        before = kish[places[-1] - 1] if places else 0.0
+        if place < len(weights) and before < kish[place] < whole:  # one long unit may take information away again
+            places.append(place + 1)
+    found = np.array([*places, len(weights)], dtype=np.int64)
     return LookSchedule(found, kish[found - 1])
 
 
