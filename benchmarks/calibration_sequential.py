@@ -133,7 +133,7 @@ def _coverage(case: Case, simulations: int) -> list[str]:
     truth = LIMIT - 3 * 0.1 / np.sqrt(effective)
     found = plain.shifted(truth, 0.1)
     ended = gated(found)
-    for i in np.flatnonzero(~ended.refused):
+    for i in np.flatnonzero(~ended.refused).tolist():
         plan = schedule(found.denominators[i], LOOKS)
         assert plan is not None
         taken = plan.places[plan.places <= ended.places[i, ended.last[i]]]
@@ -180,15 +180,15 @@ COPIES = ["8-bit: scored", "4-bit", "regression"]
 
 def _part(title: str, chosen: Sequence[Case], simulations: int) -> list[str]:
     rates = [_told(_rates(case, simulations)) for case in chosen]
-    after = [_told(_coverage(case, simulations // 10)) for case in chosen]
-    watched = [_told(_watched(case, simulations // 4)) for case in chosen]
+    after = [_told(_coverage(case, simulations // 20)) for case in chosen]
+    watched = [_told(_watched(case, simulations // 5)) for case in chosen]
     return [
         f"### {title}",
         AT_LIMIT.format(simulations=simulations),
         table([*HEADER, *COPIES], rates),
-        AFTER.format(simulations=simulations // 10),
+        AFTER.format(simulations=simulations // 20),
         table(["differences", "covers", "too high", "early"], after),
-        WATCHED.format(simulations=simulations // 4),
+        WATCHED.format(simulations=simulations // 5),
         table(["differences", "left out"], watched),
     ]
 

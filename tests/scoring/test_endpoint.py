@@ -2,10 +2,7 @@
 
 import json
 import logging
-import os
 import socket
-import subprocess
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -29,6 +26,7 @@ from assay.scoring.endpoint import EndpointScorer
 from assay.scoring.models_and_texts import Document
 from assay.scoring.server import ApiKey, Patience, Server
 from assay.scoring.windows import Plan, layout_for
+from tests.scoring.running_server import running_server
 
 pytest.importorskip("torch")
 
@@ -68,21 +66,10 @@ class Loopback:
 
 @pytest.fixture(scope="module")
 def loopback(request: pytest.FixtureRequest) -> Iterator[Loopback]:
-    command = [sys.executable, str(Path(__file__).with_name("loopback_server.py"))]
-    environment = {name: value for name, value in os.environ.items() if "KEY" not in name}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        try:
-            tiny_model: Callable[..., Path] = request.getfixturevalue("tiny_model")  # both import torch at once
-            folders = tiny_model(bos=True), tiny_model(bos=False)
-            server.stdin.write(json.dumps([str(folder) for folder in folders]) + "\n")
-            server.stdin.flush()
-            port = server.stdout.readline().strip()
-            assert port.isdigit(), "the server did not start"
-            yield Loopback(int(port), *folders)
-        finally:
-            server.kill()
+    with running_server() as serve:
+        tiny_model: Callable[..., Path] = request.getfixturevalue("tiny_model")  # both import torch at once
+        folders = tiny_model(bos=True), tiny_model(bos=False)
+        yield Loopback(serve(folders), *folders)
 
 
 @pytest.fixture(autouse=True)

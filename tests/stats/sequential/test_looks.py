@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import pearsonr
 from scipy.stats import t as student
 
 from assay.stats.bootstrap.t_hall import limits, moments
@@ -61,6 +62,47 @@ def test_schedule_rises_to_all_units_and_starts_late_enough(weights: list[float]
     first = np.array(weights)[: found.places[0]]
     assert effective_number(first) >= LEAST_UNITS * (1 - 1e-9)
     assert found.fractions[-1] == 1
+
+
+@given(st.lists(st.floats(0.01, 2000), min_size=25, max_size=120), st.integers(1, 12))
+def test_no_look_is_worth_fewer_units_than_it_says(weights: list[float], looks: int) -> None:
+    """One long unit takes information away again: what a plan states is Kish's number of the units that are there."""
+    found = schedule(np.array(weights), looks)
+    if found is None:
+        assert effective_number(np.array(weights)) < LEAST_UNITS
+        return
+    for place, effective in zip(found.places.tolist(), found.effective.tolist(), strict=True):
+        assert effective == pytest.approx(effective_number(np.array(weights[:place])), rel=1e-12)
+        assert effective >= LEAST_UNITS * (1 - 1e-9)
+
+
+def test_a_long_unit_at_the_end_by_hand() -> None:
+    """100 units of 1 and one of 12: (112)²/(100 + 144) = 51.4; one of 30 leaves 130²/1000 = 16.9, too few."""
+    found = schedule(np.array([1.0] * 100 + [12.0]), 7)
+    assert found is not None
+    assert int(found.places[-1]) == 101
+    assert float(found.effective[-1]) == pytest.approx(112**2 / 244)
+    assert (found.effective[:-1] < found.effective[-1]).all()
+    assert schedule(np.array([1.0] * 100 + [30.0]), 7) is None
+
+
+def test_values_that_go_with_length_widen_the_error_by_hand() -> None:
+    """The standard error times n / Kish's number, where |t| of the correlation is above 3; scipy has the t."""
+    rng = np.random.default_rng(4)
+    tokens = rng.lognormal(0, 1, 60)
+    going, flat = (Units(tokens * (slope * tokens + rng.standard_normal(60)), tokens) for slope in (1.0, 0.0))
+    seen, plain = look_at(going, by_length=True), look_at(going)
+    assert seen.moments is not None
+    assert plain.moments is not None
+    r = float(pearsonr(going.numerators / tokens, tokens).statistic)
+    assert seen.length_t == pytest.approx(r * np.sqrt(58 / (1 - r * r)))
+    assert seen.widened == pytest.approx(60 * (tokens**2).sum() / tokens.sum() ** 2)
+    assert seen.moments.error == pytest.approx(plain.moments.error * seen.widened)
+    assert (plain.length_t, plain.widened) == (None, 1.0)
+    unrelated = look_at(flat, by_length=True)
+    assert (unrelated.widened, unrelated.moments) == (1.0, look_at(flat).moments)
+    equal = look_at(Units(rng.standard_normal(30), np.ones(30)), by_length=True)
+    assert (equal.length_t, equal.widened) == (None, 1.0)
 
 
 def test_fewer_units_than_a_look_needs() -> None:

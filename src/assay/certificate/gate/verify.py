@@ -172,4 +172,5 @@ def gate_choices(own: Policy, issued: GateCertificate) -> dict[str, Any]:
     if not own:
         chosen["level"] = issued.policy.level
     left = {name: value for name, value in chosen.items() if own.fixed(name) is None}
-    return left | {"looks": len(issued.plan.looks), "spending": issued.plan.spending}
+    lengths = "ignored" if issued.plan.lengths is msgspec.UNSET else issued.plan.lengths
+    return left | {"looks": len(issued.plan.looks), "spending": issued.plan.spending, "lengths": lengths}
