@@ -10,6 +10,7 @@ The verbs and records are imported when first used, so that ``import assay`` cos
 """
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from assay.version import VERSION
@@ -226,6 +227,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     value.__module__ = "assay"  # where help, tracebacks and pickles shall look for it
+    if isinstance(value, FunctionType):
+        from assay.files.stores.doors import at_the_door  # late: whoever only asks for the version needs none of it
+
+        value = at_the_door(value)
     globals()[name] = value
     _show_in_notebooks()
     return value

@@ -5,7 +5,8 @@
     ├── InputError             3    data that is refused: unreadable, unpaired, too few
     │   └── NoPairsError       3    no unit is in both tables
     ├── WriteError             74   the disk or a pipe failed while something was written
-    └── EngineError            74   workers or their cluster failed, again and again
+    ├── EngineError            74   workers or their cluster failed, again and again
+    └── StoreError             74   an object store failed, or went away
 
 A message is one line: what is wrong, where (file, row, column), and what to do next. Exit code 1 is a gate that failed:
 no error has it. Anything outside this tree is an internal error, exit code 70 (`assay.exit_codes`).
@@ -47,6 +48,12 @@ class WriteError(AssayError):
 
 class EngineError(AssayError):
     """Workers or their cluster failed: what was finished is kept, and the same command goes on."""
+
+    exit_code = 74
+
+
+class StoreError(AssayError):
+    """An object store failed: what is committed there is whole, and the same command starts again or goes on."""
 
     exit_code = 74
 

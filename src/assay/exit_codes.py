@@ -18,7 +18,7 @@ from tempfile import NamedTemporaryFile
 from typing import TextIO
 
 from assay.errors import AssayError, InputError, WriteError, cannot_write
-from assay.names import one_line, shown
+from assay.names import masked, one_line, shown
 from assay.signals import NAMES, raised
 from assay.version import VERSION
 
@@ -104,8 +104,8 @@ def _fault(error: BaseException) -> str:
             "w", prefix="assay-fault-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
         ) as file:
             file.write(f"assay {VERSION}, Python {platform.python_version()}, {platform.platform()}\n")
-            file.write(f"{sys.argv!r}\n\n")
-            file.write("".join(traceback.format_exception(error)))
+            file.write(masked(f"{sys.argv!r}\n\n"))
+            file.write(masked("".join(traceback.format_exception(error))))
     except OSError as failed:
         return f"a fault in Assay itself ({what}); no file for the traceback could be written ({failed.strerror})."
     return (

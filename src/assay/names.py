@@ -5,6 +5,7 @@ of these: `one_line`, `shown` and `listed` inside messages, `visible` for what v
 for JSON, in which every character must survive. `names_of` makes names of paths.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
@@ -31,6 +32,11 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 _CHECKPOINT = re.compile(r"checkpoint[-_]?\d+", re.IGNORECASE)
+#: Variables of the environment whose values are nobody's business.
+_SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|ACCESS_KEY|CREDENTIAL", re.IGNORECASE)
+_SHORTEST_SECRET = 6  # characters that can be told from a word
+#: How the path of a local copy begins, of a file in a store.
+_COPIES: list[re.Pattern[str]] = []
 
 
 def plural(noun: str) -> str:
@@ -52,7 +58,7 @@ def visible(text: str) -> str:
     >>> visible("model\x1b[2J")
     'model�[2J'
     """
-    return text.replace("\r\n", "\n").translate(_REPLACED)
+    return with_addresses(text).replace("\r\n", "\n").translate(_REPLACED)
 
 
 def visible_data(data: Any) -> Any:
@@ -68,7 +74,31 @@ def visible_data(data: Any) -> Any:
 
 def visible_json(text: str) -> str:
     """JSON with the same characters as escapes: the same data, and no terminal obeys it."""
-    return text.translate(_ESCAPED)
+    return with_addresses(text).translate(_ESCAPED)
+
+
+def copies_are_below(root: str) -> None:
+    """Show files below this folder by the addresses that they are copies of: ROOT/s3:/bucket/key is s3://bucket/key."""
+    _COPIES[:] = [re.compile(rf"{re.escape(root)}/([a-z][a-z0-9+.-]+):/")]
+
+
+def with_addresses(text: str) -> str:
+    """The text with addresses in stores in place of the local copies that were read or written."""
+    for copies in _COPIES:
+        text = copies.sub(r"\1://", text)
+    return text
+
+
+def masked(text: str) -> str:
+    """The text without what the environment calls secret, and without users and queries in addresses.
+
+    >>> masked("s3://key:secret@bucket/a.csv, https://host/a.csv?token=1")
+    's3://***@bucket/a.csv, https://host/a.csv?***'
+    """
+    secrets = {value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= _SHORTEST_SECRET}
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return re.sub(r"(\w://[^\s?\"']*\?)[^\s\"']*=[^\s\"']*", r"\1***", re.sub(r"://[^/\s@]*@", "://***@", text))
 
 
 def one_line(text: str) -> str:
@@ -77,7 +107,7 @@ def one_line(text: str) -> str:
     >>> print(one_line("two\nlines"))
     two\nlines
     """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in with_addresses(text))
 
 
 def shown(text: str) -> str:

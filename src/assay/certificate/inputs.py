@@ -22,6 +22,7 @@ from assay.data.sources import Models, Source, panel_as_asked, tables_of_panel, 
 from assay.data.tables import direction_of
 from assay.design import Policy
 from assay.errors import InputError, UsageError
+from assay.files.stores.addresses import copy_or_path
 from assay.names import one_line
 
 
@@ -183,7 +184,7 @@ def _input_file(table: Table, path: Path) -> Path:
     """The file that was named, the manifest of a run, or the file that a pattern or a folder led to."""
     if (path / MANIFEST).is_file():
         return path / MANIFEST
-    found = path if path.is_file() else Path(table.label.partition(" (model ")[0])
+    found = path if path.is_file() else copy_or_path(table.label.partition(" (model ")[0])
     if not found.is_file():
         raise InputError(f"{table.label}: cannot be read again for its digest; name the file itself.")
     return found

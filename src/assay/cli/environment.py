@@ -27,6 +27,7 @@ RUNS_ON = (
 #: What each extra adds, and the packages that it brings.
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "charts": ("charts as SVG, PNG and PDF files, and in notebooks", ("vl-convert-python",)),
+    "cloud": ("files in object stores: s3:// and other addresses", ("fsspec", "s3fs")),
     "fast": ("compiled loops for large inputs; the same numbers, sooner", ("numba",)),
     "hf": (
         "runs models: score, generate, tune run, japanese MODEL",

@@ -16,6 +16,7 @@ from assay.cli.plain_flags import PlainFlags, PlainGroup
 from assay.cli.progress import printed, shown
 from assay.errors import AssayError, AssayWarning, UsageError
 from assay.exit_codes import ended
+from assay.files.stores.doors import stores_open
 from assay.names import visible
 from assay.progress import working
 from assay.version import VERSION
@@ -139,7 +140,7 @@ def _warned(
 def _run(verbs: Iterable[str]) -> int | None:
     name = "assay" if isinstance(verbs, dict) else " ".join(verbs)
     try:
-        with shown(at_once=name in _LOADS_MODELS), working(name):
+        with stores_open(), shown(at_once=name in _LOADS_MODELS), working(name):
             code: int | None = command_line(verbs)(standalone_mode=False)
     except _Misuse as error:
         raise UsageError(_misuse(error)) from error

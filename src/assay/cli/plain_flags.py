@@ -36,6 +36,7 @@ def _taken_plainly(parameters: list[Any]) -> list[Any]:
 
 def _value_of(parameter: Any, process: Any, ctx: Any, value: Any) -> Any:
     """The value of an option or argument: none, a plain default or a path as it is; else what typer makes of it."""
+    value = _from_stores(parameter, ctx, value)
     several = parameter.multiple or parameter.nargs != 1
     if parameter.required and value is None:
         return process(ctx, value)
@@ -46,6 +47,16 @@ def _value_of(parameter: Any, process: Any, ctx: Any, value: Any) -> Any:
     else:
         return process(ctx, value)
     return found if parameter.callback is None else parameter.callback(ctx, parameter, found)
+
+
+def _from_stores(parameter: Any, ctx: Any, value: Any) -> Any:
+    """The value with local copies for addresses such as s3://bucket/a.csv, before a path would be made of them."""
+    texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    if not any(isinstance(text, str) and "://" in text for text in texts):
+        return value
+    from assay.files.stores.doors import role_of, with_copies  # late: few values are addresses
+
+    return with_copies(value, "written" if "-o" in parameter.opts else role_of(str(ctx.info_name), str(parameter.name)))
 
 
 def _kind_of(parameter: Any) -> Any:

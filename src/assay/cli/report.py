@@ -73,6 +73,10 @@ def report(
 def _serve(results: list[Path], output: Path | None, port: int) -> None:
     if len(results) != 1 or output is not None:
         raise UsageError("--serve takes one folder, and writes nothing: assay report --serve FOLDER.")
+    from assay.files.stores.addresses import is_copy
     from assay.report.serve import serve
+
+    if is_copy(results[0]):
+        raise UsageError(f"{results[0]}: --serve shows a folder on this machine; write a page with -o instead.")
 
     raise typer.Exit(128 + serve(results[0], port=port, ready=say))

@@ -38,7 +38,9 @@ class ConvertedFiles:
     def __str__(self) -> str:
         counts = [(self.rows, "row"), (len(self.models), "model"), (len(self.metrics), "metric")]
         said = ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts if count)
-        return "\n".join([*(f"Written: {file}" for file in self.files), said, *(f"note: {one}" for one in self.notes)])
+        return "\n".join(
+            [*(f"Written: {one_line(str(file))}" for file in self.files), said, *(f"note: {one}" for one in self.notes)]
+        )
 
 
 def convert(

@@ -7,6 +7,7 @@ import numpy as np
 
 from assay.data.metrics import Metric
 from assay.data.tables import Table
+from assay.files.stores.addresses import copy_or_path
 from assay.names import listed
 from assay.stats.units import Floats
 
@@ -49,7 +50,7 @@ def equal_files_note(groups: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _files(table: Table) -> tuple[Path, ...]:
-    found = table.about.get("files") or (Path(table.label),)
+    found = table.about.get("files") or (copy_or_path(table.label),)
     return tuple(sorted(path for path in found if _is_file(path)))
 
 

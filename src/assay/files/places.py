@@ -15,12 +15,11 @@ from os import PathLike
 from pathlib import Path
 
 from assay.errors import InputError, UsageError, cannot_write
+from assay.files.manifests import RUNS
 from assay.files.writing import is_part
 from assay.names import one_line
 from assay.signals import held
 
-#: Manifests of runs, and how their schemas begin: of `assay score`, and of `assay tune run`.
-RUNS = {"run.json": "assay/run/", "training.json": "assay/training/"}
 _LARGEST = 1 << 20  # bytes of a manifest
 _PAGES = frozenset({".html", ".md", ".svg", ".png"})  # no verb reads these as data
 

@@ -17,7 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
-from assay.errors import cannot_write
+from assay.errors import UsageError, cannot_write
+from assay.files.stores.addresses import is_copy
 from assay.signals import held
 
 _LONGEST = 200  # bytes of a name that still has room for what makes it temporary
@@ -51,6 +52,11 @@ class _Batch:
 
     def commit(self) -> None:
         with held():
+            stored = [(path, part) for path, (part, _) in self.parts.items() if is_copy(path)]
+            if stored:
+                from assay.files.stores.commits import commit  # late: few write to a store
+
+                commit(stored)
             for path in list(self.parts):
                 part, handle = self.parts[path]
                 try:
@@ -136,6 +142,10 @@ def remove_whole(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
+    if is_copy(path):
+        from assay.files.stores.commits import take_away  # late: few write to a store
+
+        take_away(path)
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -144,6 +154,8 @@ def _remove(path: Path) -> None:
 
 def write_new(path: Path, data: bytes, mode: int) -> None:
     """Write a file that must not exist; one that appears meanwhile is not replaced."""
+    if is_copy(path):
+        raise UsageError(f"{path}: keys are written to a disk, not to a store; name a local file.")
     with held():  # it is small
         try:
             part, handle = _created(path, mode)

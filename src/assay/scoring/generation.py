@@ -11,6 +11,7 @@ from assay.data.generations import Prompts, TableSource, read_prompts
 from assay.engines import LOCAL, Engine
 from assay.errors import UsageError
 from assay.files.places import check_outputs
+from assay.files.stores.addresses import is_copy
 from assay.names import one_line
 from assay.scoring.checkpoint import model_digests
 from assay.scoring.decoding import Decoding, Writer
@@ -88,6 +89,10 @@ def generate_answers(
     check_folders(specs.values())
     if output.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"{one_line(str(output))}: generations are JSON Lines; name a file that ends in .jsonl.")
+    if is_copy(output):
+        from assay.files.stores.leases import hold  # late: few tables are in a store
+
+        hold(output, folder=False)
     job = job_of(prompts, decoding)
     there = finished(output, job, lambda: [_about(*one) for one in specs.items()], overwrite=overwrite)
     if there is not None:

@@ -91,7 +91,7 @@ class Generated:
         names = listed(str(model.get("name")) for model in self.record.models)
         cut, most = self.record.reached_max_tokens, int(self.record.job.decoding.get("max_tokens", 0))
         ended = f", {cut:,} of them cut off at {count(most, 'token')}" if cut else ""
-        return f"{names}: {count(self.record.rows, 'generation')}{ended} → {self.file}"
+        return f"{names}: {count(self.record.rows, 'generation')}{ended} → {one_line(str(self.file))}"
 
 
 def job_of(prompts: Prompts, decoding: Decoding) -> Job:

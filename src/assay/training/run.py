@@ -14,6 +14,7 @@ from assay.data.writing_systems import is_japanese
 from assay.engines import LOCAL, Engine
 from assay.errors import UsageError
 from assay.files.places import check_begun, check_replaceable, discard, recover, replacement, swap
+from assay.files.stores.addresses import is_copy
 from assay.files.writing import remove_parts
 from assay.scoring import score
 from assay.scoring.characters import characters
@@ -128,6 +129,8 @@ def tune_run(
     True
     """
     settings, place = settings or Settings(), Path(output)
+    if is_copy(place):
+        raise UsageError(f"{place}: runs that train are written to a disk; name a local folder, and copy it then.")
     rates = None if learning_rates is None else [replace(settings, learning_rate=rate) for rate in learning_rates]
     if rates == []:
         raise UsageError("learning_rates needs at least one rate; leave it out to train at that of the settings.")

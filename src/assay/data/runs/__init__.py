@@ -20,6 +20,7 @@ from assay.data.readers.parquet import Parquet
 from assay.errors import InputError
 from assay.files.places import Owner, check_replaceable, discard, is_run, recover, replacement, swap
 from assay.files.reading import TABLE, check_file, read_json
+from assay.files.stores.addresses import is_copy
 from assay.files.writing import make_folder, remove_parts, together, write_bytes, write_whole
 
 MANIFEST = "run.json"
@@ -84,6 +85,10 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
     With ``overwrite`` the existing run is kept until `finish`; the new one is made beside it.
     """
     manifest = {"schema": SCHEMA, **manifest}
+    if is_copy(folder):
+        from assay.files.stores.runs import begin_run  # late: few runs are in a store
+
+        begin_run(folder, overwrite=overwrite)
     recover(folder, _OURS)
     remove_parts(folder / MANIFEST)
     if overwrite and _anything_in(folder):
@@ -105,7 +110,11 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
 
 
 def finish(run: Run) -> Run:
-    """Move a complete run into place, if it replaces another."""
+    """Move a complete run into place, if it replaces another; in a store, put its manifest there, at last."""
+    if is_copy(run.folder):
+        from assay.files.stores.runs import finish_run  # late, likewise
+
+        finish_run(run.folder)
     if run.replaces is None:
         return run
     swap(run.replaces, _OURS)

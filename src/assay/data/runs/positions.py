@@ -24,6 +24,7 @@ from assay.data.tables import tokenization, tokens_notes
 from assay.data.text_columns import TextColumn
 from assay.errors import InputError, UsageError
 from assay.files.reading import TABLE, check_file
+from assay.files.stores.addresses import is_copy
 from assay.names import one_line
 from assay.stats.units import Floats, Integers, Texts
 
@@ -130,6 +131,10 @@ def open_tokens(folder: Path) -> TokenRun:
     run, label = open_run(folder), one_line(str(folder))
     if not run.manifest.get("keep_tokens"):
         raise InputError(f"{label}: the run has no token-level losses; score again with `keep_tokens=True`.")
+    if is_copy(folder):
+        from assay.files.stores.copies import brought_too  # late: few runs are in a store
+
+        brought_too(folder, "tokens-")
     files = run.files("tokens")
     lost = next((file for file in files if not file.exists()), None)
     if lost is not None:
