@@ -1,6 +1,8 @@
 """The command itself: help, version, exit codes, and a real process."""
 
+import itertools
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -101,3 +103,15 @@ def test_help_has_no_type_beside_flags_and_fits_80_columns(shell: Shell, verb: s
     text = shell(*verb.split(), "--help").out
     assert "<bool>" not in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("verb", [*sorted(VERBS), "tune report", "tune run"])
+def test_paragraphs_of_the_help_are_broken_where_the_terminal_ends(shell: Shell, verb: str) -> None:
+    shell.monkeypatch.setenv("COLUMNS", "80")
+    text = shell(*verb.split(), "--help").out
+    for paragraph in re.split(r"\n\s*\n", text.partition("╭")[0].strip())[1:]:  # after the usage
+        lines = [line.strip() for line in paragraph.splitlines()]
+        for line, after in itertools.pairwise(lines):
+            assert len(line) + 1 + len(after.split(" ")[0]) > 78, line  # the next word had no room
+    assert "<list[" not in text
+    assert "<path>" not in text.partition("╭─ Options")[0]

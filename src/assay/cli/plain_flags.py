@@ -1,20 +1,27 @@
-"""Commands whose flags are shown plainly, and in which values that need no check cost none."""
+"""Commands whose help is shown plainly, and in which values that need no check cost none."""
 
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 
 class _Plain:
-    """Flags are shown by their names alone, those that typer adds (--help, completion) as well."""
+    """Flags and arguments are shown by their names alone, those that typer adds (--help, completion) as well."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.help: str | None = reflowed(self.help or "") or None
 
     def get_params(self, ctx: Any) -> Any:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command beside which this is a base
         for parameter in found:
             if isinstance(parameter, TyperOption) and parameter.is_flag and parameter.metavar is None:
                 parameter.metavar = ""
+            elif isinstance(parameter, TyperArgument):
+                vars(parameter)["display_type_rich"] = _no_type
         return _taken_plainly(found)
 
 
@@ -24,6 +31,19 @@ class PlainFlags(_Plain, TyperCommand):
 
 class PlainGroup(_Plain, TyperGroup):
     """Verbs, with options of their own."""
+
+
+def _no_type(ctx: Any) -> None:
+    """Nothing: an argument is a file or a name, as its help says."""
+
+
+def reflowed(text: str) -> str:
+    r"""Paragraphs on a line each, so that they are broken where the terminal ends, and not where the source did.
+
+    >>> reflowed("What is it?\n\nOne thing,\nor another.\n\nExample: assay it")
+    'What is it?\n\nOne thing, or another.\n\nExample: assay it'
+    """
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in cleandoc(text).split("\n\n"))
 
 
 def _taken_plainly(parameters: list[Any]) -> list[Any]:
