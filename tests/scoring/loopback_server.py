@@ -131,6 +131,11 @@ def _other_ids(answer: Json) -> None:
         entries[3] = {"299": {"logprob": -1.0, "rank": 1, "decoded_token": "?"}}
 
 
+def _miscount(answer: Json) -> None:
+    if len(answer["choices"][0]["prompt_logprobs"]) > LONG:
+        answer["usage"]["prompt_tokens"] += 2
+
+
 SPOILED: dict[str, Callable[[Json], None]] = {
     "impossible": lambda answer: _spoil_window(answer, -9999.0),
     "infinite": lambda answer: _spoil_window(answer, float("-inf")),
@@ -141,6 +146,7 @@ SPOILED: dict[str, Callable[[Json], None]] = {
     "short": _drop_entry,
     "text-resplit": _resplit,
     "other-ids": _other_ids,
+    "miscounts": _miscount,
     "no-choices": lambda answer: answer.update(choices=[]),
 }
 
@@ -183,7 +189,31 @@ class Habit:
             self.now -= 1
 
 
+ALLOWED, WINDOW = 6, 0.5  # requests in so many seconds, of a server with a limit
+
+
+class Limit:
+    """Requests in fixed windows of time, as hosted servers count them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.window, self.used, self.refused = 0.0, 0, 0
+
+    def spent(self) -> tuple[bool, dict[str, str]]:
+        """Whether this request is one too many, and the headers that say so."""
+        with self.lock:
+            now = time.monotonic()
+            if now >= self.window + WINDOW:
+                self.window, self.used = now, 0
+            self.used += 1
+            over = self.used > ALLOWED
+            self.refused += over
+            left = {"x-ratelimit-remaining-requests": str(max(0, ALLOWED - self.used))}
+            return over, left | {"x-ratelimit-reset-requests": f"{1000 * (self.window + WINDOW - now):.0f}ms"}
+
+
 class Handler(BaseHTTPRequestHandler):
+    limits: dict[str, Limit]
     models: dict[str, Model]
     habits: dict[str, Habit]
 
@@ -193,10 +223,14 @@ class Handler(BaseHTTPRequestHandler):
     def _habit(self) -> Habit:
         return self.habits.setdefault(self.path.split("/")[1], Habit(self.path.split("/")[1].split(".")[0]))
 
+    def _limit(self) -> Limit:
+        return self.limits.setdefault(self.path.split("/")[1], Limit())
+
     def do_GET(self) -> None:
         habit = self._habit()
         if self.path.endswith("/seen"):
             seen = {"requests": habit.requests, "most": habit.most_at_once, "keys": habit.keys, "bodies": habit.bodies}
+            seen["refused"] = self._limit().refused
             self._send(200, seen)
         elif habit.name == "missing":
             self._send(404, {"detail": "Not Found"})
@@ -210,6 +244,8 @@ class Handler(BaseHTTPRequestHandler):
         number = habit.enter(self.headers.get("Authorization", ""), body)
         numbers, failure = FAILING.get(habit.name, (range(0), None))
         failed = failure if number in numbers else self._refused(habit.name, body)
+        over, self.said = self._limit().spent() if habit.name == "limited" else (False, {})
+        failed = (429, {"error": {"message": "Rate limit reached"}}, {}) if over else failed
         answer = {} if failed is not None else self._answer(habit.name, number, body)
         habit.leave()  # before the client can know that this request is over
         if failed is None:
@@ -294,7 +330,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _write(self, status: int, data: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
-        for name, value in ({"Content-Type": "application/json", "Content-Length": str(len(data))} | headers).items():
+        plain = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+        for name, value in (plain | getattr(self, "said", {}) | headers).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
@@ -311,7 +348,7 @@ def main() -> None:
     torch.set_num_threads(1)
     folders: list[str] = json.loads(sys.stdin.readline())
     Handler.models = {Path(folder).name: Model(folder) for folder in folders}
-    Handler.habits = {}
+    Handler.habits, Handler.limits = {}, {}
     server = Quiet(("127.0.0.1", 0), Handler)
     sys.stdout.write(f"{server.server_port}\n")
     sys.stdout.flush()

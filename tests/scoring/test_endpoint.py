@@ -201,6 +201,18 @@ def test_a_wait_that_the_server_asks_for_is_kept(loopback: Loopback) -> None:
     assert time.monotonic() - began >= 1
 
 
+def test_the_limit_of_a_server_is_kept_by_all_connections(loopback: Loopback) -> None:
+    """Six requests in half a second are allowed; without a common pause most requests of 24 connections are refused."""
+    habit = tagged("limited")
+    scorer = loopback.scorer(habit, concurrency=24)
+    rows = rows_of(scorer) * 6
+    for served, expected in zip(scorer.losses(rows), loopback.scorer().losses(rows), strict=True):
+        np.testing.assert_array_equal(served, expected)
+    seen = loopback.seen(habit)
+    assert 0 < seen["refused"] <= 24 * (2 + len(rows) / 6)
+    assert seen["requests"] - seen["refused"] >= len(rows)
+
+
 def test_a_wait_beyond_all_patience_ends_the_run(loopback: Loopback) -> None:
     habit = tagged("later")
     assert "503 (closed), asks to wait" in loopback.refusal(habit)
@@ -241,6 +253,7 @@ def test_pauses_double_up_to_a_bound(attempt: int) -> None:
         ("short", ["prompt_logprobs has ", " entries for ", "that begins '<s>The quick"]),
         ("text-resplit", ["the server's tokens are not those of", "token 7 is '?!' there"]),
         ("other-ids", ["no entry for token 3"]),
+        ("miscounts", ["the server counts ", " tokens in a prompt of "]),
         ("words", ["a log-probability is a str, not a number"]),
         ("positive", ["token 7 is 3.5, above 0", "raw_logprobs"]),
         ("falls-back", ["answers as 'a cheaper one' now"]),

@@ -154,11 +154,18 @@ class EndpointScorer:
 
     def _reply(self, row: list[int], prompt: list[int] | str, stopping: Event | None = None) -> Reply:
         try:
-            return self._way.read(self._answer(self._way, prompt, stopping), row)
+            return self._read(self._answer(self._way, prompt, stopping), row)
         except RefusalError as refusal:
             raise self._explained(refusal, len(row)) from None
         except ReplyError as error:
             raise InputError(f"{self._where(row)}: {error}; is it the same server as at the start?") from None
+
+    def _read(self, answer: dict[str, Any], row: list[int]) -> Reply:
+        """What an answer says of a row; a server that counts other tokens than in the probe saw other ones."""
+        found, counted = self._way.read(answer, row), prompt_tokens(answer)
+        if counted is not None and self._unseen is not None and counted != len(row) + self._unseen:
+            raise OtherTokensError(f"the server counts {counted} tokens in a prompt of {len(row)}")
+        return found
 
     def _answer(
         self, way: Way, prompt: list[int] | str, stopping: Event | None = None, *, probing: bool = False

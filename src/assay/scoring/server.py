@@ -9,8 +9,6 @@ import os
 import random
 import ssl
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from math import inf
 from threading import Event
 from typing import Any
@@ -19,6 +17,7 @@ from urllib.parse import urlsplit
 from assay.errors import InputError, UsageError
 from assay.names import one_line
 from assay.scoring.http_client import Broken, Call, Client, HttpAnswer
+from assay.scoring.rate_limits import CommonPause, asked_wait, until_reset
 
 DEFAULT_KEY = "OPENAI_API_KEY"
 _PASSING = frozenset({408, 425, 429})  # and all of 5xx: worth another attempt
@@ -33,7 +32,7 @@ class Patience:
     attempts: int = 6
     first_pause: float = 0.5  # doubled after each attempt
     longest_pause: float = 30.0
-    longest_wait: float = 300.0  # a server that asks for a longer wait ends the run, which can be resumed
+    longest_wait: float = 300.0  # a server that asks for more, at once or in all, ends the run, which can be resumed
 
     def __post_init__(self) -> None:
         if self.attempts < 1 or not all(0 < seconds < inf for seconds in (self.connect, self.answer)):
@@ -104,6 +103,7 @@ class Server:
         self._keyed = tls is not None or key_variable is not None or _is_loopback(parts.hostname or "")
         self._patience = patience
         self._reached = False
+        self._pause = CommonPause()
 
     def __repr__(self) -> str:
         return f"Server({self.url!r})"
@@ -116,28 +116,43 @@ class Server:
         In a probe, a status of 500 is retried once and then taken as a refusal, as llama-cpp-python means it.
         """
         payload = None if body is None else json.dumps(body).encode()
-        stopping, attempt = stopping or Event(), 1
+        stopping, attempt, left = stopping or Event(), 1, self._patience.longest_wait
         while isinstance(outcome := self._outcome(path, payload, stopping), ServerFault):
             refused = probing and outcome.status == 500
             wait = self._patience.pause(attempt) if outcome.wait is None else outcome.wait
-            last = attempt >= self._patience.attempts or (refused and attempt > 1) or wait > self._patience.longest_wait
+            last = attempt >= self._patience.attempts or (refused and attempt > 1) or wait > left
             if refused and last:
                 raise RefusalError(f"{self.url}: {outcome.reason}.", 500, outcome.reason)
-            if last or not outcome.passing or stopping.wait(wait):
+            if last or not outcome.passing or self._waited(outcome, wait, stopping):
                 raise InputError(f"{self.url}: {outcome.reason}{_tries(attempt)}.")
-            attempt += 1
+            if outcome.wait is None or wait < self._patience.first_pause:
+                attempt += 1
+            else:  # it was told to come back, which is no failure: all such waits together are bounded
+                left -= wait
         return outcome
+
+    def _waited(self, fault: ServerFault, wait: float, stopping: Event) -> bool:
+        """Wait; whether all is to be stopped instead. What a server asks of one connection holds for all."""
+        if fault.wait is None:
+            return stopping.wait(wait)
+        self._pause.extend(wait)
+        return self._pause.kept(stopping) or stopping.wait(random.uniform(0, 0.1 * wait))  # noqa: S311 - as above
 
     def _outcome(self, path: str, payload: bytes | None, stopping: Event) -> dict[str, Any] | ServerFault:
         patience = self._patience
+        if self._pause.kept(stopping):
+            return self._fault(Broken("stopped"))
         call = Call(self.url + path, payload, self._headers(), patience.connect, patience.answer)
         answer = self._client.exchanged(call, stopping)
         if isinstance(answer, Broken):
             return self._fault(answer)
         self._reached = True
         if 200 <= answer.status < 300:
+            reset = until_reset(answer.headers)
+            if reset is not None and reset <= patience.longest_wait:
+                self._pause.extend(reset)  # the next ones would be refused
             return _decoded(answer)
-        said, wait = self._key.hidden(_said(answer)), _retry_after(answer)
+        said, wait = self._key.hidden(_said(answer)), asked_wait(answer.headers)
         if answer.status in _PASSING or answer.status >= 500:
             asks = "" if wait is None else f", asks to wait {wait:.0f} s"
             reason = f"the server answers {answer.status}{said and f' ({said})'}{asks}"
@@ -235,17 +250,6 @@ def _said(answer: HttpAnswer) -> str:
             found = found[name]
     text = one_line(" ".join(str(found).split()).rstrip("."))
     return text if len(text) <= 240 else text[:239] + "…"
-
-
-def _retry_after(answer: HttpAnswer) -> float | None:
-    """Seconds the server asks to wait, given as a number or a date."""
-    asked = str(answer.headers.get("Retry-After", "")).strip()
-    if asked.isascii() and asked.isdigit():
-        return float(asked)
-    try:
-        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return None
 
 
 def _tries(attempt: int) -> str:
