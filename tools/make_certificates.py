@@ -10,9 +10,9 @@ whether it passes, the interval and the broken rules.
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from assay import examples
 from assay.certificate import certify as issue_any
@@ -23,6 +23,7 @@ from assay.version import VERSION
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "certificate" / "fixtures"
 Columns = dict[str, list[Any]]
+T = TypeVar("T")
 
 
 def certify(*given: Any, **asked: Any) -> Certificate:
@@ -229,6 +230,21 @@ KINDS: dict[str, Callable[[Path, Path], Certificate]] = {
 
 
 def main(folder: Path = FOLDER / f"{VERSION}-format-{FORMAT}") -> int:
+    return write_fixtures(
+        folder,
+        KINDS,
+        lambda found: {
+            "verdict": found.verdict,
+            "ci": list(found.primary_metric.ci),
+            "broken": sorted(found.broken),
+        },
+    )
+
+
+def write_fixtures(
+    folder: Path, kinds: Mapping[str, Callable[[Path, Path], T]], told: Callable[[T], dict[str, Any]]
+) -> int:
+    """Write a certificate of each kind into a new folder, and what `assay verify` must say of each; the exit code."""
     if folder.exists():
         print(f"{folder.name}: there already, and fixtures are never written again")
         return 1
@@ -236,17 +252,12 @@ def main(folder: Path = FOLDER / f"{VERSION}-format-{FORMAT}") -> int:
     key = folder / "signer"
     generate_keys(key)
     expected = {}
-    for name, issue in KINDS.items():
+    for name, issue in kinds.items():
         found = issue(folder / f"{name}.json", key)
-        expected[name] = {
-            "verdict": found.verdict,
-            "ci": list(found.primary_metric.ci),
-            "broken": sorted(found.broken),
-            "signed": (folder / f"{name}.dsse.json").exists(),
-        }
+        expected[name] = {**told(found), "signed": (folder / f"{name}.dsse.json").exists()}
     key.unlink()  # nobody signs as these again
     (folder / "expected.json").write_text(json.dumps(expected, indent=2) + "\n", "utf-8")
-    print(f"{len(KINDS)} certificates in {folder.name}")
+    print(f"{len(kinds)} certificates in {folder.name}")
     return 0
 
 

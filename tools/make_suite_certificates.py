@@ -7,21 +7,19 @@ there already is never written again. Each kind has its evidence beside it, one 
 what `assay verify` must say of each: the verdict, the total's interval, the limits that are not met, the broken rules.
 """
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from assay.certificate import certify
-from assay.certificate.signing import generate_keys
 from assay.certificate.suite.record import FORMAT, SuiteCertificate
 from assay.design import Policy
 from assay.limits import GroupLimits, Limits, TotalLimits
 from assay.version import VERSION
+from tools.make_certificates import Columns, write_fixtures
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "certificate" / "suite" / "fixtures"
-Columns = dict[str, list[Any]]
 SIZES = {"arc": 120, "boolq": 200, "gsm8k": 90, "mmlu": 260}
 
 
@@ -124,26 +122,16 @@ KINDS: dict[str, Callable[[Path, Path], SuiteCertificate]] = {
 
 
 def main(folder: Path = FOLDER / f"{VERSION}-format-{FORMAT}") -> int:
-    if folder.exists():
-        print(f"{folder.name}: there already, and fixtures are never written again")
-        return 1
-    folder.mkdir(parents=True)
-    key = folder / "signer"
-    generate_keys(key)
-    expected = {}
-    for name, issue in KINDS.items():
-        found = issue(folder / f"{name}.json", key)
-        expected[name] = {
+    return write_fixtures(
+        folder,
+        KINDS,
+        lambda found: {
             "verdict": found.verdict,
             "ci": found.total.ci,
             "not_met": [f"{one.of} {one.name} {one.limit}" for one in found.limits if one.outcome == "not met"],
             "broken": sorted(found.broken),
-            "signed": (folder / f"{name}.dsse.json").exists(),
-        }
-    key.unlink()  # nobody signs as this again
-    (folder / "expected.json").write_text(json.dumps(expected, indent=2) + "\n", "utf-8")
-    print(f"{len(KINDS)} certificates in {folder.name}")
-    return 0
+        },
+    )
 
 
 if __name__ == "__main__":

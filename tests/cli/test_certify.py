@@ -246,3 +246,26 @@ def test_a_metric_of_tables_is_chosen_too(tmp_path: Path) -> None:
     assert load(tmp_path / "c.json")["measure"]["metric"] == "f1"
     listed = assay("summarize", tmp_path / "a.csv").out
     assert [line.split()[0] for line in listed.splitlines() if line.startswith(("acc ", "f1 "))] == ["acc", "f1"]
+
+
+@pytest.mark.parametrize("content", [b"my notes\n", b'{"schema": "assay/comparison/1"}', b"\xff\x00"])
+@pytest.mark.parametrize("verb", ["certify", "gate"])
+def test_a_file_that_is_no_certificate_is_not_written_over(tmp_path: Path, verb: str, content: bytes) -> None:
+    path = tmp_path / "c.json"
+    path.write_bytes(content)
+    ran = assay(verb, BASE, INT8, *([BASE] if verb == "gate" else []), "-o", path)
+    assert ran.code == 2
+    assert str(path) in ran.err
+    assert "no certificate" in ran.err
+    assert "-o" in ran.err
+    assert "`" not in ran.err
+    assert path.read_bytes() == content
+    assert names(tmp_path) == ["c.json"]
+
+
+def test_a_certificate_or_an_empty_file_is_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.touch()
+    for _ in range(2):
+        assert assay("certify", BASE, INT8, "-o", path, "--profile", "ci").code == 0
+    assert assay("verify", path).code == 0

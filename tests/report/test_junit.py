@@ -10,6 +10,7 @@ from lxml import etree
 
 import assay
 from assay import examples
+from assay.cli.arguments import as_options
 from assay.report.junit import junit_xml
 from assay.results.record import Result
 from tests.cli.command import Shell
@@ -135,3 +136,23 @@ def test_it_is_not_written_over_what_is_read(shell: Shell) -> None:
     a, b = (shell.write(name, TASKS.format(*[1] * 300)) for name in ("a.csv", "b.csv"))
     ran = shell("compare", a, b, "--junit", "b.csv")
     assert (ran.exit_code, "is read" in ran.err) == (2, True)
+
+
+def test_arguments_are_options_in_what_the_command_writes() -> None:
+    class Advising(Result, frozen=True, kw_only=True, tag="assay/advising/1"):
+        question, kind_name = "?", "advice"
+        sentence: str
+        signature: str
+
+        @property
+        def subject(self) -> str:
+            return "a"
+
+        @property
+        def status(self) -> str:  # type: ignore[override]
+            return "bad"
+
+    found = Advising(sentence="Too few draws; raise `resamples=5000`.", signature="")
+    assert b"--resamples 5000" in junit_xml(found, as_options)
+    assert b"resamples=" not in junit_xml(found, as_options)
+    assert b"`resamples=5000`" in junit_xml(found)

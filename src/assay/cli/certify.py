@@ -9,7 +9,7 @@ import typer
 from assay.cli import options, which_results
 from assay.cli.job_summary import job_summary
 from assay.cli.option_groups import with_groups
-from assay.cli.output import say, say_json
+from assay.cli.output import check_replaced, say, say_json
 from assay.cli.shown import Outputs
 
 
@@ -87,6 +87,7 @@ def certify(
     from assay.report.markdown import certificate_markdown
 
     out.check([baseline, subject, sign, policy, against], *written_files(output), junit)
+    check_replaced(output)
     wanted = policy_of(policy).with_options(
         tier=tier,
         profile=profile,

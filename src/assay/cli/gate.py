@@ -9,7 +9,7 @@ import typer
 from assay.cli import options
 from assay.cli.job_summary import job_summary
 from assay.cli.option_groups import with_groups
-from assay.cli.output import say, say_json
+from assay.cli.output import check_replaced, say, say_json
 from assay.cli.progress import tokens_of
 from assay.cli.shown import Outputs
 
@@ -120,6 +120,7 @@ def gate(
     from assay.scoring.windows import Plan
 
     out.check([*texts, sign, policy], *written_files(output), junit)
+    check_replaced(output)
     wanted = policy_of(policy).with_options(
         tier=tier, profile=profile, max_ratio=max_ratio, min_windows=min_windows, seed=seed, level=level, note=note
     )

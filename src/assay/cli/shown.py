@@ -142,7 +142,7 @@ class Outputs:
             if junit is not None:
                 from assay.report.junit import write_junit  # late, as above
 
-                write_junit(result, junit)
+                write_junit(result, junit, as_options)
             if self.recipe is not None:
                 add_to_recipe(self.recipe, result)
             if self.save is not None:

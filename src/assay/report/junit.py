@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -14,8 +16,11 @@ from assay.results.record import Result
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_xml(result: Result) -> bytes:
-    """The document, valid against the schema of Jenkins (junit-10.xsd); the same result gives the same bytes."""
+def junit_xml(result: Result, worded: Callable[[str], str] = str) -> bytes:
+    """The document, valid against the schema of Jenkins (junit-10.xsd); the same result gives the same bytes.
+
+    What the library says of its arguments is ``worded`` as the caller's readers know them.
+    """
     cases, kind = result.cases, f"assay.{result.kind_name.replace(' ', '_')}"
     counts = Counter(case.outcome for case in cases)
     whole = {"name": "assay", "tests": str(len(cases)), "failures": str(counts["failed"]), "errors": "0"}
@@ -26,18 +31,18 @@ def junit_xml(result: Result) -> bytes:
         if value:
             SubElement(properties, "property", {"name": name, "value": _clean(value)})
     for case in cases:
-        _add(suite, case, kind)
-    SubElement(suite, "system-out").text = _clean(result.to_text())
+        _add(suite, replace(case, said=worded(case.said)), kind)
+    SubElement(suite, "system-out").text = _clean(worded(result.to_text()))
     indent(root)
     data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n"
 
 
-def write_junit(result: Result, path: Path) -> None:
+def write_junit(result: Result, path: Path, worded: Callable[[str], str] = str) -> None:
     """Write the document, whole or not at all."""
     with together():
         make_folder(path.parent)
-        write_bytes(path, junit_xml(result))
+        write_bytes(path, junit_xml(result, worded))
 
 
 def _add(suite: Element, case: CheckedCase, kind: str) -> None:
