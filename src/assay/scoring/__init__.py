@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data import Panel, read_table
-from assay.data.runs import MANIFEST, Run, create_or_resume, finish, note_halving, open_run
+from assay.data.runs import MANIFEST, Run, create_or_resume, finish, look_for, note_halving, open_run
 from assay.engines import LOCAL, Engine
 from assay.errors import InputError, UsageError
 from assay.results.words import count
@@ -102,6 +102,7 @@ def score(
     for name, spec in specs.items():
         target = folder if len(specs) == 1 else folder / name
         shown = None if progress is None else progress(name)
+        look_for(target, overwrite=overwrite)  # first: what is refused there need not wait for a model
         with _scorer(spec, engine) as scorer:
             definition = definition_digest(scorer.tokenizer)
             digests = model_digests(spec) | {"tokenizer_definition": definition}

@@ -27,12 +27,12 @@ class Bucket:
         data: bytes = self.s3.get_object(Bucket=self.name, Key=key)["Body"].read()
         return data
 
-    def keys(self, prefix: str = "") -> list[str]:
+    def names(self, prefix: str = "") -> list[str]:
         found = self.s3.list_objects_v2(Bucket=self.name, Prefix=prefix)
         return [one["Key"] for one in found.get("Contents", [])]
 
     def files(self, prefix: str) -> dict[str, bytes]:
-        return {key.removeprefix(f"{prefix}/"): self.read(key) for key in self.keys(f"{prefix}/")}
+        return {key.removeprefix(f"{prefix}/"): self.read(key) for key in self.names(f"{prefix}/")}
 
     def delete(self, key: str) -> None:
         self.s3.delete_object(Bucket=self.name, Key=key)

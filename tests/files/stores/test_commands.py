@@ -28,7 +28,7 @@ def ran(shell: Shell, bucket: Bucket, *arguments: str) -> Ran:
     """A command that works, and says nothing of copies or keys, in print or in the store."""
     found = shell(*arguments)
     assert found.exit_code in (0, 1), found.err
-    written = "".join(bucket.read(key).decode("latin1") for key in bucket.keys("out"))
+    written = "".join(bucket.read(key).decode("latin1") for key in bucket.names("out"))
     for text in (found.out, found.err, written):
         assert "assay-store-" not in text
         assert SECRET not in text
@@ -109,7 +109,7 @@ def test_everything_a_command_writes_goes_to_the_store(shell: Shell, bucket: Buc
     files = ["--save", f"{out}/c.json", "--markdown", f"{out}/c.md", "--junit", f"{out}/c.xml"]
     files += ["--table", f"csv={out}/c.csv", "--recipe", f"{out}/c.sh", "--chart", f"{out}/c.svg"]
     found = ran(shell, bucket, "compare", f"{data}/scores-base.csv", f"{data}/scores-int3.csv", *files)
-    assert bucket.keys("out") == [f"out/c.{ending}" for ending in ("csv", "json", "md", "sh", "svg", "xml")]
+    assert bucket.names("out") == [f"out/c.{ending}" for ending in ("csv", "json", "md", "sh", "svg", "xml")]
     assert f"Saved: {out}/c.json" in found.err
     assert f"assay compare {data}/scores-base.csv" in bucket.read("out/c.sh").decode()
     assert "s3:/" not in re.sub("s3://", "", found.out + found.err)  # no address lost a slash
@@ -146,12 +146,12 @@ def test_everything_a_command_writes_goes_to_the_store(shell: Shell, bucket: Buc
 def test_what_is_refused_is_named_by_its_address(
     shell: Shell, bucket: Bucket, data: str, arguments: list[str], exit_code: int, parts: list[str]
 ) -> None:
-    before = bucket.keys()
+    before = bucket.names()
     told = [part.replace("{}", data) for part in parts]
     said = shell.assert_refused(*(one.replace("{}", data) for one in arguments), exit_code=exit_code, parts=told)
     assert "assay-store-" not in said
     assert "hush" not in said
-    assert bucket.keys() == before
+    assert bucket.names() == before
 
 
 def test_a_disk_and_a_store_in_one_command(shell: Shell, bucket: Bucket, data: str) -> None:

@@ -85,10 +85,7 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
     With ``overwrite`` the existing run is kept until `finish`; the new one is made beside it.
     """
     manifest = {"schema": SCHEMA, **manifest}
-    if is_copy(folder):
-        from assay.files.stores.runs import begin_run  # late: few runs are in a store
-
-        begin_run(folder, overwrite=overwrite)
+    look_for(folder, overwrite=overwrite)
     recover(folder, _OURS)
     remove_parts(folder / MANIFEST)
     if overwrite and _anything_in(folder):
@@ -109,10 +106,18 @@ def create_or_resume(folder: Path, manifest: dict[str, Any], *, overwrite: bool 
     return _created(folder, manifest)
 
 
+def look_for(folder: Path, *, overwrite: bool = False) -> None:
+    """Before a run in a store is made or resumed: take the right to write it, and copy what is there of it."""
+    if is_copy(folder):
+        from assay.files.stores.runs import begin_run  # late: few runs are in a store
+
+        begin_run(folder, overwrite=overwrite)
+
+
 def finish(run: Run) -> Run:
     """Move a complete run into place, if it replaces another; in a store, put its manifest there, at last."""
     if is_copy(run.folder):
-        from assay.files.stores.runs import finish_run  # late, likewise
+        from assay.files.stores.runs import finish_run  # late: few runs are in a store
 
         finish_run(run.folder)
     if run.replaces is None:

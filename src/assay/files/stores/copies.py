@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
+from threading import Lock
 
 from assay.errors import InputError, StoreError, UsageError
 from assay.files.manifests import RUNS
@@ -30,6 +31,7 @@ _LATER = "tokens-"  # shards that few verbs read, and the largest
 #: What verbs read again of what they write; of anything else that is there, only that it is.
 _READ_AGAIN = (".json", ".jsonl", ".ndjson", ".sh", ".unfinished")
 
+_lock = Lock()  # of verbs in several threads, one copies at a time
 _have: dict[Path, tuple[tuple[str, str], ...]] = {}  # copies, by the state of their objects
 
 
@@ -102,13 +104,14 @@ def brought_too(folder: Path, start: str) -> None:
 def _copied(address: Address, found: Mapping[Address, Info]) -> None:
     if len(found) > MOST_FILES:
         raise InputError(f"{one_line(str(address))}: more than {MOST_FILES:,} files; name those you mean by a pattern.")
-    wanted = {one: info for one, info in found.items() if _have.get(one.copy) != state_of(info)}
-    root = copies_in_use()
-    if root is not None:
-        check_room(address, sum(int(info.get("size") or 0) for info in wanted.values()), root)
-    for one in counted(list(wanted), f"reading {one_line(address.name)}", "files"):
-        fetched(one, wanted[one], one.copy)
-        _have[one.copy] = state_of(wanted[one])
+    with _lock:
+        wanted = {one: info for one, info in found.items() if _have.get(one.copy) != state_of(info)}
+        root = copies_in_use()
+        if root is not None:
+            check_room(address, sum(int(info.get("size") or 0) for info in wanted.values()), root)
+        for one in counted(list(wanted), f"reading {one_line(address.name)}", "files"):
+            fetched(one, wanted[one], one.copy)
+            _have[one.copy] = state_of(wanted[one])
 
 
 # ------------------------------------------------------------------------------------------------------------- outputs

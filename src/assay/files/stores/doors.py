@@ -42,9 +42,8 @@ def stores_open() -> Iterator[None]:
     finally:
         with _Inside.lock:
             _Inside.count -= 1
-            last = not _Inside.count
-        if last and copies_in_use() is not None:
-            _closed()
+            if not _Inside.count and copies_in_use() is not None:
+                _closed()
 
 
 def _closed() -> None:

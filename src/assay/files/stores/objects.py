@@ -20,6 +20,7 @@ _MARKS = ("ETag", "etag", "generation", "md5Hash", "blob_id", "oid")
 _TIMES = ("mtime", "LastModified", "last_modified", "created")  # where there is no mark
 _LONGEST = 200  # characters of what a store says
 _DENIED = frozenset({"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "RefreshError"})
+_PATIENCE = 2.0  # seconds for what was interrupted to end
 _CLOUD = "pip install 'assay-eval[cloud]'"
 
 Info = Mapping[str, Any]
@@ -42,6 +43,24 @@ def told(address: Address, *, needed: int | None = None, writes: bool = False) -
         raise StoreError(f"{label}: somebody else has written it meanwhile; look at what is there.") from None
     except Exception as error:  # noqa: BLE001 - the clients of stores raise whatever they like
         raise _failed(label, error, needed, writes=writes) from None
+    except BaseException:
+        _interrupted()
+        raise
+
+
+def _interrupted() -> None:
+    """End what is still under way in the thread of fsspec, which would complain when the process ends."""
+    import asyncio
+
+    from fsspec.asyn import get_loop
+
+    async def cancel() -> None:
+        for task in asyncio.all_tasks():
+            if task is not asyncio.current_task():
+                task.cancel()
+
+    with suppress(TimeoutError):
+        asyncio.run_coroutine_threadsafe(cancel(), get_loop()).result(timeout=_PATIENCE)
 
 
 def _missing(error: OSError, *, writes: bool) -> str:

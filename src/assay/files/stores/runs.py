@@ -11,7 +11,7 @@ from assay.files.stores.addresses import Address, address_of
 from assay.files.stores.commits import begun_runs
 from assay.files.stores.copies import UNFINISHED
 from assay.files.stores.leases import check_leases, hold, release
-from assay.files.stores.objects import fetched, files_below, put_new, removed
+from assay.files.stores.objects import fetched, files_below, put_new, put_small, removed, small
 from assay.names import one_line
 from assay.progress import counted
 
@@ -59,7 +59,9 @@ def finish_run(folder: Path) -> None:
         return
     check_leases([folder])
     data = (folder / _MANIFEST).read_bytes()
-    put_new(data, address.below(_MANIFEST))  # the same one may be there: a run that was complete already
+    manifest = address.below(_MANIFEST)
+    if not put_new(data, manifest) and small(manifest) != data:  # a run that was complete already, and says more now
+        put_small(data, manifest)
     removed(address.below(UNFINISHED))
     release(folder)
     begun_runs.discard(folder)
