@@ -27,6 +27,13 @@ def losses(path: Path, rows: int, *, arm: int) -> str:
     return _written(path, f"SELECT printf('w%08d', i) AS window, 512 AS tokens, {loss} AS loss FROM range({rows}) r(i)")  # noqa: S608
 
 
+def tokens(path: Path, rows: int, *, arm: int, shuffled: bool = False) -> str:
+    """Single tokens with their losses, 500 of each document in order, or five of each of many in no order."""
+    place = f"hash(i) % {rows // 5}" if shuffled else "i // 500"
+    loss = f"(2 + hash(i) % 1000 / 500 + hash(i, {arm}) % 1000 / 5000)::FLOAT"
+    return _written(path, f"SELECT printf('doc-%08d', {place}) AS document, {loss} AS loss FROM range({rows}) r(i)")  # noqa: S608
+
+
 def _written(path: Path, rows: str) -> str:
     kind = "csv" if path.suffix == ".csv" else "parquet"
     duckdb.sql(f"COPY ({rows}) TO '{path}' (FORMAT {kind})")

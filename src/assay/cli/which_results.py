@@ -14,7 +14,14 @@ ErrorAnswers = Annotated[
     option("Answers lost to errors of the harness, nulls and empty cells.", "--errors", panel=DATA),
 ]
 PairedBy = Annotated[PairBy, option("Pair rows by id, or by their place in the files.", "--pair-by", panel=DATA)]
-
+SumBy = Annotated[
+    str | None,
+    option("Rows are single tokens: add up their losses by this column, e.g. document.", panel=DATA, value="COLUMN"),
+]
+Memory = Annotated[
+    str | None,
+    option("What reading tables may take, e.g. 1GB; what would take more is refused.", panel=DATA, value="SIZE"),
+]
 
 TaskName = Annotated[
     str | None,
@@ -99,9 +106,12 @@ class AnswerPicks(HarnessPicks):
 
     errors: ErrorAnswers = "missing"
     pair_by: PairedBy = "id"
+    sum_by: SumBy = None
+    memory: Memory = None
 
     def selection(self, **more: Any) -> "Selection":
-        return HarnessPicks.selection(self, errors=self.errors, pair_by=self.pair_by, **more)
+        how: dict[str, Any] = {"errors": self.errors, "pair_by": self.pair_by}
+        return HarnessPicks.selection(self, **how, sum_by=self.sum_by, memory=self.memory, **more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from assay.data.cells import NUMBERS, Cells, cells_of
 from assay.data.columns import USUAL, ColumnLayout, ColumnsAsked, layout_of
 from assay.data.costs import read_as
+from assay.data.memory import allowed
 from assay.data.metrics import UNITS, Kind
 from assay.data.model_columns import columns_by_model
 from assay.data.readers import RowSource, Selection, row_places
+from assay.data.readers.added_rows import AddedRows, added_up
 from assay.data.readers.containers import plain_stem
 from assay.data.readers.memory import MemorySource
 from assay.data.readers.parquet import Parquet
 from assay.data.readers.registry import open_source, open_sources
 from assay.data.runs import RunPart
 from assay.data.table_metrics import of_metrics, with_direction
+from assay.data.table_sizes import check_fits
 from assay.data.tables import Labels, Table, told_apart
 from assay.data.verdict_tables import columns_of_verdicts, sources_of_verdicts
 from assay.design import Errors
@@ -54,6 +57,8 @@ def read_table(
         found = listed(str(one.name) for one in opened)
         raise InputError(f"{source}: {len(opened)} models ({found}); name the folder of one, or read_tables for all.")
     rules = _Rules.of(columns, kind, cluster, selection)
+    if rules.selection.sum_by is not None:
+        return _table(added_up(opened[0], rules.selection.sum_by, rules.asked.mapping), rules, name)
     return of_metrics(_table(opened[0], rules, name), replace(rules.selection, every_metric=False))[0]
 
 
@@ -190,6 +195,8 @@ class _Rules:
 
     def of_source(self, opened: RowSource) -> "_Rules":
         """The same for logs of a harness, whose columns we have named ourselves."""
+        if isinstance(opened, AddedRows):  # whose columns are ours
+            return replace(self, asked=replace(self.asked, mapping={}, kind="losses", usual=False, by_row=False))
         if "measure" not in opened.about:
             return self
         if self.asked.mapping:
@@ -202,6 +209,8 @@ class _Rules:
 
 def _tables(opened: RowSource, rules: _Rules) -> list[Table]:
     """The table of a source, or one per model where models are columns, or where two of them are compared in a row."""
+    if rules.selection.sum_by is not None:
+        return [_table(added_up(opened, rules.selection.sum_by, rules.asked.mapping), rules)]
     verdicts = columns_of_verdicts(opened, rules.asked)
     if verdicts is not None:
         return _tables_of_verdicts(opened, verdicts, rules)
@@ -246,7 +255,9 @@ def _table(opened: RowSource, rules: _Rules, name: str | None = None) -> Table:
     cluster = rules.asked.cluster
     if cluster in layout.columns and cluster in _NOT_CLUSTERS:
         raise UsageError(f"cluster must be a column of labels such as document, but {cluster!r} has another use.")
-    cells = cells_of(opened, layout, rules.asked.cluster, rules.errors, attempts=rules.selection.attempts)
+    with allowed(rules.selection.most_bytes):
+        check_fits(opened, layout)
+        cells = cells_of(opened, layout, rules.asked.cluster, rules.errors, attempts=rules.selection.attempts)
     return Table(
         opened.label,
         name or _name(opened, cells.labels),

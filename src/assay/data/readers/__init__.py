@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
+from assay.data.memory import bytes_of
 from assay.data.readers.formats import check_format
 from assay.design import Errors, PairBy
 from assay.errors import UsageError
@@ -74,8 +75,9 @@ class Selection:
     as a table of its own, where none is chosen. ``attempts`` takes rows of one item without a column ``run`` as
     attempts at it, in their order. ``reference`` takes only verdicts against this model, where a judge compared the
     answers of several. ``allow_different`` names conditions, such as ``judge``, that need not be the same in results
-    that are compared. ``tried`` is a file that says which instances were tried, where SWE-bench lists only what was
-    resolved.
+    that are compared. ``sum_by`` adds up rows of single tokens by a column, such as ``document``. ``memory``, a size
+    such as ``"1GB"``, is what reading may take: a table that would take more is refused. ``tried`` is a file that says
+    which instances were tried, where SWE-bench lists only what was resolved.
     """
 
     task: str | None = None
@@ -92,11 +94,14 @@ class Selection:
     attempts: bool = False
     reference: str | None = None
     tried: str | None = None
+    sum_by: str | None = None
+    memory: str | int | None = None
 
     def __post_init__(self) -> None:
         check_format(self.format)
         if isinstance(self.allow_different, str):
             raise UsageError(f"allow_different must be a list of names, but got {self.allow_different!r}.")
+        object.__setattr__(self, "memory", None if self.memory is None else bytes_of(self.memory))
         object.__setattr__(self, "allow_different", tuple(self.allow_different))  # frozen, and a key in mappings
         for name, value, known in (
             ("errors", self.errors, get_args(Errors)),
@@ -104,6 +109,11 @@ class Selection:
         ):
             if value not in known:
                 raise UsageError(f"{name} must be one of {', '.join(known)}, but got {value!r}.")
+
+    @property
+    def most_bytes(self) -> int | None:
+        """What reading may take."""
+        return None if self.memory is None else bytes_of(self.memory)
 
     @property
     def picks(self) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from assay.data.memory import left
 from assay.data.readers import Column, Reading, row_places
 from assay.data.readers.arrow_streams import columns_of, stream_of
 from assay.data.text_columns import TextColumn
@@ -20,10 +21,19 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def private_database() -> "duckdb.DuckDBPyConnection":
-    """A private in-memory database; closing it frees the memory."""
+_BESIDE = 60_000_000  # bytes: what DuckDB takes beside the memory that it counts
+_FEWEST = 32_000_000  # bytes: it cannot work with less
+
+
+def private_database(spill: str | None = None) -> "duckdb.DuckDBPyConnection":
+    """A private in-memory database; closing it frees the memory.
+
+    ``spill`` is a folder for what does not fit. Where memory is limited, it gets what is left of it.
+    """
     import duckdb  # late: those who bring arrays need none
 
+    rest = left()
+    limits = {} if rest is None else {"memory_limit": f"{max(rest - _BESIDE, _FEWEST) // 1000}KB"}
     return duckdb.connect(
         config={
             # Reading a file must never reach for the network.
@@ -34,6 +44,8 @@ def private_database() -> "duckdb.DuckDBPyConnection":
             # One width of offsets for all texts that are streamed.
             "arrow_large_buffer_size": True,
             "threads": min(4, os.cpu_count() or 1),
+            **limits,
+            **({} if spill is None else {"temp_directory": spill}),
         }
     )
 

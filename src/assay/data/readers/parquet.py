@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.data.readers.database import DuckSource, identifier, parquet_scan, refusals, shared_cursor
+from assay.data.readers.database import DuckSource, identifier, parquet_scan, quoted, refusals, shared_cursor
 
 # Exact as doubles, or rounded once. DuckDB divides a decimal by a power of ten, so that goes through its text.
 _NUMBERS = frozenset(
@@ -39,6 +39,16 @@ class Parquet(DuckSource):
     def rows_expected(self) -> int:
         counted = shared_cursor().execute(f"SELECT count(*) FROM {self.scan(())}").fetchone()
         return 0 if counted is None else int(counted[0])
+
+    def bytes_of_column(self, column: str) -> int:
+        """How many bytes the texts of a column take, as the file says; of a dictionary, as many as stand in it."""
+        path = quoted(str(self.path.absolute()))
+        sums = "coalesce(sum(total_uncompressed_size), 0)"
+        found = shared_cursor().execute(
+            f"SELECT {sums} FROM parquet_metadata({path}) WHERE path_in_schema = {quoted(column)}"
+        )
+        row = found.fetchone()
+        return 0 if row is None else int(row[0])
 
     def text(self, column: str) -> str:
         return f"CAST({identifier(column)} AS VARCHAR)"
