@@ -27,12 +27,12 @@ SOURCES  := src tests tools $(if $(shell find benchmarks -name '*.py' 2>/dev/nul
 step = @printf '\n== %s\n' "$(1)"
 show = @printf '\n$$ %s\n' "$(1)"; PATH="$(CURDIR)/$(BIN):$$PATH" $(1)
 
-.PHONY: help demo test lint types layers unit nightly docs docs-outputs format benchmarks examples experiment gallery clean
+.PHONY: help demo test lint types layers unit nightly mutations docs docs-outputs format benchmarks examples experiment gallery clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
-	@echo "make nightly | format | docs | docs-outputs | examples | experiment | gallery | benchmarks | clean    see CONTRIBUTING.md"
+	@echo "make nightly | mutations | format | docs | docs-outputs | examples | experiment | gallery | benchmarks | clean    see CONTRIBUTING.md"
 
 # ------------------------------------------------------------------------------------------------------ environment
 
@@ -106,6 +106,15 @@ nightly: $(DEV)
 	$(call step,pytest: properties, 100 new examples of each)
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) --dist worksteal -m hypothesis --hypothesis-profile=nightly tests
 
+# One change at a time to the code that verdicts rest on: is there one that no test notices? From the beginning, for
+# mutmut keeps what it found also where tests have changed since. It must not see sources other than those it changed.
+mutations: $(DEV)
+	$(call step,mutmut: every change of intervals and tests and adjustment)
+	@rm -rf mutants
+	@env -u PYTHONPATH OMP_NUM_THREADS=1 PATH="$(CURDIR)/$(BIN):$$PATH" mutmut run --max-children $(WORKERS)
+	$(call step,every survivor killed or explained in tests/stats/mutants.md)
+	@$(PY) -m tools.mutants --out benchmarks/results/mutants.md
+
 docs: $(DEV)
 	$(call step,documentation: mkdocs build --strict)
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
@@ -134,5 +143,5 @@ benchmarks: $(DEV)
 	@PYTHON=$(PY) benchmarks/run
 
 clean:
-	rm -rf $(VENV) site dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site dist mutants .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

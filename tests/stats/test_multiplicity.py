@@ -58,6 +58,11 @@ def test_one_test_and_none_need_no_adjustment() -> None:
     assert holm(np.array([])).tolist() == []
 
 
+def test_adjusted_values_are_at_most_1() -> None:
+    assert holm(np.array([0.6, 0.9])).tolist() == [1.0, 1.0]
+    assert benjamini_hochberg(np.array([0.6, 1.0])).tolist() == [1.0, 1.0]
+
+
 def check_letters(different: Truths) -> None:
     found = letters(different)
     k = len(different)
@@ -92,6 +97,65 @@ def test_letters_of_a_chain_follow_the_ranks() -> None:
 def test_letters_of_all_and_of_none() -> None:
     assert letters(relation(3, [])) == [("a",)] * 3
     assert letters(relation(3, [(0, 1), (0, 2), (1, 2)])) == [("a",), ("b",), ("c",)]
+
+
+def bits(different: Truths) -> list[int]:
+    return [sum(1 << int(j) for j in np.flatnonzero(row)) for row in different]
+
+
+def largest_sets(different: Truths) -> set[int]:
+    """Every set of systems of which no two differ and to which none can be added, out of all 2ᵏ sets."""
+    apart, k = bits(different), len(different)
+    whole = [s for s in range(1, 1 << k) if not any(s >> i & 1 and s & apart[i] for i in range(k))]
+    return {s for s in whole if not any(s != t and s & t == s for t in whole)}
+
+
+@settings(max_examples=150)
+@given(relations(most=7))
+def test_insert_and_absorb_finds_the_largest_sets_once_each_against_enumeration(different: Truths) -> None:
+    found = multiplicity._inserted(bits(different))
+    assert found is not None
+    assert sorted(found) == sorted(largest_sets(different))
+
+
+def test_insert_and_absorb_gives_up_above_so_many_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three pairs that differ, six systems: 2³ largest sets."""
+    different = bits(relation(6, [(0, 1), (2, 3), (4, 5)]))
+    monkeypatch.setattr(multiplicity, "_MOST_SETS", 8)
+    assert len(multiplicity._inserted(different) or ()) == 8
+    monkeypatch.setattr(multiplicity, "_MOST_SETS", 7)
+    assert multiplicity._inserted(different) is None
+
+
+@settings(max_examples=150)
+@given(relations(most=7))
+def test_each_set_of_the_greedy_cover_is_largest_and_adds_something(different: Truths) -> None:
+    largest, seen = largest_sets(different), set[tuple[int, int]]()
+    for column in multiplicity._covered(bits(different)):
+        assert column in largest
+        members = [i for i in range(len(different)) if column >> i & 1]
+        pairs = {(i, j) for i in members for j in members}  # with itself: a system that differs from all
+        assert not pairs <= seen
+        seen |= pairs
+    assert seen == {(int(i), int(j)) for i, j in np.argwhere(~different)}
+
+
+def test_the_greedy_cover_takes_the_best_first_by_hand() -> None:
+    """Four systems of which 1 and 2 differ: 0 is put with 1 and 3, and then with 2 and 3."""
+    assert multiplicity._covered(bits(relation(4, [(1, 2)]))) == [0b1011, 0b1101]
+
+
+def test_sets_are_swept_from_the_last_on_by_hand() -> None:
+    """{0, 1}, {1, 2}, {0, 1, 2}, {0, 2}: the third covers the others' pairs, but the last goes first."""
+    assert multiplicity._swept([0b011, 0b110, 0b111, 0b101], 3) == [0b111]
+    assert multiplicity._swept([0b011, 0b110, 0b101, 0b101], 3) == [0b011, 0b110, 0b101]
+    assert multiplicity._swept([0b0011, 0b1000], 4) == [0b0011, 0b1000]
+
+
+def test_letters_are_given_in_the_order_of_the_best_that_has_them() -> None:
+    """Largest sets {0, 1}, {0, 3}, {1, 2}, {2, 3}; as lists of systems they are in this order, as numbers not."""
+    found = letters(relation(4, [(0, 2), (1, 3)]))
+    assert found == [("a", "b"), ("a", "c"), ("c", "d"), ("b", "d")]
 
 
 def test_many_systems_take_a_moment_only() -> None:

@@ -12,6 +12,7 @@ from scipy import stats
 
 from assay.stats.numerics import SMALLEST_P
 from assay.stats.paired_tests import t_test, wilcoxon
+from assay.stats.records import Test
 from assay.stats.units import Floats, Units
 
 
@@ -68,8 +69,7 @@ def test_t_of_cluster_sums_against_statsmodels_cluster_robust(weighted: bool) ->
 
 
 def test_t_is_undefined_for_one_unit() -> None:
-    found = t_test(plain(np.array([0.3])))
-    assert (found.statistic, found.p_value, found.reason) == (None, None, "one unit")
+    assert t_test(plain(np.array([0.3]))) == Test("t", None, None, 1, "one unit")
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,22 @@ def test_t_is_undefined_for_one_unit() -> None:
 )
 def test_t_is_undefined_for_equal_differences(values: Floats) -> None:
     """Equal up to rounding: otherwise the rounding would be the standard error, and p would be 1e-60."""
-    found = t_test(plain(values))
-    assert (found.p_value, found.reason) == (None, "all differences are equal: the standard error is 0")
+    reason = "all differences are equal: the standard error is 0"
+    assert t_test(plain(values)) == Test("t", None, None, len(values), reason)
+
+
+def test_t_is_undefined_where_the_standard_error_is_too_small_for_a_number() -> None:
+    """√(1/6) of the smallest number is nearer to 0 than to it."""
+    found = t_test(plain(np.array([5e-324, 0.0, 0.0])))
+    assert found == Test("t", None, None, 3, "all differences are equal: the standard error is 0")
+
+
+def test_t_of_two_pairs_by_hand() -> None:
+    """1 and 3: t = 2/(√2/√2), and Student's t with 1 degree of freedom is Cauchy's: p = 1 − 2·arctan(2)/π."""
+    found = t_test(plain(np.array([1.0, 3.0])))
+    assert (found.name, found.n, found.reason) == ("t", 2, None)
+    assert found.statistic == pytest.approx(2)
+    assert found.p_value == pytest.approx(1 - 2 * np.arctan(2) / np.pi, rel=1e-12)
 
 
 def test_t_is_never_zero() -> None:
@@ -98,7 +112,12 @@ def test_wilcoxon_against_scipy_and_pingouin(n: int) -> None:
     third = pingouin.wilcoxon(b, a, zero_method="pratt", correction=False)
     assert found.p_value == pytest.approx(theirs.pvalue, rel=1e-12)
     assert found.p_value == pytest.approx(float(third.filter(regex="p[_-]val").iloc[0, 0]), rel=1e-12)
-    assert found.statistic == theirs.statistic
+    assert (found.name, found.statistic, found.n, found.reason) == ("wilcoxon", theirs.statistic, n, None)
+
+
+def test_wilcoxon_is_never_zero() -> None:
+    """3,000 of one sign: z = √(3n)/2 = 47."""
+    assert wilcoxon(np.arange(1.0, 3001.0)) == Test("wilcoxon", 0.0, SMALLEST_P, 3000)
 
 
 def test_wilcoxon_against_enumerated_ranks() -> None:
@@ -123,14 +142,12 @@ def test_wilcoxon_with_zeros_and_ties_against_the_normal_approximation_of_pratt(
 
 @pytest.mark.parametrize("differences", [[0.0], [0.0] * 12])
 def test_wilcoxon_of_no_difference_is_one(differences: list[float]) -> None:
-    found = wilcoxon(np.array(differences))
-    assert (found.p_value, found.reason) == (1.0, "all differences are 0")
+    assert wilcoxon(np.array(differences)) == Test("wilcoxon", 0.0, 1.0, len(differences), "all differences are 0")
 
 
 def test_wilcoxon_that_scipy_cannot_compute_is_undefined_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stats, "wilcoxon", lambda *_, **__: SimpleNamespace(statistic=0.0, pvalue=float("nan")))
-    found = wilcoxon(np.array([1.0, -1.0]))
-    assert (found.p_value, found.reason) == (None, "the ranks have no variance")
+    monkeypatch.setattr(stats, "wilcoxon", lambda *_, **__: SimpleNamespace(statistic=0.5, pvalue=float("nan")))
+    assert wilcoxon(np.array([1.0, -1.0])) == Test("wilcoxon", 0.5, None, 2, "the ranks have no variance")
 
 
 @pytest.mark.parametrize("n", [5, 14, 60])

@@ -174,15 +174,42 @@ def test_clusters_take_their_own_degrees_of_freedom() -> None:
     ],
 )
 def test_no_spread_is_undefined_with_a_reason(a: list[float], b: list[float], reason: str) -> None:
-    found = sizes_of(np.array(a), np.array(b))
-    assert {(e.value, e.interval, e.reason) for e in found.values()} == {(None, None, reason)}
+    missing = Estimate(None, None, None, len(a), reason)
+    assert sizes_of(np.array(a), np.array(b)) == {"d_z": missing, "hedges_g": missing, "d_av": missing}
+
+
+def test_what_vanishes_in_rounding_is_undefined_and_no_division_by_0() -> None:
+    """Sums of clusters are made apart from the differences: each may vanish where the other has some rounding left."""
+    equal = ArmValues(np.zeros(3), np.ones(3), np.ones(3))
+    uneven = ArmValues(np.zeros(3), np.array([1.0, 2.0, 4.0]), np.ones(3))
+    tiny = Units(np.array([5e-324, 0.0, 0.0]), np.ones(3))  # its standard error is below the smallest number
+    for arms, drawn in ((equal, Units(np.array([1.0, 1.0, 1.1]), np.ones(3))), (uneven, tiny)):
+        found = effect_sizes(arms, drawn, 0.95)
+        assert {e.reason for e in found.values()} == {"all differences are equal"}
+
+
+def test_one_cluster_of_many_pairs_is_one_unit() -> None:
+    arms = ArmValues(np.zeros(3), np.array([1.0, 2.0, 4.0]), np.ones(3))
+    found = effect_sizes(arms, Units(np.array([7.0]), np.array([3.0])), 0.95)
+    assert {(e.value, e.n, e.reason) for e in found.values()} == {(None, 3, "one unit")}
+
+
+def test_the_record_of_an_effect_size_by_hand() -> None:
+    """Differences 1, 2, 6: mean 3, standard deviation √7; arms 0, 0, 0 and 1, 2, 6: √(7/2) on average."""
+    found = sizes_of(np.zeros(3), np.array([1.0, 2.0, 6.0]), level=0.9)
+    assert value(found["d_z"]) == pytest.approx(3 / sqrt(7), rel=1e-12)
+    assert value(found["d_av"]) == pytest.approx(3 / sqrt(3.5), rel=1e-12)
+    assert value(found["hedges_g"]) == pytest.approx(3 / sqrt(7) / sqrt(np.pi), rel=1e-12)  # J(2) = Γ(1)/Γ(1/2)
+    for estimate in found.values():
+        assert estimate.interval is not None
+        assert (estimate.interval.level, estimate.interval.method) == (0.9, "noncentral t")
+        assert (estimate.standard_error, estimate.n, estimate.reason) == (None, 3, None)
 
 
 def test_hedges_g_of_two_pairs_is_undefined_not_zero() -> None:
     found = sizes_of(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
     assert value(found["d_z"]) == pytest.approx(sqrt(0.5))
-    assert (found["hedges_g"].value, found["hedges_g"].interval) == (None, None)
-    assert found["hedges_g"].reason
+    assert found["hedges_g"] == Estimate(None, None, None, 2, "two units: d_z has no expectation to correct")
     assert hedges_factor(1) is None
 
 
@@ -200,3 +227,36 @@ def test_effect_sizes_have_no_unit(scale: float) -> None:
     a, b = pairs(6, 10)
     plain, scaled = sizes_of(a, b), sizes_of(scale * a, scale * b)
     assert [value(e) for e in scaled.values()] == pytest.approx([value(e) for e in plain.values()], rel=1e-9)
+
+
+@pytest.mark.parametrize("power", [-1070, -1000, -901, -899, 899, 901, 1000])
+def test_effect_sizes_of_the_smallest_and_the_largest_numbers(power: int) -> None:
+    """Whole multiples of 2ᵏ are exact: the effect sizes are those of the whole numbers, to the last digits."""
+    a, b = np.array([0.0, 3.0, 1.0, 4.0, 1.0]), np.array([5.0, 9.0, 2.0, 6.0, 5.0])
+    weights = np.array([1.0, 2.0, 1.0, 1.0, 4.0])
+    plain, scaled = sizes_of(a, b, weights), sizes_of(np.ldexp(a, power), np.ldexp(b, power), weights)
+    assert [value(e) for e in scaled.values()] == pytest.approx([value(e) for e in plain.values()], rel=1e-12)
+    for name, estimate in plain.items():
+        assert limits(scaled[name]) == pytest.approx(limits(estimate), rel=1e-9)
+
+
+def test_the_arm_with_the_larger_values_decides_the_unit() -> None:
+    """One arm is 0 throughout, the other near the smallest or the largest number."""
+    values = np.array([1.0, 2.0, 6.0])
+    plain = sizes_of(np.zeros(3), values)
+    for power in (-1070, 1015):
+        there, back = sizes_of(np.zeros(3), np.ldexp(values, power)), sizes_of(np.ldexp(values, power), np.zeros(3))
+        for name, estimate in plain.items():
+            assert value(there[name]) == pytest.approx(value(estimate), rel=1e-12)
+            assert value(back[name]) == pytest.approx(-value(estimate), rel=1e-12)
+
+
+def test_units_drawn_by_tokens_keep_their_probabilities_in_another_unit() -> None:
+    a, b = np.zeros(4), np.array([1.0, 2.0, 6.0, 3.0])
+    share = np.array([0.1, 0.2, 0.3, 0.4])
+    plain, tiny = (
+        effect_sizes(ArmValues(a, by * b, np.ones(4)), Units(by * b, np.ones(4), share), 0.95) for by in (1, 2.0**-1000)
+    )
+    for name, estimate in plain.items():
+        assert value(tiny[name]) == pytest.approx(value(estimate), rel=1e-12)
+        assert limits(tiny[name]) == pytest.approx(limits(estimate), rel=1e-9)

@@ -45,9 +45,6 @@ def agreeing(
     )
     rejected = (p <= alpha) & (estimate != 0)  # a comparison with NaN is false
     beside = np.where(BESIDE * estimate == 0, estimate, BESIDE * estimate)  # the smallest numbers have none beside
-    lowest = np.where(rejected & (estimate > 0), np.maximum(low, np.where(low > 0, low, beside)), low)
-    highest = np.where(rejected & (estimate < 0), np.minimum(high, np.where(high < 0, high, beside)), high)
-    return (
-        np.asarray(np.where(rejected, lowest, np.minimum(low, 0.0))),
-        np.asarray(np.where(rejected, highest, np.maximum(high, 0.0))),
-    )
+    lowest = np.where((estimate > 0) & (low <= 0), beside, low)
+    highest = np.where((estimate < 0) & (high >= 0), beside, high)
+    return np.where(rejected, lowest, np.minimum(low, 0.0)), np.where(rejected, highest, np.maximum(high, 0.0))

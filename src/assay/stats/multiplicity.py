@@ -23,16 +23,16 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    order = np.argsort(p, kind="stable")
+    order = np.argsort(p)  # of equal ones in any order: they are adjusted alike
     steps = np.arange(len(p), 0, -1) * p[order]
     return _placed(np.minimum(np.maximum.accumulate(steps), 1.0), order)
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
     """Benjamini and Hochberg's adjusted p-values: at most q where the step-up test rejects at the rate q."""
-    order = np.argsort(p, kind="stable")
+    order = np.argsort(p)  # of equal ones in any order: they are adjusted alike
     steps = len(p) / np.arange(1, len(p) + 1) * p[order]
-    return _placed(np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0), order)
+    return _placed(np.minimum.accumulate(steps[::-1])[::-1], order)  # the last step is the largest p
 
 
 def _placed(values: Floats, order: NDArray[np.int64]) -> Floats:
@@ -112,9 +112,8 @@ def _inserted(apart: Sequence[int]) -> list[int] | None:
 
 def _absorbed(kept: list[int], new: Iterable[int]) -> list[int]:
     """Add the new sets that are not part of another."""
-    fresh = sorted(dict.fromkeys(new), key=int.bit_count, reverse=True)
     found = list(kept)
-    for column in fresh:
+    for column in sorted(set(new), reverse=True):  # a part of another is the smaller number
         if not any(column & other == column for other in found):
             found.append(column)
     return found

@@ -152,7 +152,7 @@ def _tilt(size: Floats, observed: float) -> tuple[float, float]:
 
 
 def _lattice(size: Floats) -> Lattice | None:
-    if int((size[1:] != size[:-1]).sum()) + 1 > _MOST_DISTINCT:  # sorted, so that they are counted in no time
+    if int((size[1:] != size[:-1]).sum()) >= _MOST_DISTINCT:  # sorted, so that they are counted in no time
         return None
     return find_lattice(np.concatenate([[0.0], size]), most_distinct=_MOST_DISTINCT, thorough=True)
 
@@ -168,17 +168,17 @@ def _by_convolution(size: Floats, observed: float) -> float | None:
     if least >= top:
         return float(2 * 0.5 ** len(size))
     window = int(min(2 * top + 1, _REACH / span + 3))  # with 2·top nothing from below the observed sum wraps above it
-    width = 1 << window.bit_length()
-    if width > _MOST_LATTICE or width * len(step) > _MOST_FACTORS:
+    half = 1 << (window.bit_length() - 1)
+    if 2 * half > _MOST_LATTICE or 2 * half * len(step) > _MOST_FACTORS:
         return None
     s, log_scale = _tilt(size, observed)
-    angle = 2 * pi / width * np.arange(width // 2 + 1)
+    angle = pi / half * np.arange(half + 1)
     transform = np.exp(-1j * angle * least)  # the observed sum comes to index 0
     for q, c in zip(step.tolist(), count.tolist(), strict=True):
         plus = 0.5 * (1 + tanh(s * span * q))
         transform = transform * (1 - plus + plus * np.exp(1j * (angle * q))) ** c
-    mass = np.fft.irfft(np.conj(transform), width)[: width // 2]
-    above = np.maximum(mass, 0) * np.exp(-2 * s * span * np.arange(width // 2))
+    mass = np.fft.irfft(np.conj(transform))[:half]
+    above = np.maximum(mass, 0) * np.exp(-2 * s * span * np.arange(half))
     return 2 * exp(log_scale) * float(above.sum())
 
 
@@ -296,7 +296,7 @@ def effect_sizes(arms: ArmValues, drawn: Units, confidence_level: float) -> dict
     """d_z (difference over its own spread), Hedges' g (d_z without its bias), d_av (over the arms' mean spread)."""
     arms, drawn = _in_range(arms, drawn)
     n, difference = len(arms.a), drawn.estimate
-    error = standard_error(drawn) if drawn.n > 1 else None
+    error = standard_error(drawn)
     spread = deviation_of_difference(arms.a, arms.b, arms.weights) or 0.0
     average = hypot(*(weighted_deviation(arm, arms.weights) or 0.0 for arm in (arms.a, arms.b))) / sqrt(2)
     if error is None or error <= 0 or spread <= 0 or drawn.degenerate:
@@ -310,16 +310,13 @@ def effect_sizes(arms: ArmValues, drawn: Units, confidence_level: float) -> dict
         low, high = (limit * error * by for limit in limits)
         return Estimate(difference * by, Interval(low, high, confidence_level, "noncentral t"), None, n)
 
-    def missing(reason: str) -> Estimate:
-        return Estimate(None, None, None, n, reason)
-
     unbiased = hedges_factor(df)
     return {
         "d_z": scaled(1 / spread),
-        "hedges_g": missing("two units: d_z has no expectation to correct")
+        "hedges_g": Estimate(None, None, None, n, "two units: d_z has no expectation to correct")
         if unbiased is None
         else scaled(unbiased / spread),
-        "d_av": scaled(1 / average) if average > 0 else missing("neither arm varies"),
+        "d_av": scaled(1 / average),  # an arm varies, as the differences do
     }
 
 

@@ -55,6 +55,83 @@ def test_the_skewness_against_scipy() -> None:
     assert moments(units).skewness == pytest.approx(scipy_stats.skew(units.numerators) / sqrt(40))
 
 
+def literal_moments(units: Units) -> Moments:
+    """One unit after the other, from the formulas of the references."""
+    share = [1.0] * units.n if units.probabilities is None else units.probabilities.tolist()
+    top = [float(x) * p for x, p in zip(units.numerators, share, strict=True)]
+    bottom = [float(x) * p for x, p in zip(units.denominators, share, strict=True)]
+    n, total = units.n, sum(bottom)
+    estimate = sum(top) / total
+    pull = [(a - estimate * b) / total for a, b in zip(top, bottom, strict=True)]
+    weight = [b / total for b in bottom]
+    square = sum(x**2 for x in pull)
+    hc2 = sum(x**2 / (1 - w) for x, w in zip(pull, weight, strict=True))
+    kurtosis = n * sum(x**4 for x in pull) / square**2
+    satterthwaite = min(n - 1, 2 * n / (kurtosis - 1)) if kurtosis > 1 else n - 1
+    df = min(satterthwaite, literal_df(np.array(weight)))
+    return Moments(estimate, sqrt(max(hc2, square * n / (n - 1))), sum(x**3 for x in pull) / square**1.5, df, n)
+
+
+UNITS = {
+    "equal": drawn(12, 1, equal=True),
+    "unequal": drawn(12, 2),
+    "two": Units(np.array([1.0, 3.0]), np.array([1.0, 1.0])),  # kurtosis 1: Satterthwaite has nothing to divide by
+    "two unequal": Units(np.array([1.0, 3.0]), np.array([1.0, 5.0])),
+    "drawn by tokens": mean_of_draws(drawn(12, 3)),
+    "an outlier": Units(np.append(np.linspace(-1, 1, 20), 50.0), np.ones(21)),
+    "flat": Units(np.tile([1.0, -1.0, 2.0], 4), np.tile([1.0, 2.0], 6)),
+    "the small ones vary": Units(np.array([5.0, 5.0, 3.0, -1.0]), np.array([5.0, 5.0, 1.0, 1.0])),  # HC2 is smaller
+    "integers": Units(np.array([3, 1, 4, 1, 5]), np.array([2, 7, 1, 8, 2])),
+}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_the_moments_against_literal_sums(name: str) -> None:
+    found, wanted = moments(UNITS[name]), literal_moments(UNITS[name])
+    assert (found.estimate, found.error, found.skewness, found.df, found.n) == pytest.approx(
+        (wanted.estimate, wanted.error, wanted.skewness, wanted.df, wanted.n), rel=1e-9, abs=1e-12
+    )
+
+
+def test_an_outlier_leaves_few_degrees_of_freedom_and_unequal_denominators_too() -> None:
+    """Either of the two may be the fewer: the kurtosis of 21 values, and one denominator of 50 beside 20 of 1."""
+    values = np.append(np.linspace(-1, 1, 20), 50.0)
+    assert 2 * 21 / 20 < moments(Units(values, np.ones(21))).df < 2.4  # with one value that is not 0: 2n/(n − 1)
+    weights = np.append(np.ones(20), 50.0)
+    flat = Units(np.tile([1.0, -1.0, 1.0], 7) * weights, weights)
+    assert 1 <= moments(flat).df < 1.5
+
+
+@pytest.mark.parametrize("rest", [1e-18, 1e-17, 1e-12, 1e-9])
+def test_beside_one_unit_there_is_one_degree_of_freedom(rest: float) -> None:
+    weight = np.array([1 - 2 * rest, rest, rest])
+    assert bell_mccaffrey(weight) == pytest.approx(1.0, abs=1e-6)
+    assert bell_mccaffrey(np.array([1.0, 0.0])) == 1.0
+
+
+@pytest.mark.parametrize("estimate", [0.0, 0.004, -0.004, 0.02, 0.3, -0.3, 5.0, -5.0])
+@pytest.mark.parametrize("skewness", [0.0, 1e-12, 0.03, -0.03, 0.5, -0.5])
+def test_limits_and_their_p_against_root_finding_and_scipy(estimate: float, skewness: float) -> None:
+    """p by its definition: the larger of the two, and 1 where h(T) has the other sign than T."""
+    found = Moments(estimate, 0.1, skewness, 7.5, 12)
+    t = estimate / 0.1
+    bent = hall(t, skewness)
+    both = 2 * scipy_stats.t.sf(abs(t), 7.5), 2 * scipy_stats.t.sf(abs(bent), 11)
+    assert own_p(found) == pytest.approx(1.0 if t == 0 or t * bent <= 0 else max(both), rel=1e-9)
+    for level in LEVELS:
+        z, reach = (float(scipy_stats.t.ppf(0.5 + level / 2, df)) for df in (11, 7.5))
+        up, down = (optimize.brentq(lambda x, z=z: hall(x, skewness) - z, -1e3, 1e3, xtol=1e-14) for z in (z, -z))
+        wanted = (estimate - 0.1 * max(up, reach), estimate - 0.1 * min(down, -reach))
+        assert limits(found, level) == pytest.approx(wanted, abs=1e-7)
+
+
+def test_a_straight_transformation_is_that_of_no_skewness() -> None:
+    """Below 1e-9 nothing is divided by the skewness, above it is: both are the same to ten digits."""
+    plain = limits(Moments(0.3, 0.1, 0.0, 11.0, 12), 0.95)
+    for skewness in (1e-9, -1e-9, 0.99e-9, 1e-7, 5e-324):
+        assert limits(Moments(0.3, 0.1, skewness, 11.0, 12), 0.95) == pytest.approx(plain, abs=1e-7)
+
+
 def hall(t: float, g: float) -> float:
     return t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
 

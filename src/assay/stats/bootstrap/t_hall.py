@@ -56,9 +56,9 @@ def moments(units: Units) -> Moments:
     second, third, fourth = (float(np.add.reduce(power)) for power in (square, square * pull, square * square))
     corrected = float(np.add.reduce(square / _others(weight)))
     error = scale * sqrt(max(second * n / (n - 1), corrected))
-    kurtosis = n * fourth / second**2
-    satterthwaite = n - 1.0 if kurtosis <= 1 else min(n - 1.0, max(1.0, 2 * n / (kurtosis - 1)))
-    return Moments(estimate, error, third / second**1.5, min(satterthwaite, bell_mccaffrey(weight)), n)
+    kurtosis = n * fourth / second**2  # at most n
+    df = min(n - 1.0, 2 * n / max(kurtosis - 1, 1.0), bell_mccaffrey(weight))  # of a kurtosis up to 2: n − 1 are fewer
+    return Moments(estimate, error, third / second**1.5, df, n)
 
 
 def _enlarged(units: Units) -> Moments:
@@ -102,6 +102,6 @@ def own_p(found: Moments) -> float:
     """The smallest α at which the limits leave out 0: the larger of the p-values of both."""
     t, g = found.estimate / found.error, found.skewness
     bent = t + g * t * t / 3 + g * g * t**3 / 27 + g / 6
-    if t == 0 or copysign(1.0, bent) != copysign(1.0, t):
+    if copysign(1.0, bent) != copysign(1.0, t):
         return 1.0
     return max(float(two_sided(t, found.df)[0]), float(two_sided(bent, found.n - 1.0)[0]))
