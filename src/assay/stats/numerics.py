@@ -29,6 +29,7 @@ SMALLEST_P = 1e-300  # p is never 0, not even by underflow
 _MANY = 1e300  # degrees of freedom that are as good as infinitely many
 _FAR = 1e100  # a t whose square is still a number
 _NODES = 48
+_SETTLED = 4e-9  # relative: the last term of a series, where what it leaves out is below 1e-10
 _SHIFT = 12  # up to where Γ's argument is moved before its series is used
 _BLOCK = 4096  # rows of (rows, nodes) arrays that fit the cache
 
@@ -164,16 +165,39 @@ def t_beyond(tail: float, df: float) -> float:
     43.147101
     """
     z, target = -normal_quantile(tail), log(tail)
-    cube = z * z * z
-    x = log(z + (cube + z) / (4 * df) + (5 * cube * z * z + 16 * cube + 3 * z) / (96 * df * df))
+    start, last = _cornish_fisher(z, df)
+    if abs(last) < _SETTLED * z:
+        return start
+    x = log(start)
     for _ in range(60):
         t = np.array([exp(x)])
         found = t_tail(t, df)
         step = (log(float(found[0])) - target) * float((found / (t * _density(t, np.array([df]))))[0])
         x += step
-        if abs(step) < 1e-9:  # its square is beyond what a float holds
+        if abs(step) < 1e-7:  # the next one would be its square
             break
     return exp(x)
+
+
+def _cornish_fisher(z: float, df: float) -> tuple[float, float]:
+    """Student's quantile as a series in 1/df, and its last term (Abramowitz and Stegun 1964, 26.7.5, with one more).
+
+    The term that would come next is about (1 + z²)/df of the last.
+    """
+    y = z * z
+    terms = (
+        (y + 1) / 4,
+        ((5 * y + 16) * y + 3) / 96,
+        (((3 * y + 19) * y + 17) * y - 15) / 384,
+        ((((79 * y + 776) * y + 1482) * y - 1920) * y - 945) / 92160,
+        (((((27 * y + 339) * y + 930) * y - 1782) * y - 765) * y + 17955) / 368640,
+    )
+    t, factor, last = z, z, z
+    for term in terms:
+        factor /= df
+        last = term * factor
+        t += last
+    return t, last
 
 
 def _flat(t: ArrayLike, df: ArrayLike) -> tuple[Floats, Floats]:
@@ -291,11 +315,14 @@ def bennett_window(lowest: float, highest: float, mass: float) -> tuple[float, f
     ``lowest`` and ``highest`` bound the independent, centred terms, in standard deviations of the sum. Bennett (1962):
     P(S ≥ t) ≤ exp(−h(bt)/b²), h(x) = (1 + x)·log(1 + x) − x, for terms of at most b.
     """
-    return -_bennett_reach(-lowest, mass), _bennett_reach(highest, mass)
+    return -bennett_reach(-lowest, mass), bennett_reach(highest, mass)
 
 
-def _bennett_reach(b: float, mass: float) -> float:
-    """Newton's method from Bernstein's (larger) bound: h is convex, so every iterate is a valid bound."""
+def bennett_reach(b: float, mass: float) -> float:
+    """How far such a sum reaches on the side on which terms are at most b, but for half of ``mass``.
+
+    Newton's method from Bernstein's (larger) bound: h is convex, so every iterate is a valid bound.
+    """
     needed = -log(mass / 2)
     t = needed * b / 3 + sqrt((needed * b / 3) ** 2 + 2 * needed)
     if b < 1e-3:  # here the two agree to three digits

@@ -197,11 +197,12 @@ def deviations(units: Units) -> Floats:
     num, den = units.numerators, units.denominators
     if units.equal_denominators and units.n > 1:
         return np.asarray((num - weighted_mean(num, None)) / ((units.n - 1) * den[0]), dtype=np.float64)
-    rest = den.sum() - den
-    if not np.all(rest > 0):  # beside one unit the others vanish in rounding
+    rest = np.add.reduce(den) - den
+    if not float(rest.min()) > 0:  # beside one unit the others vanish in rounding
         return influence(units)
-    left_out = (num.sum() - num) / rest
-    return np.asarray(left_out.mean() - left_out, dtype=np.float64)
+    left_out = np.add.reduce(num) - num
+    left_out /= rest
+    return np.asarray(np.subtract(weighted_mean(left_out, None), left_out, out=left_out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +221,16 @@ def shape(units: Units) -> Shape | None:
     if units.n >= MANY and units.probabilities is None:
         return _shape_in_blocks(units)
     pull = deviations(units)
-    scale = float(np.abs(pull).max())
+    scale = max(float(pull.max()), -float(pull.min()))
     if not scale > 0:
         return None
-    pull = pull / scale  # no power below can over- or underflow
+    pull /= scale  # no power below can over- or underflow
     square, p, n = pull * pull, units.probabilities, units.n
-    second, third = weighted_mean(square, p), weighted_mean(square * pull, p)
-    fourth = weighted_mean(square * square, p)
-    sixth = float((square * square * square * (1 / n**2 if p is None else p * p)).sum())
+    pull *= square
+    power = square * square
+    second, third, fourth = weighted_mean(square, p), weighted_mean(pull, p), weighted_mean(power, p)
+    power *= square
+    sixth = float(np.add.reduce(power)) / n**2 if p is None else float(np.add.reduce(power * p * p))
     return shape_from(third / (sqrt(n) * second**1.5), fourth / (n * second**2), sixth / (n * second**3), n)
 
 

@@ -22,6 +22,7 @@ from assay.stats.bootstrap.resampling import Replicates, replicates, studentized
 from assay.stats.bootstrap.t_hall import limits as t_hall_limits
 from assay.stats.bootstrap.t_hall import moments
 from assay.stats.bootstrap.t_hall import own_p as t_hall_own_p
+from assay.stats.bootstrap.tilted import Tilted
 from assay.stats.compiled import Backend
 from assay.stats.in_blocks import MANY
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile, t_reach, two_sided
@@ -102,7 +103,9 @@ def interval(
     >>> found.source, round(found.interval.low, 2), round(found.interval.high, 2)
     ('lattice', 2.7, 5.6)
     """
-    method, drawing = interval_for(method, UnitFacts.of(units)), Drawing(seed, backend, drawn_whole)
+    if method not in ("bca", "bca-plain", "percentile"):  # which need no facts
+        method = interval_for(method, UnitFacts.of(units))
+    drawing = Drawing(seed, backend, drawn_whole)
     if _leans_left(units):
         turned = replace(units, numerators=-units.numerators)
         found = _of_method(turned, method, confidence_level, resamples, drawing, own_p=own_p)
@@ -144,7 +147,7 @@ def _of_method(
     if method == "studentized":
         return _studentized(units, confidence_level, resamples, seed, backend)
     distribution, fallbacks, used = _distribution(units, method, resamples, drawing)
-    form = shape(units)
+    form = distribution.shape if isinstance(distribution, Tilted) else shape(units)
     p = bca_own_p(units, form, method, distribution) if own_p else None
     limits = bca_levels(units.n, form, method, confidence_level, distribution.cdf(units.estimate))
     if limits is None:

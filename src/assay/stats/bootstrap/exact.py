@@ -2,7 +2,7 @@
 
 For draws with replacement, P(R ≤ x) = P(Σ Nᵢ(numᵢ − x·denᵢ) ≤ 0), and the characteristic function of that sum is a
 power, ψ(u) = (Σ pᵢ exp(iu yᵢ))ⁿ. A short Fourier series of it is the distribution function
-(`assay.stats.bootstrap.inversion`).
+(`assay.stats.bootstrap.inversion`, and `tilted` for unequal denominators).
 
 Where that is not exact, other ways are taken. A handful of units is enumerated; lattice values (0/1 scores) are
 convolved; and where ψ does not decay within the budget (a dominating outlier, mostly equal values) the distribution
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.stats.bootstrap.inversion import invert
+from assay.stats.bootstrap.tilted import tilted
 from assay.stats.numerics import bennett_window
 from assay.stats.units import Floats, Units, weighted_mean
 
@@ -47,12 +48,11 @@ def bootstrap_distribution(units: Units) -> BootstrapDistribution | None:
     """The distribution of the estimate over all resamples; ``None`` where 1 % of a standard error is out of reach."""
     if units.n <= ENUMERATE_UP_TO:
         return enumerated(units)
-    if units.equal_denominators:
-        lattice = find_lattice(units.numerators)
-        distribution = None if lattice is None else convolved(units, lattice)
-        if distribution is not None:
-            return distribution
-    return invert(units)
+    if not units.equal_denominators:
+        return tilted(units)
+    lattice = find_lattice(units.numerators)
+    distribution = None if lattice is None else convolved(units, lattice)
+    return invert(units) if distribution is None else distribution
 
 
 @dataclass(frozen=True, slots=True)

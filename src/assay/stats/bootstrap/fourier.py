@@ -1,6 +1,6 @@
 """The characteristic function of a sum of independent draws, followed until it has decayed.
 
-Its sums Σ pᵢ gᵢᵐ exp(iu yᵢ) at the frequencies u of a window are all that the distribution of the sum needs
+Its means Σ pᵢ exp(iu yᵢ) at the frequencies u of a window are all that the distribution of the sum needs
 (`assay.stats.bootstrap.inversion`).
 """
 
@@ -24,7 +24,6 @@ LONGEST = 16_384  # frequencies
 _SIZE = 256  # frequencies of a block, from the 257th on
 _MANY = 10_000  # units, from which on moments cost less than sines and cosines
 _EXPANDED, _NEGLIGIBLE = 1.0, 1e-17  # the largest u·y that a Taylor series takes, and its first term that is left out
-_FEW = 1000  # units, up to which a second pass costs more than a longer first one
 NORMAL_END = sqrt(-2 * log(DECAYED))  # where ψ ends if it is that of a normal distribution
 _AT_ONCE = 1 << 16  # values whose places are looked at together
 FINEST = 0.01  # lattice-like structure finer than this part of a standard error may stay unresolved
@@ -32,13 +31,9 @@ FINEST = 0.01  # lattice-like structure finer than this part of a standard error
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """n independent draws from values of mean 0 and variance 1/n, so that their sum has variance 1.
-
-    ``tilt`` holds the small values g that shift y to y − τg when the ratio is asked at another point.
-    """
+    """n independent draws from values of mean 0 and variance 1/n, so that their sum has variance 1."""
 
     y: Floats  # (n,)
-    tilt: Floats | None = None  # (n,)
     p: Floats | None = None  # (n,) drawing probabilities, or None when uniform
 
     @property
@@ -51,12 +46,12 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class FourierSeries:
-    """Σ p g^m exp(iuy) at the frequencies of a window, and the kernel that ends it if it did not decay by itself."""
+    """Σ p exp(iuy) at the frequencies of a window, and the kernel that ends it if it did not decay by itself."""
 
     start: float  # left end of the window, in standard errors
     period: float  # its length
     frequencies: Floats  # (K,)
-    sums: Complexes  # (K, M)
+    sums: Complexes  # (K,)
     width: float  # of the smoothing kernel, in standard errors; 0: none
 
     @property
@@ -64,45 +59,43 @@ class FourierSeries:
         return np.asarray(np.exp(-0.5 * (self.width * self.frequencies) ** 2))
 
 
-def series_of(draws: Draws, terms: int = 1) -> FourierSeries:
+def series_of(draws: Draws) -> FourierSeries:
     """Follow ψ until it has decayed or the budget is spent; what has not decayed by then is smoothed."""
     low, high = bennett_window(float(draws.y.min()), float(draws.y.max()), WRAPPED)
     first = 2 * pi / (high - low)
-    sums, finished = _until_decay(draws, first, terms)
+    sums, finished = _until_decay(draws, first)
     frequencies: Floats = first * np.arange(1.0, len(sums) + 1)
     width = 0.0 if finished else NORMAL_END / float(frequencies[-1])
     return FourierSeries(low, high - low, frequencies, sums, width)
 
 
-def _until_decay(draws: Draws, first: float, terms: int) -> tuple[Complexes, bool]:
+def _until_decay(draws: Draws, first: float) -> tuple[Complexes, bool]:
     """The sums as far as ψ lives, and whether it is known to have ended there."""
     budget = min(max(int(WORK / draws.n), 4 * BLOCK), LONGEST)
     least = last_revival(draws.y, 1.0 if draws.p is None else draws.n * draws.p) / first
     alive_from = DECAYED ** (1 / draws.n)  # of |φ|, whose n-th power is |ψ|
     parts: list[Complexes] = []
-    normal_size = min(BLOCK, int(NORMAL_END / first) + 6)
-    few = terms > 1 and draws.n <= _FEW
-    done, size, blocks, end = 0, BLOCK if few else normal_size, 1, None
+    done, size, blocks, end = 0, min(BLOCK, int(NORMAL_END / first) + 6), 1, None
     while end is None and done < budget:
-        found = None if done else _expanded(draws, first, size, terms)
-        found = _transform(draws, first, size, terms, skip=done, blocks=blocks) if found is None else found
-        quiet = (np.abs(found[:, 0]).reshape(blocks, size)[:, -4:] < alive_from).all(axis=1)
+        found = None if done else _expanded(draws, first, size)
+        found = _transform(draws, first, size, skip=done, blocks=blocks) if found is None else found
+        quiet = (np.abs(found).reshape(blocks, size)[:, -4:] < alive_from).all(axis=1)
         end = next((end for end in size * (1 + np.flatnonzero(quiet)) if done + end >= least), None)
         parts.append(found[:end])
         done += len(parts[-1])
         size = min(_SIZE, done)
-        if draws.p is None and terms == 1:
+        if draws.p is None:
             blocks = max(min(done // _SIZE, BLOCK * CHUNK // (_SIZE * draws.n), ceil((budget - done) / size)), 1)
     sums = np.concatenate(parts)
     if end is not None:
-        alive = (np.abs(sums[:, 0]) >= alive_from).nonzero()[0]
+        alive = (np.abs(sums) >= alive_from).nonzero()[0]
         sums = sums[: alive[-1] + 2] if len(alive) else sums[:1]
     return sums, end is not None
 
 
-def _transform(draws: Draws, first: float, count: int, terms: int, skip: int, blocks: int) -> Complexes:
-    """(blocks · count, terms) Σ p g^m exp(iu y) at the frequencies first·(skip + 1 … skip + blocks · count)."""
-    total = np.zeros((blocks * count, terms), dtype=np.complex128)
+def _transform(draws: Draws, first: float, count: int, skip: int, blocks: int) -> Complexes:
+    """(blocks · count,) Σ p exp(iu y) at the frequencies first·(skip + 1 … skip + blocks · count)."""
+    total = np.zeros(blocks * count, dtype=np.complex128)
     for low in range(0, draws.n, CHUNK):
         part = slice(low, low + CHUNK)
         angle = first * draws.y[part]
@@ -114,54 +107,44 @@ def _transform(draws: Draws, first: float, count: int, terms: int, skip: int, bl
                 powers *= turns[0]
             else:
                 powers = (powers * turns[:, None]).reshape(-1, len(angle))
-        if draws.p is None and terms == 1:
-            total[:, 0] += powers.sum(axis=1) / draws.n
+        if draws.p is None:
+            total += powers.sum(axis=1) / draws.n
         else:  # no BLAS product: on a busy machine its threads wait for each other far longer than this takes
-            total += np.einsum("kn,mn->km", powers, _weights(draws, part, terms))
+            total += np.einsum("kn,mn->km", powers, draws.p[None, part].astype(np.complex128))[:, 0]
     return total
 
 
-def _expanded(draws: Draws, first: float, count: int, terms: int) -> Complexes | None:
+def _expanded(draws: Draws, first: float, count: int) -> Complexes | None:
     """The first of these by their Taylor series in u, for many units: moments of units of which none is large.
 
     The few that are large are transformed; ``None`` where they are not few.
     """
     if draws.n < _MANY or draws.p is not None:
         return None
-    size = np.abs(draws.y)
-    large = np.flatnonzero(size > _EXPANDED / (first * count))
-    if len(large) > draws.n // 20:
+    large = np.abs(draws.y) > _EXPANDED / (first * count)
+    many = int(np.count_nonzero(large))
+    if many > draws.n // 20:
         return None
-    small, total = draws, np.zeros((count, terms), dtype=np.complex128)
-    if len(large):
-        few, small = _parted(draws, large)
-        total += _transform(few, first, count, terms, skip=0, blocks=1) * len(large)
-    reach = first * count * float(np.abs(small.y).max())
+    small, total = draws.y, np.zeros(count, dtype=np.complex128)
+    if many:
+        small = draws.y[~large]
+        total += _transform(Draws(draws.y[large]), first, count, skip=0, blocks=1) * many
+    reach = first * count * float(np.abs(small).max())
     order = next(j for j in range(2, 64) if reach**j / factorial(j) < _NEGLIGIBLE)
     turns = 1j * first * np.arange(1, count + 1)
     series = turns[:, None] ** np.arange(order) / np.array([factorial(j) for j in range(order)], dtype=np.float64)
-    return np.asarray((total + np.einsum("kj,mj->km", series, _moments(small, order, terms))) / draws.n)
+    return np.asarray((total + np.einsum("kj,mj->km", series, _moments(small, order)[None])[:, 0]) / draws.n)
 
 
-def _parted(draws: Draws, some: NDArray[np.intp]) -> tuple[Draws, Draws]:
-    rest = np.ones(draws.n, dtype=np.bool_)
-    rest[some] = False
-    parts = [Draws(draws.y[of], None if draws.tilt is None else draws.tilt[of]) for of in (some, rest)]
-    return parts[0], parts[1]
-
-
-def _moments(draws: Draws, order: int, terms: int) -> Floats:
-    """(terms, order) Σ gᵐ yʲ."""
-    found = np.zeros((terms, order))
-    for low in range(0, draws.n, CHUNK):
-        y = draws.y[low : low + CHUNK]
-        weights = [np.ones(len(y))]
-        for _ in range(1, terms):
-            assert draws.tilt is not None
-            weights.append(weights[-1] * draws.tilt[low : low + CHUNK])
+def _moments(values: Floats, order: int) -> Floats:
+    """(order,) Σ yʲ."""
+    found = np.zeros(order)
+    for low in range(0, len(values), CHUNK):
+        y = values[low : low + CHUNK]
+        power = np.ones(len(y))
         for j in range(order):
-            found[:, j] += [np.add.reduce(power) for power in weights]
-            weights = [power * y for power in weights]
+            found[j] += np.add.reduce(power)
+            power = power * y
     return found
 
 
@@ -175,16 +158,6 @@ def powers_of(angle: Floats, count: int) -> Complexes:
         np.multiply(out[:more], out[have - 1], out=out[have : have + more])
         have += more
     return out
-
-
-def _weights(draws: Draws, part: slice, terms: int) -> Complexes:
-    """(terms, n) p·g^m, complex because a mixed product would convert it each time."""
-    rows = np.empty((terms, len(draws.y[part])), dtype=np.complex128)
-    rows[0] = 1 / draws.n if draws.p is None else draws.p[part]
-    for m in range(1, terms):
-        assert draws.tilt is not None
-        rows[m] = rows[m - 1] * draws.tilt[part]
-    return rows
 
 
 def one_clump(lowest: float, *parts: Floats) -> bool:

@@ -22,7 +22,7 @@ from assay.stats.units import Floats, Shape, Units, shape_from
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba ships no types
 def _reach(b: float, needed: float) -> float:
-    """`numerics._bennett_reach`, compiled: Bennett's bound."""
+    """`numerics.bennett_reach`, compiled: Bennett's bound."""
     t = needed * b / 3 + math.sqrt((needed * b / 3) ** 2 + 2 * needed)
     if b < 1e-3:
         return t
