@@ -65,7 +65,6 @@ QUICK: dict[str, tuple[str, ...]] = {
     "record": ("--simulations", "4"),
     "scoring": ("--turns", "1"),
     "sequential": (),
-    "stores": ("--turns", "1", "--rows", "2000"),
     "suites": (),
     "survey": ("--turns", "1"),
     "training": ("--pairs", "10"),

@@ -5,17 +5,23 @@ Token counts are log-normal(σ), exp(σ·Z), so E[t] = exp(σ²/2) and the desig
 """
 
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import exp, sqrt
+from math import exp
 
 import numpy as np
 
+from assay.analyses.calibrate.scenarios import (
+    Draw,
+    averaged,
+    binary,
+    clustered,
+    grows,
+    normal,
+    skewed,
+    student,
+)
 from assay.stats.units import Floats, Units
-
-Generator = np.random.Generator
-Draw = Callable[[Generator, int], tuple[Floats, Floats]]
 
 SEED = 20260
 
@@ -55,46 +61,6 @@ def _summed(values: Floats, group: int) -> Floats:
     return values if group == 1 else np.asarray(values.reshape(-1, group).sum(axis=1))
 
 
-def _tokens(rng: Generator, n: int, sigma: float) -> Floats:
-    return np.ones(n) if sigma == 0 else rng.lognormal(0.0, sigma, n)
-
-
-def _normal(rng: Generator, n: int, *, sigma: float = 0.0) -> tuple[Floats, Floats]:
-    return _tokens(rng, n, sigma), rng.normal(0.1, 1.0, n)
-
-
-def _student(rng: Generator, n: int, *, sigma: float = 0.0, df: int = 3) -> tuple[Floats, Floats]:
-    return _tokens(rng, n, sigma), rng.standard_t(df, n)
-
-
-def _skewed(rng: Generator, n: int) -> tuple[Floats, Floats]:
-    return np.ones(n), rng.lognormal(0.0, 1.0, n)
-
-
-def _grows(rng: Generator, n: int) -> tuple[Floats, Floats]:
-    """Δ = log t + N(0, 1). With t = exp(σZ), E[t log t]/E[t] = σ²."""
-    tokens = _tokens(rng, n, 1.0)
-    return tokens, np.log(tokens) + rng.normal(size=n)
-
-
-def _averaged(rng: Generator, n: int) -> tuple[Floats, Floats]:
-    """Δ as a mean over t independent tokens: its noise is ∝ 1/√t."""
-    tokens = _tokens(rng, n, 1.0)
-    return tokens, 0.1 + rng.normal(size=n) / np.sqrt(tokens)
-
-
-def _clustered(rng: Generator, n: int, *, sigma: float = 0.0) -> tuple[Floats, Floats]:
-    """Clusters of 5 with an intra-class correlation of 0.5."""
-    shared = np.repeat(rng.normal(size=n // 5), 5)
-    return _tokens(rng, n, sigma), 0.1 + sqrt(0.5) * (shared + rng.normal(size=n))
-
-
-def _binary(rng: Generator, n: int, *, better: float, worse: float) -> tuple[Floats, Floats]:
-    """The difference of two 0/1 scores: +1 with probability ``better``, −1 with ``worse``, 0 otherwise."""
-    u = rng.random(n)
-    return np.ones(n), np.where(u < better, 1.0, np.where(u < better + worse, -1.0, 0.0))
-
-
 def _sized(name: str, label: str, draw: Draw, truth: float, sizes: tuple[int, ...]) -> list[Scenario]:
     return [Scenario(f"{name}-{n}", label, n, draw, truth) for n in sizes]
 
@@ -102,29 +68,29 @@ def _sized(name: str, label: str, draw: Draw, truth: float, sizes: tuple[int, ..
 def _skewed_scenarios() -> list[Scenario]:
     label = "equal tokens, skewed Δ: log-normal(1)"
     return [
-        Scenario(f"equal-skewed-{n}", label, n, _skewed, exp(0.5), null_holds=MEAN_ONLY) for n in (30, 60, 180, 1000)
+        Scenario(f"equal-skewed-{n}", label, n, skewed, exp(0.5), null_holds=MEAN_ONLY) for n in (30, 60, 180, 1000)
     ]
 
 
 def _grows_scenarios() -> list[Scenario]:
     label = "log-normal(1) tokens, Δ grows with t: log t + normal"
-    return [Scenario(f"grows-{n}", label, n, _grows, 1.0, null_holds=MEAN_ONLY) for n in (180, 1000)]
+    return [Scenario(f"grows-{n}", label, n, grows, 1.0, null_holds=MEAN_ONLY) for n in (180, 1000)]
 
 
 def _clustered_scenarios() -> list[Scenario]:
-    unequal = partial(_clustered, sigma=0.5)
+    unequal = partial(clustered, sigma=0.5)
     blind, known = "clusters of 5, intra-class 0.5, ignored", "clusters of 5, intra-class 0.5, drawn whole"
     return [
-        Scenario("clusters-ignored-180", blind, 180, _clustered, 0.1, null_holds=NONE),
-        Scenario("clusters-180", known + " (36 clusters)", 180, _clustered, 0.1, 5),
-        Scenario("clusters-900", known + " (180 clusters)", 900, _clustered, 0.1, 5),
+        Scenario("clusters-ignored-180", blind, 180, clustered, 0.1, null_holds=NONE),
+        Scenario("clusters-180", known + " (36 clusters)", 180, clustered, 0.1, 5),
+        Scenario("clusters-900", known + " (180 clusters)", 900, clustered, 0.1, 5),
         Scenario("clusters-unequal-900", known + " (180 clusters), log-normal(0.5) tokens", 900, unequal, 0.1, 5),
     ]
 
 
 def _binary_scenarios() -> list[Scenario]:
-    differ = partial(_binary, better=0.12, worse=0.08)
-    same = partial(_binary, better=0.1, worse=0.1)
+    differ = partial(binary, better=0.12, worse=0.08)
+    same = partial(binary, better=0.1, worse=0.1)
     coverage, size = frozenset({"coverage"}), frozenset({"size"})
     label = "0/1 scores, 20 % of items differ"
     return [
@@ -134,15 +100,15 @@ def _binary_scenarios() -> list[Scenario]:
 
 
 SCENARIOS: tuple[Scenario, ...] = (
-    *_sized("equal-normal", "equal tokens, normal Δ", _normal, 0.1, (30, 180, 1000)),
+    *_sized("equal-normal", "equal tokens, normal Δ", normal, 0.1, (30, 180, 1000)),
     *_skewed_scenarios(),
-    *_sized("equal-t3", "equal tokens, Student t3 Δ", _student, 0.0, (30, 180)),
-    *_sized("lognormal02-normal", "log-normal(0.2) tokens, normal Δ", partial(_normal, sigma=0.2), 0.1, (180,)),
-    *_sized("lognormal05-normal", "log-normal(0.5) tokens, normal Δ", partial(_normal, sigma=0.5), 0.1, (60, 180)),
-    *_sized("lognormal05-t3", "log-normal(0.5) tokens, Student t3 Δ", partial(_student, sigma=0.5), 0.0, (180, 1000)),
-    *_sized("lognormal1-normal", "log-normal(1) tokens, normal Δ", partial(_normal, sigma=1.0), 0.1, (30, 180, 1000)),
+    *_sized("equal-t3", "equal tokens, Student t3 Δ", student, 0.0, (30, 180)),
+    *_sized("lognormal02-normal", "log-normal(0.2) tokens, normal Δ", partial(normal, sigma=0.2), 0.1, (180,)),
+    *_sized("lognormal05-normal", "log-normal(0.5) tokens, normal Δ", partial(normal, sigma=0.5), 0.1, (60, 180)),
+    *_sized("lognormal05-t3", "log-normal(0.5) tokens, Student t3 Δ", partial(student, sigma=0.5), 0.0, (180, 1000)),
+    *_sized("lognormal1-normal", "log-normal(1) tokens, normal Δ", partial(normal, sigma=1.0), 0.1, (30, 180, 1000)),
     *_grows_scenarios(),
-    *_sized("averaged", "log-normal(1) tokens, noise ∝ 1/√t", _averaged, 0.1, (180,)),
+    *_sized("averaged", "log-normal(1) tokens, noise ∝ 1/√t", averaged, 0.1, (180,)),
     *_clustered_scenarios(),
     *_binary_scenarios(),
 )

@@ -18,6 +18,8 @@ from assay.version import VERSION
 __version__ = VERSION
 
 if TYPE_CHECKING:
+    from assay.analyses.calibrate import calibrate
+    from assay.analyses.calibrate.result import Calibration
     from assay.analyses.compare import compare
     from assay.analyses.compare.result import Comparison
     from assay.analyses.context import context
@@ -79,6 +81,8 @@ _HOMES = {
     "verify": "assay.certificate.verify",
     "Verification": "assay.certificate.verification",
     "read_policy": "assay.certificate.policy_file",
+    "calibrate": "assay.analyses.calibrate",
+    "Calibration": "assay.analyses.calibrate.result",
     "compare": "assay.analyses.compare",
     "convert": "assay.conversion",
     "ConvertedFiles": "assay.conversion",
@@ -147,6 +151,7 @@ _HOMES = {
 
 __all__ = [
     "AssayError",
+    "Calibration",
     "Certificate",
     "Comparison",
     "ContextCurve",
@@ -192,6 +197,7 @@ __all__ = [
     "Verification",
     "Watch",
     "__version__",
+    "calibrate",
     "certify",
     "characters",
     "compare",

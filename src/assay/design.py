@@ -22,6 +22,7 @@ from assay.version import VERSION
 
 if TYPE_CHECKING:
     from assay.stats.bootstrap import IntervalResult
+    from assay.stats.compiled import Backend
     from assay.stats.records import Interval
     from assay.stats.units import Units
 
@@ -82,10 +83,12 @@ class Design:
         if self.margin is not None and not 0 < self.margin < float("inf"):
             raise UsageError(f"margin must be positive and finite, but got {self.margin}.")
 
-    def interval(self, units: "Units", level: float | None = None, *, own_p: bool = False) -> "IntervalResult":
+    def interval(
+        self, units: "Units", level: float | None = None, *, own_p: bool = False, backend: "Backend" = "auto"
+    ) -> "IntervalResult":
         """The interval of a ratio of sums as the design asks for it, at its own level unless another one is given.
 
-        ``own_p`` asks for the interval's own p-value too.
+        ``own_p`` asks for the interval's own p-value too; ``backend`` changes the time, and no number.
         """
         from assay.stats.bootstrap import interval  # late: a design is made before anything is computed
 
@@ -95,6 +98,7 @@ class Design:
             confidence_level=self.level if level is None else level,
             resamples=self.resamples,
             seed=self.seed,
+            backend=backend,
             own_p=own_p,
             drawn_whole=self.drawn_whole,
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay import examples
+from assay.analyses.calibrate import calibrate
 from assay.analyses.compare import compare
 from assay.analyses.context import context
 from assay.analyses.japanese import japanese
@@ -167,6 +168,13 @@ def _watch() -> Result:
     return watch(Panel.from_arrays(np.column_stack([a, b]), systems=["ALPHA", "BETA"]), population=2000)
 
 
+def _calibration() -> Result:
+    rng = np.random.default_rng(9)
+    a = rng.normal(size=40)
+    panel = Panel.from_arrays(np.column_stack([a, a + rng.exponential(size=40)]), systems=["ALPHA", "BETA"])
+    return calibrate(panel, simulations=20)
+
+
 def _power() -> Result:
     return power(examples.path("losses-base.csv"), examples.path("losses-int3.csv"), difference=0.005)
 
@@ -178,6 +186,7 @@ _MAKERS: dict[str, Callable[[], Result | Data]] = {
     "gate": _gate,
     "stopped": _stopped,
     "watch": _watch,
+    "calibration": _calibration,
     "leaderboard": _leaderboard,
     "survey": _survey,
     "tuning": _tuning,

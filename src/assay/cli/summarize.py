@@ -32,7 +32,6 @@ def summarize(
         options.option("Interval; auto is agresti-coull for scores from 0 to 1, else bca.", panel=options.STATISTICS),
     ] = "auto",
     level: options.Level = options.DESIGN.level,
-    population: options.Population = None,
     groups: options.TaskGroups = None,
     at: Annotated[
         Sequence[int] | None,
@@ -66,7 +65,6 @@ def summarize(
         split=split,
         lower_is_better=lower_is_better,
         missing=missing,
-        population=population,
         selection=picked.selection(),
     )
     out.show(result)

@@ -78,6 +78,11 @@ EXPLANATIONS = {
         "median-unbiased estimate, and the interval by stage-wise ordering.",
         "gate.md",
     ),
+    "calibration": Explanation(
+        "The share of simulations on data drawn again from these, with the truth known; ± the standard error of the "
+        "simulation itself.",
+        "calibrate.md",
+    ),
     "watch": Explanation(
         "A confidence sequence: with this probability it never leaves out the truth, however often one looks. It is "
         "wider than an interval for one look, and needs items in random order.",

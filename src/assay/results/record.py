@@ -30,6 +30,7 @@ Status = Literal["good", "bad", "unsure", "plain"]
 
 #: Every kind of result by its schema: module and class, imported when one is met.
 SCHEMAS = {
+    "assay/calibration/1": "assay.analyses.calibrate.result:Calibration",
     "assay/certificate/3": "assay.certificate.record:Certificate",
     "assay/certificate/2": "assay.certificate.record:Certificate",
     "assay/comparison/1": "assay.analyses.compare.result:Comparison",

@@ -87,7 +87,7 @@ def rank(
     before = None if previous is None else previous_board(previous)
     design = before.design if before is not None and design is None and not settings else design
     design = as_given("rank", Design, design, settings)
-    _check_design(design)
+    check_design(design)
     check_weights(weights, min_n)
     asked = _Asked(by, total, groups)
     asked.check(design, {"weights": weights, "min_n": min_n, "split": split})
@@ -142,7 +142,8 @@ def _left_to_us(design: Design) -> bool:
     return (design.method, design.test) == (Design().method, Design().test)
 
 
-def _check_design(design: Design) -> None:
+def check_design(design: Design) -> None:
+    """Refuse the parts of a design that a leaderboard has no use for."""
     used = Design(
         method=design.method, level=design.level, resamples=design.resamples, seed=design.seed, test=design.test
     )
@@ -163,7 +164,7 @@ def rank_panel(
     check_adjust(adjust, design)
     panel = without_rounding(panel)
     chosen = reweighted(panel, weights, min_n)
-    _check_panel(chosen)
+    check_board(chosen)
     found = fitted(chosen.grid)
     decided = decide(
         chosen.grid,
@@ -185,7 +186,7 @@ def rank_tasks(
     check_adjust(adjust, design)
     tasks = replace(tasks, panel=without_rounding(tasks.panel))
     panel = tasks.board
-    _check_panel(panel)
+    check_board(panel)
     found, metric = fitted(panel.grid), panel.metric
     lower, scores = metric.lower_is_better, metric.kind == "scores"
     carried = None if previous is None else carried_from(previous, panel.systems)
@@ -193,7 +194,8 @@ def rank_tasks(
     return TaskBoard(panel, found, decided, design, adjust, tasks).with_tasks()
 
 
-def _check_panel(panel: Panel) -> None:
+def check_board(panel: Panel) -> None:
+    """Refuse what no leaderboard can be made of."""
     grid = panel.grid
     for name, values in zip(panel.systems, grid.values.T, strict=True):
         check_largest(f"the {panel.metric.kind} of {name!r}", values)

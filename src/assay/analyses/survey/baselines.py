@@ -299,15 +299,20 @@ def _about_left_out(survey: Survey) -> str:
     return f"{said}; in categories of two segments ({two}) that is the other one" if two else said
 
 
-def _nulls(survey: Survey, found: Nulls, design: Design) -> tuple[ShuffledScores, ...]:
+def shuffled_p(found: Nulls) -> dict[int, tuple[float, float]]:
+    """By model: how often it would score as well with its predictions shuffled, alone and by Holm over the models."""
     count = found.models.shape[1]
     there = np.flatnonzero(~np.isnan(found.observed))
     reached = (found.models[there] >= found.observed[there, None] - _TIE).sum(axis=1)
-    p = dict(zip(there.tolist(), ((1 + reached) / (1 + count)).tolist(), strict=True))
-    adjusted = dict(zip(there.tolist(), holm(np.array(list(p.values()), dtype=np.float64)).tolist(), strict=True))
+    p = np.asarray((1 + reached) / (1 + count), dtype=np.float64)
+    return dict(zip(there.tolist(), zip(p.tolist(), holm(p).tolist(), strict=True), strict=True))
+
+
+def _nulls(survey: Survey, found: Nulls, design: Design) -> tuple[ShuffledScores, ...]:
+    tested = shuffled_p(found)
     truth = _null(None, None, found.truth, (None, None), design.level)
     own = [
-        _null(name, number(found.observed[m]), found.models[m], (p.get(m), adjusted.get(m)), design.level)
+        _null(name, number(found.observed[m]), found.models[m], tested.get(m, (None, None)), design.level)
         for m, name in enumerate(survey.models)
     ]
     return (truth, *own)

@@ -105,6 +105,24 @@ def fairness(survey: Survey, design: Design) -> Fairness:
     return Fairness(design.level, resamples, _adjusted(found), (*notes, *_attainable(count, resamples, design.level)))
 
 
+def gap_p_values(survey: Survey, design: Design) -> Floats:
+    """(categories, M) The p-value of each gap at equal numbers of respondents, of itself; NaN where it has no test."""
+    equal, _ = _at_equal_n(survey, design.seed)
+    resamples = design.resamples or DEFAULT_RESAMPLES
+    found = []
+    for segments in survey.truth.categories.values():
+        cells, _ = _cells(survey, segments)
+        tests = [
+            segment_gap(
+                _table(equal[:, m], cells), confidence_level=design.level, resamples=resamples, seed=design.seed
+            ).test
+            for m in range(len(survey.models) if len(segments) > 1 else 0)
+        ]
+        if tests:
+            found.append([np.nan if test.p_value is None else test.p_value for test in tests])
+    return np.array(found, dtype=np.float64).reshape(-1, len(survey.models))
+
+
 def _recipes(survey: Survey, segments: Sequence[int], design: Design) -> list[RecipeTests]:
     """The published recipe's tests of every model's gap between these segments."""
     cells, drawn = _cells(survey, segments)[0], survey.resampled(design).compared[list(segments)]  # (S, M, B)
