@@ -11,8 +11,8 @@ from assay.analyses.power.pilot import pilot_of
 from assay.analyses.reliability import reliability
 from assay.data import Panel
 from assay.stats.bootstrap import interval
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.numerics import normal_cdf, normal_quantile
-from assay.stats.planning import detectable_shift
 from assay.stats.records import Interval
 from assay.stats.reliability import deviation, intraclass
 from assay.stats.repeated_runs import RunVariance, item_spread, order_repeats, run_noise

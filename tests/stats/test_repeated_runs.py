@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assay.stats.planning import detectable_shift
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.reliability import TwoWay
 from assay.stats.repeated_runs import RunNoise, RunVariance, item_spread, run_noise
 from assay.stats.units import Floats

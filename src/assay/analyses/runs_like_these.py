@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -11,8 +12,10 @@ from assay.data.units_and_runs import runs_of
 from assay.results import words
 from assay.results.parts import Fact
 from assay.stats.records import Estimate, Interval
-from assay.stats.runs_like_these import RunSpread, TaskRuns, run_spread, runs_like_these
 from assay.stats.units import Floats, Integers, grouped
+
+if TYPE_CHECKING:
+    from assay.stats.runs_like_these import RunSpread, TaskRuns
 
 INCOMPLETE = "nothing is said of runs like these, because not every item has all runs of both models"
 
@@ -67,6 +70,8 @@ def like_these(
     limits, error, value = found.interval, found.standard_error, found.value
     if runs is None or not runs.whole or limits is None or error is None or value is None or p is None:
         return None
+    from assay.stats.runs_like_these import run_spread, runs_like_these  # late: most results are of one run
+
     parts = [[_sums(runs, panel, list(one.columns), own) for own in tasks] for one in runs.by_model]
     spreads = [run_spread(part, shares) for part in parts]
     df = max(sum(len(sizes) for _, sizes in parts[0]) - len(tasks), 1.0)
@@ -80,7 +85,7 @@ def like_these(
     )
 
 
-def _sums(runs: Panel, panel: Panel, columns: list[int], rows: Integers) -> TaskRuns:
+def _sums(runs: Panel, panel: Panel, columns: list[int], rows: Integers) -> "TaskRuns":
     """Of a task: sums in every run, and what they are divided by, of each item or cluster."""
     sums = np.ascontiguousarray(runs.numerators[rows][:, columns])
     sizes = panel.denominators[rows]
@@ -90,7 +95,7 @@ def _sums(runs: Panel, panel: Panel, columns: list[int], rows: Integers) -> Task
     return grouped(sums, codes), grouped(sizes, codes)
 
 
-def _share(models: Sequence[RunSpread], items: float) -> float:
+def _share(models: "Sequence[RunSpread]", items: float) -> float:
     between = max(0.0, sum(one.variance - one.noise for one in models))
     return between / (between + items) if between > 0 else 0.0
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.errors import UsageError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE | re.ASCII)
+_SIZE = r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I?)B?\s*"
 LEAST = 100_000_000  # bytes: Python, numpy and DuckDB themselves take most of that
 _PAGE = 4096  # bytes, of which Linux counts what a process has
 
@@ -23,7 +23,7 @@ def bytes_of(size: str | int) -> int:
     >>> bytes_of("1.5GB"), bytes_of("500 mb"), bytes_of("1GiB"), bytes_of(2_000_000_000)
     (1500000000, 500000000, 1073741824, 2000000000)
     """
-    found = None if isinstance(size, bool) else _SIZE.fullmatch(str(size))
+    found = None if isinstance(size, bool) else re.fullmatch(_SIZE, str(size), re.IGNORECASE | re.ASCII)
     if found is None:
         raise UsageError(f"memory must be a size such as 500MB or 2GB, but got {size!r}.")
     number, unit, binary = found[1], found[2].upper(), bool(found[3])

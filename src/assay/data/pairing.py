@@ -33,6 +33,7 @@ from assay.data.units_and_runs import SortedTable, sorted_tables
 from assay.design import Missing
 from assay.errors import InputError, NoPairsError, UsageError
 from assay.names import argument, listed, names_of, said_once, short_names
+from assay.stats.in_blocks import MANY
 from assay.stats.units import Floats, Integers, Truths
 
 _NUMBERS = ("start", "stop", "weight")  # what a panel keeps of units beside its parts
@@ -178,7 +179,9 @@ class _Union:
         """A column of numbers that all sides must agree on; ones where no side has it."""
         have = [name in side.table.numbers for side in self.sides]
         if not any(have):
-            return np.broadcast_to(np.ones(1), len(self.ids))  # which takes no memory
+            n = len(self.ids)
+            many = n >= MANY and self.places is None
+            return np.broadcast_to(np.ones(1), n) if many else np.ones(n)  # the first takes no memory
         if not all(have):
             has, lacks = self.sides[have.index(True)].label, self.sides[have.index(False)].label
             raise InputError(

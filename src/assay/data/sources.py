@@ -14,8 +14,7 @@ from assay.data.in_memory import Array, Frame, prepared
 from assay.data.metrics import UNITS
 from assay.data.panel import Panel
 from assay.data.panel_views import Runs, without_splits
-from assay.data.readers import Selection
-from assay.data.readers.harness import Groups, all_tasks, below
+from assay.data.readers import Groups, Selection
 from assay.data.readers.registry import open_source
 from assay.data.reading import check_used, one_model, read_models, read_table, read_tables
 from assay.data.tables import Table, told_apart
@@ -136,6 +135,8 @@ def read_groups(source: Groups | str | PathLike[str]) -> dict[str, tuple[str, ..
 
     A group may stand in the column ``task`` too, and is then inside another one.
     """
+    from assay.data.readers.harness import all_tasks, below  # late: few name groups
+
     told = source if isinstance(source, Mapping) else _read_members(source)
     for name, members in told.items():
         if isinstance(members, str) or name in below(told, name):

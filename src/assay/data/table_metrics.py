@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from assay.data.readers import Selection
-from assay.data.readers.harness import chosen
 from assay.data.tables import Labels, Table
 from assay.errors import InputError
 from assay.names import listed
@@ -23,6 +22,8 @@ def of_metrics(table: Table, selection: Selection) -> list[Table]:
     if selection.every_metric and selection.metric is None and len(names) > 1:
         _, first = np.unique(table.labels["metric"].codes, return_index=True)
         return [_of_metric(table, names[place], one_of=True) for place in np.argsort(first).tolist()]
+    from assay.data.readers.harness import chosen  # late: most tables have one metric
+
     return [_of_metric(table, chosen(table.label, "metric", names, selection.metric), one_of=False)]
 
 

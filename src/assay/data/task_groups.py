@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from assay.data.panel_views import PanelViews
-from assay.data.readers.harness import Groups
+from assay.data.readers import Groups
 from assay.errors import InputError, UsageError
 from assay.names import listed, plural
 

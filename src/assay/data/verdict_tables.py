@@ -15,7 +15,6 @@ import numpy as np
 from assay.data.columns import USUAL, ColumnsAsked, check_keys
 from assay.data.judgments import WIN_RATE, Games, Verdicts
 from assay.data.readers import Reading, RowSource, Selection
-from assay.data.readers.harness import chosen
 from assay.data.readers.memory import MemorySource
 from assay.data.tables import Labels
 from assay.data.values import failed
@@ -141,6 +140,8 @@ def _check_picked(source: RowSource, selection: Selection) -> None:
 
 def _of_judge(source: RowSource, cells: _Cells, asked: str | None) -> tuple[_Cells, str]:
     judges = cells.judges
+    from assay.data.readers.harness import chosen  # late: most tables have no verdicts
+
     judge = chosen(source.label, "filter", () if judges is None else judges.names, asked, word="judge")
     assert judges is not None  # as one was found
     return cells.where(judges.codes == judges.names.index(judge)), judge

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from assay.analyses.reliability import reliability
 from assay.analyses.reliability.result import Reliability
-from assay.stats.planning import detectable_shift
+from assay.stats.detectable_shifts import detectable_shift
 
 #: Two runs of four items that agree in nothing: a noise of half the scale.
 NOISY = [[1, 0], [1, 0], [1, 0], [0, 0]]

@@ -3,10 +3,10 @@
 import msgspec
 import numpy as np
 
-from assay.analyses.contrast import Differences, binary_of
+from assay.analyses.contrast import Binary, Differences, binary_of
 from assay.data import Panel
 from assay.design import Design
-from assay.stats.suites import TaskDifferences, detectable
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.units import Units, standard_error
 
 POWER = 0.8  # at which a difference counts as one that could have been shown
@@ -43,7 +43,7 @@ def pair_facts_of(panel: Panel, found: Differences, design: Design) -> PairFacts
     a, b = (standard_error(Units(sums.numerators[:, i], sums.denominators)) for i in range(2))
     both = standard_error(found.drawn)
     binary = binary_of(panel, found) if design.test not in ("t", "wilcoxon", "sign-flip") else None
-    shown = detectable(TaskDifferences(found.drawn, None if binary is None else binary.counts), design.level, POWER)
+    shown = _shown_by(found, binary, design.level)
     right = _right(panel) if panel.binary else None
     if not a or not b or both is None:
         return PairFacts(None, None, shown, right)
@@ -53,6 +53,15 @@ def pair_facts_of(panel: Panel, found: Differences, design: Design) -> PairFacts
         return PairFacts(None, None, shown, right)
     correlation = min(max((apart - gap * gap) / (2 * low), -1.0), 1.0)
     return PairFacts(correlation, 1 - gap * gap / apart, shown, right)
+
+
+def _shown_by(found: Differences, binary: Binary | None, level: float) -> float | None:
+    if binary is not None:
+        from assay.stats.suites import TaskDifferences, detectable  # late: of 0/1 scores only
+
+        return detectable(TaskDifferences(found.drawn, binary.counts), level, POWER)
+    error = standard_error(found.drawn)
+    return error * detectable_shift(found.drawn.n - 1.0, level, POWER) if error else None
 
 
 def _right(panel: Panel) -> RightCounts:

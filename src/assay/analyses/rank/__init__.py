@@ -25,7 +25,7 @@ from assay.analyses.rank.weights import WeightScheme, check_weights, reweighted,
 from assay.analyses.suite.tasks import TASK, several_tasks, weights_told
 from assay.data import Panel, Selection
 from assay.data.arrays import check_differences, check_largest
-from assay.data.readers.harness import Groups
+from assay.data.readers import Groups
 from assay.data.sources import Source
 from assay.design import Design, DesignFields, Missing, as_given
 from assay.errors import InputError, UsageError

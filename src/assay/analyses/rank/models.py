@@ -11,8 +11,7 @@ from assay.analyses.rank.result import Leaderboard
 from assay.analyses.suite.tasks import TASK, called
 from assay.data import Panel, Selection, Table
 from assay.data.panel_views import digest
-from assay.data.readers import UNNAMED
-from assay.data.readers.harness import Groups
+from assay.data.readers import UNNAMED, Groups
 from assay.data.sources import Source, panel_as_asked, read_groups, read_sources, renamed
 from assay.data.task_groups import with_groups
 from assay.data.text_columns import TextColumn

@@ -26,7 +26,7 @@ from assay.results import words
 from assay.stats.bootstrap import interval
 from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
 from assay.stats.bounded_mean import bounded_interval
-from assay.stats.planning import detectable_shift
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.planning.plans import Goal, GoalFields
 from assay.stats.records import Estimate, Interval
 from assay.stats.reliability import Component, TwoWay, deviation, intraclass, run_effect, variance_components

@@ -10,17 +10,16 @@ from assay.analyses.compare.reading import Asked
 from assay.analyses.compare.result import Comparison
 from assay.analyses.suite.tasks import TASK, called, is_plain, several_tasks, weights_told
 from assay.data import Panel, Selection
-from assay.data.readers.harness import Groups
+from assay.data.readers import Groups
 from assay.data.runs.rates import Size
 from assay.data.sources import Source, read_groups
-from assay.data.task_groups import with_groups
 from assay.design import Design, DesignFields, Missing, as_given
 from assay.errors import NoPairsError, UsageError
 from assay.limits import TaskWeights
-from assay.stats.suites import Adjustment
 
 if TYPE_CHECKING:
     from assay.analyses.suite.result import SuiteComparison
+    from assay.stats.suites import Adjustment
 
 __all__ = ["compare_or_suite", "compare_suite"]
 
@@ -32,7 +31,7 @@ def compare_suite(
     by: str = TASK,
     total: TaskWeights | str | PathLike[str] = "macro",
     groups: Groups | str | PathLike[str] | None = None,
-    adjust: Adjustment = "product",
+    adjust: "Adjustment" = "product",
     design: Design | None = None,
     models: tuple[str | None, str | None] = (None, None),
     names: Sequence[str] | None = None,
@@ -76,7 +75,7 @@ def compare_or_suite(
     by: str | None = None,
     total: TaskWeights | str | PathLike[str] | None = None,
     groups: Groups | str | PathLike[str] | None = None,
-    adjust: Adjustment | None = None,
+    adjust: "Adjustment | None" = None,
     design: Design,
     columns: Mapping[str, str] | None = None,
     selection: Selection | None = None,
@@ -129,4 +128,8 @@ def _panel(
         every = replace(selection or Selection(), every_task=True)
         panel, runs = Asked(columns=own, selection=every, **reading).two(a, b)
         panel = called(panel, by)
-    return panel if told is None else with_groups(panel, by, told), runs
+    if told is None:
+        return panel, runs
+    from assay.data.task_groups import with_groups  # late: few name groups
+
+    return with_groups(panel, by, told), runs

@@ -13,7 +13,7 @@ from assay.analyses.suite.tasks import effective_units
 from assay.data import Panel
 from assay.data.task_groups import TaskGroup
 from assay.design import Design
-from assay.stats.planning import detectable_shift
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Interval, Test
 from assay.stats.suites import TaskRows, detectable

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +11,15 @@ from assay.analyses.contrast import binary_of, differences_of
 from assay.data import Panel
 from assay.data.same_items import owners_of
 from assay.data.sources import read_weights
-from assay.data.task_groups import TaskTree
 from assay.design import Design
 from assay.errors import UsageError
 from assay.limits import TaskWeights
 from assay.names import listed, nearest
-from assay.stats.suites import TaskDifferences
 from assay.stats.units import Floats, Integers, effective_number
+
+if TYPE_CHECKING:
+    from assay.data.task_groups import TaskTree
+    from assay.stats.suites import TaskDifferences
 
 TASK = "task"
 FEWEST = 10  # units of a task, on average, for tasks that nobody asked for
@@ -56,7 +59,7 @@ class Task:
 
     name: str
     panel: Panel
-    differences: TaskDifferences
+    differences: "TaskDifferences"
 
 
 def tasks_of(panel: Panel, by: str) -> list[Task]:
@@ -75,7 +78,7 @@ def _part(panel: Panel, by: str, code: int) -> tuple[Panel, Integers]:
     return (replace(part, cluster=None) if part.n_clusters == part.n else part), chosen
 
 
-def _differences(part: Panel, owners: Integers | None) -> TaskDifferences:
+def _differences(part: Panel, owners: Integers | None) -> "TaskDifferences":
     """B − A on a task; ``owners`` are of its units."""
     found = differences_of(part)
     binary = binary_of(part, found)
@@ -83,6 +86,8 @@ def _differences(part: Panel, owners: Integers | None) -> TaskDifferences:
         own = np.empty(found.drawn.n, dtype=np.int64)
         own[part.clusters] = owners
         owners = own
+    from assay.stats.suites import TaskDifferences  # late: one task needs none of it
+
     return TaskDifferences(found.drawn, None if binary is None else binary.counts, owners)
 
 
@@ -101,7 +106,7 @@ def name_of(weights: TaskWeights) -> str:
     return weights if isinstance(weights, str) else "given"
 
 
-def shares_of(panels: Mapping[str, Panel], weights: TaskWeights, tree: TaskTree | None = None) -> Floats:
+def shares_of(panels: Mapping[str, Panel], weights: TaskWeights, tree: "TaskTree | None" = None) -> Floats:
     """(T,) What each task has in the total; they sum to 1."""
     if weights == "macro":
         found = np.ones(len(panels))
@@ -119,7 +124,7 @@ def shares_of(panels: Mapping[str, Panel], weights: TaskWeights, tree: TaskTree 
     return np.asarray(found / found.sum())
 
 
-def _by_groups(panels: Mapping[str, Panel], tree: TaskTree | None) -> Floats:
+def _by_groups(panels: Mapping[str, Panel], tree: "TaskTree | None") -> Floats:
     if tree is None or not tree.groups:
         raise UsageError(
             "`total='groups'` weighs groups of tasks alike, but no groups are known; tell them with `groups`, or with "

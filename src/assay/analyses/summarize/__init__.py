@@ -30,7 +30,7 @@ from assay.data.conditions import EVERYTHING
 from assay.data.in_memory import is_array, run_columns
 from assay.data.judgments import WIN_RATE
 from assay.data.metrics import BITS_PER_BYTE, BITS_PER_CHARACTER
-from assay.data.readers.harness import Groups
+from assay.data.readers import Groups
 from assay.data.sources import Source, panel_as_asked, read_groups, read_sources, renamed
 from assay.data.task_groups import with_groups
 from assay.design import Design, DesignFields, Missing, as_given, signature
@@ -38,7 +38,7 @@ from assay.errors import UsageError
 from assay.names import listed, said_once
 from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
 from assay.stats.bounded_mean import bounded_error, bounded_interval, nearly_binary
-from assay.stats.planning import detectable_shift
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.units import Floats, Units, grouped, standard_error

@@ -1,6 +1,6 @@
 """What every reader returns: a source of rows. One file per family of formats; `registry` picks the reader."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
@@ -18,6 +18,9 @@ UNNAMED = "the table"
 Reading = Literal["text", "packed", "number", "score", "length"]
 #: What comes of it: an array, or a `TextColumn`.
 Column = Any
+
+#: Groups of tasks: the tasks of each, and the groups in it.
+Groups = Mapping[str, Collection[str]]
 
 #: What a harness calls that which ``filter`` picks, if it is no filter.
 FILTER_WORDS: dict[str, str] = {"helm": "split", "mt-bench": "judge", "mt-bench-pair": "judge"}

@@ -13,29 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import UsageError
-from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_cdf, t_quantile
+from assay.stats.detectable_shifts import detectable_shift, t_power
+from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_quantile
 from assay.stats.planning.plans import Goal, Means, Shares, StudyPlan
 from assay.stats.proportions import binomial_cdf, binomial_mass, mcnemar_p
 from assay.stats.units import Floats
 
 MOST_ITEMS = 10**9
 _STEPS = 30  # numbers of items looked at beyond the first that is enough: McNemar's power may fall back a little
-
-
-def t_power(shift: float, df: float, level: float, stretch: float = 1.0) -> float:
-    """P(|T| > t) where T is noncentral: a two-sided t test of a mean ``shift`` standard errors away from 0.
-
-    ``stretch`` is by how much the test's own standard error, under no difference, is larger than the true one.
-    """
-    critical = stretch * t_quantile(0.5 + level / 2, df)
-    return min(t_cdf(-critical, df, shift) + t_cdf(-critical, df, -shift), 1.0)
-
-
-@lru_cache(maxsize=256)
-def detectable_shift(df: float, level: float, power: float) -> float:
-    """How many standard errors away from 0 a mean must be for a t test to find it with this power."""
-    start = normal_quantile(0.5 + level / 2) + normal_quantile(power)
-    return increasing_root(lambda shift: (t_power(shift, df, level) if shift > 0 else 1 - level) - power, start, 1.0)
 
 
 def equivalence_power(shift: float, margin: float, df: float, level: float) -> float:

@@ -27,10 +27,11 @@ from typing import Literal
 import numpy as np
 
 from assay.stats.bootstrap.t_hall import Moments, limits, moments, own_p
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.interval_and_test import agreeing
 from assay.stats.multiplicity import benjamini_hochberg, holm
 from assay.stats.numerics import SMALLEST_P, critical_values, increasing_root, normal_quantile
-from assay.stats.planning import detectable_shift, mcnemar_power
+from assay.stats.planning import mcnemar_power
 from assay.stats.proportions import Effective, binomial_half, mcnemar_p, score_p, tango_limits
 from assay.stats.units import Floats, Integers, Units, standard_error
 

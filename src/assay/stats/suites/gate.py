@@ -15,8 +15,9 @@ from math import ceil, sqrt
 
 import numpy as np
 
+from assay.stats.detectable_shifts import detectable_shift
 from assay.stats.numerics import increasing_root, normal_cdf, normal_quantile, t_cdf, t_quantile
-from assay.stats.planning import critical_counts, detectable_shift
+from assay.stats.planning import critical_counts
 from assay.stats.proportions import Effective, tango_statistic
 from assay.stats.suites import TaskDifferences, task_limits
 from assay.stats.suites.total import Total

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii
 from math import inf, isfinite
@@ -13,12 +13,10 @@ from typing import Any
 
 from assay.data.judgments import Games
 from assay.data.metrics import Kind
-from assay.data.readers import FILTER_WORDS, Selection
+from assay.data.readers import FILTER_WORDS, Groups, Selection
 from assay.errors import InputError, UsageError
 from assay.files.reading import DOCUMENT, LINES, cannot_open, megabytes, opened, parse_json
 from assay.names import argument, listed, nearest, one_line, shown
-
-Groups = Mapping[str, Collection[str]]  # group → tasks and groups in it
 
 
 @dataclass(frozen=True, slots=True)
