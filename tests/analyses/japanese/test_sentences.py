@@ -73,10 +73,10 @@ def test_the_headline_decides_which_is_better() -> None:
     b = wrote("B", estimate(0.3, 0.25, 0.35), estimate(20.0, 15.0, 25.0))
     gaps = [gap(CER, estimate(0.1, 0.05, 0.15), 0.001), gap(BLEU, estimate(-5.0, -7.0, -3.0), 0.002)]
     assert pair_sentence((a, b), gaps, "bleu/char", "sentence", Design()) == (
-        "B is worse than A: BLEU (char) 25 → 20, −5.00 (95% CI −7.00 to −3.00, p = 0.002, 40 sentences)."
+        "B is worse than A: BLEU (char) 25.00 → 20.00, −5.00 (95% CI −7.00 to −3.00, p = 0.002, 40 sentences)."
     )
     assert pair_sentence((a, b), gaps, "cer", "sentence", Design()) == (
-        "B is worse than A: character error rate 20% → 30%, +10.0 points "
+        "B is worse than A: character error rate 20.0% → 30.0%, +10.0 points "
         "(95% CI +5.0 to +15.0, p = 0.001, 40 sentences)."
     )
     fewer = [gap(CER, estimate(-0.1, -0.15, -0.05), 0.001)]
@@ -87,9 +87,9 @@ def test_what_is_not_shown_is_not_said() -> None:
     systems = (read("A"), read("B"))
     unsure = [gap(ACCURACY, estimate(0.01, -0.02, 0.04), 0.4)]
     assert pair_sentence(systems, unsure, "accuracy", "document", Design()).startswith(
-        "No difference shown between A and B: accuracy 70% → 70%, +1.00 points ("
+        "No difference shown between A and B: accuracy 70.00% → 70.00%, +1.00 points ("
     )
     undefined = [gap(ACCURACY, Estimate(0.01, None, None, 1, "one"), None)]
     assert pair_sentence(systems, undefined, "accuracy", "document", Design()).endswith(
-        "+1 points (1 document, too few to rely on)."
+        "+1 point (1 document, too few to rely on)."
     )

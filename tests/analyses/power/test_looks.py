@@ -1,5 +1,6 @@
 """`power --sequential`: the items of a single look times what looking costs."""
 
+import re
 from math import ceil
 
 import pytest
@@ -16,6 +17,8 @@ def test_items_by_hand() -> None:
     assert found.items == single.items == 415
     assert f"at most {ceil(415 * found.study.inflation)} items" in found.sentence
     assert [row[0] for row in found.table("looks").rows] == ["1", "2", "3", "4", "5"]
+    looks = next(fact for fact in found.main_facts if fact.label == "with 5 looks")
+    assert all(number in found.sentence for number in re.findall(r"[\d,]*\d", looks.text))  # the page says what it says
     assert assay.Power.from_dict(found.to_dict()) == found
 
 

@@ -162,7 +162,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     def main_table(self) -> ResultTable:
         """The comparison in a row, as papers print it."""
         shown = self.difference if self.ratio is None else self.ratio
-        name = "B - A" if self.ratio is None else "B / A"
+        name = "B − A" if self.ratio is None else "B / A"
         sign, null = self.ratio is None, None if self.ratio is None else 1.0
         columns = (
             Column("A", [self.systems.a]),

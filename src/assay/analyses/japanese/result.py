@@ -76,14 +76,21 @@ class Quantity(msgspec.Struct, frozen=True):
             estimate.reason,
         )
 
-    def text(self, estimate: Estimate, *, difference: bool = False, fewer: int = 0) -> str:
-        """The value with as many decimals as its interval, or ``fewer``; a difference of shares is in points."""
+    def text(
+        self, estimate: Estimate, *, difference: bool = False, fewer: int = 0, beside: Estimate | None = None
+    ) -> str:
+        """The value with as many decimals as its interval, or ``fewer``; a difference of shares is in points.
+
+        ``beside`` another estimate it has as many as that one: two values, and their difference.
+        """
         found = self.scaled(estimate)
         if found.value is None:
             return "undefined"
-        places = words.decimals(found.interval)
+        places = words.decimals(found.interval if beside is None else self.scaled(beside).interval)
         text = words.placed(found.value, None if places is None else max(places - fewer, 0), sign=difference)
-        return text if self.scale != "share" else f"{text} points" if difference else f"{text}%"
+        if self.scale != "share":
+            return text
+        return f"{text} point{'' if text in ('+1', '−1') else 's'}" if difference else f"{text}%"
 
     def cell(self, estimate: Estimate, *, difference: bool = False) -> str:
         """``71.2% [70.9 to 71.5]``, with one decimal fewer than in a sentence; or why it is undefined."""

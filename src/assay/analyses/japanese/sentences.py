@@ -68,7 +68,7 @@ def pair_sentence(
     heads = {"better": f"{b.name} is better than {a.name}", "worse": f"{b.name} is worse than {a.name}"}
     heads["undecided"] = f"Undecided between {both}"
     head = heads.get(verdict, f"No difference shown between {both}")
-    before, after = (_plain(system.value(headline)) for system in systems)
+    before, after = (quantity.text(system.value(headline).estimate, beside=gap.difference) for system in systems)
     return f"{head}: {quantity.label} {before} → {after}, {_evidence(gap, unit, reserve_of(reliance, found))}."
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from assay.analyses.power.looks import looks_section
+from assay.analyses.power.looks import looks_fact, looks_section
 from assay.data import Kind
 from assay.results import words
 from assay.results.figures import Axes, Curve, Gauge, Place, Series
@@ -139,6 +139,7 @@ class Power(Result, frozen=True, kw_only=True, tag="assay/power/1"):
         power = "undefined" if self.power is None else f"{self.power:.4f}"
         found = [
             Fact(f"{self.unit}s", self.items, "items"),
+            *(() if self.study is None else (looks_fact(self),)),
             Fact("difference", self.difference, "difference", difference),
         ]
         margin = self.goal.margin
