@@ -3,14 +3,16 @@
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from assay.engines.blocks import BlockWork, Done, Event, Failed, Failure, Lost, Ready
+from assay.signals import Stopped, raised
 
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 5.0  # seconds that a worker has to end by itself
 
 
@@ -31,7 +33,8 @@ class ProcessPool:
         process = self._context.Process(
             target=_serve, args=(there, self._work, worker, _threads(self.wanted)), name=f"assay-{worker}", daemon=True
         )
-        process.start()
+        with _undisturbed():
+            process.start()
         there.close()  # so that the end of the process is the end of the pipe
         self._workers[worker] = process, here
         return worker
@@ -78,6 +81,19 @@ class ProcessPool:
         self._workers.clear()
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait: a process that starts has them blocked until it can answer them (`_serve`)."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _why(code: int | None) -> str:
     if code is not None and code < 0:
         return f"ended by {signal.Signals(-code).name}"
@@ -94,7 +110,9 @@ def _serve(pipe: Connection, work: BlockWork[Any, Any], worker: int, threads: in
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the driver ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     share_cores(threads)
-    with suppress(EOFError, OSError):  # the driver is gone
+    with suppress(EOFError, OSError, Stopped), raised():  # the driver is gone, or ends us: what is open is cleaned up
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         function = _prepared(pipe, work, worker)
         while function is not None:
             number, block = pipe.recv()

@@ -6,13 +6,15 @@ Actors are never restarted by the cluster, and calls never retried: the driver g
 
 import logging
 import os
+import signal
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
+from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
 
@@ -158,12 +160,30 @@ def _connect(ray: Any, address: str | None, workers: int | None) -> None:
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     if address == "local":
         sys.stderr.write("assay: starting Ray on this machine; this takes a few seconds\n")
-        ray.init(address="local", num_cpus=workers or os.cpu_count(), include_dashboard=False, **quiet)
+        with _signals_as_they_are(ray):
+            ray.init(address="local", num_cpus=workers or os.cpu_count(), include_dashboard=False, **quiet)
         return
     try:
-        ray.init(address=address, **quiet)
+        with _signals_as_they_are(ray):
+            ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise EngineError(f"no Ray cluster answers at {address} ({_one_line(error)}); check `address`.") from error
+
+
+@contextmanager
+def _signals_as_they_are(ray: Any) -> Iterator[None]:
+    """Ray ends a driver on SIGTERM by a handler of its own: put ours back, and end what was begun where one came."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    except BaseException as error:
+        ray.shutdown()
+        if isinstance(error, SystemExit) and error.code == signal.SIGTERM and callable(before):
+            before(signal.SIGTERM, None)
+        raise
+    finally:
+        if current_thread() is main_thread():
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _one_line(error: BaseException) -> str:
