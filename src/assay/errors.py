@@ -15,6 +15,7 @@ no error has it. Anything outside this tree is an internal error, exit code 70 (
 import errno
 
 #: What a disk says that is full, over its quota or broken; any other failure to write is about the path.
+_ROOM, _MB = "make room,", 1e6
 _DISK = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
@@ -45,6 +46,13 @@ class WriteError(AssayError):
 
     exit_code = 74
 
+    def needing(self, size: float) -> "WriteError":
+        """The same with about how many bytes a full disk needs, unless it says so already; a broken one as it is."""
+        cause = self.__cause__
+        if not isinstance(cause, OSError) or cause.errno == errno.EIO:
+            return self
+        return type(self)(str(self).replace(_ROOM, f"make room for {max(size / _MB, 0.1):,.1f} MB,", 1))
+
 
 class EngineError(AssayError):
     """Workers or their cluster failed: what was finished is kept, and the same command goes on."""
@@ -65,5 +73,5 @@ class AssayWarning(UserWarning):
 def cannot_write(place: object, error: OSError, then: str, *, how: str = "written") -> AssayError:
     """The error for a file that cannot be written: about the disk, or about the path, with what to do ``then``."""
     if error.errno in _DISK:
-        return WriteError(f"{place}: cannot be {how} ({error.strerror}); make room, then run the same command again.")
+        return WriteError(f"{place}: cannot be {how} ({error.strerror}); {_ROOM} then run the same command again.")
     return InputError(f"{place}: cannot be {how} ({error.strerror}); {then}.")

@@ -1,5 +1,6 @@
 """Runs: what is stored, against a computation by hand; killed at random, against a run that was left in peace."""
 
+import errno
 import json
 import multiprocessing
 import random
@@ -20,15 +21,16 @@ import torch
 import transformers
 
 from assay.certificate.rules import overlapping_spans
-from assay.data import pair, read_table
+from assay.data import pair, read_table, runs
+from assay.data.readers.database import copy_columns
 from assay.data.runs.positions import check_plans, open_tokens
 from assay.data.runs.rates import rates_of_tables
-from assay.errors import InputError, UsageError
+from assay.errors import InputError, UsageError, WriteError
 from assay.scoring import score
 from assay.scoring.checkpoint import definition_digest
 from assay.scoring.hf import ModelScorer
 from assay.scoring.loading import load_tokenizer
-from assay.scoring.models_and_texts import ModelSpec
+from assay.scoring.models_and_texts import Document, ModelSpec
 from assay.scoring.windows import Plan
 from tests.scoring.conftest import TEXT
 from tests.scoring.lm_eval_windows import get_rolling_token_windows
@@ -448,3 +450,27 @@ def test_a_loss_that_is_not_finite_is_refused_with_its_token(tmp_path: Path) -> 
     with pytest.raises(InputError, match="d:0: token 3 has the loss inf"):
         score_encoded(encoded, losses, tmp_path / "run", about={}, layout=Layout(6, cut="fresh"), plan=plan, bos=None)
     assert not list((tmp_path / "run").glob("*.parquet"))
+
+
+def test_a_full_disk_names_the_path_and_the_space_needed(
+    tiny_model: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of the run, at the mean size of the shards that are there, by hand."""
+    monkeypatch.setattr("assay.scoring.windows.SHARD_TOKENS", 64)
+    texts = [Document(f"d{i}", "The quick brown fox jumps over the lazy dog. " * 9) for i in range(6)]
+    whole = score(tiny_model(), texts, tmp_path / "whole", plan=Plan(context=32, batch_tokens=64))[tiny_model().name]
+    fill = copy_columns
+
+    def full(columns: Any, part: Path) -> None:
+        if "00002" in part.name:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fill(columns, part)
+
+    monkeypatch.setattr(runs, "copy_columns", full)
+    monkeypatch.setattr("assay.errors._MB", 1.0)  # a unit in which something is to be seen
+    with pytest.raises(WriteError) as caught:
+        score(tiny_model(), texts, tmp_path / "run", plan=Plan(context=32, batch_tokens=64))
+    sizes = [(tmp_path / "run" / f"windows-{i:05d}.parquet").stat().st_size for i in range(2)]
+    needed = sum(sizes) / 2 * (whole.shards - 2)
+    assert "windows-00002.parquet: cannot be written (No space left on device)" in str(caught.value)
+    assert f"make room for {needed:,.1f} MB, then run the same command again" in str(caught.value)

@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
-from assay.errors import UsageError, cannot_write
+from assay.errors import UsageError, WriteError, cannot_write
 from assay.files.stores.addresses import is_copy
 from assay.signals import held
 
@@ -120,7 +120,10 @@ def write_whole(path: Path, fill: Callable[[Path], None]) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole."""
-    write_whole(path, lambda part: _write(part, data))
+    try:
+        write_whole(path, lambda part: _write(part, data))
+    except WriteError as error:
+        raise error.needing(len(data)) from error.__cause__
 
 
 def _write(part: Path, data: bytes) -> None:

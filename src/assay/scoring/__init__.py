@@ -270,7 +270,8 @@ def score_encoded(
         every = scored.losses_by(on_workers, windows, [shards[number] for number in numbers], tell)
     for number, found in zip(numbers, every, strict=True):
         note_halving(run, halved_to())
-        write_windows(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
+        with run.naming_space():
+            write_windows(run, number, encoded, windows, found, layout=layout, keep_tokens=plan.keep_tokens)
     return finish(run)
 
 

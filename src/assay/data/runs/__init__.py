@@ -6,7 +6,8 @@ is resumed by writing the missing shards, so that the folder ends up with the sa
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from assay.data.readers.database import copy_columns, parquet_scan
 from assay.data.readers.parquet import Parquet
-from assay.errors import InputError
+from assay.errors import InputError, WriteError
 from assay.files.places import Owner, check_replaceable, discard, is_run, recover, replacement, swap
 from assay.files.reading import TABLE, check_file, read_json
 from assay.files.stores.addresses import is_copy
@@ -67,6 +68,18 @@ class Run:
 
     def write_shard(self, number: int, columns: ShardColumns, kind: str = "windows") -> None:
         write_whole(self.shard(number, kind), lambda part: copy_columns(columns, part))
+
+    @contextmanager
+    def naming_space(self) -> Iterator[None]:
+        """Where a disk is full, say about how much the rest of the run needs, judged by what is there."""
+        try:
+            yield
+        except WriteError as error:
+            there = [file.stat().st_size for kind in KINDS for file in self.folder.glob(f"{kind}-*.parquet")]
+            left = len(self.missing())
+            if not there:
+                raise
+            raise error.needing(sum(there) / max(1, self.shards - left) * left) from error.__cause__
 
     def files(self, kind: str = "windows") -> list[Path]:
         """The shards of a complete run."""

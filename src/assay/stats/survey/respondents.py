@@ -37,7 +37,7 @@ from assay.stats.units import Floats, Integers
 Counts = NDArray[np.int32]
 
 _COMPILE_ABOVE = 3e6  # people drawn, or scores: about what numpy does in the time that loading the kernels takes
-_PEOPLE_A_SECOND = 5e8  # of a core, about
+_PEOPLE_A_SECOND = 2e9  # of a core, about
 _CHUNK = 1 << 20  # counts held at once, about
 _NOISE_DRAWS = 4_000
 DRAWS = 32  # parts of each sample: their own noise is small beside that of the questions, and is part of its estimate
