@@ -67,6 +67,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "scoring": ("--turns", "1"),
     "sequential": (),
     "sizing": ("--quick",),
+    "stores": ("--turns", "1", "--rows", "2000"),
     "suites": (),
     "survey": ("--turns", "1"),
     "training": ("--pairs", "10"),

@@ -11,7 +11,7 @@ those of docs/requirements.md, docs/claims.md and docs/record.md from theirs (`t
 In a ```console block a line that starts with "$ " is a shell command (continued by "> " lines) and the lines up to
 the next command are what it prints. A line that is only "..." stands for any lines. Blocks of a page share one new,
 empty folder. A command must succeed; one that is meant to fail ends in "; echo $?". A ```python block with ">>>" is
-a doctest.
+a doctest. A page that names s3://evals/… has a server with that bucket, new and empty.
 """
 
 import doctest
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that the script runs as a file, too
 
 from tools import certificate_fields, claims, requirements, stored_runs
+from tools.s3_server import s3_server
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
@@ -37,6 +38,7 @@ BLOCK = re.compile(
 )
 ANYTHING = "..."
 SECONDS = 120
+BUCKET = "evals"
 
 
 class ExampleError(Exception):
@@ -58,7 +60,7 @@ def pages(root: Path = ROOT) -> list[Path]:
 def rewritten(text: str, first: Path | None = None) -> str:
     """The text of a page with the outputs of its examples as they are now, where ``first`` comes first in PATH."""
     names: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, store_of(text):
 
         def block(match: re.Match[str]) -> str:
             body = re.sub(f"^{match['indent']}", "", match["body"], flags=re.MULTILINE)
@@ -69,6 +71,23 @@ def rewritten(text: str, first: Path | None = None) -> str:
             return match["open"] + re.sub(r"^(?=.)", match["indent"], real, flags=re.MULTILINE)
 
         return BLOCK.sub(block, text)
+
+
+@contextmanager
+def store_of(text: str) -> Iterator[None]:
+    """A server for a page with addresses in the bucket ``evals``."""
+    if f"s3://{BUCKET}/" not in text:
+        yield
+        return
+    before = dict(os.environ)
+    with s3_server(BUCKET) as server:
+        os.environ.update(server.environment)
+        try:
+            yield
+        finally:
+            for name in server.environment:
+                os.environ.pop(name)
+            os.environ.update(before)
 
 
 def console(body: str, folder: Path, first: Path | None = None) -> str:

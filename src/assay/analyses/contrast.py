@@ -21,6 +21,7 @@ from assay.names import shown
 from assay.results import words
 from assay.stats.bootstrap import IntervalResult
 from assay.stats.compiled import Backend
+from assay.stats.finite_set import PartOfSet, without_replacement_p
 from assay.stats.interval_and_test import agreeing, joint_p
 from assay.stats.numerics import SMALLEST_P, critical_values
 from assay.stats.paired_tests import sign_flip, t_test, wilcoxon
@@ -117,6 +118,12 @@ class Binary:
 
     counts: Effective
     plain: bool  # neither clusters nor weights
+    part: PartOfSet | None = None  # of which these are a random part
+
+    def of_set(self, part: PartOfSet) -> "Binary":
+        """The same as a part of a fixed set, not all of it: the variance is that much smaller."""
+        smaller = part.variance if self.plain else part.factor**2
+        return Binary(replace(self.counts, deff=self.counts.deff * smaller), self.plain, part)
 
 
 def binary_of(panel: Panel, found: Differences) -> Binary | None:
@@ -142,7 +149,10 @@ def _tango(binary: Binary, level: float) -> IntervalResult:
 
 def _mcnemar(binary: Binary, *, exact: bool) -> Test:
     counts = binary.counts
-    if binary.plain:
+    if binary.plain and binary.part is not None:
+        p = np.array([without_replacement_p(int(counts.b), int(counts.c), binary.part, exact=exact)])
+        name = "hypergeometric" if exact else "hypergeometric-midp"
+    elif binary.plain:
         p = mcnemar_p(counts.b, counts.c, exact=exact)
         name = "mcnemar" if exact else "mcnemar-midp"
     else:
@@ -155,15 +165,45 @@ def _mcnemar(binary: Binary, *, exact: bool) -> Test:
 # ------------------------------------------------------------------------------------------------- interval and test
 
 
-def paired_interval(drawn: Units, binary: Binary | None, design: Design, backend: Backend = "auto") -> IntervalResult:
-    """The interval that the design asks for, with its own p-value; compiled loops change the time it takes."""
+def paired_interval(
+    drawn: Units,
+    binary: Binary | None,
+    design: Design,
+    part: PartOfSet | None = None,
+    backend: Backend = "auto",
+) -> IntervalResult:
+    """The interval that the design asks for, with its own p-value; of a part of a fixed set, of the whole set.
+
+    Compiled loops (``backend``) change the time it takes, and no number.
+    """
+    if part is not None and (part.whole or binary is None) and _has_spread(drawn, part):
+        return part.interval(drawn, design.level, "t" if design.method == "t" else "t-hall")
     if binary is not None and interval_for(design.method, UnitFacts("0/1 pairs")) == "tango":
         return _tango(binary, design.level)
     return design.interval(drawn, own_p=True, backend=backend)
 
 
-def paired_test(whole: Units, binary: Binary | None, design: Design) -> tuple[Test, tuple[Fallback, ...]]:
+def _has_spread(drawn: Units, part: PartOfSet) -> bool:
+    return part.whole or (drawn.n > 1 and not drawn.degenerate)
+
+
+def check_part(design: Design, *, binary: bool) -> None:
+    """Refuse, by name, what has no correction for a part of a fixed set."""
+    known = ("auto", "tango") if binary else ("auto", "t-hall", "t")
+    tests = ("auto", "mcnemar", "mcnemar-midp") if binary else ("auto", "t")
+    if design.method not in known or design.test not in tests or design.scheme not in ("auto", "windows"):
+        raise UsageError(
+            f"`population` corrects closed forms: of these scores the methods {', '.join(known)} with the tests "
+            f"{', '.join(tests)}, and no scheme of resampling; leave out the others."
+        )
+
+
+def paired_test(
+    whole: Units, binary: Binary | None, design: Design, part: PartOfSet | None = None
+) -> tuple[Test, tuple[Fallback, ...]]:
     """The test that the design asks for."""
+    if part is not None and (part.whole or binary is None) and _has_spread(whole, part):
+        return part.test(whole, "t" if design.test == "t" else "t-hall"), ()
     if design.test == "t":
         return t_test(whole), ()
     if design.test == "wilcoxon":

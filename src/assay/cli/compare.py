@@ -54,6 +54,7 @@ def compare(
             "Differences below M do not matter: the verdict may be 'equivalent'.", panel=options.STATISTICS, value="M"
         ),
     ] = None,
+    population: options.Population = None,
     at: Annotated[
         int | None,
         options.option(
@@ -105,6 +106,7 @@ def compare(
             missing=missing,
             at=at,
             every=every,
+            population=population,
             selection=picked.selection(),
         )
     out.show(result, junit=junit)

@@ -141,7 +141,7 @@ def _warned(
 def _run(verbs: Iterable[str]) -> int | None:
     name = "assay" if isinstance(verbs, dict) else " ".join(verbs)
     try:
-        with stores_open(), shown(at_once=name in _LOADS_MODELS), working(name):
+        with stores_open(for_good=True), shown(at_once=name in _LOADS_MODELS), working(name):
             code: int | None = command_line(verbs)(standalone_mode=False)
     except _Misuse as error:
         raise UsageError(_misuse(error)) from error

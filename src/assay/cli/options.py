@@ -258,6 +258,15 @@ Device = Annotated[
 Revision = Annotated[str | None, option("Revision on the hub.", panel=MODEL)]
 TrustRemoteCode = Annotated[bool, option("Run code that comes with the model.", "--trust-remote-code", panel=MODEL)]
 AllowPickle = Annotated[bool, option("Load pickled weights, which can run code.", "--allow-pickle", panel=MODEL)]
+Population = Annotated[
+    int | None,
+    option(
+        "Items in all, of which these are a random part: the answer is about them.",
+        "--population",
+        panel=STATISTICS,
+        value="N",
+    ),
+]
 Served = Annotated[str | None, option("What the server calls the model.", "--model", panel=SERVER, value="NAME")]
 ServerTokenizer = Annotated[
     str | None, option("Folder or hub name of its tokenizer.", "--tokenizer", panel=SERVER, value="MODEL")

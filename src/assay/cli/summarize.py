@@ -32,6 +32,7 @@ def summarize(
         options.option("Interval; auto is agresti-coull for scores from 0 to 1, else bca.", panel=options.STATISTICS),
     ] = "auto",
     level: options.Level = options.DESIGN.level,
+    population: options.Population = None,
     groups: options.TaskGroups = None,
     at: Annotated[
         Sequence[int] | None,
@@ -65,6 +66,7 @@ def summarize(
         split=split,
         lower_is_better=lower_is_better,
         missing=missing,
+        population=population,
         selection=picked.selection(),
     )
     out.show(result)

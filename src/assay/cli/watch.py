@@ -29,14 +29,7 @@ def watch(
     lower_is_better: options.LowerIsBetter = None,
     picked: which_results.PicksToCompare = which_results.TO_COMPARE,
     level: options.Level = options.DESIGN.level,
-    population: Annotated[
-        int | None,
-        options.option(
-            "Items in all, of which these are a random part: the answer is about them.",
-            panel=options.STATISTICS,
-            value="N",
-        ),
-    ] = None,
+    population: options.Population = None,
     margin: Annotated[
         float | None,
         options.option("Also stop where no difference as large as M is left.", panel=options.STATISTICS, value="M"),

@@ -33,7 +33,7 @@ class Labels:
         names, codes = TextColumn.of(texts).coded()
         return cls(tuple(names), codes)
 
-    def where(self, rows: NDArray[Any]) -> "Labels":
+    def where(self, rows: NDArray[Any] | slice) -> "Labels":
         """Labels of some rows; names that no row uses any more are dropped."""
         kept, codes = np.unique(self.codes[rows], return_inverse=True)
         return Labels(tuple(self.names[code] for code in kept.tolist()), codes.astype(np.int64, copy=False))
@@ -106,15 +106,25 @@ class Table:
             close = nearest(model, self.models)
             hint = f"did you mean {close!r}?" if close else "name one of them."
             raise InputError(f"{self.label}: no model {model!r} among its models {listed(self.models)}; {hint}")
-        chosen = self.where(self.labels["model"].codes == self.models.index(model))
+        return self._of_model(model, self.labels["model"].codes == self.models.index(model))
+
+    def _of_model(self, model: str, rows: NDArray[Any] | slice) -> "Table":
         label = self.label if len(self.models) == 1 else f"{self.label} (model {model!r})"
-        return replace(chosen, label=label, name=model)
+        return replace(self.where(rows), label=label, name=model)
 
     def by_model(self) -> list["Table"]:
         """One table per model; the table itself if it has one model or no model column."""
-        return [self.select(model) for model in self.models] if len(self.models) > 1 else [self]
+        if len(self.models) <= 1:
+            return [self]
+        codes = self.labels["model"].codes
+        together = bool((codes[1:] >= codes[:-1]).all())  # as files usually are: nothing has to be copied
+        order = None if together else np.argsort(codes, kind="stable")
+        ends = np.cumsum(np.bincount(codes, minlength=len(self.models))).tolist()
+        parts = [slice(low, high) for low, high in zip([0, *ends[:-1]], ends, strict=True)]
+        rows: list[NDArray[Any] | slice] = [part if order is None else order[part] for part in parts]
+        return [self._of_model(model, some) for model, some in zip(self.models, rows, strict=True)]
 
-    def where(self, chosen: NDArray[np.bool_]) -> "Table":
+    def where(self, chosen: NDArray[Any] | slice) -> "Table":
         """Select rows; they keep their row numbers in the file."""
         return replace(
             self,

@@ -211,6 +211,11 @@ def count(n: int, what: str) -> str:
     return f"{n:,} {what if n == 1 else plural(what)}"
 
 
+def part_of(n: int, population: int, what: str) -> str:
+    """``120 of 500 items``; ``all 500 items``."""
+    return f"all {count(n, what)}" if n >= population else f"{n:,} of {count(population, what)}"
+
+
 def methods(made: Iterable[Interval | None]) -> str:
     """How intervals were made: ``bca``, ``bca or t-hall``."""
     return " or ".join(sorted({limits.method for limits in made if limits is not None})) or "undefined"

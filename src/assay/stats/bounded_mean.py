@@ -74,8 +74,12 @@ def effective_items(drawn: Units, weights: Floats, *, right_or_wrong: bool) -> E
     return EffectiveItems(kish, known) if right_or_wrong and found > kish else EffectiveItems(found, df)
 
 
-def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> Interval:
+def bounded_interval(
+    drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool, variance: float = 1.0
+) -> Interval:
     """The interval of the mean of scores from 0 to 1; for the arguments see `effective_items`.
+
+    ``variance`` is what that of the mean is multiplied by where the units are a part of a fixed set.
 
     >>> import numpy as np
     >>> found = bounded_interval(Units(np.ones(20), np.ones(20)), np.ones(20), 0.95, right_or_wrong=True)
@@ -83,7 +87,7 @@ def bounded_interval(drawn: Units, weights: Floats, level: float, *, right_or_wr
     (0.81, 1.0)
     """
     share, n, reach = _as_share(drawn, weights, level, right_or_wrong=right_or_wrong)
-    return Interval(*agresti_coull(share, n, reach), level, METHOD).around(share)
+    return Interval(*agresti_coull(share, n / variance, reach), level, METHOD).around(share)
 
 
 def mean_of_shares(
@@ -111,9 +115,10 @@ def mean_of_shares(
     return Interval(low, high, level, "mover")
 
 
-def bounded_error(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> float:
+def bounded_error(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool, variance: float = 1.0) -> float:
     """The standard error that this interval has: not 0 where all are right, because that is not certain."""
-    return _shrunk(*_as_share(drawn, weights, level, right_or_wrong=right_or_wrong))[1]
+    share, n, reach = _as_share(drawn, weights, level, right_or_wrong=right_or_wrong)
+    return _shrunk(share, n / variance, reach)[1]
 
 
 def _as_share(drawn: Units, weights: Floats, level: float, *, right_or_wrong: bool) -> tuple[float, float, float]:

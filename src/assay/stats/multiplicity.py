@@ -114,7 +114,10 @@ def _absorbed(kept: list[int], new: Iterable[int]) -> list[int]:
     """Add the new sets that are not part of another."""
     found = list(kept)
     for column in sorted(set(new), reverse=True):  # a part of another is the smaller number
-        if not any(column & other == column for other in found):
+        for other in found:  # a plain loop: there may be a million steps
+            if column & other == column:
+                break
+        else:
             found.append(column)
     return found
 

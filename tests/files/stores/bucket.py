@@ -5,6 +5,13 @@ from pathlib import Path
 from typing import Any
 
 
+def s3_filesystem() -> Any:
+    """The object through which s3:// is read and written in this process."""
+    from fsspec.core import url_to_fs
+
+    return url_to_fs("s3://bucket/key")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Bucket:
     s3: Any

@@ -13,10 +13,9 @@ import pytest
 
 import assay
 from assay.errors import InputError, StoreError, WriteError
-from assay.files.stores import objects
 from assay.files.writing import together, write_bytes
 from tests.cli.command import Shell
-from tests.files.stores.bucket import Bucket
+from tests.files.stores.bucket import Bucket, s3_filesystem
 from tests.files.stores.faulty_server import faulty_server
 from tools.s3_server import SECRET, S3Server, s3_server
 
@@ -94,17 +93,16 @@ def _installed(name: str) -> bool:
 
 
 def test_an_object_that_changes_while_it_is_read(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
-    from s3fs import S3FileSystem
-
     place = bucket.put("a.csv", SCORES)
-    plain = S3FileSystem.get_file
+    store = s3_filesystem()
+    plain = store.get_file
 
-    def slow(self: Any, *args: Any, **how: Any) -> Any:
-        found = plain(self, *args, **how)
+    def slow(*args: Any, **how: Any) -> Any:
+        found = plain(*args, **how)
         bucket.put("a.csv", SCORES.replace("q1,", "q9x,"))
         return found
 
-    monkeypatch.setattr(S3FileSystem, "get_file", slow)
+    monkeypatch.setattr(store, "get_file", slow)
     with pytest.raises(InputError, match=f"{place}: changed while it was read"):
         assay.summarize(place)
 
@@ -112,7 +110,7 @@ def test_an_object_that_changes_while_it_is_read(bucket: Bucket, monkeypatch: py
 def test_what_does_not_fit_on_the_disk_is_not_begun(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     place = bucket.put("a.csv", SCORES)
     usage = type("Usage", (), {"free": 10})
-    monkeypatch.setattr(objects.shutil, "disk_usage", lambda _path: usage)
+    monkeypatch.setattr("shutil.disk_usage", lambda _path: usage)
     with pytest.raises(WriteError, match=rf"{place}: 0.000\d+ MB to copy, and .* has 0.00001 MB of room; .*TMPDIR"):
         assay.summarize(place)
 
@@ -122,22 +120,21 @@ def test_files_that_belong_together_appear_together(
     bucket: Bucket, shell: Shell, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
     """The certificate cannot be put: its evidence becomes what it was, nothing or the one before."""
-    from s3fs import S3FileSystem
-
     for name in ("a", "b"):
         shell.write(f"{name}.csv", SCORES)
     if there:
         assert shell("certify", "a.csv", "b.csv", "-o", f"{bucket}/c.json", *LAX).exit_code in (0, 1)
     before = {name: bucket.read(name) for name in bucket.names()}
     assert len(before) == (2 if there else 0)
-    plain = S3FileSystem.put_file
+    store = s3_filesystem()
+    plain = store.put_file
 
-    def failing(self: Any, source: str, target: str, **how: Any) -> Any:
+    def failing(source: str, target: str, **how: Any) -> Any:
         if target.endswith("c.json"):
             raise OSError(28, f"No space left on device, says {SECRET}")
-        return plain(self, source, target, **how)
+        return plain(source, target, **how)
 
-    monkeypatch.setattr(S3FileSystem, "put_file", failing)
+    monkeypatch.setattr(store, "put_file", failing)
     shell.write("b.csv", SCORES.replace("q1,1", "q1,0"))
     said = shell.assert_refused(
         *("certify", "a.csv", "b.csv", "-o", f"{bucket}/c.json", *LAX),

@@ -18,7 +18,7 @@ from assay.files.stores import leases
 from assay.files.stores.addresses import Address
 from assay.files.stores.objects import put_new
 from assay.scoring import windows
-from tests.files.stores.bucket import Bucket
+from tests.files.stores.bucket import Bucket, s3_filesystem
 from tools.s3_server import S3Server
 
 pytest.importorskip("torch", reason="the extra hf is not installed")
@@ -94,6 +94,27 @@ def test_a_run_that_was_stopped_is_none_until_it_is_resumed(bucket: Bucket, on_d
     assert again == first  # what was there was not written again
 
 
+def test_a_store_that_fails_in_the_middle_leaves_what_was_committed(
+    bucket: Bucket, on_disk: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = s3_filesystem()
+    plain = store.put_file
+
+    def failing(source: str, target: str, **how: Any) -> Any:
+        if target.endswith("windows-00001.parquet"):
+            raise ConnectionResetError("Connection reset by peer")
+        return plain(source, target, **how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "put_file", failing)
+        with pytest.raises(StoreError, match=rf"{bucket}/runs/a/windows-00001.parquet: cannot be written .*reset"):
+            score(f"{bucket}/runs/a")
+    assert "runs/a/windows-00000.parquet" in bucket.names("runs")
+    assert "runs/a/run.json" not in bucket.names("runs")
+    score(f"{bucket}/runs/a")
+    assert bucket.files("runs/a") == on_disk
+
+
 def test_a_run_that_is_complete_is_left_as_it_is(bucket: Bucket, on_disk: dict[str, bytes]) -> None:
     score(f"{bucket}/runs/a")
     score(f"{bucket}/runs/a")
@@ -118,13 +139,14 @@ def test_another_run_or_folder_is_refused(bucket: Bucket) -> None:
 
 @pytest.mark.slow
 def test_a_run_whose_machine_is_gone_is_finished_by_another(
-    bucket: Bucket, server: S3Server, on_disk: dict[str, bytes]
+    bucket: Bucket, server: S3Server, on_disk: dict[str, bytes], tmp_path: Path
 ) -> None:
     """The first one is killed outright; the second may write when the first one's lease has ended."""
     place = f"{bucket}/runs/a"
     code = "from tests.files.stores import test_runs as t; t.windows.SHARD_TOKENS = 200; t.score({!r}, sleep=0.3)"
     command = [sys.executable, "-W", "ignore", "-c", code.format(place)]
-    process = subprocess.Popen(command, env={**os.environ, **server.environment}, cwd=Path(__file__).parents[3])
+    environment = {**os.environ, **server.environment, "TMPDIR": str(tmp_path)}  # where its copies are left
+    process = subprocess.Popen(command, env=environment, cwd=Path(__file__).parents[3])
     end = time.monotonic() + 120
     while "runs/a/windows-00001.parquet" not in bucket.names("runs") and time.monotonic() < end:
         time.sleep(0.1)

@@ -58,7 +58,7 @@ class _Pairs:
             return made
         whole = self.differences.drawn
         units = drawn_by(whole, design, self.panel).units
-        return paired_interval(units, self.binary, design, self.backend).interval.around(whole.estimate)
+        return paired_interval(units, self.binary, design, backend=self.backend).interval.around(whole.estimate)
 
     def reliance(self, method: str) -> Reliance:
         return reliance_of(self.substance.units, self.substance.effective, method)

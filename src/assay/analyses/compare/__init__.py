@@ -32,6 +32,7 @@ def compare(
     per: Size | None = None,
     at: int | None = None,
     every: bool = False,
+    population: int | None = None,
     **settings: Unpack[DesignFields],
 ) -> Comparison:
     """Compare two systems on the units they share.
@@ -61,6 +62,14 @@ def compare(
     >>> compare(a, b, at=2).difference.value, compare(a, b, at=2, every=True).difference.value
     (0.0, 0.25)
 
+    ``population`` is the number of units in all, where these are a random part of a fixed set and the question is about
+    that set: the error is then √(1 − n/N) of what it would be, and 0 where all are there.
+
+    >>> some = compare([0] * 40, [1] * 8 + [0] * 32)
+    >>> part = compare([0] * 40, [1] * 8 + [0] * 32, population=50)
+    >>> round(some.difference.interval.low, 3), round(part.difference.interval.low, 3)
+    (0.098, 0.147)
+
     The estimate is the exponential of the token-weighted mean difference of log-losses, not a ratio of mean
     perplexities, which would be 1.12 here.
 
@@ -77,17 +86,19 @@ def compare(
     if every and at is None:
         raise UsageError("`every` says that all of k attempts must be right; say how many with `at=k`.")
     asked = Asked(models, names, columns, cluster, split, missing, lower_is_better, selection, per)
+    if at is not None and population is not None:
+        raise UsageError("`population` is about units that were answered once; leave out `at`, or `population`.")
     if at is not None:
         from assay.analyses.compare.attempts import compare_attempts  # late: most results have one attempt
 
         return compare_attempts(a, b, asked, at, design, every=every)
     if isinstance(a, Panel):
         panel, runs = asked.two(a, b)
-        return compare_panel(pooled(panel), design, charts=True, runs=runs)
-    return _compare_sources(a, b, asked, design)
+        return compare_panel(pooled(panel), design, charts=True, runs=runs, population=population)
+    return _compare_sources(a, b, asked, design, population)
 
 
-def _compare_sources(a: Source, b: Source | None, asked: Asked, design: Design) -> Comparison:
+def _compare_sources(a: Source, b: Source | None, asked: Asked, design: Design, population: int | None) -> Comparison:
     tables = asked.tables(a, b)
     try:
         panel = asked.paired(tables)
@@ -96,4 +107,5 @@ def _compare_sources(a: Source, b: Source | None, asked: Asked, design: Design) 
             raise
         names = system_names(tables, asked.names_of(tables))
         return nothing_paired(tables, names, str(nothing), design, asked.per)
-    return compare_panel(pooled(panel), design, charts=True, runs=asked.runs(tables, panel))
+    runs = asked.runs(tables, panel)
+    return compare_panel(pooled(panel), design, charts=True, runs=runs, population=population)

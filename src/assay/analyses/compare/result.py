@@ -10,6 +10,7 @@ from assay.analyses.assumptions import length_facts, notes_with
 from assay.analyses.compare.chart_data import ChartData
 from assay.analyses.compare.pair_facts import POWER, PairFacts, RightCounts
 from assay.analyses.contrast import Reliance, Verdict
+from assay.analyses.fixed_set import set_fact
 from assay.analyses.runs_like_these import RunsLikeThese
 from assay.data import Dropped, Kind
 from assay.data.panel_views import Substance
@@ -19,6 +20,7 @@ from assay.results.figures import BarPart, Bars, Distribution, Figure, Gauge, Hi
 from assay.results.parts import Caution, CheckedCase, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.stats.assumptions import AlikeUnits, LongUnits
+from assay.stats.finite_set import CENSUS
 from assay.stats.records import Estimate, Fallback, Interval, Test
 from assay.stats.rounding import TOLERANCE
 
@@ -92,6 +94,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
     test: Test
     effect_sizes: dict[str, Estimate]
     n_pairs: int
+    population: int | None = None  # units in all, of which these are a random part; None: the answer is not about a set
     pairing: PairFacts | None = None  # what comparing in pairs gains; None: nothing was compared
     n_clusters: int | None
     cluster_by: str | None
@@ -227,6 +230,7 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             pairs += f" in {words.count(self.n_clusters, 'cluster')} ({self.cluster_by})"
         found += [
             Fact("pairs", self.n_pairs, "pairs", pairs + self._worth()),
+            *([] if self.population is None else [set_fact(self.population, self.unit)]),
             *self._pairing_facts(),
             *length_facts(self.long_units, self._drawn_unit, self.kind),
             Fact("interval", self._how(), "interval"),
@@ -288,6 +292,8 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
             "resampling": f"{computed.resamples or 0:,} random resamples, seed {self.design.seed}",
         }
         how = sources.get(computed.distribution, f"exact, all resamples ({computed.distribution})")
+        if limits is not None and limits.method == CENSUS:
+            return f"none: all {words.count(self.n_pairs, self.unit)} are there"
         return "undefined: no pairs" if limits is None else f"{level} {limits.method}, {how}"
 
     @property

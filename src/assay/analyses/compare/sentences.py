@@ -18,6 +18,8 @@ def sentence_of(
     test: Test,
     design: Design,
     reserve: str,
+    *,
+    population: int | None = None,
 ) -> str:
     """One sentence that a person can paste in a pull request."""
     a, b = panel.systems
@@ -28,7 +30,7 @@ def sentence_of(
         "no difference shown": f"No difference shown between {a} and {b}",
         "undecided": f"Undecided between {a} and {b}",
     }
-    shown = ", ".join([*_evidence(panel, value, ratio, test), *([reserve] if reserve else [])])
+    shown = ", ".join([*_evidence(panel, value, ratio, test, population), *([reserve] if reserve else [])])
     return f"{heads[verdict]}: {_finding(panel, value, ratio)} ({shown})."
 
 
@@ -64,7 +66,11 @@ def _finding(panel: Panel, value: PairedQuantity, ratio: Estimate | None) -> str
     return f"{what} {a} → {b}, {shift}"
 
 
-def _evidence(panel: Panel, value: PairedQuantity, ratio: Estimate | None, test: Test) -> list[str]:
+def _evidence(
+    panel: Panel, value: PairedQuantity, ratio: Estimate | None, test: Test, population: int | None
+) -> list[str]:
+    if population is not None and panel.n == population:
+        return [f"all {words.count(panel.n, panel.unit)}, so that nothing is left to chance"]
     shown = ratio if ratio is not None and ratio.value is not None else value.difference
     parts = []
     if shown.interval is not None and shown.interval.method == "degenerate":
@@ -75,6 +81,6 @@ def _evidence(panel: Panel, value: PairedQuantity, ratio: Estimate | None, test:
     if test.p_value is not None:
         parts.append(words.p_value(test.p_value))
     groups = panel.n_clusters
-    units = words.count(panel.n, panel.unit)
+    units = words.count(panel.n, panel.unit) if population is None else words.part_of(panel.n, population, panel.unit)
     parts.append(units if groups is None else f"{units} in {words.count(groups, 'cluster')}")
     return parts

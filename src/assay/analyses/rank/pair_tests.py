@@ -155,7 +155,7 @@ def _limits(
     tango = binary if takes_tango(design) else np.zeros_like(binary)
     parts, others, fallbacks = _other_limits(pairs, ~tango, design, level, taken=taken)
     if counts is not None and tango.any():
-        closed = (*counts.limits(level), counts.own_p())
+        closed = (*counts.limits(level), counts.own_p)
         parts = tuple(np.where(tango, ours, other) for ours, other in zip(closed, parts, strict=True))
     low, high, own = (np.where(pairs.groups > 1, part, np.nan) for part in parts)
     return low, high, own, np.where(tango, "tango", others).astype(object), fallbacks

@@ -83,6 +83,7 @@ def compare_or_suite(
     per: Size | None = None,
     at: int | None = None,
     every: bool = False,
+    population: int | None = None,
     **reading: Any,
 ) -> "Comparison | SuiteComparison":
     """What the command line shows: task by task where there are several tasks, otherwise one comparison.
@@ -91,7 +92,7 @@ def compare_or_suite(
     do not have, units are taken together.
     """
     asked = not (by is None and total is None and groups is None and adjust is None)
-    single = {"split": split, "per": per, "at": at, "every": every or None}
+    single = {"split": split, "per": per, "at": at, "every": every or None, "population": population}
     given = [name for name, value in single.items() if value is not None]
     if asked and given:
         raise UsageError(f"`{given[0]}` is not for several tasks; leave it out, or choose one task.")
@@ -103,7 +104,7 @@ def compare_or_suite(
 
         weights = weights_told("macro" if total is None else total)
         return suite_of_panel(panel, design, by=by or TASK, weights=weights, adjust=adjust or "product", runs=runs)
-    how: dict[str, Any] = {"split": split, "per": per, "at": at, "every": every, **reading}
+    how: dict[str, Any] = {"split": split, "per": per, "at": at, "every": every, "population": population, **reading}
     found = compare(a, b, design=design, columns=columns, selection=selection, **how)
     if not found.n_pairs:
         raise NoPairsError(found.difference.reason or "no pairs")

@@ -39,6 +39,7 @@ from assay.names import listed, said_once
 from assay.stats.bounded_mean import METHOD as AGRESTI_COULL
 from assay.stats.bounded_mean import bounded_error, bounded_interval, nearly_binary
 from assay.stats.detectable_shifts import detectable_shift
+from assay.stats.finite_set import CENSUS, PartOfSet, check_population, hypergeometric_limits
 from assay.stats.planning.plans import Goal
 from assay.stats.records import Estimate, Fallback, Interval
 from assay.stats.units import Floats, Units, grouped, standard_error
@@ -59,6 +60,7 @@ def summarize(
     lower_is_better: bool | None = None,
     missing: Missing = "drop",
     selection: Selection | None = None,
+    population: int | None = None,
     **settings: Unpack[DesignFields],
 ) -> Summary:
     """Summarize one model or several: the mean score or the loss of each, with its interval.
@@ -81,6 +83,12 @@ def summarize(
     most that every item has); an item with fewer attempts is left out of that k, with a note. With ``at`` an array is
     of items × attempts, one for each model.
 
+    ``population`` is the number of items in all, where these are a random part of a fixed set and the question is about
+    that set: the interval is then exact for right and wrong answers (hypergeometric), for others √(1 − n/N) as wide.
+
+    >>> summarize([1] * 20, population=25).sentence
+    'The score of the model is 1.00 (95% CI 0.88 to 1.00, 20 of 25 items).'
+
     >>> summarize([1] * 20).sentence
     'The score of the model is 1.00 (95% CI 0.81 to 1.00, 20 items).'
 
@@ -98,14 +106,15 @@ def summarize(
     how: dict[str, Any] = {"cluster": cluster, "split": split, "lower_is_better": lower_is_better}
     if isinstance(sources[0], Panel) or (at is not None and all(map(is_array, sources))):
         panel, runs = _in_memory(sources, at, columns, selection, missing, how)
-        return _summary(_grouped(panel, groups), runs, design, at, names, cluster)
+        return _summary(_grouped(panel, groups), runs, design, at, names, cluster, population)
     asked = selection or Selection()
     every = replace(asked, every_task=True, every_metric=True, attempts=at is not None, allow_different=(EVERYTHING,))
     tables = read_sources(sources, columns=columns, cluster=cluster, selection=every)
     parts = by_metric(tables)
     if len(parts) < 2:
         panel, runs = _of_tables(tables, at, missing, how)
-        return _judged(_summary(_grouped(panel, groups), runs, design, at, names, cluster), tables)
+        found = _summary(_grouped(panel, groups), runs, design, at, names, cluster, population)
+        return _judged(found, tables)
     if groups is not None:
         raise UsageError(
             f"groups of tasks have a mean of one metric, and there are {len(parts)} ({listed(parts)}); choose with "
@@ -113,7 +122,9 @@ def summarize(
         )
     own = {metric: _of_tables(some, at, missing, how) for metric, some in parts.items()}
     called = {metric: _names_in(parts, some, names) for metric, some in parts.items()}
-    found = {metric: _summary(*panels, design, at, called[metric], cluster) for metric, panels in own.items()}
+    found = {
+        metric: _summary(*panels, design, at, called[metric], cluster, population) for metric, panels in own.items()
+    }
     return joined(found, [panel.digest for panel, _ in own.values()], design)
 
 
@@ -147,13 +158,14 @@ def _summary(
     at: int | Sequence[int] | None,
     names: Sequence[str] | None,
     cluster: str | None,
+    population: int | None,
 ) -> Summary:
     check_clusters(panel, cluster)
     named = renamed(panel, names)
     if runs is not None and names is not None:
         own = dict(zip(panel.systems, names, strict=True))
         runs = replace(runs, models=tuple(replace(one, model=own[one.model]) for one in runs.by_model))
-    return summarize_panel(named, design, runs, at)
+    return summarize_panel(named, design, runs, at, population)
 
 
 def _in_memory(
@@ -191,13 +203,33 @@ def _check_design(design: Design) -> None:
         raise UsageError("summarize takes the method, level, resamples and seed of a design; leave out the rest.")
 
 
+def _check_part(panel: Panel, design: Design, runs: Panel | None, population: int) -> None:
+    """Refuse a fixed set that these units cannot be a part of, and what has no correction for one."""
+    check_population(population, panel.n, panel.unit)
+    if runs is not None:
+        raise UsageError(
+            f"`population` is about {panel.unit}s that were answered once, and there are several runs, which are drawn "
+            "too; leave it out, or summarize single runs."
+        )
+    if TASK in panel.labels and len(panel.label(TASK).names) > 1:
+        raise UsageError("`population` is of one task, and there are several; choose one with `Selection(task=...)`.")
+    if design.method not in ("auto", "agresti-coull", "t-hall", "t"):
+        raise UsageError(f"`population` corrects closed forms: choose t-hall or t instead of {design.method}.")
+
+
 def summarize_panel(
-    panel: Panel, design: Design, runs: Panel | None = None, at: int | Sequence[int] | None = None
+    panel: Panel,
+    design: Design,
+    runs: Panel | None = None,
+    at: int | Sequence[int] | None = None,
+    population: int | None = None,
 ) -> Summary:
     """The summary of every model of a panel; ``runs`` has a column for each run of the same models."""
     panel = panel.averaged()
-    rule = _Rule(panel, design, runs)
-    by_task = TASK in panel.labels and panel.cluster != TASK
+    if population is not None:
+        _check_part(panel, design, runs, population)
+    rule = _Rule(panel, design, runs, population)
+    by_task = TASK in panel.labels and panel.cluster != TASK and population is None
     means = TaskMeans(panel, design.level, bounded=rule.bounded) if by_task else None
     every = _at(runs, at)
     found = Summary(
@@ -213,6 +245,7 @@ def summarize_panel(
         measures=dict(panel.measures) if by_task else {},
         passes=() if runs is None else tuple(one for k in every for one in rule.passes(runs, k)),
         n=panel.n,
+        population=population,
         n_clusters=panel.n_clusters,
         cluster_by=panel.cluster_by,
         substance=panel.substance(),
@@ -256,13 +289,13 @@ def _record(one: Panel) -> tuple[int, int, int]:
 class _Rule:
     """How the interval of a model is computed, the same for all models of a panel; and what could not be done so."""
 
-    def __init__(self, panel: Panel, design: Design, runs: Panel | None = None) -> None:
+    def __init__(self, panel: Panel, design: Design, runs: Panel | None = None, population: int | None = None) -> None:
         models = () if runs is None else runs.by_model
         self.repeats = {one.model: i for i, one in enumerate(models)}
         self.counts = {one.model: _counted(runs, i) for i, one in enumerate(models) if runs is not None}
         values = panel.values[panel.answered]
         bounded = panel.kind == "scores" and bool(((values >= 0) & (values <= 1)).all())
-        self.design = design
+        self.design, self.population = design, population
         self.bounded = interval_for(design.method, UnitFacts("shares" if bounded else "other")) == AGRESTI_COULL
         self.sign = 1 if panel.metric.lower_is_better else -1
         self.fallbacks: list[Fallback] = []
@@ -311,7 +344,14 @@ class _Rule:
         if found.degenerate:
             return Estimate(value, None, error, n, found.fallbacks[0].why)
         limits = found.interval.around(value)
+        part = self.part(n)
+        if part is not None:
+            limits, error = part.closer(limits, value), None if error is None else error * part.factor
         return Estimate(value, replace(limits, low=max(limits.low, 0.0)), error, n)
+
+    def part(self, n: int) -> PartOfSet | None:
+        """What so many units are of the fixed set, where there is one."""
+        return None if self.population is None else PartOfSet(n, self.population)
 
     def numbers(self, one: Panel) -> tuple[int, int] | None:
         """The fewest and the most runs of an item, where runs are known."""
@@ -333,9 +373,12 @@ class _Rule:
         return None if self.bounded and found > 1 else found
 
     def error(self, one: Panel, drawn: Units) -> float | None:
-        if not self.bounded:
-            return standard_error(drawn)
-        return bounded_error(drawn, one.denominators, self.design.level, right_or_wrong=one.binary)
+        part = self.part(one.n)
+        if not self.bounded or (part is not None and part.whole):
+            error = standard_error(drawn)
+            return error if error is None or part is None else error * part.factor
+        variance = 1.0 if part is None else part.factor**2
+        return bounded_error(drawn, one.denominators, self.design.level, right_or_wrong=one.binary, variance=variance)
 
     def passes(self, runs: Panel, k: int) -> list[PassRate]:
         """pass@k and pass^k of every model, in the order of the columns."""
@@ -362,6 +405,9 @@ class _Rule:
         drawn = one.units(metric, 0)
         value = one.estimate(0) if metric == one.metric.name else drawn.estimate
         error = standard_error(drawn)
+        part = self.part(one.n)
+        if part is not None:
+            return self.of_set(one, drawn, value, part)
         if self.bounded:
             binary = right_or_wrong or one.binary
             limits = bounded_interval(drawn, one.denominators, self.design.level, right_or_wrong=binary)
@@ -376,12 +422,37 @@ class _Rule:
             return Estimate(value, None, error, one.n, found.fallbacks[0].why)
         return Estimate(value, found.interval.around(value), error, one.n)
 
+    def of_set(self, one: Panel, drawn: Units, value: float, part: PartOfSet) -> Estimate:
+        """The mean over the fixed set: exact for right and wrong answers, corrected for others."""
+        level, error, plain = (
+            self.design.level,
+            standard_error(drawn),
+            one.clusters is None and drawn.equal_denominators,
+        )
+        error = None if error is None else error * part.factor
+        if part.whole:
+            limits = Interval(value, value, level, CENSUS)
+        elif self.bounded and one.binary and plain:
+            right = round(float(one.values[:, 0].sum()))
+            limits = Interval(*hypergeometric_limits(right, one.n, part.population, level), level, "hypergeometric")
+        elif self.bounded:
+            variance = part.factor**2
+            weights = one.denominators
+            limits = bounded_interval(drawn, weights, level, right_or_wrong=one.binary, variance=variance)
+        elif drawn.n < 2 or drawn.degenerate:
+            return Estimate(value, None, error, one.n, "without spread there is no interval")
+        else:
+            limits = part.interval(drawn, level, "t" if self.design.method == "t" else "t-hall").interval
+        self.made.append(limits)
+        return Estimate(value, limits.around(value), error, one.n)
+
     def signature(self, panel: Panel, at: Sequence[int]) -> str:
         return signature(
             "summary",
             units=panel.unit + "s",
             models=panel.k,
             n=panel.n,
+            population=self.population,
             clusters=None if panel.n_clusters is None else f"{panel.n_clusters} {panel.cluster_by}",
             at="+".join(map(str, at)) or None,
             method=self.design.ran(self.made),

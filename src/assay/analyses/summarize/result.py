@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.analyses.attempts import AttemptNoise
+from assay.analyses.fixed_set import set_fact
 from assay.analyses.summarize import figures as figures_of
 from assay.analyses.summarize.judges import JudgeSummary, judge_table
 from assay.data import Kind
@@ -17,6 +18,7 @@ from assay.results import words
 from assay.results.figures import Figure
 from assay.results.parts import INDENT, Caution, Column, Fact, ResultTable, Section, cautions_of, looked_at
 from assay.results.record import Result
+from assay.stats.finite_set import CENSUS
 from assay.stats.records import Estimate, Fallback
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     judges: tuple[JudgeSummary, ...] = ()  # of win rates: does the place of an answer decide, or its length?
     judges_said: tuple[str, ...] = ()
     n: int  # units that any model answered
+    population: int | None = None  # units in all, of which these are a random part; None: the answer is not about a set
     n_clusters: int | None
     cluster_by: str | None
     substance: Substance | None = None  # of all units that any model answered; `effective` of each model is its own
@@ -133,6 +136,8 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
     def units(self) -> str:
         """``360 windows in 12 clusters``."""
         clusters = "" if self.n_clusters is None else f" in {words.count(self.n_clusters, 'cluster')}"
+        if self.population is not None:
+            return f"{words.part_of(self.n, self.population, self.unit)}{clusters}"
         return f"{words.count(self.n, self.unit)}{clusters}"
 
     @property
@@ -148,6 +153,7 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
         by = "" if self.cluster_by is None else f" ({self.cluster_by})"
         return (
             Fact(f"{self.unit}s", self.n, "data", self.units + by),
+            *([] if self.population is None else [set_fact(self.population, self.unit)]),
             Fact("interval", self._interval(), "summarized models"),
             *([Fact("detectable", self._detectable(), "detectable by one run")] if self._detectable() else []),
         )
@@ -167,6 +173,8 @@ class Summary(Result, frozen=True, kw_only=True, tag="assay/summary/1"):
 
     def _interval(self) -> str:
         made = words.methods(model.value.interval for model in self.models)
+        if made == CENSUS:
+            return f"none: all {words.count(self.n, self.unit)} are there"
         return f"{words.percent(self.design.level)} {made}, of each model alone"
 
     @property

@@ -4,6 +4,7 @@ from assay.analyses.contrast import FEW
 from assay.analyses.summarize.result import ModelSummary, PassRate, Summary
 from assay.results import words
 from assay.stats.bounded_mean import METHOD
+from assay.stats.finite_set import CENSUS
 from assay.stats.records import Estimate
 
 MOST_SAID = 3  # models whose attempts are spoken of
@@ -75,6 +76,8 @@ def _value(found: Estimate, level: float) -> tuple[str, list[str]]:
     value = words.placed(found.value or 0.0, places)
     if found.interval is None:
         return value, ["no interval"]
+    if found.interval.method == CENSUS:
+        return value, ["nothing is left to chance"]
     return value, [f"{words.percent(level)} CI {words.limits_at(found.interval, places)}"]
 
 
@@ -86,7 +89,9 @@ def _units(found: Summary) -> str:
 def _few(model: ModelSummary) -> bool:
     """By Kish's number of what is drawn; single scores from 0 to 1 have an interval that covers from ten on."""
     limits = model.value.interval
-    bounded = limits is not None and limits.method == METHOD and model.n_clusters is None
+    if limits is not None and limits.method == CENSUS:
+        return False
+    bounded = limits is not None and limits.method in (METHOD, "hypergeometric") and model.n_clusters is None
     return model.effective < (FEW_BOUNDED if bounded else FEW)
 
 

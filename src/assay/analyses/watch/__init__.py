@@ -10,8 +10,8 @@ from assay.data import Panel, Selection, pair
 from assay.data.sources import Models, Source, two_systems, two_tables
 from assay.design import DEFAULT_LEVEL, signature
 from assay.errors import UsageError
+from assay.stats.finite_set import check_population
 from assay.stats.records import Estimate, Interval
-from assay.stats.sequential.finite import check_population
 from assay.stats.sequential.looks import LEAST_UNITS, Seen, look_at
 from assay.stats.sequential.sequences import NARROWEST, ConfidenceSequence
 

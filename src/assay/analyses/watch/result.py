@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from assay.analyses.fixed_set import set_fact
 from assay.data.metrics import Kind
 from assay.results import words
 from assay.results.figures import Gauge, Mark
@@ -77,7 +78,7 @@ class Watch(Result, frozen=True, kw_only=True, tag="assay/watch/1"):
         if self.more is not None:
             found.append(Fact("more, about", self.more, None, words.count(self.more, self.unit)))
         if self.population is not None:
-            found.append(Fact("in all", self.population, "population", words.count(self.population, self.unit)))
+            found.append(set_fact(self.population, self.unit))
         return tuple(found)
 
     @property

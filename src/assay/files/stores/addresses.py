@@ -79,12 +79,15 @@ def copies_in_use() -> Path | None:
     return _Copies.root
 
 
-def empty_copies() -> None:
-    """Remove all copies; the folder stays, so that nobody else can take its name."""
+def remove_copies(*, for_good: bool) -> None:
+    """Remove all copies; their folder stays unless it is ``for_good``, so that what was returned keeps its address."""
     if _Copies.root is None or _Copies.process != os.getpid():
         return
     for place in list(_Copies.root.iterdir()):
         shutil.rmtree(place, ignore_errors=True)
+    if for_good:
+        _Copies.root.rmdir()
+        _Copies.root = None
 
 
 def is_copy(path: Path) -> bool:

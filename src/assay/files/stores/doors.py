@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, Literal, TypeVar, cast
 
 from assay.errors import AssayError
-from assay.files.stores.addresses import Address, address_of, copies_in_use, empty_copies
+from assay.files.stores.addresses import Address, address_of, copies_in_use, remove_copies
 from assay.names import with_addresses
 
 #: Parameters of verbs, here and on the command line, that say where something is written.
@@ -33,8 +33,8 @@ class _Inside:
 
 
 @contextmanager
-def stores_open() -> Iterator[None]:
-    """Keep copies until the end, then remove them and give back all rights to write."""
+def stores_open(*, for_good: bool = False) -> Iterator[None]:
+    """Keep copies until the end, then remove them and give back all rights to write; ``for_good``: the folder, too."""
     with _Inside.lock:
         _Inside.count += 1
     try:
@@ -43,10 +43,10 @@ def stores_open() -> Iterator[None]:
         with _Inside.lock:
             _Inside.count -= 1
             if not _Inside.count and copies_in_use() is not None:
-                _closed()
+                _closed(for_good=for_good)
 
 
-def _closed() -> None:
+def _closed(*, for_good: bool) -> None:
     from assay.files.stores.commits import begun_runs
     from assay.files.stores.copies import forget_copies
     from assay.files.stores.leases import release_leases
@@ -56,7 +56,7 @@ def _closed() -> None:
     finally:
         begun_runs.clear()
         forget_copies()
-        empty_copies()
+        remove_copies(for_good=for_good)
 
 
 def at_the_door(verb: Verb) -> Verb:

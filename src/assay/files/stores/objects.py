@@ -20,6 +20,8 @@ _MARKS = ("ETag", "etag", "generation", "md5Hash", "blob_id", "oid")
 _TIMES = ("mtime", "LastModified", "last_modified", "created")  # where there is no mark
 _LONGEST = 200  # characters of what a store says
 _DENIED = frozenset({"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "RefreshError"})
+#: Stores without folders, where to make one could make a bucket.
+_FLAT = frozenset({"s3", "s3a", "gs", "gcs", "hf", "az", "abfs", "abfss", "adl", "oss", "oci"})
 _PATIENCE = 2.0  # seconds for what was interrupted to end
 _CLOUD = "pip install 'assay-eval[cloud]'"
 
@@ -187,7 +189,7 @@ def put(source: Path, address: Address) -> None:
     store, path = filesystem(address)
     size = source.stat().st_size
     with told(address, needed=size, writes=True):
-        if hasattr(store, "makedirs") and address.scheme == "memory":
+        if address.scheme not in _FLAT:
             store.makedirs(path.rpartition("/")[0], exist_ok=True)
         store.put_file(str(source), path)
         store.invalidate_cache()

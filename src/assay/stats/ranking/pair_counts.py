@@ -5,6 +5,7 @@ What `assay.stats.proportions.effective_counts` gives for one pair. The tests an
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -15,7 +16,7 @@ from assay.stats.ranking.pairs import Pairs, added_up, answers_only, discordant
 from assay.stats.units import Floats, Grid, Truths
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class PairCounts:
     """For every pair i < j: the items that i alone has right, those that j alone has, and all; times their weights."""
 
@@ -31,6 +32,7 @@ class PairCounts:
         """McNemar's mid-p, or its exact p; with clusters or weights that of the score statistic."""
         return mcnemar_p(self.b, self.c, exact=exact) if self.plain else score_p(self.b, self.c, self.deff, self.df)
 
+    @cached_property
     def own_p(self) -> Floats:
         """The smallest α at which Tango's interval leaves out 0."""
         return score_p(self.b, self.c, self.deff, self.df)

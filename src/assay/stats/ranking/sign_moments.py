@@ -50,9 +50,9 @@ def exact_p_values(pairs: Pairs, chosen: Integers) -> Floats:
     columns = np.ascontiguousarray(pairs.grid.sums.T)  # (k, n)
     norm, evidence = pairs.norm[chosen], pairs.evidence[chosen]
     some = np.flatnonzero((norm > 0) & (pairs.spread[chosen] > 0) & (evidence > 1e-9))
-    some = some[_generic(columns, pairs.index[:, chosen[some]], norm[some])]
     moments, largest = _moments(columns, pairs.index[:, chosen[some]], norm[some])
-    small = largest <= _LARGEST
+    small = np.flatnonzero(largest <= _LARGEST)
+    small = small[_generic(columns, pairs.index[:, chosen[some[small]]], norm[some[small]])]
     some, moments, largest = some[small], moments[:, small], largest[small]
     with np.errstate(over="ignore", invalid="ignore"):  # where the series does not converge, far out
         p[some] = _inverted(moments, largest, evidence[some], pairs.grid.n)
@@ -90,7 +90,7 @@ def _generic(columns: Floats, index: Integers, norms: Floats) -> Truths:
     Of the sizes in a sample none may occur twice, but for 0; and those from 0 up to the first gap must carry half of
     the variance: once decayed, the characteristic function cannot revive then (`fourier.last_revival`).
     """
-    seen = columns[:, :: max(1, columns.shape[1] // _SAMPLE)]
+    seen = columns[:, :: -(-columns.shape[1] // _SAMPLE)]
     out, batch = np.empty(len(norms), dtype=np.bool_), max(1, (1 << 18) // seen.shape[1])
     for low in range(0, len(norms), batch):
         part = slice(low, low + batch)

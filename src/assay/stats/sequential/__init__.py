@@ -6,5 +6,4 @@
 - `looks`: one look at the units that are there, and where looks fall.
 - `stopped`: interval, p-value and estimate after stopping.
 - `sequences`: intervals that hold however often one looks, where no maximum is planned.
-- `finite`: units that are a random part of a fixed set.
 """
