@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli import options, which_results
+from assay.cli.dry_run import AS_USUAL, BeforeStart, rank_size
 from assay.cli.option_groups import with_groups
 from assay.cli.options import DATA, OUTPUT, STATISTICS
 from assay.cli.shown import Outputs
@@ -63,6 +64,7 @@ def rank(
     pairs: Annotated[bool, options.option("Show every pair.", "--pairs", panel=OUTPUT)] = False,
     *,
     where: OnWorkers = HERE,
+    before: BeforeStart = AS_USUAL,
     out: Outputs,
 ) -> None:
     """Which models can be told apart?
@@ -78,6 +80,8 @@ def rank(
     from assay.analyses.rank import rank as run  # late: --help and errors of usage need none of it
 
     out.check(results)
+    if not before.goes_on(lambda: rank_size(results, resamples), results):
+        return
     with where.resampling():
         board = run(
             *results,

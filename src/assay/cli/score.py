@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli import options
+from assay.cli.dry_run import AS_USUAL, BeforeStart, score_size
 from assay.cli.option_groups import with_groups
 from assay.cli.output import say
 from assay.cli.progress import tokens_of
@@ -79,6 +80,7 @@ def score(
     ] = None,
     overwrite: options.Overwrite = False,
     where: OnWorkers = HERE,
+    before: BeforeStart = AS_USUAL,
 ) -> None:
     """What does this model lose on this text? Writes a run that compare, certify and context read.
 
@@ -92,6 +94,8 @@ def score(
     from assay.scoring.models_and_texts import spec_of
     from assay.scoring.windows import Plan
 
+    if not before.goes_on(lambda: score_size([model, *(also or ())], texts, batch_tokens), texts):
+        return
     plan = Plan(
         context=context,
         stride=stride,

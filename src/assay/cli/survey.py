@@ -8,6 +8,7 @@ import typer
 
 from assay.cli import options
 from assay.cli import output as shown
+from assay.cli.dry_run import AS_USUAL, BeforeStart, survey_size
 from assay.cli.option_groups import with_groups
 from assay.cli.progress import counting
 from assay.cli.shown import Outputs
@@ -100,6 +101,7 @@ def survey(
     seed: options.Seed = options.DESIGN.seed,
     *,
     where: OnWorkers = HERE,
+    before: BeforeStart = AS_USUAL,
     out: Outputs,
 ) -> None:
     """Is this survey benchmark signal or noise?
@@ -113,6 +115,8 @@ def survey(
 
     written = [] if output is None else [output / name for name in _WRITTEN]
     out.check([truth, *results, prior, summary, merge], *written)
+    if not before.goes_on(lambda: survey_size(truth, results, only), results):
+        return
     design = Design(method=method, level=level, resamples=resamples, seed=seed, test=test, margin=margin)
     with where.resampling():
         report = run(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from assay.cli import options, output
+from assay.cli.dry_run import AS_USUAL, BeforeStart, tune_size
 from assay.cli.option_groups import with_groups
 from assay.cli.plain_flags import PlainFlags, PlainGroup
 from assay.cli.shown import Outputs
@@ -169,6 +170,7 @@ def run(
     stop: options.Stop = None,
     overwrite: options.Overwrite = False,
     where: OnWorkers = HERE,
+    before: BeforeStart = AS_USUAL,
 ) -> None:
     """Train with LoRA or in full, record every step, and score the validation text with the result.
 
@@ -179,6 +181,9 @@ def run(
     from assay.training.recorder import Schedule
     from assay.training.run import tune_run
 
+    arms = 1 if lrs is None else len(lrs)
+    if not before.goes_on(lambda: tune_size(base, arms, steps, rows, context), train):
+        return
     settings = Settings(
         method=method,
         rank=rank,
