@@ -3,8 +3,8 @@
     python benchmarks/stores.py
     python benchmarks/stores.py --out benchmarks/results/stores.md
 
-Commands run in turns, each in a process of its own; times are medians. The server is on the same machine, so that the
-time is that of copies and of the protocol, without a network. Bytes are counted by a relay between the two.
+Commands run in turns, each in a process of its own; times are medians of CPU time. The server is on the same machine,
+so that the time is that of copies and of the protocol, without a network. Bytes are counted by a relay between the two.
 """
 
 import os
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name, _stored(Path(name), options.rows) as relay:
         rows = [_row(*one, Path(name), relay, options.turns) for one in _commands(options.rows)]
-    head = ["command", "files, MB", "disk, CPU s", "store, CPU s", "ratio", "disk, s", "store, s", "moved, MB"]
+    head = ["command", "files, MB", "disk, CPU s", "store, CPU s", "ratio", "moved, MB"]
     note = "Most of the difference is the start: importing s3fs and botocore, and finding out about credentials."
     publish(f"{table(head, rows)}\n\n{note}", options.out)
 
@@ -125,14 +125,12 @@ def _row(
                 found[where].append(done)
                 moved += [relay.moved] if where == "store" else []
     cpu = {where: median(one.cpu for one in every) for where, every in found.items()}
-    wall = {where: median(one.wall for one in every) for where, every in found.items()}
     size = sum((folder / name).stat().st_size for name in files)
     return [
         what,
         _number(size / 1e6),
         *(f"{cpu[where]:.2f}" for where in found),
         f"{cpu['store'] / cpu['disk']:.2f}",
-        *(f"{wall[where]:.2f}" for where in found),
         _number(median(moved) / 1e6),
     ]
 

@@ -6,6 +6,7 @@ import pytest
 from assay.errors import UsageError
 from assay.files.stores.addresses import Address, address_of, copy_or_path, is_copy
 from assay.files.stores.doors import role_of
+from assay.files.stores.objects import _files
 from assay.names import masked, one_line, visible, visible_json, with_addresses
 
 
@@ -50,6 +51,12 @@ def test_keys_in_an_address_are_refused_and_not_repeated(text: str, said: str) -
         address_of(text)
     assert str(refused.value).startswith(said)
     assert "hush" not in str(refused.value)
+
+
+def test_names_in_a_store_that_lead_elsewhere_are_refused() -> None:
+    found = {"bucket/a/../../../etc/passwd": {"type": "file", "size": 1}}
+    with pytest.raises(UsageError, match="cannot be a file"):
+        _files("s3", found, hidden=True)
 
 
 def test_copies_are_shown_by_their_addresses() -> None:

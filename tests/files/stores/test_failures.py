@@ -180,9 +180,9 @@ def test_terminated_while_it_reads_it_leaves_nothing(server: S3Server, tmp_path:
         command = [sys.executable, "-m", "assay", "summarize", "s3://b/a.csv"]
         process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + 60
-        while not list(tmp_path.rglob(".a.csv.coming")) and time.monotonic() < end:
+        while not list(tmp_path.rglob("*.coming")) and time.monotonic() < end:
             time.sleep(0.05)
-        assert list(tmp_path.rglob(".a.csv.coming"))
+        assert list(tmp_path.rglob("*.coming"))
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (143, "assay: terminated; the same command starts again or goes on.\n")

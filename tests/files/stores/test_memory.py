@@ -36,6 +36,11 @@ def test_verbs_take_addresses_as_they_take_paths(memory: Any) -> None:
     assert assay.read_tables(["memory://evals/*.csv"])[1].name == "scores-int3"
 
 
+def test_a_path_that_lost_a_slash_is_the_address_it_was(memory: Any) -> None:
+    assert str(Path(BASE)) != BASE
+    assert assay.compare(Path(BASE), Path(INT3)).sentence == assay.compare(BASE, INT3).sentence
+
+
 def test_results_are_written_and_read_again(memory: Any) -> None:
     certificate = assay.certify(BASE, INT3, "memory://evals/out/cert.json")
     assert assay.verify("memory://evals/out/cert.json").exit_code == (0 if certificate.passed else 1)

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -21,6 +22,7 @@ _RUNS = frozenset({("gate", "runs")})
 #: Texts that mean no place, whatever they say.
 _WORDS = frozenset({"note", "title", "organization", "address", "columns"})
 
+_LOST_SLASH = re.compile(r"([a-z][a-z0-9+.-]+):/([^/].*)", re.DOTALL)
 Role = Literal["read", "written", "runs", "words"]
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -82,7 +84,7 @@ def at_the_door(verb: Verb) -> Verb:
 def _has_address(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_has_address(one) for one in value)
-    return isinstance(value, str | PathLike) and _split(os.fspath(value))[1] is not None
+    return isinstance(value, str | PathLike) and _split(_text(value))[1] is not None
 
 
 def role_of(verb: str, name: str) -> Role:
@@ -102,8 +104,15 @@ def with_copies(value: Any, role: Role) -> Any:
         return type(value)(with_copies(one, role) for one in value)
     if not isinstance(value, str | PathLike):
         return value
-    start, address = _split(os.fspath(value))
+    start, address = _split(_text(value))
     return value if address is None else f"{start}{_place(role, address)}"
+
+
+def _text(value: str | PathLike[str]) -> str:
+    """A path as text; a `pathlib.Path` of an address has lost a slash."""
+    text = os.fspath(value)
+    lost = None if isinstance(value, str) else _LOST_SLASH.fullmatch(text)
+    return text if lost is None or Path(text).exists() else f"{lost[1]}://{lost[2]}"
 
 
 def _split(text: str) -> tuple[str, Address | None]:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from assay.errors import AssayError, InputError, StoreError, UsageError, WriteError
@@ -158,7 +159,7 @@ def fetched(address: Address, info: Info, target: Path) -> None:
     store, path = filesystem(address)
     size = int(info.get("size") or 0)
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name[:100]}.coming")
+    part = target.with_name(f".{token_hex(8)}.coming")
     try:
         with told(address, needed=size):
             store.get_file(path, str(part))
