@@ -105,7 +105,7 @@ def without_replacement_p(b: int, c: int, part: PartOfSet, *, exact: bool = Fals
 
     >>> part = PartOfSet(20, 60)
     >>> round(without_replacement_p(9, 1, part, exact=True), 4), round(without_replacement_p(9, 1, part), 4)
-    (0.0106, 0.0029)
+    (0.0106, 0.0027)
     """
     if b == c:
         return 1.0

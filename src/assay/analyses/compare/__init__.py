@@ -68,7 +68,7 @@ def compare(
     >>> some = compare([0] * 40, [1] * 8 + [0] * 32)
     >>> part = compare([0] * 40, [1] * 8 + [0] * 32, population=50)
     >>> round(some.difference.interval.low, 3), round(part.difference.interval.low, 3)
-    (0.098, 0.147)
+    (0.095, 0.15)
 
     The estimate is the exponential of the token-weighted mean difference of log-losses, not a ratio of mean
     perplexities, which would be 1.12 here.

@@ -87,7 +87,7 @@ def summarize(
     that set: the interval is then exact for right and wrong answers (hypergeometric), for others √(1 − n/N) as wide.
 
     >>> summarize([1] * 20, population=25).sentence
-    'The score of the model is 1.00 (95% CI 0.88 to 1.00, 20 of 25 items).'
+    'The score of the model is 1.000 (95% CI 0.920 to 1.000, 20 of 25 items).'
 
     >>> summarize([1] * 20).sentence
     'The score of the model is 1.00 (95% CI 0.81 to 1.00, 20 items).'
