@@ -78,6 +78,7 @@ def _both(
     drawn = Plan(context=CONTEXT, draw=(1, WINDOWS - 1))
     runs = assay.score({"a": base, "b": model}, text, place / "runs", plan=drawn)
     judged = assay.certify(runs["a"], runs["b"], place / "fixed.json", policy=tight)
+    assert isinstance(judged, assay.Certificate)  # of one text
     return found, (gated, time.process_time() - began), judged.primary_metric.ratio_vs_baseline or 1.0
 
 

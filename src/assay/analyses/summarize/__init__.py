@@ -113,8 +113,8 @@ def summarize(
     parts = by_metric(tables)
     if len(parts) < 2:
         panel, runs = _of_tables(tables, at, missing, how)
-        found = _summary(_grouped(panel, groups), runs, design, at, names, cluster, population)
-        return _judged(found, tables)
+        single = _summary(_grouped(panel, groups), runs, design, at, names, cluster, population)
+        return _judged(single, tables)
     if groups is not None:
         raise UsageError(
             f"groups of tasks have a mean of one metric, and there are {len(parts)} ({listed(parts)}); choose with "
