@@ -37,6 +37,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "calibration": ("--simulations", "5"),
     "calibration_assumptions": _FEW,
     "calibration_attempts": _FEW,
+    "calibration_calibrate": _FEW,
     "calibration_context": _FEW,
     "calibration_fairness": ("--simulations", "4", "--questions", "6"),
     "calibration_few": _FEW,
