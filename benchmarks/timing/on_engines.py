@@ -89,7 +89,7 @@ def peak_of_workers(stopping: Event, found: dict[int, int]) -> None:
                     lines = (place / "status").read_text().splitlines()
                     peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
                     found[int(place.name)] = max(peak, found.get(int(place.name), 0))
-            except (OSError, StopIteration):
+            except (OSError, StopIteration, ValueError):
                 continue
 
 
