@@ -111,7 +111,8 @@ def faults(mutants: Sequence[Mutant], explained: dict[Change, str]) -> list[str]
     other = Counter(m.status for m in mutants if m.status not in ("killed", "timeout", "survived"))
     found = [f"{count} mutants: {status}" for status, count in sorted(other.items())]
     found += [f"Survived, and not explained:\n{change}" for change in sorted(survived - explained.keys())]
-    found += [f"Explained ({explained[change]}), and no survivor:\n{change}" for change in explained.keys() - survived]
+    spare = sorted(explained.keys() - survived)
+    found += [f"Explained ({explained[change]}), and no survivor:\n{change}" for change in spare]
     return found
 
 

@@ -184,17 +184,18 @@ def test_the_product_against_one_frequency_at_a_time(n: int, begun: int, blocks:
     np.testing.assert_allclose(found.ravel(), literal, rtol=1e-9, atol=1e-13)
 
 
-def test_the_characteristic_function_is_followed_until_it_has_decayed() -> None:
-    rng = np.random.default_rng(1)
-    size = np.sort(rng.exponential(size=300)) / sqrt(600)
-    tilt, first = np.tanh(0.3 * size), pi / 7.7
+@pytest.mark.parametrize("ends_at", [17, 80, 110])
+def test_the_characteristic_function_is_followed_until_it_has_decayed(ends_at: int) -> None:
+    """Sizes without a gap. It ends in the first block, or in one of two that are looked at together."""
+    size = np.linspace(0.001, 1.0, 300)
+    size /= sqrt(float((size * size).sum()))
+    tilt, first = np.tanh(0.3 * size), NORMAL_END / ends_at
     psi, decayed = paired_tests._characteristic(size, tilt, first)
     assert decayed
-    assert len(psi) % BLOCK == 0
-    literal = literal_product(size, tilt, first, 4 * len(psi))
+    literal = literal_product(size, tilt, first, 400)
+    ends = [k for k in range(BLOCK, 401, BLOCK) if (np.abs(literal[k - 4 : k]) < DECAYED).all()]
+    assert len(psi) == ends[0] == BLOCK * -(-ends_at // BLOCK)
     np.testing.assert_allclose(psi, literal[: len(psi)], atol=1e-12)
-    ends = [k for k in range(BLOCK, 4 * len(psi) + 1, BLOCK) if (np.abs(literal[k - 4 : k]) < DECAYED).all()]
-    assert len(psi) == ends[0]
     assert (np.abs(literal[len(psi) :]) < DECAYED).all()
 
 

@@ -240,9 +240,10 @@ def test_effect_sizes_of_the_smallest_and_the_largest_numbers(power: int) -> Non
         assert limits(scaled[name]) == pytest.approx(limits(estimate), rel=1e-9)
 
 
-def test_the_arm_with_the_larger_values_decides_the_unit() -> None:
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_arm_with_the_larger_values_decides_the_unit(sign: int) -> None:
     """One arm is 0 throughout, the other near the smallest or the largest number."""
-    values = np.array([1.0, 2.0, 6.0])
+    values = np.array([1.0, 2.0, 6.0]) * sign
     plain = sizes_of(np.zeros(3), values)
     for power in (-1070, 1015):
         there, back = sizes_of(np.zeros(3), np.ldexp(values, power)), sizes_of(np.ldexp(values, power), np.zeros(3))

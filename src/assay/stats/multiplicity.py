@@ -99,11 +99,11 @@ def _inserted(apart: Sequence[int]) -> list[int] | None:
     """Insert and absorb: sets of systems as bits; ``None`` if there are too many."""
     columns = [(1 << len(apart)) - 1]
     for i, others in enumerate(apart):
-        earlier = others & ((1 << i) - 1)  # each pair once
-        split = [c for c in columns if c >> i & 1 and c & earlier]
+        earlier = others & ((1 << i) - 1)  # each pair once; up to here i is in every set
+        split = [c for c in columns if c & earlier]
         if not split:
             continue
-        kept = [c for c in columns if not (c >> i & 1 and c & earlier)]
+        kept = [c for c in columns if not c & earlier]
         columns = _absorbed(kept, [c & ~(1 << i) for c in split] + [c & ~earlier for c in split])
         if len(columns) > _MOST_SETS:
             return None

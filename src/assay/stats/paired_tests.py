@@ -323,7 +323,7 @@ def effect_sizes(arms: ArmValues, drawn: Units, confidence_level: float) -> dict
 def _in_range(arms: ArmValues, drawn: Units) -> tuple[ArmValues, Units]:
     """The same in a unit in which the largest value is about 1: an effect size has none, and 1/1e-320 is no number."""
     largest = max(max(float(arm.max()), -float(arm.min())) for arm in (arms.a, arms.b))
-    power = 0 if largest == 0 else -frexp(largest)[1]
+    power = -frexp(largest)[1]
     if abs(power) < 900:
         return arms, drawn
     a, b, top = (np.ldexp(part, power) for part in (arms.a, arms.b, drawn.numerators))

@@ -1,6 +1,6 @@
 """The hull of t and Hall's transformation against statsmodels, matrices, root finding and simulation."""
 
-from math import sqrt
+from math import ldexp, sqrt
 
 import numpy as np
 import pytest
@@ -91,6 +91,24 @@ def test_the_moments_against_literal_sums(name: str) -> None:
     assert (found.estimate, found.error, found.skewness, found.df, found.n) == pytest.approx(
         (wanted.estimate, wanted.error, wanted.skewness, wanted.df, wanted.n), rel=1e-9, abs=1e-12
     )
+
+
+@pytest.mark.parametrize("name", ["equal", "unequal", "drawn by tokens"])
+@pytest.mark.parametrize("power", [-1055, -1000, -960, -300, 900])
+def test_the_moments_of_the_smallest_numbers_are_those_of_whole_ones(name: str, power: int) -> None:
+    """Multiples of 2ᵏ are exact; what comes out is rounded once, to the nearest number that there is."""
+    whole = Units(np.rint(1000 * UNITS[name].numerators), UNITS[name].denominators, UNITS[name].probabilities)
+    wanted = literal_moments(whole)
+    found = moments(Units(np.ldexp(whole.numerators, power), whole.denominators, whole.probabilities))
+    assert found.estimate == pytest.approx(ldexp(wanted.estimate, power), rel=1e-12, abs=5e-324)
+    assert found.error == pytest.approx(ldexp(wanted.error, power), rel=1e-12, abs=5e-324)
+    assert (found.skewness, found.df, found.n) == pytest.approx((wanted.skewness, wanted.df, wanted.n), rel=1e-9)
+
+
+def test_the_error_of_the_smallest_number_is_not_0() -> None:
+    """A third of the smallest number is nearer to 0 than to it."""
+    found = moments(Units(np.array([5e-324, 0.0, 0.0]), np.ones(3)))
+    assert (found.estimate, found.error) == (0.0, 5e-324)
 
 
 def test_an_outlier_leaves_few_degrees_of_freedom_and_unequal_denominators_too() -> None:
