@@ -273,7 +273,7 @@ def test_a_name_is_text_wherever_it_stands(name: str) -> None:
         (Fact(name, name),),
         name,
         gauge,
-        (Fact(name, name),),
+        facts=(Fact(name, name),),
         main_facts=(Fact(name, name),),
         to_do=(f"{name}!",),
         groups=(Group(name, name, (), (table,), (name,)),),

@@ -16,17 +16,16 @@ from statsmodels.stats.power import TTestPower
 from assay import Design, Panel
 from assay.analyses.compare import compare_panel
 from assay.errors import UsageError
+from assay.stats.detectable_shifts import detectable_shift, t_power
 from assay.stats.planning import (
     MOST_ITEMS,
     chosen_test,
     critical_counts,
-    detectable_shift,
     difference_for,
     equivalence_power,
     items_for,
     mcnemar_power,
     power_of,
-    t_power,
 )
 from assay.stats.planning.plans import Goal, Means, Shares, Spread, Structure, StudyPlan
 from benchmarks.simulation.planning import STUDIES, Study
