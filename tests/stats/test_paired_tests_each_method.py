@@ -199,6 +199,17 @@ def test_the_characteristic_function_is_followed_until_it_has_decayed(ends_at: i
     assert (np.abs(literal[len(psi) :]) < DECAYED).all()
 
 
+def test_sizes_with_gaps_end_where_the_second_half_is_quiet() -> None:
+    rng = np.random.default_rng(1)
+    size = np.sort(rng.exponential(size=300)) / sqrt(600)
+    tilt, first = np.tanh(0.3 * size), pi / 7.7
+    assert paired_tests._last_revival(size, tilt) > 0
+    psi, decayed = paired_tests._characteristic(size, tilt, first)
+    literal = literal_product(size, tilt, first, 4 * len(psi))
+    ends = [k for k in range(BLOCK, len(literal) + 1, BLOCK) if (np.abs(literal[k // 2 : k]) < DECAYED).all()]
+    assert (len(psi), decayed) == (ends[0], True)
+
+
 def test_the_characteristic_function_that_does_not_decay_is_followed_to_the_end_of_the_budget() -> None:
     """One unit: |cos u + i·0·sin u| comes back to 1; three: nearly so."""
     for size in (np.array([1.0]), np.sqrt(np.array([0.2, 0.3, 0.5]))):
