@@ -136,7 +136,7 @@ CLAIMS: tuple[Claim, ...] = (
         "python benchmarks/calibration_rank.py",
     ),
     Claim(
-        "what comes out is the same to the last byte.",
+        "what is written is the same to the last byte.",
         "engines.md",
         "assay score models/base models/ja.txt --context 64 --windows 60x60 -o run-2 --workers 2",
     ),
