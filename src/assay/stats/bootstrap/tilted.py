@@ -29,8 +29,8 @@ from assay.stats.in_blocks import MANY
 from assay.stats.numerics import bennett_reach, normal_quantile
 from assay.stats.units import Floats, Shape, Units, shape, shape_from, weighted_mean
 
-_EXPANSION = 1e-6  # a bound on the error in probability that the expansion in g causes; it is far smaller
-_WRAPPED, _DECAYED = 1e-8, 1e-9  # what may lie beyond the window, and the |ψ| at which the sum ends
+_EXPANSION = 1e-7  # a bound on the error in probability that the expansion in g causes; it is far smaller
+_WRAPPED, _DECAYED = 1e-10, 1e-10  # what may lie beyond the window, and the |ψ| at which the sum ends
 _ENDED = sqrt(-2 * log(_DECAYED))  # where a normal ψ is there
 _REVIVED = sqrt(-2 * log(1e-7))  # where it is so small that its return would be no error
 _MOST_TERMS = 12
@@ -38,7 +38,6 @@ _FARTHEST = 5.3  # standard errors from the estimate at which that error is judg
 _PLACES = (-0.09, -0.03, 0.03, 0.09)  # standard errors around a limit's first guess
 _MOST_STEPS = 8
 _STILL = 1e-8  # standard errors: a step as short as this was the last
-_AGREED = 2e-7  # standard errors between two quadratic interpolations: the cubic one is far closer
 _AT_FIRST, _AT_ONCE = 48, 256  # frequencies, at most
 _ROOM = 1 << 17  # complex numbers that stay in the cache
 _ONE_THREAD, _LONGEST_PRODUCT = 1 << 17, 8_192  # multiplications of matrices and vectors: more would take threads
@@ -85,7 +84,7 @@ class Tilted:
         """The limits x with P(R ≤ x) = p.
 
         Inverse interpolation between four nodes around each, on the normal scale, where the distribution is nearly a
-        line; then steps along that line, where that may have left a limit off. Where it is no line, each by itself.
+        line; then steps along that line, until they move no limit. Where it is no line, each by itself.
         """
         z = [finite_score(q) for q in p]
         skewness = 0.0 if self.shape is None else min(max(self.shape.acceleration, -1 / 6), 1 / 6)
@@ -93,7 +92,7 @@ class Tilted:
         seen = _normal_scores(self._at(np.array([guess + place for guess in guesses for place in _PLACES])))
         found = [_interpolated(x, seen[4 * i : 4 * i + 4]) for i, x in enumerate(z)]
         tau = [guess + part.offset for guess, part in zip(guesses, found, strict=True)]
-        if all(part.sure for part in found) or self._stepped(tau, z, found):
+        if self._stepped(tau, z, found):  # at least once: certificates are recomputed to nine digits
             return np.array([self.estimate + self.error * t for t in tau])
         return np.array([bracketed(self, q) for q in p])
 
@@ -417,14 +416,13 @@ class _Interpolated:
 
     offset: float
     slope: float  # how far it moves for one on the normal scale
-    sure: bool  # whether two interpolations through three nodes each agree
 
 
 def _interpolated(at: float, seen: Sequence[float]) -> _Interpolated:
     """Neville's inverse interpolation from the normal scores at the four nodes."""
     a, b, c, d = seen
     if not (-inf < a < b < c < d < inf):
-        return _Interpolated(nan, nan, sure=False)
+        return _Interpolated(nan, nan)
     first, second, third, fourth = _PLACES
     ab = ((b - at) * first + (at - a) * second) / (b - a)
     bc = ((c - at) * second + (at - b) * third) / (c - b)
@@ -432,7 +430,7 @@ def _interpolated(at: float, seen: Sequence[float]) -> _Interpolated:
     abc = ((c - at) * ab + (at - a) * bc) / (c - a)
     bcd = ((d - at) * bc + (at - b) * cd) / (d - b)
     offset = ((d - at) * abc + (at - a) * bcd) / (d - a)
-    return _Interpolated(offset, (third - second) / (c - b), sure=a <= at <= d and abs(bcd - abc) < _AGREED)
+    return _Interpolated(offset, (third - second) / (c - b))
 
 
 def _normal_scores(values: Floats) -> list[float]:
