@@ -109,7 +109,7 @@ def _one(evidence: Evidence) -> Panel:
     if chosen is not None and chosen not in panel.systems:
         raise InputError(f"no model is called {chosen!r}, only {listed(panel.systems)}.")
     if chosen is None and panel.k > 1:
-        raise UsageError(f"calibrate takes one model for summarize, but got {listed(panel.systems)}; choose with `a`.")
+        raise UsageError(f"summarize one model, but got {listed(panel.systems)}; choose with `models=('NAME', None)`.")
     panel = panel.of_systems([0 if chosen is None else panel.systems.index(chosen)]).complete()
     check_clusters(panel, asked.cluster)
     return panel
