@@ -100,6 +100,10 @@ def options_of(*command: str) -> set[str]:
     return {option for parameter in found.params for option in parameter.opts}
 
 
+def test_a_model_that_is_not_named_has_no_option() -> None:
+    assert as_options("choose with `models=('NAME', None)`.") == "choose with --a NAME."
+
+
 def test_messages_name_arguments() -> None:
     assert len(FOUND) > 90
     assert {("Selection", "task"), ("", "columns"), ("", "resamples")} <= {(record, name) for record, name, _ in FOUND}

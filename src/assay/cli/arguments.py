@@ -57,10 +57,13 @@ def _with_value(name: str, value: ast.expr) -> str:
     if isinstance(value, ast.Constant) and (value.value is True or value.value is ...):  # a flag; any value
         return _option(name)
     if name == "models" and isinstance(value, ast.Tuple):
-        return " ".join(
-            f"{option} {_quoted(_text(part))}" for option, part in zip(("--a", "--b"), value.elts, strict=False)
-        )
+        chosen = zip(("--a", "--b"), value.elts, strict=False)
+        return " ".join(f"{option} {_quoted(_text(part))}" for option, part in chosen if not _is_none(part))
     return f"{_option(name)} {_quoted(_text(value))}"
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _text(value: ast.expr) -> str:
