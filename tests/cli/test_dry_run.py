@@ -8,6 +8,7 @@ import pytest
 from assay.cli import dry_run
 from assay.cli.dry_run import BeforeStart, JobSize, files_in, rank_size, score_size, tune_size
 from assay.errors import InputError
+from assay.files.counting import lines_by_size
 from tests.cli.command import Shell
 
 
@@ -104,3 +105,13 @@ def test_small_inputs_are_not_counted_first(tmp_path: Path) -> None:
 def test_free_memory_is_known_here() -> None:
     free = dry_run.memory_free()
     assert free is None or free > 1e6
+
+
+def test_rows_of_a_large_file_are_not_counted_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.csv").write_text("item,score\n" + "".join(f"q{i:05},1\n" for i in range(10_000)))
+    monkeypatch.setattr("assay.cli.dry_run._COUNTED", 1_000)
+    monkeypatch.setattr("assay.files.counting._BLOCK", 5_000)
+    assert rank_size([tmp_path / "a.csv"], None).work.endswith(" rows)")
+    assert lines_by_size(tmp_path / "a.csv") == pytest.approx(10_001, rel=0.01)
+    (tmp_path / "zeros.csv").write_bytes(bytes(10_000))
+    assert lines_by_size(tmp_path / "zeros.csv") == 1

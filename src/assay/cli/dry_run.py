@@ -14,8 +14,9 @@ from typing import Annotated
 from assay.cli.options import option
 from assay.cli.output import say
 from assay.errors import InputError
-from assay.files.counting import lines_in
+from assay.files.counting import lines_by_size, lines_in
 
+_COUNTED = 250e6  # bytes of text, up to which rows are counted; of more they are taken to be as long as the first
 _LARGE = 100e6  # bytes of input, from which on a job that was not asked about is looked at before it starts
 FLIPS = 10_000
 
@@ -180,6 +181,8 @@ def bytes_of(paths: Sequence[Path]) -> float:
 
 def _rows_and_models(path: Path) -> tuple[int, int]:
     """Rows of a table, and models in its column ``model``; of other files their lines, of one model."""
+    if path.suffix != ".parquet" and path.stat().st_size > _COUNTED:
+        return lines_by_size(path), 1
     import duckdb  # late: 30 MB
 
     columns, literal = "count(*), 1", str(path).replace("'", "''")

@@ -1,4 +1,4 @@
-"""How many lines a file has, without reading it into memory."""
+"""How many lines a file has, without reading it into memory, or without reading it."""
 
 from pathlib import Path
 
@@ -12,3 +12,10 @@ def lines_in(path: Path) -> int:
         while block := file.read(_BLOCK):
             count += block.count(b"\n")
     return count
+
+
+def lines_by_size(path: Path) -> int:
+    """As many as there are if all lines are as long as the first; at least 1."""
+    with path.open("rb") as file:
+        begun = file.read(_BLOCK)
+    return max(round(path.stat().st_size * begun.count(b"\n") / max(len(begun), 1)), 1)
