@@ -1,5 +1,6 @@
 """`assay watch` again and again: what grows, what shrinks, and how long it may sleep."""
 
+import os
 import time
 
 import pytest
@@ -21,6 +22,74 @@ def test_table_that_shrinks_is_refused(shell: Shell, monkeypatch: pytest.MonkeyP
     assert (ran.exit_code, ran.out) == (3, "")
     assert "a.csv, b.csv: 40 items that both models have, and 55 at the last look" in ran.err
     assert ran.err.count("Continue: ") == 2
+
+
+def test_answers_that_change_are_refused(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interval for all times is of answers that stay; more items do not make up for one that was scored anew."""
+    shell.write("a.csv", table(60))
+    shell.write("b.csv", table(50))
+    changed = table(55).replace("q4,1", "q4,0").replace("q7,1", "q7,0")
+    monkeypatch.setattr(time, "sleep", lambda _: shell.write("b.csv", changed))
+    ran = shell("watch", "a.csv", "b.csv", "--every", "5", "--save", "found.json")
+    assert (ran.exit_code, ran.out) == (3, "")
+    assert "a.csv, b.csv: the item 'q4' of b was 1 at the last look and is 0, and 1 more changed; " in ran.err
+    assert ran.err.endswith("a harness that started anew is watched anew.\n")
+    assert not (shell.folder / "found.json").exists()
+
+
+def test_items_that_are_gone_are_refused(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.write("a.csv", table(60))
+    shell.write("b.csv", table(50))
+    monkeypatch.setattr(time, "sleep", lambda _: shell.write("b.csv", table(55).replace("q4,1\n", "")))
+    ran = shell("watch", "a.csv", "b.csv", "--every", "5")
+    assert (ran.exit_code, ran.out) == (3, "")
+    assert "a.csv, b.csv: the item 'q4' was there at the last look, and is not any more" in ran.err
+
+
+@pytest.mark.parametrize("cut", ["q50", "q50,0.", 'q50,"0'])
+def test_a_line_that_is_being_written_is_waited_for(shell: Shell, monkeypatch: pytest.MonkeyPatch, cut: str) -> None:
+    """Also one that could be read: 0. may become 0.75."""
+    shell.write("a.csv", table(60))
+    shell.write("b.csv", table(50) + cut)
+    monkeypatch.setattr(time, "sleep", lambda _: shell.write("b.csv", table(60)))
+    ran = shell("watch", "a.csv", "b.csv", "--every", "5", "--population", "60", "--sentence")
+    assert (ran.exit_code, ran.out) == (0, "Stop: all 60 items are there, and the difference on them is 0.\n")
+    assert ran.err == "b.csv ends within a line that is still being written: looking again in 5 s.\n"
+
+
+def test_json_that_is_being_written_is_waited_for_and_said_where_it_is_not(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f'{{"item": "q{i}", "score": {i % 2}}}\n' for i in range(40))
+    shell.write("a.jsonl", rows)
+    shell.write("b.jsonl", rows[:-9])
+    said = ["b.jsonl, line 40: not JSON", "b.jsonl does not end with a whole line", "--every 60 wait for the rest"]
+    shell.assert_refused("watch", "a.jsonl", "b.jsonl", parts=said)
+    minutes = time.time() - 120
+    os.utime(shell.folder / "b.jsonl", (minutes, minutes))  # a writer that keeps much back
+    monkeypatch.setattr(time, "sleep", lambda _: shell.write("b.jsonl", rows))
+    ran = shell("watch", "a.jsonl", "b.jsonl", "--every", "5", "--population", "40", "--sentence")
+    assert ran.exit_code == 0
+    assert "line 40: not JSON" in ran.err
+    assert "looking again in 5 s" in ran.err
+
+
+def test_a_last_line_without_an_end_is_read_where_nobody_writes(shell: Shell) -> None:
+    for name in ("a.csv", "b.csv"):
+        shell.write(name, table(60).rstrip("\n"))
+    hour = time.time() - 3600
+    os.utime(shell.folder / "a.csv", (hour, hour))
+    os.utime(shell.folder / "b.csv", (hour, hour))
+    ran = shell("watch", "a.csv", "b.csv", "--every", "5", "--population", "60", "--sentence")
+    assert (ran.exit_code, ran.err) == (0, "")
+    shell.write("b.csv", table(60) + "q60")
+    os.utime(shell.folder / "b.csv", (hour, hour))
+    shell.assert_refused("watch", "a.csv", "b.csv", "--every", "5", parts=["b.csv, line 62: 1 cells"])
+
+
+def test_one_file_needs_two_names(shell: Shell) -> None:
+    shell.write("wide.csv", "item,m1,m2,m3\nq1,1,0,1\nq2,0,0,1\n")
+    shell.assert_refused("watch", "wide.csv", exit_code=2, parts=["watch needs two files", "--a m1 --b m2"])
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e20"])

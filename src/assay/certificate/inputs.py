@@ -45,7 +45,7 @@ def given_files(
     policy: Policy,
     per: Size | None,
 ) -> Given:
-    first, second = two_tables(baseline, subject, models, columns, policy.cluster, picked, gate=True)
+    first, second = two_tables(baseline, subject, models, columns, policy.cluster, picked, gate=True, verb="certify")
     check_used(Selection(newest=picked.newest), (first, second))
     check_direction((first, second), policy)
     check_answers((first, second))

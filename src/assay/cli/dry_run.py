@@ -1,7 +1,7 @@
 """What a job will take, before it starts: `--dry-run`, and a refusal where memory will not do.
 
-The arithmetic and the measured rates are those of docs/sizing.md. They are estimates: twice as much or half is
-possible on another machine.
+The arithmetic and the rates are those of docs/sizing.md. They are estimates: those of `rank` and the time of `survey`
+rest on measurements, and twice as much or half is possible on another machine; the others are rougher.
 """
 
 import shlex
@@ -20,11 +20,13 @@ _COUNTED = 250e6  # bytes of text, up to which rows are counted; of more they ar
 _LARGE = 100e6  # bytes of input, from which on a job that was not asked about is looked at before it starts
 FLIPS = 10_000
 
-# Measured on two cores (benchmarks/results/rank.md, survey.md, scoring.md)
+# Fitted to what was measured on two cores (benchmarks/results/rank.md, survey.md)
 _START = 110e6  # bytes: Python, numpy and DuckDB
 _RANK_ROW, _RANK_FLIP = 82.0, 40.0  # bytes for each row; for each flip and model
 _RANK_START, _RANK_ROW_SECONDS, _RANK_PAIR_SECONDS, _RANK_PRODUCT = 0.6, 7.5e-7, 2e-5, 5.6e-11
-_SURVEY_START, _SURVEY_CELL_SECONDS, _SURVEY_CELL = 5.6, 2e-4, 3_000.0
+_SURVEY_START, _SURVEY_CELL_SECONDS = 5.6, 2e-4
+_SURVEY_CELL = 3_000.0  # bytes for each cell and model: rough, a sixth below the one peak that was measured
+# Assumed, not measured: `score` and `tune run` may take far less or more
 _TOKEN_BYTES = 4.0  # of text
 _SCORED_TOKEN = 8_000.0  # bytes of activations for each token of a pass
 _FLOPS = 3e10  # floating-point operations a second, of one busy core or two
@@ -63,7 +65,7 @@ class BeforeStart:
         if self.dry_run:
             for line in size().lines():
                 say(line)
-            say("An estimate from rates measured on another machine (docs/sizing.md). Nothing was started or written.")
+            say("An estimate, with rates of another machine (docs/sizing.md). Nothing was started or written.")
             return False
         if not self.any_size and bytes_of(inputs) > _LARGE:
             _refuse_what_does_not_fit(size())

@@ -36,11 +36,12 @@ def tables_of(
     selection: Selection | None = None,
     *,
     must_pick: bool = True,
+    verb: str = "compare",
 ) -> tuple[Table, Table]:
     """Read the two tables to compare; with ``must_pick`` a selection that selects nothing is refused."""
     read = partial(read_models, columns=columns, cluster=cluster, selection=selection)
     if b is None and None in models:
-        raise _one_of_two(read(a))
+        raise _one_of_two(read(a), verb)
     named = [[name] if name else [] for name in models]
     first = read(a, models=named[0] + (named[1] if b is None else []))
     second = first if b is None else read(b, models=named[1])
@@ -50,12 +51,12 @@ def tables_of(
     return found[0], found[1]
 
 
-def _one_of_two(tables: Sequence[Table]) -> UsageError:
+def _one_of_two(tables: Sequence[Table], verb: str) -> UsageError:
     """What to type where one file was named, with the models that it has."""
     names = [name for table in tables for name in (table.models if len(tables) == 1 else [table.name])]
     pair = argument(models=tuple(names[:2])) if len(names) > 1 else "`models=('NAME', 'NAME')`"
     among = f" among {listed(names)}" if len(names) > 1 else ""
-    return UsageError(f"compare needs two files, or one file and the names of two of its models{among} ({pair}).")
+    return UsageError(f"{verb} needs two files, or one file and the names of two of its models{among} ({pair}).")
 
 
 def two_tables(
@@ -67,6 +68,7 @@ def two_tables(
     selection: Selection | None = None,
     *,
     gate: bool = False,
+    verb: str = "compare",
 ) -> tuple[Table, Table]:
     """The two tables to compare, of arrays and frames too; one source that holds two models needs no names.
 
@@ -74,25 +76,25 @@ def two_tables(
     """
     given = prepared([a] if b is None else [a, b], columns=columns, cluster=cluster, selection=selection)
     if b is not None and len(given) == 2:
-        return tables_of(given[0], given[1], models, columns, cluster, selection, must_pick=not gate)
+        return tables_of(given[0], given[1], models, columns, cluster, selection, must_pick=not gate, verb=verb)
     if b is not None:
-        raise UsageError("compare takes two sources of one model each, or one that holds both.")
+        raise UsageError(f"{verb} takes two sources of one model each, or one that holds both.")
     if len(given) == 1 and (gate or None not in models):
-        return tables_of(given[0], None, models, columns, cluster, selection, must_pick=not gate)
+        return tables_of(given[0], None, models, columns, cluster, selection, must_pick=not gate, verb=verb)
     if gate and None in models:
-        raise _one_of_two(given)
+        raise _one_of_two(given, verb)
     if None not in models:
         return one_model(given, models[0]), one_model(given, models[1])
     tables = read_tables(given, columns=columns, cluster=cluster, selection=selection)
     if models != (None, None):
-        raise _one_of_two(tables)
-    return _only_two(tables)
+        raise _one_of_two(tables, verb)
+    return _only_two(tables, verb)
 
 
-def _only_two(tables: Sequence[Table]) -> tuple[Table, Table]:
+def _only_two(tables: Sequence[Table], verb: str) -> tuple[Table, Table]:
     """Both models of a source, in the order in which it has them."""
     if len(tables) != 2:
-        raise _one_of_two(tables)
+        raise _one_of_two(tables, verb)
     first, second = tables
     turned = argument(models=(second.name, first.name))
     note = f"{second.name} is compared with {first.name}, in the order of the table ({turned} turns it around)"

@@ -174,7 +174,9 @@ def check_tables(tables: Sequence[Table], split: str | None) -> None:
     for table in tables:
         if len(table.models) > 1:
             found = listed(table.models)
-            raise InputError(f"{table.label}: {len(table.models)} models ({found}); say which one is meant.")
+            raise InputError(
+                f"{table.label}: {len(table.models)} models ({found}); say which one is meant with `models`."
+            )
         _check_alike(tables[0], table)
 
 

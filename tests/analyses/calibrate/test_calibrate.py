@@ -103,7 +103,7 @@ def test_summarize_takes_one_system_and_has_no_verdicts() -> None:
             InputError,
             "the same value everywhere",
         ),
-        (lambda: calibrate(Panel.from_arrays(np.eye(3)), verb="summarize"), UsageError, "one model for summarize"),
+        (lambda: calibrate(Panel.from_arrays(np.eye(3)), verb="summarize"), UsageError, "summarize one model, but got"),
         (lambda: calibrate(losses(), verb="certify", test="t"), UsageError, "leave out test"),
         (lambda: calibrate(table(), verb="survey"), UsageError, "the survey and predictions of it"),
     ],

@@ -86,6 +86,7 @@ def calibrate(
         raise UsageError("a built-in scenario takes the place of results: leave out `scenario`, or the files.")
     if not sources and verb not in ("compare", "certify"):
         raise UsageError(f"there are no built-in scenarios of {verb}: give results to simulate from.")
+    _check_options(verb, adjust, policy)
     evidence = Evidence(sources, Asked(models, None, columns, cluster, split, missing, lower_is_better, selection))
     many = not sources and scenario is None
     setup = Setup(
@@ -99,6 +100,14 @@ def calibrate(
     )
     module = import_module(STUDIES[verb])
     return _calibration(verb, module.calibrated(evidence, setup), evidence, setup)
+
+
+def _check_options(verb: CalibratedVerb, adjust: Adjustment, policy: Policy | None) -> None:
+    """Refuse what another verb is told, rather than ignore it."""
+    if adjust != "holm" and verb != "rank":
+        raise UsageError(f"`adjust` is of rank, and {verb} is simulated; leave it out, or say `verb='rank'`.")
+    if policy not in (None, Policy()) and verb != "certify":
+        raise UsageError(f"limits are of certify, and {verb} is simulated; leave them out, or say `verb='certify'`.")
 
 
 def _simulations(verb: CalibratedVerb, asked: int | None, *, quick: bool, many: bool) -> int:

@@ -116,7 +116,7 @@ def _pilot_panels(
         asked = panel_as_asked(plan, cluster=cluster, split=split, b=b, columns=columns, selection=selection)
         panel = two_systems(asked, models, verb="power")
         return panel, asked.of_models(panel.systems)
-    tables = tables_of(plan, b, models, columns, cluster, selection)
+    tables = tables_of(plan, b, models, columns, cluster, selection, verb="power")
     names = ("A", "B") if all(table.name == UNNAMED for table in tables) else None
     panel = pair(*tables, names=names, cluster=cluster, split=split)
     if not any("run" in table.labels for table in tables):

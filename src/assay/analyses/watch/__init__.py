@@ -46,21 +46,39 @@ def watch(
     >>> found.advice, found.verdict
     ('stop', 'better')
     """
-    if margin is not None and not 0 < margin < float("inf"):
-        raise UsageError(f"margin must be positive and finite, but got {margin}.")
+    _check_margin(margin)
+    panel = watched(a, b, models, columns, cluster, selection, lower_is_better=lower_is_better)
+    return watch_panel(panel, level=level, population=population, margin=margin)
+
+
+def watched(
+    a: Source | Panel,
+    b: Source | None,
+    models: Models,
+    columns: Mapping[str, str] | None,
+    cluster: str | None,
+    selection: Selection | None,
+    *,
+    lower_is_better: bool | None,
+) -> Panel:
+    """The units that both systems have so far."""
     if isinstance(a, Panel):
         if b is not None:
             raise UsageError("a panel holds both systems: give it alone.")
-        panel = two_systems(a, models, verb="watch")
-    else:
-        tables = two_tables(a, b, models, columns, cluster, selection)
-        names = ("A", "B") if tables[0].name == tables[1].name else None
-        panel = pair(*tables, names=names, lower_is_better=lower_is_better, cluster=cluster)
-    return watch_panel(panel, level=level, population=population, margin=margin)
+        return two_systems(a, models, verb="watch")
+    tables = two_tables(a, b, models, columns, cluster, selection, verb="watch")
+    names = ("A", "B") if tables[0].name == tables[1].name else None
+    return pair(*tables, names=names, lower_is_better=lower_is_better, cluster=cluster)
+
+
+def _check_margin(margin: float | None) -> None:
+    if margin is not None and not 0 < margin < float("inf"):
+        raise UsageError(f"margin must be positive and finite, but got {margin}.")
 
 
 def watch_panel(panel: Panel, *, level: float, population: int | None, margin: float | None) -> Watch:
     """The same for the units that both systems of a panel have."""
+    _check_margin(margin)
     check_clusters(panel)
     units = differences_of(panel).drawn
     if population is not None:
