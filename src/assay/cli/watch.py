@@ -1,9 +1,13 @@
 """`assay watch A B`."""
 
+import json
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -11,15 +15,16 @@ from assay.cli import options, which_results
 from assay.cli.option_groups import with_groups
 from assay.cli.output import say
 from assay.cli.shown import Outputs
-from assay.errors import InputError
+from assay.errors import AssayError
 
 if TYPE_CHECKING:
     from assay.data import Panel
 
 _LONGEST = 86_400  # seconds between two looks
 _LINES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson"})  # tables that are written line by line
-_GIVEN_UP = 600  # seconds without a byte, after which a line that cannot be read is not being written
-_LATER = "if it is still being written, look again, or let --every 60 wait for the rest."
+_JSON = frozenset({".jsonl", ".ndjson"})
+_WRITTEN = 3_600  # seconds since the last byte, after which nobody writes any more
+_BLOCK = 1 << 16
 
 
 @with_groups
@@ -61,53 +66,87 @@ def watch(
         raise options.OptionError(f"--every must be above 0 and at most {_LONGEST:,} (a day), but got {every}.")
     files = [a] if b is None else [a, b]
 
-    def look() -> "Panel":
+    def read(paths: Sequence[Path]) -> "Panel":
+        first, second = (paths[0], None) if b is None else paths
         chosen = picked.selection()
-        return watched(a, b, (a_model, b_model), columns, cluster, chosen, lower_is_better=lower_is_better)
+        return watched(first, second, (a_model, b_model), columns, cluster, chosen, lower_is_better=lower_is_better)
 
-    panel = _whole(look, files, every)
+    panel = _looked(read, files)
     found = watch_panel(panel, level=level, population=population, margin=margin)
     while every is not None and found.advice == "continue":
         say(found.sentence, err=True)
         time.sleep(every)
-        before, panel = panel, _whole(look, files, every)
+        before, panel = panel, _looked(read, files)
         check_grown(before, panel, ", ".join(map(str, files)))
         found = watch_panel(panel, level=level, population=population, margin=margin)
     out.show(found)
 
 
-def _whole(look: Callable[[], "Panel"], files: Sequence[Path], every: float | None) -> "Panel":
-    """What ``look`` reads; with ``every``, as soon as no file ends with a line that is still being written."""
-    while True:
-        cut, why = _within_a_line(files), ""
-        if every is None or cut is None or _age(cut) >= every:
-            try:
-                return look()
-            except InputError as error:
-                cut, why = cut or _within_a_line(files), f"{error} "
-                if cut is None:
-                    return look()  # refused again, unless the last line was being written and is now whole
-                if every is None:
-                    raise InputError(f"{why}{cut} does not end with a whole line: {_LATER}") from error
-                if _age(cut) >= max(every, _GIVEN_UP):
-                    raise
-        say(f"{why}{cut} ends within a line that is still being written: looking again in {every:g} s.", err=True)
-        time.sleep(every)
+def _looked(read: Callable[[Sequence[Path]], "Panel"], files: Sequence[Path]) -> "Panel":
+    """What ``read`` makes of the whole lines that are there; a file that ends within one is read from a copy."""
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        copies = [_whole_lines(path, Path(folder, str(place))) for place, path in enumerate(files)]
+        try:
+            return read(copies)
+        except AssayError as error:
+            if copies != list(files):
+                said = str(error)
+                for place, path in enumerate(map(_path, files)):
+                    said = said.replace(str(Path(folder, str(place), path.name)), str(path))
+                error.args = (said,)
+                raise
+            if not any(_cut(path) for path in map(_path, files)):
+                raise
+    return _looked(read, files)  # a line was begun after the look at the ends
 
 
-def _age(path: Path) -> float:
-    """Seconds since a file was written."""
-    return time.time() - path.stat().st_mtime
-
-
-def _within_a_line(files: Sequence[Path]) -> Path | None:
-    """The first table of lines that does not end with a whole one."""
+def _path(file: Path) -> Path:
     from assay.data.readers.registry import named  # late, as above
 
-    for path in (named(file)[1] for file in files):
-        if path.suffix.lower() in _LINES and path.is_file():
-            with path.open("rb") as opened:
-                opened.seek(max(path.stat().st_size - 1, 0))
-                if opened.read(1) not in (b"", b"\n", b"\r"):
-                    return path
-    return None
+    return named(file)[1]
+
+
+def _cut(path: Path) -> bool:
+    """Whether a table of lines ends within one, and was written not long ago."""
+    if path.suffix.lower() not in _LINES or not path.is_file() or time.time() - path.stat().st_mtime > _WRITTEN:
+        return False
+    with path.open("rb") as lines:
+        size = lines.seek(0, os.SEEK_END)
+        whole = _last_end(lines, size)
+        lines.seek(whole)
+        return whole < size and not (path.suffix.lower() in _JSON and _is_json(lines.read()))
+
+
+def _whole_lines(file: Path, folder: Path) -> Path:
+    """A copy without the last line, where that has no end yet; otherwise the file itself."""
+    path = _path(file)
+    copy = folder / path.name
+    try:
+        if not _cut(path):
+            return file
+        folder.mkdir()
+        shutil.copyfile(path, copy)
+        with copy.open("r+b") as lines:
+            lines.truncate(_last_end(lines, lines.seek(0, os.SEEK_END)))
+    except OSError:
+        return file  # which those who read it will say
+    say(f"{path} ends within a line, which is left out: it may still be written.", err=True)
+    return Path(str(file).removesuffix(str(path)) + str(copy))  # NAME= stays
+
+
+def _last_end(lines: BinaryIO, size: int) -> int:
+    """Where the last whole line ends."""
+    for start in range(max(size - _BLOCK, 0), -_BLOCK, -_BLOCK):
+        lines.seek(max(start, 0))
+        found = lines.read(_BLOCK).rfind(b"\n")
+        if found >= 0:
+            return max(start, 0) + found + 1
+    return 0
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
