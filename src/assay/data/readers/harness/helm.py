@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ class HelmLog(Log):
             rows = self._scores(units, selection.metric, split)
         if every.perturbed:
             rows.notes.append(f"{self.label}: perturbed instances left out: {len(every.perturbed)}")
-        if len({trial for _, trial, _ in units.keys}) > 1:
+        if len(set(map(itemgetter(1), units.keys))) > 1:
             rows.columns["run"] = [str(trial) for _, trial, _ in units.keys]
         if cluster is not None:
             if cluster != "task":
@@ -139,10 +140,10 @@ class HelmLog(Log):
         names = units.names if asked is not None else _scores_of_answers(units.names)
         metric = chosen(self.label, "metric", names, asked)
         found = units.means(metric)
-        means = (
-            [ABSENT if isnan(mean) else mean for mean in found.tolist()] if np.isnan(found).any() else found.tolist()
-        )
-        _, scores = scored(self.label, {metric: means}, places, metric)
+        scores: list[float] = found.tolist()
+        if not np.isfinite(found).all():  # refused
+            means = [ABSENT if isnan(mean) else mean for mean in scores]
+            _, scores = scored(self.label, {metric: means}, places, metric)
         columns = self._columns("item", units) | {"score": scores} | _costs(units)
         return Rows("scores", _measure(metric, split), columns, places)
 
@@ -167,7 +168,7 @@ class HelmLog(Log):
         return Rows("losses", _measure(metric, split), columns, places)
 
     def _columns(self, unit: str, units: OfSplit) -> dict[str, list[Any]]:
-        names = [instance for instance, _, _ in units.keys]
+        names = list(map(itemgetter(0), units.keys))
         return {unit: names, "doc_hash": [f"{self.scenario} {name}" for name in names]}
 
 

@@ -7,15 +7,16 @@ import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from sys import intern
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from assay.data.readers.harness import field_of, number
-from assay.data.readers.harness.long_lists import NotPlainError, file_blocks, parts_of_list, records_of_list
+from assay.data.readers.harness.helm_columns import EqualEntries, HelmColumns, HelmEntry
+from assay.data.readers.harness.long_lists import NotPlainError, RecordsOfPart, file_blocks, parts_of_list
 from assay.data.readers.harness.places import NumberedPlaces
 from assay.data.readers.harness.shorter_lists import WithoutItems
 from assay.errors import InputError
@@ -141,28 +142,18 @@ def read_units(path: Path, keeps: Keeps) -> HelmUnits:
     return found
 
 
-class _Name(msgspec.Struct, gc=False):
-    name: str
-    split: str = ""
-
-
-class _Stat(msgspec.Struct, gc=False):
-    name: _Name
-    count: float
-    sum: float
-
-
-class _Entry(msgspec.Struct, gc=False):
-    instance_id: str
-    stats: list[_Stat]
-    train_trial_index: int = 0
-    perturbation: Any = None
-
-
 def _quickly(path: Path, keeps: Keeps) -> HelmUnits:
     found, before = HelmUnits(path, keeps), 0
-    shorter = WithoutItems("instance_id", _names, keeps)
-    for entries in records_of_list(parts_of_list(file_blocks(path), _BETWEEN), _Entry, _once, shorter):
+    decoded = RecordsOfPart(HelmEntry, _once, WithoutItems("instance_id", _names, keeps))
+    alike = EqualEntries(keeps)
+    for part in parts_of_list(file_blocks(path), _BETWEEN):
+        columns = None if decoded.looks else alike(part)
+        if columns is not None and _add_columns(found, columns, before + 1):
+            before += len(columns.instances)
+            continue
+        entries = decoded(part)
+        if columns is None:
+            alike.learn(part, entries)
         if not _add_together(found, entries, before + 1):
             for at, entry in enumerate(entries, start=before + 1):
                 _add_quickly(found, entry, at)
@@ -172,16 +163,41 @@ def _quickly(path: Path, keeps: Keeps) -> HelmUnits:
     return found
 
 
-def _names(entry: _Entry) -> list[str]:
+def _add_columns(found: HelmUnits, columns: HelmColumns, first: int) -> bool:
+    """Add entries of new units; False where some are known."""
+    unit = len(found.keys)
+    split = intern(columns.split)
+    keys = list(zip(columns.instances, columns.trials, repeat(split)))
+    if not _add_keys(found, keys, first):
+        return False
+    found.splits[split] = None
+    for name, (counts, sums) in columns.metrics.items():
+        if (metric := found.metric(name)) is not None:
+            metric.extend(unit, counts, sums)
+    return True
+
+
+def _add_keys(found: HelmUnits, keys: Sequence[Key], first: int) -> bool:
+    """Add new units, one for each entry; False where some are known."""
+    unit = len(found.keys)
+    new = dict(zip(keys, range(unit, unit + len(keys)), strict=True))
+    if len(new) < len(keys) or not found.keys.keys().isdisjoint(new):
+        return False
+    found.keys.update(new)
+    found.entries.extend(range(first, first + len(keys)))
+    return True
+
+
+def _names(entry: HelmEntry) -> list[str]:
     return [stat.name.name for stat in entry.stats]
 
 
-def _once(entries: list[_Entry], part: bytes) -> bool:
+def _once(entries: list[HelmEntry], part: bytes) -> bool:
     """Whether each statistic has its sum once."""
     return part.count(b'"sum":') == sum(len(entry.stats) for entry in entries)
 
 
-def _add_together(found: HelmUnits, entries: Sequence[_Entry], first: int) -> bool:
+def _add_together(found: HelmUnits, entries: Sequence[HelmEntry], first: int) -> bool:
     """Add entries that have the same metrics of new units; False where they must be added one by one."""
     sizes = {len(entry.stats) for entry in entries}
     if len(sizes) != 1 or 0 in sizes or any(entry.perturbation for entry in entries):
@@ -195,18 +211,16 @@ def _add_together(found: HelmUnits, entries: Sequence[_Entry], first: int) -> bo
         return False
     unit = len(found.keys)
     keys = [(entry.instance_id, entry.train_trial_index, split) for entry, split in zip(entries, splits, strict=True)]
-    if len(set(keys)) < len(keys) or not found.keys.keys().isdisjoint(keys):
+    if not _add_keys(found, keys, first):
         return False
-    found.keys.update(zip(keys, range(unit, unit + len(keys)), strict=True))
     found.splits.update(dict.fromkeys(splits))
-    found.entries.extend(range(first, first + len(keys)))
     for [name], column in zip(names, columns, strict=True):
         if (metric := found.metric(name)) is not None:
             metric.extend(unit, [stat.count for stat in column], [stat.sum for stat in column])
     return True
 
 
-def _add_quickly(found: HelmUnits, entry: _Entry, at: int) -> None:
+def _add_quickly(found: HelmUnits, entry: HelmEntry, at: int) -> None:
     if entry.perturbation:
         found.perturbed.add((entry.instance_id, entry.train_trial_index))
         return

@@ -8,7 +8,7 @@ decoder refuses it.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -18,7 +18,7 @@ from assay.files.reading import LINES, cannot_open, opened
 
 T = TypeVar("T")
 
-_BLOCK = 1 << 18
+_BLOCK = 1 << 19
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -37,7 +37,7 @@ def file_blocks(path: Path) -> Iterator[bytes]:
 
 
 def parts_of_list(blocks: Iterable[bytes], between: re.Pattern[bytes]) -> Iterator[bytes]:
-    r"""A list in parts that are lists; the first group of ``between`` is what separates two records.
+    r"""A list in parts that are lists; ``between`` begins with a brace, and its first group separates two records.
 
     >>> list(parts_of_list([b'[{"a": 1}, {"a', b'": 2}, {"a": 3}]'], re.compile(rb'\}(\s*,\s*)\{\s*"a":')))
     [b'[{"a": 1}, {"a": 2}]', b'[{"a": 3}]']
@@ -61,16 +61,49 @@ _LONGEST = 1 << 12  # bytes of what separates two records, with the beginning of
 
 
 def _last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
-    """The last match in some bytes, looked for from their end."""
-    window = _LONGEST
-    while True:
-        start = max(0, len(data) - window)
-        found = None
-        for found in pattern.finditer(data, start):  # noqa: B007 - the last one is wanted
-            pass
-        if found is not None or start == 0:
+    """The last match in some bytes of a pattern that begins with a closing brace, looked for from their end."""
+    at = len(data)
+    while (at := data.rfind(b"}", 0, at)) >= 0:
+        if (found := pattern.match(data, at)) is not None:
             return found
-        window *= 4
+    return None
+
+
+class RecordsOfPart(Generic[T]):
+    """Decodes the records of each part of a list.
+
+    The first ones are looked at for keys that are there twice. Of the others ``once`` says whether the keys that matter
+    are in the bytes as often as in the records; if not, they may be there deeper down, or twice, which is looked at.
+    What they need not be decoded for is left out by ``shorter``.
+    """
+
+    def __init__(
+        self, kind: type[T], once: Callable[[list[T], bytes], bool] | None = None, shorter: Shortens | None = None
+    ) -> None:
+        self._decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
+        self._once, self._shorter = once, shorter
+        self._first, self._suspicious = EqualKeys(MOST_OF_A_LIST), EqualKeys(MOST_OF_A_LIST)
+        self._mark = _MARK
+
+    @property
+    def looks(self) -> bool:
+        """Whether parts are still looked at for keys that are there twice."""
+        return self._first.looks
+
+    def __call__(self, whole: bytes) -> list[T]:
+        plain, self._mark = whole.removeprefix(self._mark), b""
+        short = None if self._shorter is None or self.looks else self._shorter(plain)
+        part = plain if short is None else short
+        try:
+            found = self._decode(part)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            raise NotPlainError from error
+        wrong = self._once is not None and not self._once(found, part)
+        if self._first.found_in(part) or (wrong and self._suspicious.found_in(part)):
+            raise NotPlainError
+        if self._shorter is not None and short is None:
+            self._shorter.learn(part, found)
+        return found
 
 
 def records_of_list(
@@ -79,25 +112,5 @@ def records_of_list(
     once: Callable[[list[T], bytes], bool] | None = None,
     shorter: Shortens | None = None,
 ) -> Iterator[list[T]]:
-    """The records of each part of a list.
-
-    The first ones are looked at for keys that are there twice. Of the others ``once`` says whether the keys that matter
-    are in the bytes as often as in the records; if not, they may be there deeper down, or twice, which is looked at.
-    What they need not be decoded for is left out by ``shorter``.
-    """
-    decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
-    first, suspicious = EqualKeys(MOST_OF_A_LIST), EqualKeys(MOST_OF_A_LIST)
-    for at, whole in enumerate(parts):
-        plain = whole.removeprefix(_MARK) if at == 0 else whole
-        short = None if shorter is None or first.looks else shorter(plain)
-        part = plain if short is None else short
-        try:
-            found = decode(part)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise NotPlainError from error
-        wrong = once is not None and not once(found, part)
-        if first.found_in(part) or (wrong and suspicious.found_in(part)):
-            raise NotPlainError
-        if shorter is not None and short is None:
-            shorter.learn(part, found)
-        yield found
+    """The records of each part of a list."""
+    return map(RecordsOfPart(kind, once, shorter), parts)

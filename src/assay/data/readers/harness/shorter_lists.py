@@ -63,6 +63,16 @@ def _true_in(flags: np.ndarray[Any, np.dtype[np.bool_]]) -> Integers:
     return found
 
 
+def opening_braces(data: bytes) -> Integers:
+    """Where braces open in some bytes.
+
+    >>> opening_braces(b'[{"a": {"b": 1}}]')
+    array([1, 7])
+    """
+    found: Integers = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("{"))
+    return found
+
+
 def _words(data: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """A word from each byte on."""
     return np.ndarray((max(len(data) - _WORD + 1, 0),), "<u8", data, strides=(1,))
@@ -123,12 +133,13 @@ class WithoutItems:
 
     def __init__(self, key: str, names: Callable[[Any], Sequence[str]], keeps: Callable[[str], bool]) -> None:
         self._key, self._names, self._keeps = f'"{key}"'.encode(), names, keeps
-        self._heads: _Heads | None = None
+        self._heads: Alike | None = None
+        self._period = 1  # braces of a record
         self._runs: list[tuple[int, int]] = []  # of braces: of an item to be left out, and of the next one that is not
 
     def learn(self, part: bytes, records: Sequence[Any]) -> None:
         self._heads, names = None, self._names(records[0]) if records else []
-        braces = np.flatnonzero(np.frombuffer(part, np.uint8) == ord("{"))[: 1 + 2 * len(names)].tolist()
+        braces = opening_braces(part)[: 1 + 2 * len(names)].tolist()
         if not names or len(braces) < 1 + 2 * len(names):
             return
         kept = [self._keeps(name) for name in names[:-1]] + [True]  # no comma follows the last
@@ -137,16 +148,16 @@ class WithoutItems:
             (1 + 2 * at, msgspec.json.encode(name)) for at, name in enumerate(names) if not kept[at]
         ]
         heads = {brace: _head(part, braces[brace], mark) for brace, mark in marks}
-        if self._runs and all(len(head) >= _WORD for head in heads.values()):
-            self._heads = _Heads.of(heads, 1 + 2 * len(names))
+        if self._runs and all(heads.values()):
+            self._heads, self._period = Alike.of(heads), 1 + 2 * len(names)
 
     def __call__(self, part: bytes) -> bytes | None:
         if self._heads is None:
             return None
-        braces = np.flatnonzero(np.frombuffer(part, np.uint8) == ord("{"))
-        if not len(braces) or len(braces) % self._heads.period:
+        braces = opening_braces(part)
+        if not len(braces) or len(braces) % self._period:
             return None
-        grid = braces.reshape(-1, self._heads.period)
+        grid = braces.reshape(-1, self._period)
         if not self._heads.are_in(part, grid):
             return None
         first, after = (grid[:, [run[side] for run in self._runs]].ravel().tolist() for side in (0, 1))
@@ -154,31 +165,32 @@ class WithoutItems:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Heads:
-    """How a record begins, and each of its items that is left out, word by word."""
+class Alike:
+    """What follows some of the braces of every record, byte by byte."""
 
-    period: int  # braces of a record
-    braces: Integers  # the brace that each word is counted from
-    offsets: Integers
-    words: np.ndarray[Any, np.dtype[np.uint64]]
+    braces: Integers
+    words: np.ndarray[Any, np.dtype[np.uint64]]  # of all of them, one after the other
+    mask: np.ndarray[Any, np.dtype[np.uint64]]
+    width: int  # in bytes, of the longest
 
     @classmethod
-    def of(cls, heads: Mapping[int, bytes], period: int) -> "_Heads":
-        """What follows some of the braces; a last word may overlap the one before it."""
-        found = [
-            (brace, at, int.from_bytes(head[at : at + _WORD], "little"))
-            for brace, head in heads.items()
-            for at in [*range(0, len(head) - _WORD, _WORD), len(head) - _WORD]
-        ]
-        braces, offsets, words = zip(*found, strict=True)
-        return cls(period, np.array(braces), np.array(offsets), np.array(words, dtype=np.uint64))
+    def of(cls, heads: Mapping[int, bytes]) -> "Alike":
+        """What follows some of the braces, by their place in a record."""
+        width = -(-max(map(len, heads.values())) // _WORD) * _WORD
+        words = b"".join(head.ljust(width, b"\0") for head in heads.values())
+        mask = b"".join((b"\xff" * len(head)).ljust(width, b"\0") for head in heads.values())
+        return cls(np.array(list(heads)), np.frombuffer(words, "<u8"), np.frombuffer(mask, "<u8"), width)
 
     def are_in(self, part: bytes, grid: Integers) -> bool:
-        """Whether each record begins so, whose braces are a row of the grid."""
-        words = _words(part)
-        if grid[-1, -1] + self.offsets.max() >= len(words):
+        """Whether it follows in each record, whose braces are a row of the grid."""
+        places = grid[:, self.braces].ravel()
+        if places[-1] + self.width > len(part):
             return False
-        return bool((words[grid[:, self.braces] + self.offsets] == self.words).all())
+        windows = np.ndarray((len(part) - self.width + 1,), f"V{self.width}", part, strides=(1,))
+        found = windows[places].view("<u8").reshape(len(grid), -1)
+        found ^= self.words
+        found &= self.mask
+        return not found.any()
 
 
 def _head(part: bytes, start: int, end: bytes) -> bytes:
