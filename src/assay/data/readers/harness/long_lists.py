@@ -37,7 +37,7 @@ def file_blocks(path: Path) -> Iterator[bytes]:
 
 
 def parts_of_list(blocks: Iterable[bytes], between: re.Pattern[bytes]) -> Iterator[bytes]:
-    r"""A list in parts that are lists; ``between`` begins with a brace, and its first group separates two records.
+    r"""A list in parts that are lists; the first group of ``between`` is what separates two records.
 
     >>> list(parts_of_list([b'[{"a": 1}, {"a', b'": 2}, {"a": 3}]'], re.compile(rb'\}(\s*,\s*)\{\s*"a":')))
     [b'[{"a": 1}, {"a": 2}]', b'[{"a": 3}]']
@@ -61,12 +61,16 @@ _LONGEST = 1 << 12  # bytes of what separates two records, with the beginning of
 
 
 def _last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
-    """The last match in some bytes of a pattern that begins with a closing brace, looked for from their end."""
-    at = len(data)
-    while (at := data.rfind(b"}", 0, at)) >= 0:
-        if (found := pattern.match(data, at)) is not None:
+    """The last match in some bytes, looked for from their end."""
+    window = _LONGEST
+    while True:
+        start = max(0, len(data) - window)
+        found = None
+        for found in pattern.finditer(data, start):  # noqa: B007 - the last one is wanted
+            pass
+        if found is not None or start == 0:
             return found
-    return None
+        window *= 4
 
 
 class RecordsOfPart(Generic[T]):
