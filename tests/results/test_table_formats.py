@@ -104,3 +104,14 @@ class _Cells(HTMLParser):
     def handle_data(self, data: str) -> None:
         if data.strip():
             self.texts.append(data)
+
+
+def test_latex_has_no_empty_column_of_intervals_and_limits_without_commas() -> None:
+    large = Estimate(21725.0, Interval(18082.0, 26032.0, 0.95, "t"), 1.0, 9)
+    columns = (
+        Column("covers", [ESTIMATE], lambda _: "93.9% ± 0.5"),
+        Column("perplexity [95%]", [large], words.compact),
+    )
+    lines = table_as(ResultTable("t", "", columns), "latex").splitlines()
+    assert lines[3] == r"{covers} & {perplexity} & {95\% CI} \\"
+    assert lines[5] == r"93.9\% $\pm$ 0.5 & 21725 & [18082, 26032] \\"

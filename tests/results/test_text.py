@@ -5,11 +5,12 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from assay.results.figures import Gauge, Mark
 from assay.results.parts import Column, ResultTable
 from assay.results.record import Caution, Fact, Result, Section
-from assay.results.text import WIDE, TextStyle, gauge_text, lined_up, table_text
+from assay.results.text import WIDE, TextStyle, gauge_text, lined_up, result_text, table_text
 
 
 class Advice(Result, frozen=True, kw_only=True, tag="assay/advice/1"):
@@ -92,3 +93,12 @@ def test_an_interval_on_a_line_is_to_scale() -> None:
     assert (
         gauge_text(Gauge("g" * 60, 0, -1, 1, (), "higher", ""), 80).splitlines()[1] == "g" * 60 + ", higher is better"
     )
+
+
+def test_wide_letters_count_twice_where_lines_are_folded() -> None:
+    text = "日本語モデル と 英語モデル の 差 は 示さ れ ない: 日本語モデル 0.5 [0.4 to 0.6]"
+    shown = result_text(Advice(sentence=text, texts=()), TextStyle(width=30)).split("\n\n")[0]
+    assert max(map(cell_len, shown.splitlines())) <= 30
+    assert shown.split() == text.split()
+    gauge = Gauge("日本語モデル − 英語モデル, 95%", 0, -1, 1, (Mark(0.0, "no difference at all"),), "higher", "")
+    assert max(map(cell_len, gauge_text(gauge, 40).splitlines())) <= 40

@@ -9,7 +9,7 @@ from assay.stats.records import Estimate, Interval
 
 
 def _float(text: str) -> float:
-    return float(text.replace("−", "-"))
+    return float(text.replace("−", "-").replace(",", ""))
 
 
 @pytest.mark.parametrize(

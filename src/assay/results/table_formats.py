@@ -94,6 +94,8 @@ def _parts(column: Column, *, marked: bool) -> list[_Part]:
     if any(isinstance(value, Estimate) and value.interval is not None for value in column.values):
         pairs = [_split(text) for text in column.texts]
         name, _, level = column.name.removesuffix("]").partition(" [")
+        if not any(limits for _, limits in pairs):  # the column writes its values in another way
+            return [_numbers(name, column.texts)]
         interval = f"{level} CI" if level.endswith("%") else "CI"
         return [_numbers(name, [value for value, _ in pairs]), (interval, "l", [_tex(limits) for _, limits in pairs])]
     if column.numeric and not any(isinstance(value, Interval) for value in column.values):
@@ -105,7 +107,7 @@ def _parts(column: Column, *, marked: bool) -> list[_Part]:
 def _split(text: str) -> tuple[str, str]:
     """``0.72 [0.68 to 0.76]`` as value and interval."""
     value, bracket, limits = text.partition("[")
-    return value.strip(), f"[{limits.replace(' to ', ', ')}" if bracket else ""
+    return value.strip(), f"[{limits.replace(',', '').replace(' to ', ', ')}" if bracket else ""
 
 
 def _numbers(name: str, texts: Sequence[str], marks: Sequence[str] | None = None) -> _Part:

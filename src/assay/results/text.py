@@ -16,6 +16,7 @@ WIDE = 110  # columns at which sentences are folded where no terminal says its o
 MOST_ROWS = 40  # of a table, unless all are asked for
 _GAUGE = 36  # columns of an interval on a line
 _NARROWEST = 30  # columns for a value, however narrow the terminal
+_SECOND = "\ue000"  # the second column of a wide letter, of private use: in no text that is shown
 SHORTEST = 12  # columns that are left of a name, however narrow the terminal
 
 
@@ -72,7 +73,14 @@ def _folded(text: str, width: int | None) -> str:
     """Each line of a text in lines of at most so many columns, by words."""
     if width is None:
         return text
-    return "\n".join(fill(line, width, break_long_words=False, break_on_hyphens=False) for line in text.splitlines())
+    return "\n".join(_by_words(line, width) for line in text.splitlines())
+
+
+def _by_words(line: str, width: int, indent: str = "") -> str:
+    """A line folded by words, by columns of a terminal: a letter that takes two counts as two."""
+    wide = "".join(letter + _SECOND * (cell_len(letter) - 1) for letter in line)
+    found = fill(wide, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return found.replace(_SECOND, "")
 
 
 def gauge_text(gauge: Gauge, width: int | None = None) -> str:
@@ -98,12 +106,12 @@ def gauge_text(gauge: Gauge, width: int | None = None) -> str:
     marks = "".join(f"; │ {mark.label}" for mark in gauge.marks)
     words = f"{gauge.label}{better}{marks}"
     beside = width is None or _GAUGE + 3 + cell_len(words) <= width
-    return f"{''.join(line)}{'  ' if beside else chr(10)}{words}"
+    return f"{''.join(line)}  {words}" if beside else f"{''.join(line)}\n{_folded(words, width)}"
 
 
 def _said(title: str, texts: Sequence[str], width: int) -> str:
     """Sentences below each other, under their title, folded at the width."""
-    folded = (fill(f"- {text}", width, subsequent_indent="  ", break_long_words=False) for text in texts)
+    folded = (_by_words(f"- {text}", width, "  ") for text in texts)
     return "\n".join([title, *folded])
 
 

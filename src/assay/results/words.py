@@ -1,5 +1,6 @@
 """Numbers as people write them. One home, so that every sentence and table says the same thing the same way."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from math import floor, log10
@@ -12,6 +13,7 @@ SMALLEST_SHOWN_P = 1e-299
 
 _MOST_DIGITS = 17  # significant ones: no float64 has more
 _MOST_PLACES = 6  # of a limit that is next to the null
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{3,}(?!e)")
 
 
 def signed(text: str) -> str:
@@ -21,6 +23,15 @@ def signed(text: str) -> str:
     ('−0.5', '1e-05')
     """
     return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def grouped(text: str) -> str:
+    """A text whose numbers have their thousands apart; what stands after a decimal point stays.
+
+    >>> grouped("21725 [18082.5 to 26032]"), grouped("0.12345")
+    ('21,725 [18,082.5 to 26,032]', '0.12345')
+    """
+    return _THOUSANDS.sub(lambda found: f"{int(found[0]):,}", text)
 
 
 def number(value: float, digits: int = 4, *, null: float | None = None) -> str:
@@ -43,7 +54,7 @@ def apart(a: float, b: float, digits: int = 4) -> tuple[str, str]:
     >>> apart(0.52, 0.61), apart(0.99999, 1.0)
     (('0.52', '0.61'), ('0.99999', '1'))
     """
-    shown = ((number(a, more), number(b, more)) for more in range(digits, _MOST_DIGITS + 1))
+    shown = ((grouped(number(a, more)), grouped(number(b, more))) for more in range(digits, _MOST_DIGITS + 1))
     return next((pair for pair in shown if a == b or pair[0] != pair[1]), (str(a), str(b)))
 
 
@@ -68,7 +79,7 @@ def shared_decimals(found: Iterable[Interval | None], digits: int) -> int | None
 
 def placed(value: float, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
     """A number with ``places`` decimal places, or six significant digits where there is no interval to go by."""
-    return signed(_placed(value, places, sign=sign, null=null))
+    return grouped(signed(_placed(value, places, sign=sign, null=null)))
 
 
 def _placed(value: float, places: int | None, *, sign: bool = False, null: float | None = None) -> str:
@@ -96,7 +107,7 @@ def limits_at(limits: Interval, places: int | None, *, sign: bool = False, null:
         low = _beside(limits.low, places, null, sign=sign)
     if null is not None and limits.high < null and float(high) >= null:
         high = _beside(limits.high, places, null, sign=sign)
-    return f"{signed(low)} to {signed(high)}"
+    return grouped(f"{signed(low)} to {signed(high)}")
 
 
 def _beside(limit: float, places: int | None, null: float, *, sign: bool) -> str:

@@ -57,7 +57,7 @@ _MOST_LATTICE = 1 << 18  # points
 _MOST_FACTORS = 1 << 22  # points × distinct sizes
 _MOST_SMOOTHED = 0.06  # s × kernel width: its square, halved, is the relative bias of p
 STAND_IN_FLIPS = 20_000
-RANDOM_FLIPS = f"{STAND_IN_FLIPS} random sign flips"
+RANDOM_FLIPS = f"{STAND_IN_FLIPS:,} random sign flips"
 
 
 def sign_flip(differences: Floats, *, seed: int = 0, name: str = "sign-flip") -> tuple[Test, tuple[Fallback, ...]]:

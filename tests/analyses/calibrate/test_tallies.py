@@ -7,7 +7,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from assay.analyses.calibrate.comparing import FIELDS
-from assay.analyses.calibrate.result import is_short, rated
+from assay.analyses.calibrate.pictures import rated
+from assay.analyses.calibrate.result import claims_too_often, is_short
 from assay.analyses.calibrate.tallies import coverages, rate, recommended, share_of
 from assay.stats.records import Estimate
 from assay.stats.units import Floats
@@ -87,3 +88,16 @@ def test_rates_leave_out_what_could_not_happen_and_are_broken_beyond_their_error
 def test_a_share_in_words() -> None:
     assert rated(Estimate(0.9386, None, 0.0054, 2000)) == "93.9% ± 0.5"
     assert rated(None) == "–"
+    none, most = share_of(np.zeros(40) > 0), share_of(np.ones(40) > 0)
+    low, high = proportion_confint(40, 40, method="beta")
+    assert rated(most) == f"100.0% ({100 * low:.1f} to {100 * high:.1f})"  # its standard error, 0, would say it is sure
+    assert rated(none) == f"0.0% (0.0 to {100 * (1 - low):.1f})"
+
+
+@pytest.mark.parametrize(("count", "often"), [(64, False), (66, True)])
+def test_too_many_false_verdicts_are_beyond_the_error_of_the_simulation(count: int, often: bool) -> None:
+    """The lower limits of 64 and 66 of 1,000 by scipy: 0.0496 and 0.0514."""
+    found = rows(held(950), [1.0])
+    found[:count, 2] = 1
+    assert (stats.beta.ppf(0.025, count, 1001 - count) > 0.05) == often
+    assert claims_too_often(coverages(found, ["auto"])[0], 0.95) == often

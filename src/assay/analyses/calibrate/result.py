@@ -4,8 +4,9 @@ from typing import Literal
 
 import msgspec
 
+from assay.analyses.calibrate.pictures import axis_of, gauge_of, rated
 from assay.results import words
-from assay.results.figures import Figure, Forest, Line, Mark, SecondMark
+from assay.results.figures import Figure, Forest, Gauge, Line, Mark, SecondMark
 from assay.results.parts import Caution, Column, Fact, ResultTable, Section, cautions_of
 from assay.results.record import Result, Status
 from assay.stats.records import Estimate
@@ -108,7 +109,8 @@ class Calibration(Result, frozen=True, kw_only=True, tag="assay/calibration/1"):
     @property
     def broken(self) -> bool:
         """Whether anything is worse than promised by more than the simulation's own error."""
-        short = any(is_short(world.methods[0], self.level) for world in self.worlds if world.methods)
+        first = [world.methods[0] for world in self.worlds if world.methods]
+        short = any(is_short(row, self.level) or claims_too_often(row, self.level) for row in first)
         return short or any(rate.broken for world in self.worlds for rate in world.rates)
 
     @property
@@ -122,6 +124,14 @@ class Calibration(Result, frozen=True, kw_only=True, tag="assay/calibration/1"):
     @property
     def compared(self) -> tuple[Fact, ...]:
         return (Fact("simulated", self.simulations, None, f"{self.simulations:,} times {self.verb}"),)
+
+    @property
+    def gauge(self) -> Gauge | None:
+        return gauge_of(self)
+
+    @property
+    def gauge_apart(self) -> bool:
+        return False  # the chart that stands first has it
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -164,7 +174,8 @@ class Calibration(Result, frozen=True, kw_only=True, tag="assay/calibration/1"):
         nominal = self.level if self.worlds[0].methods else self.worlds[0].rates[0].nominal
         marks = () if nominal is None else (Mark(nominal, words.percent(nominal)),)
         what = "coverage" if self.worlds[0].methods else self.worlds[0].rates[0].what
-        return Forest(name, what[:1].upper() + what[1:], (_error_of(self),), what, lines, marks)
+        about, axis = (_error_of(self),), axis_of(lines, nominal)
+        return Forest(name, what[:1].upper() + what[1:], about, what, lines, marks, axis)
 
 
 def is_short(row: MethodCoverage, level: float) -> bool:
@@ -173,15 +184,10 @@ def is_short(row: MethodCoverage, level: float) -> bool:
     return limits is not None and limits.high < level
 
 
-def rated(found: Estimate | None) -> str:
-    """A share with the standard error of the simulation.
-
-    >>> rated(Estimate(0.938, None, 0.0054, 2000))
-    '93.8% ± 0.5'
-    """
-    if found is None or found.value is None:
-        return "–"
-    return f"{100 * found.value:.1f}% ± {100 * (found.standard_error or 0.0):.1f}"
+def claims_too_often(row: MethodCoverage, level: float) -> bool:
+    """Whether differences that are not there are claimed more often than they may, beyond the simulation's error."""
+    limits = None if row.false_verdicts is None else row.false_verdicts.interval
+    return limits is not None and limits.low > 1 - level
 
 
 def _error_of(found: Calibration) -> str:
@@ -223,14 +229,15 @@ def _section(world: SimulatedWorld, found: Calibration, key: str) -> Section:
         lines = tuple(_line(row.name, row.covered) for row in world.methods)
         mark = Mark(found.level, words.percent(found.level))
         title = f"How often a {words.percent(found.level)} CI holds the truth"
-        figure = Forest(f"{key}-coverage", title, (_error_of(found),), "coverage", lines, (mark,))
+        about, axis = (_error_of(found),), axis_of(lines, found.level)
+        figure = Forest(f"{key}-coverage", title, about, "coverage", lines, (mark,), axis)
         return Section(key, _title(world), figures=(figure,), tables=(_methods_table(world, key),), page="calibrate.md")
     lines = tuple(
         _line(rate.what, rate.found, () if rate.nominal is None else (SecondMark(rate.nominal, shape="tick"),))
         for rate in world.rates
     )
-    about = _error_of(found).replace("Line", "Tick")
-    figure = Forest(f"{key}-rates", f"How often {found.verb} is right and wrong", (about,), "share", lines)
+    about, title = (_error_of(found).replace("Line", "Tick"),), f"How often {found.verb} is right and wrong"
+    figure = Forest(f"{key}-rates", title, about, "share", lines, domain=(0.0, 1.0))
     return Section(key, _title(world), figures=(figure,), tables=(_rates_table(world, key),), page="calibrate.md")
 
 
@@ -250,7 +257,8 @@ def _methods_table(world: SimulatedWorld, key: str) -> ResultTable:
     if rows[0].false_verdicts is not None:
         false = [row.false_verdicts for row in rows]
         columns.append(Column("false verdicts", false, rated, key="false_verdicts", right=True))
-        columns.append(Column("too few", [row.too_few for row in rows], _tenths, key="too_few", right=True))
+        few = [row.too_few for row in rows]
+        columns.append(Column("too few", few, _tenths, key="too_few", right=True, hidden=not any(few)))
     columns.append(Column("p better", [row.p_better for row in rows], words.p_alone, key="p_better", right=True))
     return ResultTable(key, "methods", tuple(columns), explained="calibration")
 

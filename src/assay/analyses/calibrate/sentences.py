@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from assay.analyses.calibrate.result import MethodCoverage, SimulatedRate, is_short, rated
+from assay.analyses.calibrate.pictures import rated
+from assay.analyses.calibrate.result import MethodCoverage, SimulatedRate, claims_too_often, is_short
 from assay.results import words
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def _of_methods(world: "SimulatedWorld", found: "Calibration") -> str:
 def _advice(world: "SimulatedWorld", found: "Calibration", first: MethodCoverage) -> str:
     asked = "the default" if first.method == "auto" else first.method
     if not is_short(first, found.level):
-        return f"keep {asked}"
+        often = f"more often than {words.percent(1 - found.level)}; read verdicts near the limit with care"
+        return often if claims_too_often(first, found.level) else f"keep {asked}"
     below = f"below {words.percent(found.level)}"
     other = next((row for row in world.methods if row.method == found.recommended), None)
     if other is None:

@@ -1,7 +1,7 @@
 """The record that `compare` returns."""
 
 from functools import partial
-from math import exp
+from math import exp, floor, log10
 from typing import Literal
 
 import msgspec
@@ -260,9 +260,8 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
         assert self.pairing is not None
         assert self.pairing.detectable is not None
         size = self.pairing.detectable
-        shown = (
-            f"a ratio of {words.number(exp(min(size, 700.0)), 4)}" if self.ratio is not None else words.number(size, 2)
-        )
+        ratio = words.number(exp(min(size, 700.0)), _digits_of_ratio(size))
+        shown = words.number(size, 2) if self.ratio is None else f"a ratio of {ratio}"
         return f"{shown}, with {words.percent(POWER)} power"
 
     def _worth(self) -> str:
@@ -374,6 +373,15 @@ class Comparison(Result, frozen=True, kw_only=True, tag="assay/comparison/1"):
 
     def _axis(self) -> str:
         return f"B − A, {'nats per token' if self.kind == 'losses' else self.measure}"
+
+
+def _digits_of_ratio(log: float) -> int:
+    """Significant digits at which a ratio above 1 shows what it is above it: 1.005, 1.0001; at least four.
+
+    >>> _digits_of_ratio(0.005), _digits_of_ratio(0.00014)
+    (4, 5)
+    """
+    return 4 if log <= 0 else min(max(1 - floor(log10(log)), 4), 15)
 
 
 def _both(a: float | None, b: float | None) -> tuple[str, str]:

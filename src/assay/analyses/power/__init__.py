@@ -178,8 +178,8 @@ class _Solver:
             return cls("difference" if difference is None else "power", difference, items, goal)
         if difference is None:
             raise UsageError(
-                "power needs a difference, to find the items for it, or items, to find the difference they detect; the "
-                "difference that a pilot shows is not a plan."
+                "power needs a difference, to find the items for it (`difference=0.02`), or items, to find the "
+                "difference they detect (`items=500`); the difference that a pilot shows is not a plan."
             )
         return cls("items", difference, None, goal)
 

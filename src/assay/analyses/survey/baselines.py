@@ -158,11 +158,12 @@ class Baselines(SurveyAnalysis, frozen=True, tag="baselines"):
     def advice(self) -> Iterator[Advice]:
         tested = [null for null in self.shuffled[1:] if null.p_adjusted is not None]
         lacking = [null for null in tested if null.p_adjusted is not None and null.p_adjusted > 1 - self.level]
+        one = len(lacking) == 1
         if lacking:
             yield Advice(
                 "Ask questions on which segments differ, or use coarser segments.",
-                f"{len(lacking)} of {len(tested)} models score no better with their predictions on the right segments "
-                "than with them shuffled.",
+                f"{len(lacking)} of {words.count(len(tested), 'model')} {'scores' if one else 'score'} no better with "
+                f"{'its' if one else 'their'} predictions on the right segments than with them shuffled.",
             )
 
     def sentences(self) -> Iterator[Statement]:

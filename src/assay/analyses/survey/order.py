@@ -78,8 +78,8 @@ class ModelPairs(SurveyAnalysis, frozen=True, tag="pairs"):
         if board is not None and open_pairs:
             yield Advice(
                 "Publish tiers instead of ranks.",
-                f"{open_pairs} of {len(board.pairs)} pairs of models are not told apart; {len(board.models)} models "
-                f"form {words.count(len(board.tiers), 'tier')}.",
+                f"{open_pairs} of {len(board.pairs)} pairs of models {'is' if open_pairs == 1 else 'are'} not told "
+                f"apart; {len(board.models)} models form {words.count(len(board.tiers), 'tier')}.",
             )
 
     def sentences(self) -> Iterator[Statement]:

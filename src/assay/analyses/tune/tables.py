@@ -72,8 +72,9 @@ def _saved(part: Estimate) -> str:
     """A part of 1 in percent, with its interval."""
     if part.value is None:
         return "–"
-    limits = "" if part.interval is None else f" [{100 * part.interval.low:.0f} to {100 * part.interval.high:.0f}]"
-    return f"{100 * part.value:.0f}%{limits}"
+    low, high = (None, None) if part.interval is None else (part.interval.low, part.interval.high)
+    limits = "" if low is None or high is None else f" [{words.placed(100 * low, 0)} to {words.placed(100 * high, 0)}]"
+    return f"{words.placed(100 * part.value, 0)}%{limits}"
 
 
 def criteria_by_arm(criteria: Sequence[Criterion]) -> ResultTable:
