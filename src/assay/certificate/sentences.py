@@ -206,7 +206,7 @@ def fallback(found: Replaced, metric: PrimaryMetric) -> str:
     """A fallback in words: what was wanted, what was used, and why."""
     flat = "one unit" if metric.standard_error is None else "all units have the same value"
     why = _WHY.get(found.used, f"{flat}: there is no spread to resample")
-    used = found.used if found.draws is None else f"{found.draws} {found.used}"
+    used = found.used if found.draws is None else f"{found.draws:,} {found.used}"
     return f"{found.wanted} → {used}: {why}"
 
 
