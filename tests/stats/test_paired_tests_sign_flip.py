@@ -299,7 +299,7 @@ def test_a_dominating_outlier_falls_back_to_random_flips_and_says_so() -> None:
     assert fallbacks == (
         Fallback(
             "exact sign flips",
-            f"{STAND_IN_FLIPS} random sign flips",
+            f"{STAND_IN_FLIPS:,} random sign flips",
             "the characteristic function does not decay: few units carry the spread",
         ),
     )

@@ -301,7 +301,7 @@ def test_a_ratio_too_large_for_a_number_is_undefined_and_said() -> None:
     assert found.ratio is not None
     assert (found.ratio.value, found.ratio.interval) == (None, None)
     assert found.ratio.reason == "the ratio is too large for a number; is the loss a mean per token, in nats?"
-    assert "mean loss 0 → 1001" in found.sentence
+    assert "mean loss 0 → 1,001" in found.sentence
     assert "undefined: the ratio is too large" in str(found)
 
 
