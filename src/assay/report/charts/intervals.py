@@ -51,7 +51,7 @@ class _ForestDrawing:
     def _values(self) -> list[Spec]:
         scale: Spec = {"zero": True} if self.figure.zero else {"zero": False, "padding": 16}
         if self.figure.domain is not None:
-            scale = {"domain": list(self.figure.domain)}
+            scale = {"domain": list(self.figure.domain), "zero": False, "nice": False}
         x = number("value", title=self.figure.axis, scale=scale)
         dots = self._placed(x=x, color=self.colour, shape=self.shape)
         found = [layer(self.rows, "point", dots, filled=True, size=64, opacity=1)]
