@@ -30,6 +30,7 @@ def rated(found: Estimate | None) -> str:
 
 def gauge_of(found: "Calibration") -> Gauge | None:
     """Coverage, or the rate that is promised first; of several scenarios that of the worst."""
+    mark: Mark | None
     if found.worlds[0].methods:
         world = min(found.worlds, key=lambda one: one.methods[0].covered.value or 0.0)
         label, share = f"how often the {words.percent(found.level)} CI holds the truth", world.methods[0].covered
