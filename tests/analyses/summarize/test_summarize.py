@@ -93,7 +93,7 @@ def test_a_perplexity_beyond_every_number_is_undefined() -> None:
     assert found.models[0].perplexity is not None
     assert found.models[0].perplexity.value is None
     assert "too large" in str(found.models[0].perplexity.reason)
-    assert found.sentence.startswith("The loss of the table is 1000 (95% CI ")
+    assert found.sentence.startswith("The loss of the table is 1,000 (95% CI ")
 
 
 @pytest.mark.parametrize("values", [[2.5], [2.5, 2.5, 2.5]])
