@@ -17,6 +17,7 @@ def memory() -> Iterator[Any]:
     import fsspec
 
     store = fsspec.filesystem("memory")
+    store.store.clear()  # one for the whole process
     for name in ("scores-base.csv", "scores-int3.csv"):
         store.pipe_file(f"/evals/{name}", examples.path(name).read_bytes())
     yield store

@@ -77,6 +77,7 @@ def sign_flips(
     >>> import numpy as np
     >>> scores = np.array([[1.0, 2, 4], [2, 4, 6], [3, 6, 9], [4, 8, 8], [5, 10, 9]])
     >>> from assay.stats.ranking.pairs import pairs_of
+    >>> from assay.stats.units import Grid
     >>> sign_flips(pairs_of(Grid(scores, np.ones(5)))).p_values  # 2 of 32 sign vectors reach |15| and |16|
     array([0.0625, 0.0625, 0.25  ])
     """
