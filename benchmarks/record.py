@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.simulation.command import publish, report_parser
 from benchmarks.simulation.tables import table
 from benchmarks.simulation.tools import OPTIONAL, OURS, PEERS, SLOW, Said, Tool, version_of
-from benchmarks.simulation.worlds import WORLDS, World
+from benchmarks.simulation.worlds import WORLDS, Drawn, World
 
 SHORT, WRONG = 0.03, 0.03  # below 92 % or above 8 %, beyond twice the standard error: called too low, too high
 ALPHA = 0.05
@@ -98,10 +98,19 @@ def measured(world: World, tools: dict[str, Tool], simulations: int) -> list[Row
                     continue
                 for sample, kept in zip(drawn, (rows[name].shown, rows[name].null), strict=True):
                     began = time.process_time()
-                    said = tool(sample)
+                    said = _asked(tool, sample)
                     rows[name].seconds += time.process_time() - began
                     kept.extend([] if said is None else [said])
     return [row for row in rows.values() if row.shown]
+
+
+def _asked(tool: Tool, sample: Drawn) -> Said | None:
+    """What a tool says; one that ends in an error has neither limits nor a p-value for this sample."""
+    try:
+        return tool(sample)
+    except Exception as error:  # noqa: BLE001  # whatever a peer raises
+        print(f"{type(error).__name__}: {error}"[:100], file=sys.stderr)
+        return Said()
 
 
 # --------------------------------------------------------------------------------------------------------------- report
@@ -109,7 +118,8 @@ def measured(world: World, tools: dict[str, Tool], simulations: int) -> list[Row
 
 COUNTED = ("scipy", "statsmodels", "arch", "pingouin")
 SUMMARY = """Worlds in which coverage is below 92 % (or size above 8 %) by more than twice the standard error of the
-simulation, and the worst of each. Only worlds for which a tool has an answer count."""
+simulation, and the worst of each. Only worlds for which a tool has an answer count; a sample on which a tool ends in an
+error is one that its interval misses."""
 
 
 def report(rows: Sequence[Row], simulations: int, absent: Sequence[str]) -> str:
