@@ -8,7 +8,16 @@ from math import log
 
 from assay.analyses.calibrate.result import SimulatedRate, SimulatedWorld
 from assay.analyses.calibrate.simulation import Draws, simulated
-from assay.analyses.calibrate.studies import YOURS, Evidence, Setup, Studied, data_like, facts_of, scenarios_of
+from assay.analyses.calibrate.studies import (
+    YOURS,
+    Evidence,
+    Setup,
+    Studied,
+    data_like,
+    facts_of,
+    facts_of_scenario,
+    scenarios_of,
+)
 from assay.analyses.calibrate.tallies import rate
 from assay.analyses.calibrate.worlds import BuiltInPairs, OwnPairs, PairWorld
 from assay.certificate.build import computed_facts
@@ -88,18 +97,8 @@ def _built_in(name: str, setup: Setup, policy: Policy) -> SimulatedWorld:
     scenario = next(one for one in scenarios_of(setup) if one.name == name)
     world = BuiltInPairs.of(scenario)
     limit = -policy.limits.max_drop if scenario.binary else log(policy.limits.max_ratio)
-    return SimulatedWorld(
-        name=scenario.name,
-        about=scenario.label,
-        unit="item" if scenario.binary else "window",
-        n=scenario.n,
-        n_clusters=scenario.clusters,
-        effective=None,
-        equal=scenario.equal,
-        truth=scenario.truth,
-        null="swapped" if scenario.binary else "shifted",
-        rates=_rates(world, limit, setup, policy, f"certify {name}", as_it_is=False),
-    )
+    rates = _rates(world, limit, setup, policy, f"certify {name}", as_it_is=False)
+    return SimulatedWorld(**facts_of_scenario(scenario), rates=rates)
 
 
 def _rates(

@@ -13,6 +13,7 @@ from assay.analyses.calibrate.studies import (
     Studied,
     data_like,
     facts_of,
+    facts_of_scenario,
     scenarios_of,
 )
 from assay.analyses.calibrate.tallies import coverages
@@ -50,18 +51,7 @@ def _built_in(scenario: BuiltIn, setup: Setup) -> SimulatedWorld:
     world = BuiltInPairs.of(scenario)
     drawn = scenario.clusters or scenario.n
     found = _simulated(world, setup, drawn=drawn, purpose=f"compare {scenario.name}")
-    return SimulatedWorld(
-        name=scenario.name,
-        about=scenario.label,
-        unit="item" if scenario.binary else "window",
-        n=scenario.n,
-        n_clusters=scenario.clusters,
-        effective=None,
-        equal=scenario.equal,
-        truth=scenario.truth,
-        null=_null(binary=scenario.binary),
-        methods=found,
-    )
+    return SimulatedWorld(**facts_of_scenario(scenario), methods=found)
 
 
 def _null(*, binary: bool) -> Null:

@@ -89,3 +89,18 @@ def facts_of(panel: Panel) -> dict[str, Any]:
         "effective": substance.effective,
         "equal": equal,
     }
+
+
+def facts_of_scenario(scenario: BuiltIn) -> dict[str, Any]:
+    """The fields of a simulated world that a built-in scenario has."""
+    return {
+        "name": scenario.name,
+        "about": scenario.label,
+        "unit": "item" if scenario.binary else "window",
+        "n": scenario.n,
+        "n_clusters": scenario.clusters,
+        "effective": None,
+        "equal": scenario.equal,
+        "truth": scenario.truth,
+        "null": "swapped" if scenario.binary else "shifted",
+    }
