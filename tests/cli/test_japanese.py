@@ -63,11 +63,16 @@ def test_a_model_and_its_text(shell: Shell) -> None:
     assert ran.err == ""  # a pipe hears of no progress
     windows = shell("japanese", base, "ja.txt", "--context", "8", "--stride", "4", "--device", "cpu")
     assert "windows as clusters" in windows.out
+    on_workers = shell(
+        "japanese", base, "ja.txt", "--context", "8", "--stride", "4", "--device", "cpu", "--workers", "2"
+    )
+    assert on_workers.out == windows.out
     shell.assert_refused("japanese", base, "ja.txt", "--and", base, exit_code=2, parts=["twice"])
 
 
 def test_options_of_the_other_input_are_refused(shell: Shell) -> None:
     shell.write("a.csv", GENERATIONS)
+    shell.assert_refused("japanese", "a.csv", "--workers", "2", exit_code=2, parts=["a.csv is a table", "--workers"])
     shell.assert_refused("japanese", "a.csv", "--context", "8", exit_code=2, parts=["a.csv is a table", "--context"])
     shell.assert_refused("japanese", "a.csv", "--and", "b", "--field", "x", exit_code=2, parts=["--and, --field"])
     shell.assert_refused(

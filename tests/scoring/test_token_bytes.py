@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers", reason="the extra hf is not i
 
 from assay import models  # noqa: E402 - after the check that the extra is there
 from assay.errors import InputError  # noqa: E402 - likewise
-from assay.scoring.characters import TokenBytes, _byte_level  # noqa: E402 - likewise
+from assay.scoring.token_bytes import TokenBytes, _byte_level  # noqa: E402 - likewise
 
 UNKNOWN = "<unk>"
 TEXT = "日本語 text 𝄞、ｶﾅ。\n  naïve 日本語"

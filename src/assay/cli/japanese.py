@@ -149,9 +149,7 @@ def japanese(
         from assay.scoring.characters import characters
         from assay.scoring.windows import Plan
 
-        _refuse(
-            f"{models[0]} is a model", {"columns": columns, "allow_empty": allow_empty, **of_prompts, **where.given()}
-        )
+        _refuse(f"{models[0]} is a model", {"columns": columns, "allow_empty": allow_empty, **of_prompts})
         counts = characters(
             specs,
             texts,
@@ -160,6 +158,7 @@ def japanese(
             plan=Plan(context=context, stride=stride),
             field=field,
             split_on=split_on,
+            engine=where.chosen(),
             progress=tokens_of,
         )
         out.show(run(*counts, design=design))

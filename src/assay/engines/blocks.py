@@ -9,7 +9,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 from assay.errors import AssayError, EngineError
 
@@ -28,6 +28,28 @@ class BlockWork(Protocol[Block_contra, Output_co]):
     def prepare(self) -> Callable[[Block_contra], Output_co]:
         """Load what all blocks need, once per worker; gives the function of a block."""
         ...
+
+
+@dataclass(frozen=True)
+class OnDemand(Sequence[Block]):
+    """Blocks that are made when they are asked for: all at once would be all of the data.
+
+    >>> OnDemand(range(1, 4), lambda number: "x" * number)[2]
+    'xxx'
+    """
+
+    of: Sequence[Any]
+    made: Callable[[Any], Block]
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    @overload
+    def __getitem__(self, place: int) -> Block: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Block]: ...
+    def __getitem__(self, place: int | slice) -> Block | Sequence[Block]:
+        return OnDemand(self.of[place], self.made) if isinstance(place, slice) else self.made(self.of[place])
 
 
 @dataclass(frozen=True, slots=True)

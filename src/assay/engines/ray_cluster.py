@@ -25,7 +25,8 @@ from assay.version import VERSION
 
 _POLL = 1.0  # seconds between looks, so that signals are seen
 _ROOM = 180.0  # seconds until a cluster without room for any worker is given up
-_COMPARED = ("numpy", "scipy", "torch", "transformers")
+#: Packages whose versions determine numbers: the same on driver and workers.
+COMPARED = ("numpy", "scipy", "torch", "transformers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ def _one_line(error: BaseException) -> str:
 
 def _versions() -> dict[str, str | None]:
     """What determines numbers."""
-    return {"assay": VERSION, "python": python_version(), **{name: _version(name) for name in _COMPARED}}
+    return {"assay": VERSION, "python": python_version(), **{name: _version(name) for name in COMPARED}}
 
 
 def _version(package: str) -> str | None:

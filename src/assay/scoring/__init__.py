@@ -8,7 +8,7 @@ from importlib.metadata import version
 from math import exp
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from assay.data import Panel, read_table
 from assay.data.runs import MANIFEST, Run, create_or_resume, finish, look_for, note_halving, open_run
 from assay.engines import LOCAL, Engine
+from assay.engines.blocks import OnDemand
 from assay.errors import InputError, UsageError
 from assay.results.words import count
 from assay.scoring.checkpoint import definition_digest, ids_digest, model_digests
@@ -302,7 +303,8 @@ class WindowScorer:
         tell: Callable[[int], None],
     ) -> Iterator[dict[int, NDArray[np.float64]]]:
         """The same of several shards, from workers that get a shard at a time."""
-        for batches, losses in zip(shards, on_workers(_ShardRows(self, windows, shards)), strict=True):
+        rows = OnDemand(shards, lambda batches: [self.rows(windows, batch) for batch in batches])
+        for batches, losses in zip(shards, on_workers(rows), strict=True):
             found: dict[int, NDArray[np.float64]] = {}
             for batch, values in zip(batches, losses, strict=True):
                 found |= self._checked(windows, batch, values)
@@ -319,27 +321,6 @@ class WindowScorer:
     ) -> dict[int, NDArray[np.float64]]:
         pairs = zip(batch, losses, strict=True)
         return {i: _finite(values, self.encoded, windows[i], self.layout) for i, values in pairs}
-
-
-@dataclass(frozen=True, slots=True)
-class _ShardRows(Sequence["Sequence[BatchRows]"]):
-    """The rows of shards, made when they are asked for: all at once would be all of the text."""
-
-    scorer: WindowScorer
-    windows: Sequence[Window]
-    shards: Sequence[Sequence[Sequence[int]]]
-
-    def __len__(self) -> int:
-        return len(self.shards)
-
-    @overload
-    def __getitem__(self, place: int) -> "Sequence[BatchRows]": ...
-    @overload
-    def __getitem__(self, place: slice) -> "Sequence[Sequence[BatchRows]]": ...
-    def __getitem__(self, place: int | slice) -> "Sequence[BatchRows] | Sequence[Sequence[BatchRows]]":
-        if isinstance(place, slice):
-            return _ShardRows(self.scorer, self.windows, self.shards[place])
-        return [self.scorer.rows(self.windows, batch) for batch in self.shards[place]]
 
 
 def _finite(

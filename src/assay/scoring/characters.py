@@ -9,13 +9,11 @@ rest wrong, since what the model would have written next is unknown.
 The bits of a token are spread evenly over its bytes. A character counts if all its tokens were predicted.
 """
 
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +29,8 @@ from assay.data.writing_systems import (
     script_names,
     scripts_of,
 )
+from assay.engines import LOCAL, Engine
+from assay.engines.blocks import OnDemand
 from assay.errors import InputError, UsageError
 from assay.scoring import Encoded, TokenProgress, local_scorer
 from assay.scoring.checkpoint import ids_digest
@@ -45,14 +45,13 @@ from assay.scoring.models_and_texts import (
     specs_of,
     texts_digest,
 )
+from assay.scoring.token_bytes import TokenBytes
 from assay.scoring.windows import Layout, Plan, Window, batches_of, layout_for, start_token, windows_of
 from assay.stats.units import Floats
 
 if TYPE_CHECKING:
     from assay.scoring.hf import ModelScorer
-
-_SPACE = "\u2581"  # SentencePiece's sign for a space
-_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+    from assay.scoring.on_workers import BatchRows, LossesAndGreedy, PredictorOnWorkers
 
 
 def characters(
@@ -64,11 +63,13 @@ def characters(
     plan: Plan | None = None,
     field: str | None = None,
     split_on: str | None = None,
+    engine: Engine = LOCAL,
     progress: Callable[[str], TokenProgress] | None = None,
 ) -> list[CharacterCounts]:
     """Count, for one or several models, the characters of a text that they would have written, and their bits.
 
-    `assay.japanese` makes accuracies with intervals of them. Models and texts are named as for `score`.
+    `assay.japanese` makes accuracies with intervals of them. Models and texts are named as for `score`, and ``engine``
+    says, as there, where a model runs.
 
     >>> import assay
     >>> from assay.models import path
@@ -92,102 +93,12 @@ def characters(
         if not isinstance(spec, ModelSpec):
             raise UsageError("characters needs a model that is loaded here: a server does not say what it would write.")
         shown = None if progress is None else progress(name)  # first: a model takes its time to load
-        predicted = _predicted(local_scorer(spec), name, documents, plan, shown)
+        with _predictor(spec, engine) as predictor:
+            predicted = _predicted(predictor, name, documents, plan, shown)
         counts = _counted(predicted, name, scripts)
         tokens = ids_digest(part.encoded.ids for part in predicted.documents)
         found.append(replace(counts, normalize=normalize, text=digest, tokenizer=tokens))
     return found
-
-
-@dataclass(frozen=True)
-class TokenBytes:
-    """The bytes of each token, and which tokens are special and stand for no text."""
-
-    name: str  # of the model, for messages
-    texts: Sequence[bytes]  # by token id
-    special: frozenset[int]
-
-    @classmethod
-    def of(cls, tokenizer: Any, name: str) -> "TokenBytes":
-        """Read from the tokenizer's own file, which byte-level and SentencePiece tokenizers make possible."""
-        kinds = _decoders(json.loads(tokenizer.backend_tokenizer.to_str())["decoder"])
-        added = tokenizer.added_tokens_decoder
-        tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-        texts = []
-        for index, token in enumerate(tokens):
-            literal = index in added or token is None
-            texts.append((token or "").encode() if literal else _bytes_of(token, kinds, name))
-        return cls(name, texts, frozenset(index for index, token in added.items() if token.special))
-
-    def spans(self, ids: NDArray[np.int64], text: str, label: str) -> tuple[NDArray[np.int64], bool]:
-        """(tokens + 1,) Byte offset of each token, and whether the tokenizer put a space before the text.
-
-        A tokenizer that rewrites the text is refused: its tokens would not match it.
-        """
-        written = b"".join([self.texts[i] for i in ids.tolist()])
-        wanted = text.encode()
-        spaced = written != wanted and written == b" " + wanted
-        if written != wanted and not spaced:
-            raise InputError(
-                f"{label}: the tokenizer of {self.name} rewrites this text{_where(written, wanted)}, so its tokens "
-                "cannot be matched with characters; try `normalize='nfkc'`, which many tokenizers do themselves."
-            )
-        lengths = [len(self.texts[i]) for i in ids.tolist()]
-        return np.concatenate([[0], np.cumsum(lengths)]), spaced
-
-    def agreement(self, greedy: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(tokens,) How many leading bytes of each token the greedy token reproduces."""
-        agreed = np.array([len(self.texts[i]) for i in ids.tolist()], dtype=np.int64)
-        for at in np.flatnonzero(greedy != ids).tolist():
-            agreed[at] = self._reproduced(int(greedy[at]), int(ids[at]))
-        return agreed
-
-    def _reproduced(self, written: int, wanted: int) -> int:
-        if written in self.special or written >= len(self.texts):  # also what pads a vocabulary
-            return 0
-        return _common(self.texts[written], self.texts[wanted])
-
-
-def _decoders(decoder: dict[str, Any] | None) -> frozenset[str]:
-    """The decoder types; a ``Replace`` that produces spaces counts as SentencePiece's."""
-    if decoder is None:
-        return frozenset()
-    if decoder["type"] == "Sequence":
-        return frozenset().union(*map(_decoders, decoder["decoders"]))
-    if decoder["type"] == "Replace":
-        return frozenset({"Metaspace"} if decoder["pattern"].get("String") == _SPACE else ())
-    return frozenset({decoder["type"]})
-
-
-def _bytes_of(token: str, kinds: frozenset[str], name: str) -> bytes:
-    if "ByteLevel" in kinds:
-        table = _byte_level()
-        return bytes(table[c] for c in token) if all(c in table for c in token) else token.encode()
-    if "Metaspace" not in kinds:
-        raise InputError(
-            f"{name}: its tokenizer is neither byte-level nor SentencePiece, so the characters that its tokens write "
-            "cannot be told; use a model with such a tokenizer."
-        )
-    found = _BYTE.fullmatch(token) if "ByteFallback" in kinds else None
-    return bytes([int(found[1], 16)]) if found else token.replace(_SPACE, " ").encode()
-
-
-@cache
-def _byte_level() -> dict[str, int]:
-    """GPT-2's characters for bytes: printable ones stand for themselves, the others are mapped from U+0100 on."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(b): b for b in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
-
-
-def _common(a: bytes, b: bytes) -> int:
-    """Length of the common prefix."""
-    return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-
-
-def _where(written: bytes, wanted: bytes) -> str:
-    same = wanted[: _common(written, wanted)].decode(errors="ignore")
-    return f" after {same[-10:]!r}" if same else " from its first character on"
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,8 +120,36 @@ class _Predicted:
     layout: Layout
 
 
+@contextmanager
+def _predictor(spec: ModelSpec, engine: Engine) -> Iterator["_Here | PredictorOnWorkers"]:
+    """A model in this process, or one on each worker of an engine."""
+    if engine.here:
+        yield _Here(local_scorer(spec))
+        return
+    from assay.scoring.on_workers import predictor_on_workers  # late: few need it
+
+    with predictor_on_workers(spec, engine, local_scorer) as found:
+        yield found
+
+
+class _Here:
+    """A model that predicts batches in this process, one after the other."""
+
+    def __init__(self, scorer: "ModelScorer") -> None:
+        self._scorer = scorer
+        self.tokenizer, self.bos, self.start = scorer.tokenizer, scorer.bos, scorer.start
+        self.context, self.batch_tokens = scorer.context, scorer.batch_tokens
+
+    def predictions(self, batches: "Sequence[BatchRows]") -> "Iterator[LossesAndGreedy]":
+        return (self._scorer.losses_and_greedy(*rows) for rows in batches)
+
+
 def _predicted(
-    scorer: "ModelScorer", name: str, documents: Sequence[Document], plan: Plan, progress: TokenProgress | None
+    scorer: "_Here | PredictorOnWorkers",
+    name: str,
+    documents: Sequence[Document],
+    plan: Plan,
+    progress: TokenProgress | None,
 ) -> _Predicted:
     table = TokenBytes.of(scorer.tokenizer, name)
     pairs = zip(documents, tokenized(scorer.tokenizer, [document.text for document in documents]), strict=True)
@@ -221,13 +160,17 @@ def _predicted(
     if not windows:
         raise InputError("the text has no token that can be predicted; give longer documents.")
     done, total = 0, sum(window.tokens for window in windows)
-    for batch in batches_of(windows, scorer.batch_tokens(plan.batch_tokens)):
+
+    def rows(batch: Sequence[int]) -> "BatchRows":
         chosen = [windows[i] for i in batch]
-        rows = [layout.row(parts[w.document].encoded.ids, w, start) for w in chosen]
-        losses, greedy = scorer.losses_and_greedy(rows, [w.tokens for w in chosen])
-        for i, window, loss, ids in zip(batch, chosen, losses, greedy, strict=True):
-            _fill(parts[window.document], window, i, loss, ids, table)
-        done += sum(w.tokens for w in chosen)
+        fed = [layout.row(parts[w.document].encoded.ids, w, start) for w in chosen]
+        return fed, [w.tokens for w in chosen]
+
+    batches = list(batches_of(windows, scorer.batch_tokens(plan.batch_tokens)))
+    for batch, (losses, greedy) in zip(batches, scorer.predictions(OnDemand(batches, rows)), strict=True):
+        for i, loss, ids in zip(batch, losses, greedy, strict=True):
+            _fill(parts[windows[i].document], windows[i], i, loss, ids, table)
+        done += sum(windows[i].tokens for i in batch)
         if progress is not None:
             progress(done, total)
     return _Predicted(parts, windows, layout)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: Rows of token ids, and how many of the last tokens of each count.
 BatchRows = tuple[Sequence[Sequence[int]], list[int]]
 ShardLosses = list[list[NDArray[np.float64]]]  # by batch, by row
+LossesAndGreedy = tuple[list[NDArray[np.float64]], list[NDArray[np.int64]]]  # by row
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,31 @@ class _Scoring:
 def _answer(scorer: "ModelScorer", block: Sequence[BatchRows] | None) -> tuple[ShardLosses, int | None] | _Facts:
     """The losses of a shard, and to what batches were halved that did not fit into memory."""
     if block is None:
-        return _Facts(scorer.about, scorer.context, scorer.batch_tokens(None))
+        return _facts(scorer)
     return [scorer.losses(rows, counted) for rows, counted in block], scorer.halved_to
 
 
-class ScorerOnWorkers:
-    """What `ModelScorer` says of a model, and the losses of shards from the workers."""
+def _facts(scorer: "ModelScorer") -> _Facts:
+    return _Facts(scorer.about, scorer.context, scorer.batch_tokens(None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Predicting:
+    """Work for an engine: a block is a batch, or nothing, which asks for the facts."""
+
+    spec: ModelSpec
+    load: "Callable[[ModelSpec], ModelScorer]"
+
+    def prepare(self) -> "Callable[[BatchRows | None], LossesAndGreedy | _Facts]":
+        return partial(_foretold, self.load(self.spec))
+
+
+def _foretold(scorer: "ModelScorer", block: BatchRows | None) -> LossesAndGreedy | _Facts:
+    return _facts(scorer) if block is None else scorer.losses_and_greedy(*block)
+
+
+class _OnWorkers:
+    """What `ModelScorer` says of a model that is loaded elsewhere."""
 
     def __init__(self, spec: ModelSpec, workers: "Workers[Any, Any]") -> None:
         self.tokenizer = load_tokenizer(spec)
@@ -66,6 +86,10 @@ class ScorerOnWorkers:
         """Tokens per forward pass: as requested, or as a worker chose."""
         return self._batch_tokens if asked is None else asked
 
+
+class ScorerOnWorkers(_OnWorkers):
+    """The losses of shards from the workers."""
+
     def losses(self, rows: Sequence[Sequence[int]], counted: Sequence[int]) -> list[NDArray[np.float64]]:
         """The losses of one batch."""
         (((*found,),),) = self.shards([[(list(rows), list(counted))]])
@@ -78,6 +102,14 @@ class ScorerOnWorkers:
             yield losses
 
 
+class PredictorOnWorkers(_OnWorkers):
+    """The losses and greedy tokens of batches from the workers."""
+
+    def predictions(self, batches: Sequence[BatchRows]) -> Iterator[LossesAndGreedy]:
+        """What `ModelScorer.losses_and_greedy` gives of every batch, in their order."""
+        return self._workers.run(batches)
+
+
 @contextmanager
 def scorer_on_workers(
     spec: ModelOrEndpoint, engine: Engine, load: "Callable[[ModelSpec], ModelScorer]"
@@ -85,6 +117,15 @@ def scorer_on_workers(
     """Load a model on every worker of an engine; they end with the `with` block."""
     with engine.started(_Scoring(_of_a_model(spec), load)) as workers:
         yield ScorerOnWorkers(_of_a_model(spec), workers)
+
+
+@contextmanager
+def predictor_on_workers(
+    spec: ModelSpec, engine: Engine, load: "Callable[[ModelSpec], ModelScorer]"
+) -> Iterator[PredictorOnWorkers]:
+    """The same for `PredictorOnWorkers`."""
+    with engine.started(_Predicting(spec, load)) as workers:
+        yield PredictorOnWorkers(spec, workers)
 
 
 def _of_a_model(spec: ModelOrEndpoint) -> ModelSpec:
