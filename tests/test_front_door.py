@@ -89,6 +89,6 @@ def test_the_default_path_imports_nothing_heavy(tmp_path: Path, kind: str) -> No
         (tmp_path / f"{name}.csv").write_text("\n".join([header, *rows]) + "\n")
     files = f"{str(tmp_path / 'a.csv')!r}, {str(tmp_path / 'b.csv')!r}"
     call = f"command_line(['compare'])(['compare', {files}], standalone_mode=False)"
-    code = f"import sys\nfrom assay.cli.main import command_line\n{call}"
+    code = f"import sys\nfrom assay.cli.command_line import command_line\n{call}"
     heavy = {"scipy", "numba", "pandas", "statsmodels", "torch", "fsspec", "s3fs", "botocore", "aiohttp"}
     assert not modules_after(code) & heavy

@@ -102,7 +102,7 @@ def trained(work: Path, commands: Sequence[Sequence[str]]) -> None:
 
 
 def called(work: Path, command: Sequence[str]) -> None:
-    from assay.cli.main import command_line
+    from assay.cli.command_line import command_line
 
     shared = ["--base", "base/base", "--train", "train.txt", "--split-on", r"\n\n", "--context", str(CONTEXT)]
     shared += ["--rows", str(ROWS), "--steps", str(STEPS), "--every-memory", "50", "--checkpoint", "0"]

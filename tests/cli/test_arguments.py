@@ -13,7 +13,8 @@ import typer
 
 import assay
 from assay.cli.arguments import as_options
-from assay.cli.main import VERBS, command_line
+from assay.cli.command_line import command_line
+from assay.cli.verbs import VERBS
 from assay.names import argument
 from assay.report.serve import serve
 from assay.stats.planning.plans import PlanNumbers

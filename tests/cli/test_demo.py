@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli import demo
-from assay.cli.main import VERBS
+from assay.cli.verbs import VERBS
 from tests.cli.command import Shell
 
 pytest.importorskip("transformers")

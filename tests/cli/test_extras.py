@@ -15,7 +15,7 @@ BLOCKED = """
 import json, sys
 for name in ("numba", "llvmlite", "vl_convert", "altair", "torch", "openpyxl", "cryptography", "sacrebleu"):
     sys.modules[name] = None
-from assay.cli.main import command_line
+from assay.cli.command_line import command_line
 from assay.stats import bootstrap, ranking
 from assay.stats.bootstrap import resampling, simultaneous
 from assay.stats.ranking import pairs, shared_signs

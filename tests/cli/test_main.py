@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.main import VERBS
+from assay.cli.verbs import VERBS
 from assay.version import VERSION
 from tests.cli.command import LOSSES, SCORES, Shell
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 import assay
-from assay.cli.main import command_line
+from assay.cli.command_line import command_line
 from assay.cli.options import OptionError, bins_in, columns_of, names_in, numbers_in, windows_in
 from assay.training.fitting import Settings
 from tests.cli.command import Shell

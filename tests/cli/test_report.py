@@ -11,7 +11,7 @@ import pytest
 from assay import examples
 from assay.certificate.record import Certificate
 from assay.cli.arguments import as_options
-from assay.cli.main import VERBS
+from assay.cli.verbs import VERBS
 from assay.examples import RUNS
 from assay.report.markdown import document_text
 from assay.report.saved import part_of

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.main import VERBS, command_line
+from assay.cli.command_line import command_line
+from assay.cli.verbs import VERBS
 from assay.examples import copy
 from tests.cli.command import Shell
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from assay.cli.main import command_line
+from assay.cli.command_line import command_line
 from assay.engines.ray_cluster import COMPARED
 from assay.version import VERSION
 

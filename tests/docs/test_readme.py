@@ -1,6 +1,6 @@
 """The README names every verb."""
 
-from assay.cli.main import VERBS
+from assay.cli.verbs import VERBS
 from tools.docs_outputs import ROOT
 
 

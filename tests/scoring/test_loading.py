@@ -16,7 +16,7 @@ transformers = pytest.importorskip("transformers", reason="the extra hf is not i
 from typer.testing import CliRunner  # noqa: E402 - after the check that the extra is there
 
 from assay.cli.arguments import as_options  # noqa: E402 - likewise
-from assay.cli.main import command_line  # noqa: E402 - likewise
+from assay.cli.command_line import command_line  # noqa: E402 - likewise
 from assay.errors import InputError, UsageError  # noqa: E402 - likewise
 from assay.scoring.checkpoint import check_causal  # noqa: E402 - likewise
 from assay.scoring.hf import ModelScorer  # noqa: E402 - likewise

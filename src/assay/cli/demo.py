@@ -145,7 +145,7 @@ def _inside(folder: Path) -> "chdir[Path]":
 
 def _run(step: Step) -> str:
     """Run a command, show its beginning and its time; what it said first."""
-    from assay.cli.main import command_line
+    from assay.cli.command_line import command_line
 
     say(f"\n== {step.question}\n$ assay {step.command}")
     arguments, said, began = shlex.split(step.command), StringIO(), time.monotonic()

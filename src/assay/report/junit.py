@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from msgspec.structs import replace
 
 from assay.files.writing import make_folder, together, write_bytes
 from assay.names import visible

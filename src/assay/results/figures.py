@@ -1,16 +1,17 @@
 """What a chart shows: numbers and words, not drawings. `assay.report.charts` draws each kind."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.stats.records import Estimate
 
 Better = Literal["lower", "higher"]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """What an interval is judged by, or a line through a chart: zero, one, a limit, a baseline."""
 
     place: float
@@ -18,8 +19,7 @@ class Mark:
     dashed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
+class Gauge(Struct, frozen=True):
     """One interval against what it is judged by."""
 
     label: str
@@ -40,8 +40,7 @@ class Gauge:
         return (self.text if self.better is None else f"{self.text}. {self.better.capitalize()} is better.",)
 
 
-@dataclass(frozen=True, slots=True)
-class SecondMark:
+class SecondMark(Struct, frozen=True):
     """Another value of a line: corrected, as published, expected. Drawn without colour, in a shape of its own."""
 
     value: float | None
@@ -59,8 +58,7 @@ class SecondMark:
 INSIDE = "· "
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A row of a forest: a value with its interval, and further marks beside it. Rows of one label stand together."""
 
     label: str
@@ -72,8 +70,7 @@ class Line:
     note: str = ""  # written at the end of the row
 
 
-@dataclass(frozen=True, slots=True)
-class Forest:
+class Forest(Struct, frozen=True):
     """Estimates with intervals below each other, by label and group."""
 
     name: str
@@ -89,8 +86,7 @@ class Forest:
     written: str | None = None  # a format for the value beside its dot: ".1f"
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """A line of a curve: points, a band, and from where on it is dashed."""
 
     label: str  # "": in no legend
@@ -102,8 +98,7 @@ class Series:
     style: Literal["line", "points", "both"] = "both"  # the intervals of points alone are bars, those of lines bands
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A single place on a curve, with a label and dashed lines to both axes."""
 
     x: float
@@ -111,8 +106,7 @@ class Place:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Axes:
+class Axes(Struct, frozen=True):
     """The curves over one y axis."""
 
     axis: str
@@ -126,8 +120,7 @@ class Axes:
     tall: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """Lines over one x axis, on one or more axes below each other. One label has one colour on all of them."""
 
     name: str
@@ -139,8 +132,7 @@ class Curve:
     ticks: Mapping[float, str] = field(default_factory=dict)  # labels of the x axis; none: as it comes
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Struct, frozen=True):
     """Shares or counts between edges, and what stands among them."""
 
     label: str
@@ -150,8 +142,7 @@ class Histogram:
     marks: tuple[Mark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Struct, frozen=True):
     """One histogram, or several beside each other."""
 
     name: str
@@ -162,8 +153,7 @@ class Distribution:
     heights: str = "share"
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     x: float
     y: float
     label: str
@@ -174,8 +164,7 @@ class Point:
     size: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     """Dots: a difference by unit, quality against cost."""
 
     name: str
@@ -202,8 +191,7 @@ def unbeaten(points: Sequence[Point], *, lower_is_better: bool) -> tuple[Point, 
     return tuple(replace(one, strong=not beaten(one)) for one in points)
 
 
-@dataclass(frozen=True, slots=True)
-class BarPart:
+class BarPart(Struct, frozen=True):
     """A part of a bar, with its count."""
 
     label: str
@@ -211,8 +199,7 @@ class BarPart:
     style: Literal["same", "first", "second", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     """One bar of parts that add up."""
 
     name: str
@@ -222,8 +209,7 @@ class Bars:
     parts: tuple[BarPart, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Struct, frozen=True):
     """Numbers in rows and columns, each coloured by how far it is from the middle: a heat map."""
 
     name: str

@@ -4,8 +4,10 @@ Terminal, Markdown, HTML, downloads and data frames all print the same ones.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.results import words
 from assay.results.figures import Figure
@@ -21,8 +23,7 @@ INDENT = "\N{NO-BREAK SPACE}" * 2
 Value = Estimate | Interval | float | int | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedCase:
+class CheckedCase(Struct, frozen=True):
     """An answer as a test: what it is of, how it ended, the verdict, and what is said of it."""
 
     name: str
@@ -31,8 +32,7 @@ class CheckedCase:
     said: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Column(Struct, frozen=True, eq=False):
     """One column: its heading, what it holds, and how a value is written."""
 
     name: str
@@ -96,8 +96,7 @@ def _record(name: str, value: Value, *, bounded: bool, alone: bool) -> dict[str,
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ResultTable:
+class ResultTable(Struct, frozen=True, eq=False):
     """A table of a result.
 
     >>> table = ResultTable("models", "models", (Column("model", ["x", "y"]), Column("score", [0.71, 0.5])))
@@ -157,8 +156,7 @@ class ResultTable:
         return pd.DataFrame(self.records())
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A number, or a word, with its label."""
 
     label: str
@@ -182,8 +180,7 @@ def facts_table(facts: Sequence[Fact]) -> ResultTable:
     return ResultTable("facts", "", columns)
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
+class Caution(Struct, frozen=True):
     """What a reader must know beside the numbers: a note, what was left out, a method that could not be used."""
 
     kind: Literal["note", "dropped", "fallback"]
@@ -212,8 +209,7 @@ def looked_at(models: Sequence[str], n: int, units: str) -> tuple[Fact, ...]:
     return (Fact("model" if len(models) == 1 else "models", ", ".join(models)), Fact("on", n, written=units))
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Part of an answer: how to read it, figures, tables, and what follows from them."""
 
     key: str

@@ -5,6 +5,8 @@ from math import inf
 from os import PathLike
 from typing import Any
 
+from msgspec import structs
+
 from assay.analyses.compare import compare
 from assay.analyses.compare.result import Comparison
 from assay.certificate.rules import Decided, decide
@@ -125,6 +127,6 @@ def _message(found: Comparison, sentence: str, limit: float, *, ratio: bool) -> 
     if gauge is not None and ratio is (found.ratio is not None):
         place = limit if ratio or found.lower_is_better else -limit
         marks = (*gauge.marks, Mark(place, f"limit {words.number(place, 6)}"))
-        lines += ["", gauge_text(replace(gauge, marks=marks)), ""]
+        lines += ["", gauge_text(structs.replace(gauge, marks=marks)), ""]
     lines += [f"{caution.kind}: {caution.text}" for caution in found.cautions]
     return visible("\n".join([*lines, found.signature]))

@@ -1,8 +1,7 @@
 """Curves as they are drawn: what stands on the chart is what the figure holds."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from assay.report.charts import COLOURS, LINE, draw
 from assay.results.figures import Axes, Curve, Mark, Place, Series

@@ -5,11 +5,11 @@ n, √n or log n, or only those with enough respondents. Repeated runs are compa
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.analyses.rank.records import Move, Reweighting
 from assay.analyses.rank.result import Leaderboard

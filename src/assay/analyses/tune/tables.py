@@ -1,7 +1,8 @@
 """The tables of a tuning report, and what is left of them where arms are many."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assay.analyses.tune.advice import Recommendation
 from assay.analyses.tune.arms import ACCURACIES, SCRIPTS, ArmSummary, Sensitivity
