@@ -8,13 +8,10 @@
 
 import errno
 import os
-import platform
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from tempfile import NamedTemporaryFile
 from typing import TextIO
 
 from assay.errors import AssayError, InputError, WriteError, cannot_write
@@ -97,6 +94,10 @@ def _flush(stream: TextIO | None) -> None:
 
 def _fault(error: BaseException) -> str:
     """An internal error in one line, with its traceback in a file."""
+    import platform
+    import traceback
+    from tempfile import NamedTemporaryFile
+
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     what = what.splitlines()[0][:200]
     try:

@@ -7,11 +7,12 @@ interval and test are left to us they are made to agree (`agreed`), so that eith
 name both are shown as computed, and both are needed.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isnan, nan
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from assay.data import Panel
 from assay.data.panel_views import Substance
@@ -54,8 +55,7 @@ def check_clusters(panel: Panel, asked: str | None = None) -> None:
     )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Differences:
+class Differences(Struct, frozen=True, eq=False):
     """B − A: of every unit, and summed within what is drawn."""
 
     units: Floats  # (n,) of single units, times their weights; rounding is taken off
@@ -82,8 +82,7 @@ def differences_of(panel: Panel) -> Differences:
     return Differences(single, without_noise(drawn, sizes), rounded)
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnUnits:
+class DrawnUnits(Struct, frozen=True):
     """The units to draw, under the scheme that was chosen."""
 
     units: Units
@@ -112,8 +111,7 @@ def drawn_by(whole: Units, design: Design, panel: Panel) -> DrawnUnits:
 # ----------------------------------------------------------------------------------------------------------- 0/1 scores
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """0/1 scores: the counts of the items on which one system alone is right."""
 
     counts: Effective
@@ -225,8 +223,7 @@ def check_test(design: Design, *, plain: bool) -> None:
 # ------------------------------------------------------------------------------------------- agreement and the verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Agreed:
+class Agreed(Struct, frozen=True):
     """A difference and its test that say the same of 0, and what had to be done for it."""
 
     difference: Estimate

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, cast, get_args
 
 import typer
+from msgspec import Struct
 
 from assay.cli import options
 from assay.cli.arguments import as_options
@@ -62,8 +63,7 @@ Verbose = Annotated[
 Full = Annotated[bool, options.option("Print every row of long tables.", "--full", panel=options.OUTPUT)]
 
 
-@dataclass(frozen=True, slots=True)
-class TableTarget:
+class TableTarget(Struct, frozen=True):
     """A table to write: its format, its name (``None``: the main one), where to (``None``: print it)."""
 
     form: TableFormat

@@ -7,6 +7,7 @@ from functools import cached_property
 from math import isnan, nan
 
 import numpy as np
+from msgspec import Struct
 
 from assay.data.tables import Labels
 from assay.stats.units import Floats, Integers, Truths
@@ -15,8 +16,7 @@ from assay.stats.units import Floats, Integers, Truths
 WIN_RATE = "win rate"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Game:
+class Game(Struct, frozen=True, eq=False):
     """One look of a judge at two answers, as a reader finds it."""
 
     prompt: str

@@ -1,10 +1,10 @@
 """What the cells of a table must be: numbers within their rules, ids that occur once, answers and lost answers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
+from msgspec import Struct
 
 from assay.data.readers import RowSource
 from assay.data.tables import SPLITS, Labels
@@ -18,8 +18,7 @@ _LOOKED_AT = 20  # rows with larger numbers than are sure to be exact: each is a
 NAMED = 3  # how many of the rows that repeat an id a message names
 
 
-@dataclass(frozen=True, slots=True)
-class NumberRule:
+class NumberRule(Struct, frozen=True):
     """What a finite number in a column must be, and what to write there."""
 
     holds: Callable[[Floats], Truths]
@@ -215,8 +214,7 @@ def errors_in(column: str, texts: TextColumn) -> Truths:
     return np.array([tells(name) for name in names], dtype=np.bool_)[codes]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ReadScores:
+class ReadScores(Struct, frozen=True, eq=False):
     """Scores as they are in a file: which words were read as numbers, and which rows hold no answer."""
 
     values: Floats  # (rows,) 0 where there is no answer

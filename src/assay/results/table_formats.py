@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Callable, Sequence
-from html import escape
 from io import StringIO
 from typing import Literal, get_args
 
@@ -195,4 +194,6 @@ def html(table: ResultTable) -> str:
 
 
 def _text(text: str) -> str:
+    from html import escape
+
     return escape(visible(text))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import takewhile
 from textwrap import fill
 from typing import Protocol
@@ -183,6 +182,8 @@ def _cut(name: str, width: int, head: int) -> str:
 
 def plain_html(result: Readable) -> str:
     """The sentence and the facts, where nothing draws charts."""
+    from html import escape
+
     rows = [(fact.label, fact.text) for fact in result.facts]
     cells = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
     return f"<p><strong>{escape(result.sentence)}</strong></p><table>{cells}</table>"

@@ -1,7 +1,6 @@
 """The correctly rounded sum of many numbers, as `math.fsum` gives it, in a third of the time."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -30,6 +29,8 @@ def exact_sum(values: Floats) -> float:
         return 0.0
     least = min(lows)
     total = sum(part << (exponent - least) for exponent, part in lows.items())
+    from fractions import Fraction
+
     return float(Fraction(total) * Fraction(2) ** (least - _DIGITS))
 
 

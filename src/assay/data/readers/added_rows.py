@@ -7,7 +7,6 @@ most, and a float32 of at least 2⁻¹⁶ not at all. What does not fit into mem
 removed.
 """
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -63,6 +62,8 @@ class AddedRows:
         query = self._query()
         texts = [True, *(False for _ in range(3 + len(self.columns[3:])))]
         try:
+            import tempfile
+
             with tempfile.TemporaryDirectory(prefix="assay-") as folder, private_database(spill=folder) as database:
                 return [*columns_of(database.sql(query), texts)]
         except refusals() as error:

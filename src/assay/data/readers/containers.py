@@ -4,7 +4,6 @@ import gzip
 import json
 import shutil
 import sys
-import tempfile
 import warnings
 import zipfile
 import zlib
@@ -96,6 +95,8 @@ def from_stdin(folder: Path) -> Path:
 
 def temporary() -> Path:
     """A folder for copies."""
+    import tempfile
+
     return Path(tempfile.mkdtemp(prefix="assay-"))
 
 

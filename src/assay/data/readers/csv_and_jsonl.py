@@ -3,7 +3,6 @@
 import csv
 import io
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -106,6 +105,8 @@ class Delimited(DuckSource):
 
 def _copy_of(source: DuckSource) -> Path:
     """Path for a temporary copy that is easier to read; deleted together with the source."""
+    import tempfile
+
     directory = Path(tempfile.mkdtemp(prefix="assay-"))
     weakref.finalize(source, shutil.rmtree, directory, ignore_errors=True)
     return directory / "rows"

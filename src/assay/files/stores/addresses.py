@@ -8,7 +8,6 @@ import atexit
 import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +61,8 @@ class _Copies:
 
 def _root() -> Path:
     if _Copies.root is None or _Copies.process != os.getpid():
+        import tempfile
+
         _Copies.root = Path(tempfile.mkdtemp(prefix="assay-store-")).resolve()
         _Copies.process = os.getpid()
         copies_are_below(str(_Copies.root))
