@@ -24,6 +24,7 @@ from assay.errors import EngineError, InputError, UsageError
 from assay.version import VERSION
 
 _POLL = 1.0  # seconds between looks, so that signals are seen
+_ANSWER = 10.0  # seconds until a cluster that nobody hears of is given up
 _ROOM = 180.0  # seconds until a cluster without room for any worker is given up
 #: Packages whose versions determine numbers: the same on driver and workers.
 COMPARED = ("numpy", "scipy", "torch", "transformers")
@@ -165,10 +166,21 @@ def _connect(ray: Any, address: str | None, workers: int | None) -> None:
             ray.init(address="local", num_cpus=workers or os.cpu_count(), include_dashboard=False, **quiet)
         return
     try:
+        _look_for(address)
         with _signals_as_they_are(ray):
             ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise EngineError(f"no Ray cluster answers at {address} ({_one_line(error)}); check `address`.") from error
+        raise EngineError(
+            f"no Ray cluster answers at {address} ({_one_line(error)}); check `address`. For one that wants a token "
+            "set RAY_AUTH_MODE=token, and have the token in RAY_AUTH_TOKEN or ~/.ray/auth_token."
+        ) from error
+
+
+def _look_for(address: str) -> None:
+    """Raise where nobody listens: Ray itself would try for a quarter of an hour."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), _ANSWER).close()
 
 
 @contextmanager
