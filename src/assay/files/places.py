@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assay.errors import InputError, UsageError, cannot_write
 from assay.files.manifests import RUNS
-from assay.files.writing import is_part
+from assay.files.writing import is_part, remove_now
 from assay.names import one_line
 from assay.signals import held
 
@@ -214,7 +214,7 @@ def discard(folder: Path, owner: Owner) -> None:
     # Its manifest goes last, and before it those of folders inside: while they are there, the rest is known to be ours.
     for name in sorted(_files(folder), key=lambda name: (name == owner.manifest, name.endswith(".json"), name)):
         if _is_ours(name, known):
-            (folder / name).unlink(missing_ok=True)
+            remove_now(folder / name)
     for place, _, _ in os.walk(folder, topdown=False):
         if not os.listdir(place):  # noqa: PTH208 - only whether there is anything
             Path(place).rmdir()

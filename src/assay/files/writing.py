@@ -66,7 +66,7 @@ class _Batch:
                 del self.parts[path]
                 os.close(handle)
             for path in self.removed:
-                _remove(path)
+                remove_now(path)
 
     def undo(self) -> None:
         with held():
@@ -139,12 +139,13 @@ def staged(path: Path) -> Path:
 def remove_whole(path: Path) -> None:
     """Remove a file; inside `together`, when the others have appeared."""
     if (batch := _open.get()) is None:
-        _remove(path)
+        remove_now(path)
     else:
         batch.removed.append(path)
 
 
-def _remove(path: Path) -> None:
+def remove_now(path: Path) -> None:
+    """Remove a file, here and in the store that it is a copy from."""
     if is_copy(path):
         from assay.files.stores.commits import take_away  # late: few write to a store
 

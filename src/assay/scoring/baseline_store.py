@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.data.runs import MANIFEST, Run, open_run
+from assay.data.runs import MANIFEST, Run, look_for, open_run
 from assay.errors import InputError, UsageError
 from assay.files.reading import read_json
+from assay.files.stores.addresses import is_copy
 from assay.files.writing import make_folder, together, write_bytes
 from assay.names import file_name
 from assay.scoring.checkpoint import files_digest
@@ -35,6 +36,7 @@ class BaselineStore:
         """The folder for the run with this manifest: empty, or that of the run, checked; a stale one is refused."""
         wanted = json.loads(json.dumps(manifest))
         place = self.folder / f"{file_name(str(wanted['model']['name']))}-{key_of(wanted)[:16]}"
+        look_for(place, overwrite=overwrite)
         if not overwrite and (place / MANIFEST).exists():
             run = open_run(place)
             _check_same(run, wanted)
@@ -54,6 +56,10 @@ class BaselineStore:
 
     def _check_sealed(self, run: Run) -> None:
         seal = self._seal(run.folder)
+        if is_copy(seal):
+            from assay.files.stores.copies import brought_again  # late: few caches are in a store
+
+            brought_again(seal)
         if not seal.exists():  # a gate that was killed: what it wrote is whole, shard by shard
             return
         found = read_json(seal, label=str(seal), advice=f"delete it together with {run.folder}")

@@ -130,8 +130,6 @@ def test_another_run_or_folder_is_refused(bucket: Bucket) -> None:
     score(place)
     with pytest.raises(InputError, match=f"{place}: holds another run"):
         assay.score(models.path("base"), TEXTS[:3], place, plan=PLAN)
-    with pytest.raises(UsageError, match="replaces runs on a disk only"):
-        score(place, overwrite=True)
     with pytest.raises(UsageError, match="is a run, and nothing is added to a run"):
         assay.convert(place, output=f"{place}/t.csv")
     assert not any("writer" in key for key in bucket.names())

@@ -25,7 +25,6 @@ from assay.data.runs import MANIFEST, Run, open_run
 from assay.design import Policy
 from assay.errors import InputError, UsageError
 from assay.files.places import check_outputs, is_run
-from assay.files.stores.addresses import is_copy
 from assay.scoring import window_id
 from assay.scoring.baseline_store import BaselineStore
 from assay.scoring.checkpoint import ids_digest
@@ -296,8 +295,6 @@ class _Kept:
 
 
 def _store(folder: Path, both: _Both) -> BaselineStore:
-    if is_copy(folder):
-        raise UsageError(f"{folder}: `cache` is a folder on a disk, not in a store; name a local one.")
     if both.baseline is None:
         raise UsageError("`cache` keeps the run of a baseline that is a model, and this one is a run; leave it out.")
     return BaselineStore(folder)

@@ -135,7 +135,12 @@ def finish(run: Run) -> Run:
         finish_run(run.folder)
     if run.replaces is None:
         return run
-    swap(run.replaces, _OURS)
+    if is_copy(run.replaces):
+        from assay.files.stores.runs import replace_run  # late: likewise
+
+        replace_run(run.replaces)
+    else:
+        swap(run.replaces, _OURS)
     return Run(run.replaces, run.manifest)
 
 
@@ -162,6 +167,7 @@ def _replacing(folder: Path, manifest: dict[str, Any]) -> Run:
     """Start or resume a run beside the one that it will replace."""
     check_replaceable(folder, _OURS)
     beside = replacement(folder)
+    look_for(beside)
     remove_parts(beside / MANIFEST)
     if is_run(beside, MANIFEST) and (begun := open_run(beside)).without_notes == json.loads(json.dumps(manifest)):
         return replace(begun, replaces=folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.errors import AssayError, InputError, StoreError
 from assay.files.stores.addresses import Address, address_of
-from assay.files.stores.copies import UNFINISHED
+from assay.files.stores.copies import unfinished
 from assay.files.stores.leases import check_leases
 from assay.files.stores.objects import fetched, looked_up, put, removed
 from assay.names import one_line
@@ -46,7 +46,7 @@ def _address(target: Path) -> Address:
     address = address_of(str(target))
     assert address is not None  # only copies come here
     pending = target.name == _MANIFEST and target.parent in begun_runs
-    return address.parent.below(UNFINISHED) if pending else address
+    return address.parent.below(unfinished(_MANIFEST)) if pending else address
 
 
 def _what_was_there(wanted: Sequence[tuple[Address, Path]]) -> dict[Address, Path]:
@@ -72,6 +72,4 @@ def _undone(address: Address, before: Path | None) -> bool:
 
 def take_away(path: Path) -> None:
     """Remove what a copy stands for."""
-    address = address_of(str(path))
-    assert address is not None  # only copies come here
-    removed(address)
+    removed(_address(path))

@@ -24,15 +24,19 @@ from assay.names import one_line
 from assay.progress import counted
 
 MOST_FILES = 10_000
-#: Where a run's manifest stands until the run is complete.
-UNFINISHED = ".run.json.unfinished"
 _MANIFEST = "run.json"
+_MADE_BY = {"run.json": "assay score", "training.json": "assay tune run"}
 _LATER = "tokens-"  # shards that few verbs read, and the largest
 #: What verbs read again of what they write; of anything else that is there, only that it is.
 _READ_AGAIN = (".json", ".jsonl", ".ndjson", ".sh", ".unfinished")
 
 _lock = Lock()  # of verbs in several threads, one copies at a time
 _have: dict[Path, tuple[tuple[str, str], ...]] = {}  # copies, by the state of their objects
+
+
+def unfinished(manifest: str) -> str:
+    """Where a run's manifest stands until the run is complete."""
+    return f".{manifest}.unfinished"
 
 
 def forget_copies() -> None:
@@ -57,12 +61,14 @@ def brought(address: Address) -> Path:
 def _folder(address: Address) -> dict[Address, Info]:
     """The files of a folder; of a run those that every verb needs."""
     found = files_below(address, hidden=True)
+    for name, verb in _MADE_BY.items():
+        for one in found:
+            if one.name == unfinished(name) and one.parent.below(name) not in found:
+                raise InputError(
+                    f"{one_line(str(one.parent))}: the run is not complete, as its manifest is not there yet; run the "
+                    f"same `{verb}` again to finish it."
+                )
     manifest = address.below(_MANIFEST)
-    if address.below(UNFINISHED) in found and manifest not in found:
-        raise InputError(
-            f"{one_line(str(address))}: the run is not complete, as its manifest is not there yet; run the same "
-            "`assay score` again to finish it."
-        )
     found = {one: info for one, info in found.items() if not one.name.startswith(".")}
     if manifest in found:
         found = {one: info for one, info in found.items() if not one.name.startswith(_LATER)}
@@ -99,6 +105,14 @@ def brought_too(folder: Path, start: str) -> None:
         return
     found = files_below(address)
     _copied(address, {one: info for one, info in found.items() if one.name.startswith(start)})
+
+
+def brought_again(path: Path) -> None:
+    """Copy the file that a path is the copy of, if it is there; what was here of it before is out of date."""
+    address = address_of(str(path))
+    info = None if address is None else looked_up(address)
+    if address is not None and info is not None and info.get("type") == "file":
+        _copied(address, {address: info})
 
 
 def _copied(address: Address, found: Mapping[Address, Info]) -> None:

@@ -199,6 +199,22 @@ def put(source: Path, address: Address) -> None:
         raise StoreError(f"{one_line(str(address))}: only {there:,} of {size:,} bytes are there; try again.")
 
 
+def copied_to(source: Address, info: Info, target: Address) -> None:
+    """Copy an object within a store, which does it itself where it can."""
+    store, path = filesystem(source)
+    size = int(info.get("size") or 0)
+    with told(target, needed=size, writes=True):
+        try:
+            store.cp_file(path, filesystem(target)[1])
+        except NotImplementedError:  # then through here
+            fetched(source, info, target.copy)
+            put(target.copy, target)
+        store.invalidate_cache()
+        there = int(store.info(filesystem(target)[1]).get("size") or 0)
+    if there != size:
+        raise StoreError(f"{one_line(str(target))}: only {there:,} of {size:,} bytes are there; try again.")
+
+
 def put_new(data: bytes, address: Address) -> bool:
     """Put a small object that must not be there; ``False`` if it is.
 
